@@ -1,0 +1,116 @@
+//! Checksums over stored bytes.
+
+use sha2::Digest as _;
+
+use super::{Bytes, Extent, PIECE, narrow, wide};
+use crate::error::{Error, Result};
+
+/// How a checksum is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// CRC-32C (Castagnoli), four bytes.
+    Crc32c,
+    /// SHA-256, thirty-two bytes.
+    Sha256,
+}
+
+/// A checksum that bytes ought to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// How it is computed.
+    pub algorithm: Algorithm,
+    /// What ought to come out, most significant byte first.
+    pub expected: Vec<u8>,
+}
+
+/// A checksum that is being computed.
+pub(crate) enum State {
+    Crc32c(u32),
+    Sha256(Box<sha2::Sha256>),
+}
+
+impl State {
+    pub(crate) fn new(algorithm: Algorithm) -> State {
+        match algorithm {
+            Algorithm::Crc32c => State::Crc32c(0),
+            Algorithm::Sha256 => State::Sha256(Box::default()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        match self {
+            State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, piece),
+            State::Sha256(sha) => sha.update(piece),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        match self {
+            State::Crc32c(crc) => crc.to_be_bytes().to_vec(),
+            State::Sha256(sha) => sha.finalize().to_vec(),
+        }
+    }
+}
+
+impl Digest {
+    pub(super) fn start(&self) -> State {
+        State::new(self.algorithm)
+    }
+
+    pub(super) fn compare(&self, state: State, at: u64) -> Result<()> {
+        let found = state.finish();
+        if found == self.expected {
+            return Ok(());
+        }
+        let why = format!(
+            "checksum is {}, the data's is {}",
+            hexadecimal(&self.expected),
+            hexadecimal(&found)
+        );
+        Err(Error::malformed(at, why))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compares the checksum of a run in a file, both cores reading where the algorithm allows it.
+///
+/// CRC-32C of two halves combines into that of the whole; SHA-256 does not.
+pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
+    /// Below this a second thread costs more than it saves.
+    const WORTH_A_THREAD: u64 = 8 << 20;
+    let (Some(digest), Extent::Run(run)) = (bytes.digest(), bytes.extent()) else {
+        return bytes.for_each(PIECE, &mut |_| Ok(()));
+    };
+    let len = run.end.saturating_sub(run.start);
+    if digest.algorithm != Algorithm::Crc32c || len < WORTH_A_THREAD {
+        return bytes.for_each(PIECE, &mut |_| Ok(()));
+    }
+    let middle = run.start.saturating_add(len / 2);
+    let (first, second) = std::thread::scope(|scope| {
+        let second = scope.spawn(|| crc_of_run(bytes, middle, run.end));
+        (crc_of_run(bytes, run.start, middle), second.join())
+    });
+    let second = second.map_err(|_| Error::invalid("a checksum thread stopped"))??;
+    let second_len = narrow(run.end.saturating_sub(middle))?;
+    let crc = crc32c::crc32c_combine(first?, second, second_len);
+    digest.compare(State::Crc32c(crc), run.start)
+}
+
+fn crc_of_run(bytes: &Bytes, from: u64, to: u64) -> Result<u32> {
+    let mut buffer = vec![0; PIECE];
+    let mut crc = 0;
+    let mut at = from;
+    while at < to {
+        let len = narrow(wide(PIECE).min(to.saturating_sub(at)))?;
+        let piece = buffer
+            .get_mut(..len)
+            .ok_or_else(|| Error::invalid("piece too long"))?;
+        bytes.source().read_at(at, piece)?;
+        crc = crc32c::crc32c_append(crc, piece);
+        at = at.saturating_add(wide(len));
+    }
+    Ok(crc)
+}

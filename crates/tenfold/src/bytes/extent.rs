@@ -1,0 +1,196 @@
+//! Which bytes of a source are meant.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{PIECE, Records, Source, narrow, wide};
+use crate::error::{Error, Result};
+
+/// A stretch of a source.
+#[derive(Debug, Clone)]
+pub(crate) enum Extent {
+    /// Consecutive bytes.
+    Run(Range<u64>),
+    /// One field of equally spaced records: `count` times `width` bytes, `stride` apart.
+    Strided {
+        first: u64,
+        width: u64,
+        stride: u64,
+        count: u64,
+    },
+    /// The cells of labelled records, without their labels.
+    Records(Arc<Records>),
+}
+
+impl Extent {
+    /// How many bytes are meant.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Extent::Run(range) => range.end.saturating_sub(range.start),
+            // `span` has checked that this does not overflow.
+            Extent::Strided { width, count, .. } => width.saturating_mul(*count),
+            Extent::Records(records) => records.len(),
+        }
+    }
+
+    /// The smallest run that contains them; `None` if the arithmetic overflows.
+    pub(crate) fn span(&self) -> Option<Range<u64>> {
+        match self {
+            Extent::Run(range) => (range.start <= range.end).then(|| range.clone()),
+            Extent::Strided {
+                first, count: 0, ..
+            } => Some(*first..*first),
+            Extent::Strided {
+                first,
+                width,
+                stride,
+                count,
+            } => {
+                width.checked_mul(*count)?;
+                let last = stride
+                    .checked_mul(count.checked_sub(1)?)?
+                    .checked_add(*first)?;
+                Some(*first..last.checked_add(*width)?)
+            }
+            Extent::Records(records) => Some(records.span()),
+        }
+    }
+
+    /// Fills `buffer` with the meant bytes from `at` on.
+    pub(crate) fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let wanted = wide(buffer.len());
+        if at.checked_add(wanted).is_none_or(|end| end > self.len()) {
+            let left = self.len().saturating_sub(at);
+            return Err(Error::malformed(
+                None,
+                format!("{wanted} bytes expected, {left} left"),
+            ));
+        }
+        match self {
+            Extent::Run(range) => source.read_at(range.start.saturating_add(at), buffer),
+            Extent::Strided {
+                first,
+                width,
+                stride,
+                ..
+            } => {
+                let column = Column {
+                    first: *first,
+                    width: *width,
+                    stride: *stride,
+                };
+                column.read_at(source, at, buffer)
+            }
+            Extent::Records(records) => records.read_at(source, at, buffer),
+        }
+    }
+
+    /// Hands out the meant bytes in order, in pieces of at most `budget`.
+    pub(crate) fn for_each(
+        &self,
+        source: &Source,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let budget = budget.max(1);
+        if let Extent::Run(range) = self
+            && let Some(bytes) = source.slice(range.clone())
+        {
+            return bytes.chunks(budget).try_for_each(each);
+        }
+        if let Extent::Records(records) = self {
+            return records.for_each_cells(source, budget, each);
+        }
+        let len = self.len();
+        let mut buffer = vec![0; budget.min(narrow(len.min(wide(PIECE.max(budget))))?)];
+        let mut at = 0_u64;
+        while at < len {
+            let part = narrow(wide(buffer.len()).min(len.saturating_sub(at)))?;
+            let piece = buffer.get_mut(..part).unwrap_or_default();
+            self.read_at(source, at, piece)?;
+            each(piece)?;
+            at = at.saturating_add(wide(part));
+        }
+        Ok(())
+    }
+}
+
+/// The geometry of [`Extent::Strided`], checked by [`Extent::span`].
+struct Column {
+    first: u64,
+    width: u64,
+    stride: u64,
+}
+
+impl Column {
+    /// Gathers the column from records read in bulk: one system call for many fields.
+    fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let (width, stride) = (self.width.max(1), self.stride.max(1));
+        let per_read = (wide(PIECE) / stride).max(1);
+        let mut block = Vec::new();
+        let mut at = at;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let skip = at % width;
+            let field = at / width;
+            let fields = per_read.min(skip.saturating_add(wide(rest.len())).div_ceil(width));
+            let from = self.first.saturating_add(field.saturating_mul(stride));
+            let span = fields
+                .saturating_sub(1)
+                .saturating_mul(stride)
+                .saturating_add(width);
+            block.resize(narrow(span)?, 0);
+            source.read_at(from, &mut block)?;
+            let mut skip = narrow(skip)?;
+            for record in block.chunks(narrow(stride)?) {
+                let value = record.get(skip..narrow(width)?).unwrap_or_default();
+                let part = value.len().min(rest.len());
+                let (now, later) = rest.split_at_mut(part);
+                now.copy_from_slice(value.get(..part).unwrap_or_default());
+                rest = later;
+                at = at.saturating_add(wide(part));
+                skip = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strided_column_is_gathered_from_any_position() {
+        let source = Source::memory((0..20).collect());
+        let column = Extent::Strided {
+            first: 1,
+            width: 2,
+            stride: 5,
+            count: 4,
+        };
+        assert_eq!(column.span(), Some(1..18));
+        let mut buffer = [0; 5];
+        column.read_at(&source, 1, &mut buffer).unwrap();
+        assert_eq!(buffer, [2, 6, 7, 11, 12]);
+        let mut all = Vec::new();
+        column
+            .for_each(&source, 3, &mut |piece| {
+                all.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(all, [1, 2, 6, 7, 11, 12, 16, 17]);
+    }
+
+    #[test]
+    fn an_extent_that_overflows_has_no_span() {
+        let column = Extent::Strided {
+            first: 8,
+            width: 8,
+            stride: 1 << 40,
+            count: 1 << 40,
+        };
+        assert_eq!(column.span(), None);
+    }
+}

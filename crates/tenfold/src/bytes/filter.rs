@@ -1,0 +1,231 @@
+//! Compressed bytes.
+
+use super::{Bytes, PIECE, Sink, wide};
+use crate::error::{Error, Result};
+
+/// What stands between stored and decoded bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filter {
+    /// Nothing.
+    None,
+    /// One or more Zstandard frames that decode to exactly `decoded` bytes.
+    Zstd { decoded: u64 },
+}
+
+/// Decodes Zstandard frames, handing out pieces. What decodes must end with the last stored byte
+/// and be `decoded` bytes long; a longer one stops at the first byte too many.
+#[cfg(feature = "zstd")]
+pub(super) fn decode_zstd(
+    bytes: &Bytes,
+    decoded: u64,
+    budget: usize,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+
+    let start = bytes.at();
+    let broken = |error: std::io::Error| Error::malformed(start, format!("zstd data: {error}"));
+    let mut decoder = Decoder::new().map_err(broken)?;
+    let mut buffer = vec![0; budget.clamp(1, PIECE)];
+    let mut done = 0_u64;
+    let mut frame_open = false;
+    bytes.for_each_stored(PIECE, &mut |piece| {
+        let mut input = InBuffer::around(piece);
+        loop {
+            let mut output = OutBuffer::around(buffer.as_mut_slice());
+            let hint = decoder.run(&mut input, &mut output).map_err(broken)?;
+            frame_open = hint != 0;
+            let out = output.as_slice();
+            done = done.saturating_add(wide(out.len()));
+            if done > decoded {
+                let why =
+                    format!("zstd data decodes to more than the {decoded} bytes of its shape");
+                return Err(Error::malformed(start, why));
+            }
+            each(out)?;
+            let all_read = input.pos() == piece.len();
+            if all_read && (out.len() < buffer.len() || !frame_open) {
+                return Ok(());
+            }
+        }
+    })?;
+    if frame_open {
+        return Err(Error::malformed(start, "zstd data ends inside a frame"));
+    }
+    if done < decoded {
+        let why = format!("zstd data decodes to {done} bytes, its shape needs {decoded}");
+        return Err(Error::malformed(start, why));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "zstd"))]
+pub(super) fn decode_zstd(
+    _: &Bytes,
+    _: u64,
+    _: usize,
+    _: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    Err(without_zstd())
+}
+
+#[cfg(not(feature = "zstd"))]
+fn without_zstd() -> Error {
+    Error::Unsupported {
+        format: "zstd",
+        what: "compression (built without it)".into(),
+    }
+}
+
+/// Compresses what it is given into Zstandard frames that state their content size.
+///
+/// Below [`Compressor::SINGLE`] bytes there is one frame; larger data is cut into frames of
+/// [`Compressor::FRAME`] bytes, whatever the number of threads, so that the output does not depend
+/// on the machine.
+pub(crate) struct Compressor {
+    #[cfg_attr(
+        not(feature = "zstd"),
+        expect(dead_code, reason = "only zstd compresses")
+    )]
+    level: i32,
+    frame: usize,
+    pending: Vec<Vec<u8>>,
+    threads: usize,
+}
+
+impl Compressor {
+    const SINGLE: u64 = 32 << 20;
+    const FRAME: usize = 16 << 20;
+
+    /// For `len` bytes in all, at a compression level.
+    pub(crate) fn new(len: u64, level: i32) -> Result<Self> {
+        let single = len < Compressor::SINGLE;
+        let frame = if single {
+            super::narrow(len)?
+        } else {
+            Compressor::FRAME
+        };
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(16);
+        Ok(Compressor {
+            level,
+            frame,
+            pending: vec![Vec::new()],
+            threads,
+        })
+    }
+
+    /// Takes the next bytes.
+    pub(crate) fn push(&mut self, piece: &[u8], out: &mut Sink) -> Result<()> {
+        let mut rest = piece;
+        while let Some(last) = self.pending.last_mut().filter(|_| !rest.is_empty()) {
+            let part = rest.len().min(self.frame.saturating_sub(last.len()));
+            if part == 0 {
+                if self.pending.len() >= self.threads {
+                    self.flush(out)?;
+                }
+                self.pending.push(Vec::new());
+                continue;
+            }
+            let (now, later) = rest.split_at(part);
+            last.extend_from_slice(now);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
+        self.flush(out)
+    }
+
+    /// Compresses the pending frames, each on its own thread, and writes them in order.
+    #[cfg(feature = "zstd")]
+    fn flush(&mut self, out: &mut Sink) -> Result<()> {
+        let level = self.level;
+        let frames = std::mem::take(&mut self.pending);
+        let compressed: Vec<std::io::Result<Vec<u8>>> = match frames.as_slice() {
+            [one] => vec![zstd::bulk::compress(one, level)],
+            many => std::thread::scope(|scope| {
+                let threads: Vec<_> = many
+                    .iter()
+                    .map(|frame| scope.spawn(move || zstd::bulk::compress(frame, level)))
+                    .collect();
+                let stopped = || std::io::Error::other("a compression thread stopped");
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())))
+                    .collect()
+            }),
+        };
+        compressed
+            .into_iter()
+            .try_for_each(|frame| out.write(&frame?))
+    }
+
+    #[cfg(not(feature = "zstd"))]
+    fn flush(&mut self, _: &mut Sink) -> Result<()> {
+        Err(without_zstd())
+    }
+}
+
+#[cfg(all(test, feature = "zstd"))]
+mod tests {
+    use super::*;
+
+    fn compressed(parts: &[&[u8]]) -> Vec<u8> {
+        let mut out = Sink::memory();
+        for part in parts {
+            let mut compressor = Compressor::new(wide(part.len()), 3).unwrap();
+            compressor.push(part, &mut out).unwrap();
+            compressor.finish(&mut out).unwrap();
+        }
+        out.finish().unwrap().into_memory().unwrap()
+    }
+
+    fn decode(stored: Vec<u8>, decoded: u64) -> Result<Vec<u8>> {
+        Bytes::memory(stored)
+            .filtered(Filter::Zstd { decoded })
+            .to_vec()
+    }
+
+    #[test]
+    fn several_frames_decode_as_one() {
+        assert_eq!(
+            decode(compressed(&[b"tensor", b"", b"fold"]), 10).unwrap(),
+            b"tensorfold"
+        );
+    }
+
+    #[test]
+    fn a_frame_longer_or_shorter_than_its_shape_is_refused() {
+        let stored = compressed(&[&[7; 100_000]]);
+        let long = decode(stored.clone(), 99_999).unwrap_err().to_string();
+        assert!(long.contains("more than the 99999 bytes"), "{long}");
+        let short = decode(stored.clone(), 100_001).unwrap_err().to_string();
+        assert!(short.contains("decodes to 100000 bytes"), "{short}");
+        assert!(decode(stored, 100_000).is_ok());
+    }
+
+    #[test]
+    fn a_cut_frame_and_trailing_bytes_are_refused() {
+        let mut stored = compressed(&[b"tensor"]);
+        stored.push(0);
+        assert!(decode(stored.clone(), 6).is_err());
+        stored.truncate(stored.len() - 2);
+        assert!(decode(stored, 6).is_err());
+    }
+
+    #[test]
+    fn large_data_is_cut_into_frames_of_fixed_size() {
+        let data: Vec<u8> = (0..40_u32 << 20)
+            .map(|n| (n >> 12).to_le_bytes()[0])
+            .collect();
+        let stored = compressed(&[&data]);
+        let first = zstd::zstd_safe::find_frame_compressed_size(&stored).unwrap();
+        let size = zstd::zstd_safe::get_frame_content_size(&stored[..first]).unwrap();
+        assert_eq!(size, Some(16 << 20));
+        assert_eq!(decode(stored, 40 << 20).unwrap(), data);
+    }
+}

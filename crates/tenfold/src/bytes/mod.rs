@@ -1,0 +1,304 @@
+//! The first step of the ladder: where the bytes of a tensor are.
+//!
+//! [`Bytes`] is a lazy sequence of bytes: a stretch of a [`Source`] (a run, a column of equally
+//! spaced fields, or the cells of labelled records), perhaps compressed, perhaps with a checksum.
+//! Nothing is read until somebody asks.
+
+mod digest;
+mod extent;
+mod filter;
+#[cfg(feature = "mmap")]
+mod map;
+mod pages;
+mod records;
+mod scan;
+mod sink;
+mod source;
+mod spool;
+
+use std::ops::Range;
+
+pub(crate) use digest::State as DigestState;
+pub use digest::{Algorithm, Digest};
+pub(crate) use extent::Extent;
+pub(crate) use filter::{Compressor, Filter};
+pub(crate) use pages::Pages;
+pub use records::RecordsBuilder;
+pub(crate) use records::{Records, put_short, short, short_text};
+pub(crate) use scan::Scan;
+pub use sink::Sink;
+pub use source::Source;
+pub(crate) use source::{Compute, narrow, wide};
+pub use spool::Spool;
+
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// The size of the pieces in which bytes are moved when nobody says otherwise: large enough that
+/// system calls do not count, small enough to stay in the cache of one core.
+pub(crate) const PIECE: usize = 256 << 10;
+
+/// Which end of a number comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// A lazy sequence of bytes; cloning it is cheap.
+#[derive(Debug, Clone)]
+pub struct Bytes {
+    source: Source,
+    extent: Extent,
+    filter: Filter,
+    digest: Option<Digest>,
+}
+
+impl Bytes {
+    /// All bytes of a source.
+    #[must_use]
+    pub fn whole(source: Source) -> Bytes {
+        let end = source.len();
+        Bytes {
+            source,
+            extent: Extent::Run(0..end),
+            filter: Filter::None,
+            digest: None,
+        }
+    }
+
+    /// Bytes that are in memory.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> Bytes {
+        Bytes::whole(Source::memory(bytes))
+    }
+
+    /// A part of a source; `extent` must lie inside it.
+    pub(crate) fn part(source: &Source, extent: Extent) -> Result<Bytes> {
+        let span = extent
+            .span()
+            .ok_or_else(|| Error::invalid("an extent of bytes overflows"))?;
+        if span.end > source.len() {
+            let why = format!(
+                "bytes up to {} expected, the file has {}",
+                span.end,
+                source.len()
+            );
+            return Err(Error::malformed(span.start, why));
+        }
+        Ok(Bytes {
+            source: source.clone(),
+            extent,
+            filter: Filter::None,
+            digest: None,
+        })
+    }
+
+    /// A run of a source.
+    pub(crate) fn run(source: &Source, range: Range<u64>) -> Result<Bytes> {
+        Bytes::part(source, Extent::Run(range))
+    }
+
+    /// The same stored bytes, read through `filter`.
+    pub(crate) fn filtered(mut self, filter: Filter) -> Bytes {
+        self.filter = filter;
+        self
+    }
+
+    /// The same bytes with a checksum over what is stored.
+    #[must_use]
+    pub fn with_digest(mut self, digest: Option<Digest>) -> Bytes {
+        self.digest = digest;
+        self
+    }
+
+    /// The checksum over the stored bytes, if the file has one.
+    #[must_use]
+    pub fn digest(&self) -> Option<&Digest> {
+        self.digest.as_ref()
+    }
+
+    /// How many bytes there are, once decoded.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self.filter {
+            Filter::None => self.extent.len(),
+            Filter::Zstd { decoded } => decoded,
+        }
+    }
+
+    /// Whether there is no byte at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many bytes of the file they take.
+    #[must_use]
+    pub fn stored_len(&self) -> u64 {
+        self.extent.len()
+    }
+
+    /// The offset in the source at which they begin.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.extent.span().map_or(0, |span| span.start)
+    }
+
+    /// The offset in the source of the decoded byte `at`, where it has one.
+    pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
+        match (&self.extent, &self.filter) {
+            (Extent::Run(run), Filter::None) => run.start.checked_add(at),
+            (
+                Extent::Strided {
+                    first,
+                    width,
+                    stride,
+                    ..
+                },
+                Filter::None,
+            ) => {
+                let width = (*width).max(1);
+                (at / width)
+                    .checked_mul(*stride)?
+                    .checked_add(*first)?
+                    .checked_add(at % width)
+            }
+            _ => Some(self.at()),
+        }
+    }
+
+    pub(crate) fn extent(&self) -> &Extent {
+        &self.extent
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.filter != Filter::None
+    }
+
+    /// The run of an open file that holds exactly these bytes, if nothing stands between.
+    pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
+        match (&self.extent, &self.filter, &self.digest) {
+            (Extent::Run(range), Filter::None, None) => {
+                Some((self.source.as_file()?, range.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Borrows the bytes, if they lie in memory as they are.
+    ///
+    /// A checksum is not looked at: [`Bytes::check`] does that.
+    #[must_use]
+    pub fn as_slice(&self) -> Option<&[u8]> {
+        match (&self.extent, &self.filter) {
+            (Extent::Run(range), Filter::None) => self.source.slice(range.clone()),
+            _ => None,
+        }
+    }
+
+    /// Fills `buffer` with the decoded bytes from `at` on. No checksum is looked at.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
+    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        match self.filter {
+            Filter::None => self.extent.read_at(&self.source, at, buffer),
+            Filter::Zstd { .. } => Err(Error::invalid(
+                "compressed bytes cannot be read by position",
+            )),
+        }
+    }
+
+    /// Hands out all decoded bytes, in order, in pieces of at most `budget` bytes.
+    ///
+    /// Where there is a checksum it is compared at the end: pieces have been handed out by then.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the bytes do not decode or break their checksum, and what `each`
+    /// returns.
+    pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self.filter {
+            Filter::None => self.for_each_stored(budget, each),
+            Filter::Zstd { decoded } => filter::decode_zstd(self, decoded, budget, each),
+        }
+    }
+
+    /// Hands out the stored bytes, comparing the checksum at the end.
+    fn for_each_stored(
+        &self,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut state = self.digest.as_ref().map(Digest::start);
+        self.extent.for_each(&self.source, budget, &mut |piece| {
+            if let Some(state) = &mut state {
+                state.update(piece);
+            }
+            each(piece)
+        })?;
+        match (state, &self.digest) {
+            (Some(state), Some(digest)) => digest.compare(state, self.at()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads everything: checks that it decodes, to its exact end, and its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if not.
+    pub fn check(&self) -> Result<()> {
+        match (&self.filter, &self.digest) {
+            (Filter::None, Some(_)) if self.source.as_file().is_some() => {
+                digest::compare_in_parallel(self)
+            }
+            (Filter::None, None) if self.as_slice().is_some() => Ok(()),
+            _ => self.for_each(PIECE, &mut |_| Ok(())),
+        }
+    }
+
+    /// All decoded bytes, after their checksum was compared.
+    ///
+    /// # Errors
+    /// As [`Bytes::for_each`].
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        // Grown as bytes arrive, not by what a header claims a compressed run will give.
+        let mut all = Vec::with_capacity(narrow(self.len().min(wide(PIECE)))?);
+        self.for_each(PIECE, &mut |piece| {
+            all.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The same bytes where each can be read by position: decompressed into memory or, when
+    /// large, into a temporary file.
+    ///
+    /// # Errors
+    /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
+    pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
+        if self.filter == Filter::None {
+            return Ok(self.clone());
+        }
+        limits.check_decoded("a tensor would be decompressed", self.len())?;
+        let mut spool = Spool::new();
+        self.for_each(PIECE, &mut |piece| spool.write(piece))?;
+        Ok(Bytes::whole(spool.finish()?))
+    }
+}
+
+/// Reverses the bytes of every number of `width` bytes in `buffer`.
+pub(crate) fn swap(buffer: &mut [u8], width: usize) {
+    if width < 2 {
+        return;
+    }
+    for number in buffer.chunks_exact_mut(width) {
+        number.reverse();
+    }
+}

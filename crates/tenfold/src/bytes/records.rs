@@ -1,0 +1,319 @@
+//! Labelled records: each some labels, then a fixed number of bytes.
+//!
+//! A label is its length as a *short int* (one byte below 128, else four bytes big-endian with the
+//! top bit set), then its UTF-8 bytes. This is the encoding of Vespa's blocks, and the one in
+//! which labelled tensors are kept wherever they come from: a file's blocks stay in the file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Bytes, Endian, Extent, Scan, Source, narrow, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// Where labelled records lie.
+#[derive(Debug)]
+pub(crate) struct Records {
+    span: Range<u64>,
+    count: u64,
+    labels: usize,
+    width: u64,
+    /// The offset of every `STEP`th record, so that any of them is a short walk away.
+    marks: Vec<u64>,
+}
+
+/// How many records lie between two marks.
+const STEP: u64 = 1024;
+
+impl Records {
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(crate) fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// How many bytes of cells there are, labels not counted.
+    pub(super) fn len(&self) -> u64 {
+        // Checked when the records were found.
+        self.count.saturating_mul(self.width)
+    }
+
+    pub(super) fn span(&self) -> Range<u64> {
+        self.span.clone()
+    }
+
+    /// Walks over the records that begin where `scan` stands, calling `each` with the number and
+    /// the labels of every one. Cells are skipped, not read.
+    pub(crate) fn find(
+        scan: &mut Scan,
+        count: u64,
+        labels: usize,
+        width: u64,
+        limits: &Limits,
+        each: &mut dyn FnMut(u64, &[String], &mut Scan) -> Result<()>,
+    ) -> Result<Records> {
+        limits.check_labels(count)?;
+        let first = scan.at();
+        let mut names = vec![String::new(); labels];
+        let mut marks = Vec::with_capacity(scan.room(count.div_ceil(STEP), STEP));
+        for record in 0..count {
+            if record.is_multiple_of(STEP) {
+                marks.push(scan.at());
+            }
+            read_labels(scan, &mut names, limits)?;
+            each(record, &names, scan)?;
+            scan.skip(width)?;
+        }
+        if count.checked_mul(width).is_none() {
+            return scan.fail(format!("{count} blocks of {width} bytes are too many"));
+        }
+        Ok(Records {
+            span: first..scan.at(),
+            count,
+            labels,
+            width,
+            marks,
+        })
+    }
+
+    /// The scan and how many records to pass over to stand before record `record`.
+    fn approach<'a>(&self, source: &'a Source, record: u64) -> Result<(Scan<'a>, u64)> {
+        let mark = self
+            .marks
+            .get(narrow(record / STEP)?)
+            .copied()
+            .unwrap_or(self.span.end);
+        Ok((Scan::part(source, "", mark..self.span.end), record % STEP))
+    }
+
+    /// The labels and cells of record `record`; a short walk from the nearest mark.
+    pub(crate) fn get(&self, source: &Source, record: u64) -> Result<Vec<String>> {
+        let (mut scan, skip) = self.approach(source, record)?;
+        let mut names = vec![String::new(); self.labels];
+        for _ in 0..skip {
+            read_labels(&mut scan, &mut names, &Limits::default())?;
+            scan.skip(self.width)?;
+        }
+        read_labels(&mut scan, &mut names, &Limits::default())?;
+        Ok(names)
+    }
+
+    /// Walks over all records with their labels; `each` may read the cells, which begin where the
+    /// scan it is given stands, or leave them.
+    pub(crate) fn for_each(
+        &self,
+        source: &Source,
+        each: &mut dyn FnMut(&[String], &mut Scan) -> Result<()>,
+    ) -> Result<()> {
+        let mut scan = Scan::part(source, "", self.span.clone());
+        let mut names = vec![String::new(); self.labels];
+        let limits = lifted();
+        for _ in 0..self.count {
+            read_labels(&mut scan, &mut names, &limits)?;
+            let next = scan.at().saturating_add(self.width);
+            each(&names, &mut scan)?;
+            scan.seek(next)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn for_each_cells(
+        &self,
+        source: &Source,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.for_each(source, &mut |_, scan| scan.pieces(self.width, budget, each))
+    }
+
+    pub(super) fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let (mut scan, skip) = self.approach(source, at / self.width.max(1))?;
+        let mut names = vec![String::new(); self.labels];
+        for _ in 0..skip {
+            read_labels(&mut scan, &mut names, &lifted())?;
+            scan.skip(self.width)?;
+        }
+        let mut within = at % self.width.max(1);
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            read_labels(&mut scan, &mut names, &lifted())?;
+            scan.skip(within)?;
+            let part = narrow(self.width.saturating_sub(within).min(wide(rest.len())))?;
+            let (now, later) = rest.split_at_mut(part);
+            scan.fill(now)?;
+            rest = later;
+            within = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Limits for bytes that have been walked over once already.
+fn lifted() -> Limits {
+    let mut limits = Limits::default();
+    limits.text = u64::MAX;
+    limits
+}
+
+fn read_labels(scan: &mut Scan, names: &mut [String], limits: &Limits) -> Result<()> {
+    for name in names {
+        short_text(scan, name, limits)?;
+    }
+    Ok(())
+}
+
+/// Reads a short int.
+pub(crate) fn short(scan: &mut Scan) -> Result<u32> {
+    let first = scan.peek()?;
+    if first < 0x80 {
+        return Ok(scan.u8()?.into());
+    }
+    Ok(scan.u32(Endian::Big)? & 0x7fff_ffff)
+}
+
+/// Reads a length as a short int, and that many bytes of UTF-8 into `text`.
+pub(crate) fn short_text(scan: &mut Scan, text: &mut String, limits: &Limits) -> Result<()> {
+    let at = scan.at();
+    let len = u64::from(short(scan)?);
+    limits.check_text(len)?;
+    let mut bytes = std::mem::take(text).into_bytes();
+    scan.take_into(len, &mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(valid) => *text = valid,
+        Err(_) => return scan.fail_at(at, "a name or label is not UTF-8"),
+    }
+    Ok(())
+}
+
+/// Writes a short int in its shortest form.
+///
+/// # Errors
+/// [`Error::Invalid`] from 2^31 on.
+pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
+    match u32::try_from(value) {
+        Ok(small @ 0..0x80) => out.extend(u8::try_from(small)),
+        Ok(large @ 0x80..0x8000_0000) => out.extend((large | 0x8000_0000).to_be_bytes()),
+        _ => {
+            return Err(Error::invalid(format!(
+                "{value} is more than a length can be, 2^31-1"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Builds labelled records in memory.
+///
+/// ```
+/// # use tenfold::RecordsBuilder;
+/// let mut records = RecordsBuilder::new(1, 2);
+/// records.push(&["red"], &[1, 2])?;
+/// records.push(&["blue"], &[3, 4])?;
+/// assert_eq!(records.finish()?.to_vec()?, [1, 2, 3, 4]);
+/// # Ok::<(), tenfold::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct RecordsBuilder {
+    labels: usize,
+    width: usize,
+    count: u64,
+    bytes: Vec<u8>,
+}
+
+impl RecordsBuilder {
+    /// Starts an empty list of records with `labels` labels and `width` bytes each.
+    #[must_use]
+    pub fn new(labels: usize, width: usize) -> Self {
+        RecordsBuilder {
+            labels,
+            width,
+            count: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it has another number of labels or bytes.
+    pub fn push(&mut self, labels: &[&str], cells: &[u8]) -> Result<()> {
+        if labels.len() != self.labels || cells.len() != self.width {
+            let why = format!(
+                "a record has {} labels and {} bytes, the others {} and {}",
+                labels.len(),
+                cells.len(),
+                self.labels,
+                self.width
+            );
+            return Err(Error::invalid(why));
+        }
+        for label in labels {
+            put_short(wide(label.len()), &mut self.bytes)?;
+            self.bytes.extend_from_slice(label.as_bytes());
+        }
+        self.bytes.extend_from_slice(cells);
+        self.count = self.count.saturating_add(1);
+        Ok(())
+    }
+
+    /// Gives the cells of all records as bytes that know their labels.
+    ///
+    /// # Errors
+    /// None in practice: what was pushed can be walked over.
+    pub fn finish(self) -> Result<Bytes> {
+        let source = Source::memory(self.bytes);
+        let mut scan = Scan::new(&source, "");
+        let mut limits = lifted();
+        limits.labels = u64::MAX;
+        let width = wide(self.width);
+        let records = Records::find(
+            &mut scan,
+            self.count,
+            self.labels,
+            width,
+            &limits,
+            &mut |_, _, _| Ok(()),
+        )?;
+        Bytes::part(&source, Extent::Records(Arc::new(records)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_cell_is_found_through_the_marks() {
+        let mut records = RecordsBuilder::new(2, 4);
+        for number in 0..3000_u32 {
+            let label = "x".repeat((number % 200).try_into().unwrap());
+            records
+                .push(&[&number.to_string(), &label], &number.to_le_bytes())
+                .unwrap();
+        }
+        let bytes = records.finish().unwrap();
+        assert_eq!(bytes.len(), 12_000);
+        for number in [0_u32, 1, 1023, 1024, 1025, 2047, 2999] {
+            let mut cell = [0; 4];
+            bytes.read_at(u64::from(number) * 4, &mut cell).unwrap();
+            assert_eq!(u32::from_le_bytes(cell), number);
+        }
+        let mut across = [0; 6];
+        bytes.read_at(4 * 1023 + 2, &mut across).unwrap();
+        assert_eq!(across, [0, 0, 0, 4, 0, 0]);
+    }
+
+    #[test]
+    fn short_ints_take_one_byte_below_128_and_four_above() {
+        let mut out = Vec::new();
+        put_short(127, &mut out).unwrap();
+        put_short(128, &mut out).unwrap();
+        assert_eq!(out, [127, 0x80, 0, 0, 128]);
+        assert!(put_short(1 << 31, &mut out).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Where a writer puts its bytes: append-only, so that a pipe will do.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+
+use super::{Algorithm, Bytes, DigestState, PIECE, wide};
+use crate::error::{Error, Result};
+
+/// An append-only target: a file, a stream or memory.
+pub struct Sink {
+    target: Target,
+    buffer: Vec<u8>,
+    at: u64,
+    digest: Option<DigestState>,
+}
+
+enum Target {
+    Memory(Vec<u8>),
+    File(File),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl Sink {
+    fn new(target: Target) -> Self {
+        Sink {
+            target,
+            buffer: Vec::new(),
+            at: 0,
+            digest: None,
+        }
+    }
+
+    /// Collects the bytes in memory.
+    #[must_use]
+    pub fn memory() -> Self {
+        Sink::new(Target::Memory(Vec::new()))
+    }
+
+    /// Appends to an open file.
+    #[must_use]
+    pub fn file(file: File) -> Self {
+        Sink::new(Target::File(file))
+    }
+
+    /// Writes to a stream.
+    #[must_use]
+    pub fn stream(stream: Box<dyn Write + Send>) -> Self {
+        Sink::new(Target::Stream(stream))
+    }
+
+    /// How many bytes have been written: the offset of the next.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(digest) = &mut self.digest {
+            digest.update(bytes);
+        }
+        if bytes.len() >= PIECE {
+            self.flush()?;
+            self.target.write(bytes)?;
+        } else {
+            self.buffer.extend_from_slice(bytes);
+            if self.buffer.len() >= PIECE {
+                self.flush()?;
+            }
+        }
+        self.at = self.at.saturating_add(wide(bytes.len()));
+        Ok(())
+    }
+
+    /// Writes zeros up to the next multiple of `multiple`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn pad_to(&mut self, multiple: u64) -> Result<()> {
+        while !self.at.is_multiple_of(multiple) {
+            self.write(&[0])?;
+        }
+        Ok(())
+    }
+
+    /// Writes lazy bytes: from file to file inside the kernel where nothing has to be looked at,
+    /// else through a buffer. A checksum they carry is compared.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails, [`Error::Malformed`] if the bytes cannot be had.
+    pub fn copy(&mut self, bytes: &Bytes) -> Result<()> {
+        if self.digest.is_none()
+            && let Target::File(_) = self.target
+            && let Some((file, range)) = bytes.as_file_run()
+        {
+            self.flush()?;
+            let done = self.copy_in_kernel(file, range.start, range.end)?;
+            let rest = Bytes::run(bytes.source(), done..range.end)?;
+            return rest.for_each(PIECE, &mut |piece| self.write(piece));
+        }
+        bytes.for_each(PIECE, &mut |piece| self.write(piece))
+    }
+
+    /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
+    fn copy_in_kernel(&mut self, from: &File, start: u64, end: u64) -> Result<u64> {
+        let mut at = start;
+        #[cfg(target_os = "linux")]
+        if let Target::File(to) = &self.target {
+            while at < end {
+                let len = super::narrow((end.saturating_sub(at)).min(1 << 30))?;
+                match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
+                    Ok(0) | Err(_) => break,
+                    Ok(done) => self.at = self.at.saturating_add(wide(done)),
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Begins to compute a checksum over what is written from here on.
+    pub(crate) fn start_digest(&mut self, algorithm: Option<Algorithm>) {
+        self.digest = algorithm.map(DigestState::new);
+    }
+
+    /// The checksum over what was written since [`Sink::start_digest`].
+    pub(crate) fn take_digest(&mut self) -> Option<Vec<u8>> {
+        self.digest.take().map(DigestState::finish)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.target.write(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Passes everything on to the target.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn finish(mut self) -> Result<Finished> {
+        self.flush()?;
+        Ok(match self.target {
+            Target::Memory(bytes) => Finished::Memory(bytes),
+            Target::File(file) => Finished::File(file),
+            Target::Stream(mut stream) => {
+                stream.flush()?;
+                Finished::Stream
+            }
+        })
+    }
+}
+
+/// What a finished [`Sink`] leaves.
+#[derive(Debug)]
+pub enum Finished {
+    /// The bytes.
+    Memory(Vec<u8>),
+    /// The file, not yet synced.
+    File(File),
+    /// Nothing: the stream has it all.
+    Stream,
+}
+
+impl Finished {
+    /// The bytes that were collected in memory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they went elsewhere.
+    pub fn into_memory(self) -> Result<Vec<u8>> {
+        match self {
+            Finished::Memory(bytes) => Ok(bytes),
+            Finished::File(_) | Finished::Stream => Err(Error::invalid("not written to memory")),
+        }
+    }
+}
+
+impl Target {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Target::Memory(all) => all.extend_from_slice(bytes),
+            Target::File(file) => file.write_all(bytes)?,
+            Target::Stream(stream) => stream.write_all(bytes)?,
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Sink({} bytes written)", self.at)
+    }
+}

@@ -1,0 +1,183 @@
+//! Where bytes come from: memory, a file read by position, a map, or a computation.
+
+use std::fmt;
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// Something that can be read at any position; cloning it is cheap.
+#[derive(Clone)]
+pub struct Source(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Memory(Arc<Vec<u8>>),
+    File(Arc<Positioned>),
+    #[cfg(feature = "mmap")]
+    Map(Arc<memmap2::Mmap>),
+    Computed(Arc<dyn Compute>),
+}
+
+struct Positioned {
+    file: File,
+    len: u64,
+}
+
+/// Bytes that are worked out when they are asked for.
+///
+/// This is how an unpacked or reordered tensor stays lazy: nobody who reads it can tell it from a
+/// file.
+pub(crate) trait Compute: Send + Sync {
+    /// How many bytes there are.
+    fn len(&self) -> u64;
+
+    /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
+}
+
+impl Source {
+    /// Opens a file to be read by position.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be opened or is a directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
+        Source::file(file).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads an open file by position, up to the length it has now.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file has no length: a pipe has to be spooled, a directory is no file.
+    pub fn file(file: File) -> Result<Source> {
+        let about = file.metadata()?;
+        if about.is_dir() {
+            return Err(std::io::Error::from(std::io::ErrorKind::IsADirectory).into());
+        }
+        if !about.is_file() {
+            return Err(Error::invalid(
+                "not a regular file: it cannot be read by position",
+            ));
+        }
+        Ok(Source(Kind::File(Arc::new(Positioned {
+            file,
+            len: about.len(),
+        }))))
+    }
+
+    /// Takes bytes that are in memory already.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> Source {
+        Source(Kind::Memory(Arc::new(bytes)))
+    }
+
+    #[cfg(feature = "mmap")]
+    pub(super) fn mapped(map: memmap2::Mmap) -> Source {
+        Source(Kind::Map(Arc::new(map)))
+    }
+
+    pub(crate) fn computed(compute: impl Compute + 'static) -> Source {
+        Source(Kind::Computed(Arc::new(compute)))
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Kind::Memory(bytes) => wide(bytes.len()),
+            Kind::File(positioned) => positioned.len,
+            #[cfg(feature = "mmap")]
+            Kind::Map(map) => wide(map.len()),
+            Kind::Computed(compute) => compute.len(),
+        }
+    }
+
+    /// Whether there is no byte at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `buffer` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if they do not all exist, also when the file has shrunk meanwhile.
+    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let wanted = wide(buffer.len());
+        let end = at.checked_add(wanted).filter(|end| *end <= self.len());
+        let Some(end) = end else {
+            let left = self.len().saturating_sub(at);
+            return Err(Error::malformed(
+                at,
+                format!("{wanted} bytes expected, {left} left"),
+            ));
+        };
+        match &self.0 {
+            Kind::File(positioned) => match positioned.file.read_exact_at(buffer, at) {
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
+                    Error::malformed(at, "the file became shorter while it was read"),
+                ),
+                other => Ok(other?),
+            },
+            Kind::Computed(compute) => compute.read_at(at, buffer),
+            _ => {
+                let bytes = self
+                    .slice(at..end)
+                    .ok_or_else(|| Error::malformed(at, "no bytes"))?;
+                buffer.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Borrows the bytes of `range`, if they lie in memory.
+    #[must_use]
+    pub fn slice(&self, range: Range<u64>) -> Option<&[u8]> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        match &self.0 {
+            Kind::Memory(bytes) => bytes.get(range),
+            #[cfg(feature = "mmap")]
+            Kind::Map(map) => map.get(range),
+            Kind::File(_) | Kind::Computed(_) => None,
+        }
+    }
+
+    /// The open file behind it, for copies inside the kernel.
+    pub(crate) fn as_file(&self) -> Option<&File> {
+        match &self.0 {
+            Kind::File(positioned) => Some(&positioned.file),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.0 {
+            Kind::Memory(_) => "memory",
+            Kind::File(_) => "file",
+            #[cfg(feature = "mmap")]
+            Kind::Map(_) => "map",
+            Kind::Computed(_) => "computed",
+        };
+        write!(out, "Source({kind}, {} bytes)", self.len())
+    }
+}
+
+/// A length in memory as the `u64` in which files count.
+#[must_use]
+pub(crate) fn wide(len: usize) -> u64 {
+    // No supported machine has more than 64 bits of address.
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+/// A length that a file states as one that memory can have.
+pub(crate) fn narrow(len: u64) -> Result<usize> {
+    usize::try_from(len)
+        .map_err(|_| Error::invalid(format!("{len} bytes do not fit this machine's memory")))
+}

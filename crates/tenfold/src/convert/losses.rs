@@ -1,0 +1,214 @@
+//! What a format cannot hold of a bundle.
+
+use std::collections::HashSet;
+
+use crate::bundle::Bundle;
+use crate::error::{Aspect, Loss};
+use crate::format::{DimNames, Format, Holds, Names, StorageKind};
+use crate::key::Key;
+use crate::note::NoteKind;
+use crate::tensor::{Address, Size, Storage, Tensor};
+
+/// Lists everything that writing `bundle` as `format` would lose.
+#[must_use]
+pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
+    let holds = &format.info().holds;
+    let mut found = Vec::new();
+    for_file(bundle, format, &mut found);
+    for_keys(bundle, holds, &mut found);
+    for (key, tensor) in bundle.entries() {
+        let mut add = |aspect, detail: String| {
+            found.push(Loss {
+                key: Some(key.clone()),
+                aspect,
+                detail,
+            });
+        };
+        for_tensor(tensor, holds, &mut add);
+    }
+    found.extend(format.quirks(bundle));
+    found
+}
+
+fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
+    let info = format.info();
+    let mut add = |aspect, detail: String| {
+        found.push(Loss {
+            key: None,
+            aspect,
+            detail,
+        })
+    };
+    if !info.holds.meta.file {
+        // What a format keeps under its own prefix is a matter of its own writer.
+        let own = format!("{}:", info.name);
+        let names: Vec<&str> = bundle
+            .meta
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !name.starts_with(&own))
+            .collect();
+        if !names.is_empty() {
+            add(
+                Aspect::Metadata,
+                format!("file metadata {}", names.join(", ")),
+            );
+        }
+    }
+    let skipped = bundle
+        .notes()
+        .iter()
+        .filter(|note| note.kind == NoteKind::Skipped)
+        .count();
+    if skipped > 0 {
+        add(
+            Aspect::Skipped,
+            format!("{skipped} tensors could not be read"),
+        );
+    }
+}
+
+fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
+    let entries = bundle.entries();
+    if holds.names == Names::One && entries.len() > 1 {
+        let detail = format!("{} tensors where one fits", entries.len());
+        found.push(Loss {
+            key: None,
+            aspect: Aspect::Count,
+            detail,
+        });
+    }
+    let mut seen = HashSet::new();
+    for (key, _) in entries {
+        let mut add = |aspect, detail: &str| {
+            found.push(Loss {
+                key: Some(key.clone()),
+                aspect,
+                detail: detail.into(),
+            });
+        };
+        if key.state.is_some() && !holds.state {
+            add(Aspect::State, "a statistic of another tensor");
+            continue;
+        }
+        let fits = match holds.names {
+            Names::One => key.path.is_empty(),
+            Names::Flat => key.path.len() == 1,
+            Names::Tree => true,
+        };
+        if !fits {
+            add(Aspect::Keys, wrong_key(holds.names, key));
+        }
+        if !seen.insert(key) {
+            add(Aspect::Keys, "the name is used twice");
+        }
+    }
+}
+
+fn wrong_key(names: Names, key: &Key) -> &'static str {
+    match names {
+        Names::One => "the tensor would lose its name",
+        Names::Flat if key.path.is_empty() => "the tensor has no name",
+        Names::Flat => "a path would become one name",
+        Names::Tree => "",
+    }
+}
+
+fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+    let dtype = tensor.dtype();
+    if !holds.numbers.contains(&dtype.number) || !holds.arities.contains(&dtype.arity) {
+        add(Aspect::Number, format!("elements of {dtype}"));
+    }
+    let ndim = crate::bytes::wide(tensor.dims().len());
+    if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
+        let (least, most) = holds.ndim;
+        add(
+            Aspect::Shape,
+            format!("{ndim} dimensions, between {least} and {most} fit"),
+        );
+    }
+    for dim in tensor.dims() {
+        let Some(size) = dim.indexed_size() else {
+            continue;
+        };
+        if size < holds.size.0 || size > holds.size.1 {
+            let (least, most) = holds.size;
+            add(
+                Aspect::Shape,
+                format!("a size of {size}, between {least} and {most} fit"),
+            );
+        }
+    }
+    for_names(tensor, holds, add);
+    for_kind(tensor, holds, add);
+    if !tensor.symmetries().is_empty() && !holds.symmetry {
+        add(
+            Aspect::Symmetry,
+            format!("{} symmetries", tensor.symmetries().len()),
+        );
+    }
+    if !tensor.meta.is_empty() && !holds.meta.tensor {
+        let names: Vec<&str> = tensor.meta.iter().map(|(name, _)| name).collect();
+        add(Aspect::Metadata, format!("metadata {}", names.join(", ")));
+    }
+}
+
+fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+    let names = || tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
+    match holds.dim_names {
+        DimNames::Required => {}
+        DimNames::No => {
+            if names().next().is_some() {
+                let list: Vec<&str> = names().collect();
+                add(
+                    Aspect::DimNames,
+                    format!("dimension names {}", list.join(", ")),
+                );
+            }
+        }
+        DimNames::Letter => {
+            let is_letter = |name: &str| {
+                let mut letters = name.chars();
+                let first = letters.next().map(u32::from);
+                first.is_some_and(|code| code < 256) && letters.next().is_none()
+            };
+            for name in names().filter(|name| !is_letter(name)) {
+                add(
+                    Aspect::DimNames,
+                    format!("the dimension name {name:?} is not one byte"),
+                );
+            }
+        }
+    }
+}
+
+fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+    let has = |kind| holds.kinds.contains(&kind);
+    match tensor.storage() {
+        Storage::Dense { .. } if !has(StorageKind::Dense) => {
+            add(Aspect::Shape, "dense values".into());
+        }
+        Storage::Sparse {
+            address: Address::Labels,
+            ..
+        } if !has(StorageKind::Labelled) => {
+            let mapped = tensor.dims().iter().filter(|dim| dim.size == Size::Mapped);
+            add(
+                Aspect::Labels,
+                format!("{} mapped dimensions", mapped.count()),
+            );
+        }
+        Storage::Sparse { address, .. }
+            if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
+        {
+            add(
+                Aspect::Sparsity,
+                format!("{} explicit cells", tensor.stored()),
+            );
+        }
+        Storage::Train { .. } if !has(StorageKind::Train) => {
+            add(Aspect::Train, "a tensor train".into());
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,8 @@
+//! From a bundle to a file: what would be lost, what has to change, and the saving.
+
+mod losses;
+mod lower;
+mod save;
+
+pub use losses::losses;
+pub use save::{save, write_to};

@@ -1,0 +1,251 @@
+//! What a format is to the rest of the library.
+
+use std::collections::BTreeMap;
+
+use crate::bundle::Bundle;
+use crate::bytes::{Sink, Source};
+use crate::error::{Error, Loss, Result};
+use crate::limits::Limits;
+use crate::number::{Arity, Number};
+use crate::tensor::Order;
+
+/// A tensor file format: how it is recognised, read and written. The only codec trait.
+pub trait Format: Sync {
+    /// What there is to know about it.
+    fn info(&self) -> &'static Info;
+
+    /// Reads headers; leaves numbers where they are.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the file breaks a rule of the format.
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle>;
+
+    /// Writes a bundle that the format holds. [`save`](crate::save) has checked that it does.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails, and what reading the values gives.
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()>;
+
+    /// Whether a file might be of this format: cheap, and never fails.
+    fn probe(&self, source: &Source) -> Match {
+        let magic = self.info().magic;
+        let mut start = vec![0; magic.len()];
+        match source.read_at(0, &mut start) {
+            Ok(()) if !magic.is_empty() && start == magic => Match::Yes,
+            _ => Match::No,
+        }
+    }
+
+    /// What it cannot hold of a bundle and [`Holds`] cannot express.
+    fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
+        Vec::new()
+    }
+}
+
+/// How sure a format is that a file is its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    /// It is not.
+    No,
+    /// It parses, but so might other things.
+    Maybe,
+    /// It says so itself.
+    Yes,
+}
+
+/// What there is to know about a format.
+#[derive(Debug)]
+pub struct Info {
+    /// Its name, in lower case; the word on the command line.
+    pub name: &'static str,
+    /// One line about it.
+    pub title: &'static str,
+    /// File name extensions that suggest it, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// The bytes a file begins with; empty if it has to be recognised otherwise.
+    pub magic: &'static [u8],
+    /// The versions that can be written, the default first.
+    pub versions: &'static [&'static str],
+    /// What `--opt` understands.
+    pub options: &'static [OptionInfo],
+    /// What it can hold when written.
+    pub holds: Holds,
+}
+
+/// An option of a format.
+#[derive(Debug)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is for reading or for writing.
+    pub when: When,
+    /// What may be given.
+    pub values: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// When an option counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// While reading.
+    Read,
+    /// While writing.
+    Write,
+}
+
+/// What a format can hold, as data.
+#[derive(Debug)]
+pub struct Holds {
+    /// How many tensors, and how they are named.
+    pub names: Names,
+    /// The number types.
+    pub numbers: &'static [Number],
+    /// How many numbers an element may have.
+    pub arities: &'static [Arity],
+    /// The ways of keeping values.
+    pub kinds: &'static [StorageKind],
+    /// The orders of dense values.
+    pub orders: &'static [Order],
+    /// The least and the greatest number of dimensions.
+    pub ndim: (u64, u64),
+    /// The least and the greatest size of a dimension.
+    pub size: (u64, u64),
+    /// Whether dimensions have names, and how long one may be.
+    pub dim_names: DimNames,
+    /// Whether symmetries are declared.
+    pub symmetry: bool,
+    /// Whether tensors have statistics beside them.
+    pub state: bool,
+    /// Whether files and tensors have metadata of the user's own.
+    pub meta: HoldsMeta,
+}
+
+/// How the tensors of a file are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// The file is its one tensor.
+    One,
+    /// By a plain name.
+    Flat,
+    /// By a path.
+    Tree,
+}
+
+/// Ways of keeping values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageKind {
+    /// Every cell.
+    Dense,
+    /// Cells by position.
+    Sparse,
+    /// Blocks by label.
+    Labelled,
+    /// Tensor trains.
+    Train,
+}
+
+/// What names dimensions can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DimNames {
+    /// None.
+    No,
+    /// One byte each.
+    Letter,
+    /// Any; a dimension without one gets one.
+    Required,
+}
+
+/// Where metadata of the user's own can be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldsMeta {
+    /// With the file.
+    pub file: bool,
+    /// With each tensor.
+    pub tensor: bool,
+}
+
+/// How strictly a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Every rule of the format counts.
+    #[default]
+    Strict,
+    /// Harmless violations become notes.
+    Lenient,
+}
+
+/// How to read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// How much an untrusted file may ask for.
+    pub limits: Limits,
+    /// How strictly.
+    pub mode: Mode,
+    /// Options of the format, by name.
+    pub options: Options,
+}
+
+/// How to write.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// The version of the format; `None` keeps what the bundle was read from, else the default.
+    pub version: Option<String>,
+    /// Options of the format, by name.
+    pub options: Options,
+    /// Whether the file is brought to the disk before it gets its name; on unless switched off.
+    pub skip_sync: bool,
+}
+
+/// Named options of a format.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<String, String>);
+
+impl Options {
+    /// Sets an option.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    /// The value of an option.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of an option that is one of several words, each with what it stands for.
+    pub(crate) fn choose<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        match choices.iter().find(|(word, _)| *word == value) {
+            Some((_, choice)) => Ok(Some(*choice)),
+            None => {
+                let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                let why = format!("{name} is {value}, not one of {}", words.join(", "));
+                Err(Error::Invalid(why))
+            }
+        }
+    }
+
+    /// Fails if an option is set that the format does not know.
+    pub(crate) fn check(&self, info: &Info, when: When) -> Result<()> {
+        let known = |name: &str| {
+            info.options
+                .iter()
+                .any(|o| o.name == name && o.when == when)
+        };
+        match self.0.keys().find(|name| !known(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let verb = if when == When::Read {
+                    "reading"
+                } else {
+                    "writing"
+                };
+                let why = format!("{} has no option {name} for {verb}", info.name);
+                Err(Error::Invalid(why))
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Reads `.blz` headers, in file order.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, NAME, RESERVED, VERSION};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian::Little, Scan, Source, wide};
+use crate::error::{Error, Result};
+use crate::format::{Mode, ReadOptions};
+use crate::note::{Note, NoteKind};
+use crate::number::{DType, Number, Numbers};
+use crate::tensor::{Dim, Storage, Tensor, product};
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let mut scan = Scan::new(source, NAME);
+    if scan.take(wide(MAGIC.len()))? != MAGIC {
+        return scan.fail_at(0, "the magic is not BLZ1");
+    }
+    let version = scan.u8()?;
+    if version != VERSION {
+        return Err(Error::Unsupported {
+            format: NAME,
+            what: format!("version {version}"),
+        });
+    }
+    let dtype = match scan.u8()? {
+        DTYPE_F64 => DType::real(Number::F64),
+        DTYPE_COMPLEX => DType::complex(Number::F64),
+        tag => return scan.fail_at(5, format!("dtype is {tag}, 0 and 1 are known")),
+    };
+    let ndim = scan.u8()?;
+    if ndim < 2 {
+        return scan.fail_at(
+            6,
+            format!("ndim is {ndim}, a train has at least 2 dimensions"),
+        );
+    }
+    how.limits.check_ndim(ndim.into())?;
+    let reserved_at = scan.at();
+    let reserved: [u8; RESERVED] = scan.array()?;
+    let mut notes = Vec::new();
+    if reserved != [0; RESERVED] {
+        let text = "reserved bytes are not zero";
+        match how.mode {
+            Mode::Strict => return scan.fail_at(reserved_at, text),
+            Mode::Lenient => notes.push(Note::new(NoteKind::Lenient, text).at(reserved_at)),
+        }
+    }
+    let sizes = (0..ndim)
+        .map(|_| scan.u64(Little))
+        .collect::<Result<Vec<u64>>>()?;
+    let ranks = ranks(&mut scan, ndim)?;
+    let cores = cores(&mut scan, source, dtype, &sizes, &ranks)?;
+    scan.end()?;
+
+    let dims = sizes.into_iter().map(Dim::indexed).collect();
+    let tensor = Tensor::new(dims, dtype, vec![], Storage::Train { ranks, cores })?;
+    let mut bundle = Bundle::of(tensor);
+    notes.into_iter().for_each(|note| bundle.note(note));
+    Ok(bundle)
+}
+
+fn ranks(scan: &mut Scan, ndim: u8) -> Result<Vec<u64>> {
+    let mut ranks = Vec::new();
+    for bond in 0..=ndim {
+        let at = scan.at();
+        let rank = scan.u64(Little)?;
+        if rank == 0 {
+            return scan.fail_at(at, "a rank is 0");
+        }
+        if (bond == 0 || bond == ndim) && rank != 1 {
+            return scan.fail_at(at, format!("an outer rank is {rank}, a train's are 1"));
+        }
+        ranks.push(rank);
+    }
+    Ok(ranks)
+}
+
+fn cores(
+    scan: &mut Scan,
+    source: &Source,
+    dtype: DType,
+    sizes: &[u64],
+    ranks: &[u64],
+) -> Result<Vec<Numbers>> {
+    let links = ranks.iter().zip(ranks.iter().skip(1));
+    let mut cores = Vec::new();
+    for (size, (rank, next)) in sizes.iter().zip(links) {
+        let from = scan.at();
+        let len = product(&[*rank, *size, *next, wide(dtype.width())])
+            .and_then(|len| u64::try_from(len).ok())
+            .unwrap_or(u64::MAX);
+        if len > scan.left() {
+            let left = scan.left();
+            return scan.fail(format!(
+                "a core of {rank}×{size}×{next} needs {len} bytes, {left} left"
+            ));
+        }
+        scan.skip(len)?;
+        let bytes = Bytes::run(source, from..scan.at())?;
+        cores.push(Numbers {
+            number: dtype.number,
+            endian: Little,
+            bytes,
+        });
+    }
+    Ok(cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::tensor::Slice;
+
+    /// The page's example: a 2×3 matrix of rank 2.
+    fn example() -> Vec<u8> {
+        let mut file = b"BLZ1\x01\x00\x02".to_vec();
+        file.extend([0; 8]);
+        for number in [2_u64, 3, 1, 2, 1] {
+            file.extend(number.to_le_bytes());
+        }
+        for number in [1.0, 2.0, 3.0, 4.0] {
+            file.extend(f64::to_le_bytes(number));
+        }
+        for number in [1.0, 0.0, 2.0, 0.0, 1.0, -1.0] {
+            file.extend(f64::to_le_bytes(number));
+        }
+        file
+    }
+
+    fn read_bytes(file: Vec<u8>) -> Result<Bundle> {
+        read(&Source::memory(file), &ReadOptions::default())
+    }
+
+    #[test]
+    fn the_example_of_the_page_multiplies_out() {
+        let file = example();
+        assert_eq!(file.len(), 135);
+        let bundle = read_bytes(file).unwrap();
+        let tensor = bundle.only().unwrap();
+        // [[1, 2], [3, 4]] · [[1, 0, 2], [0, 1, -1]]
+        assert_eq!(
+            tensor.to_vec::<f64>().unwrap(),
+            [1.0, 2.0, 0.0, 3.0, 4.0, 2.0]
+        );
+        assert_eq!(
+            tensor.cell::<f64>(&[1, 2], &Limits::default()).unwrap(),
+            2.0
+        );
+        let column = [Slice::all(2), Slice::one(1)];
+        assert_eq!(
+            tensor.read_box::<f64>(&column, &Limits::default()).unwrap(),
+            [2.0, 4.0]
+        );
+    }
+
+    #[test]
+    fn a_cut_header_is_refused_at_the_byte_where_it_ends() {
+        let error = read_bytes(b"BLZ1\x01\x00\xff\0\0\0\0\0\0\0\0".to_vec()).unwrap_err();
+        let text = "not a valid blz file: 8 more bytes expected, 0 left (byte 15)";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn a_core_that_overflows_is_refused_before_anything_is_allocated() {
+        let mut file = example();
+        file[15..23].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(
+            read_bytes(file)
+                .unwrap_err()
+                .to_string()
+                .contains("(byte 55)")
+        );
+    }
+}

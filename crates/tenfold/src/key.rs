@@ -1,0 +1,119 @@
+//! What a tensor is called inside its file.
+
+use std::fmt;
+
+/// The name of a tensor: a path, and for a statistic the word that tells it from its owner.
+///
+/// A file that is its tensor has the empty key. A flat format has one segment, the raw name. A
+/// tree has one segment a level.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The segments, outermost first.
+    pub path: Vec<String>,
+    /// For a statistic (an optimizer's moment, say): its name beside its owner's path.
+    pub state: Option<String>,
+}
+
+impl Key {
+    /// The key of a file that is its tensor.
+    #[must_use]
+    pub fn root() -> Self {
+        Key::default()
+    }
+
+    /// The key of a tensor in a flat format.
+    #[must_use]
+    pub fn flat(name: impl Into<String>) -> Self {
+        Key {
+            path: vec![name.into()],
+            state: None,
+        }
+    }
+
+    /// The key of a tensor in a tree.
+    #[must_use]
+    pub fn tree(path: Vec<String>) -> Self {
+        Key { path, state: None }
+    }
+
+    /// The key of a statistic of the tensor with this key.
+    #[must_use]
+    pub fn statistic(&self, name: impl Into<String>) -> Self {
+        Key {
+            path: self.path.clone(),
+            state: Some(name.into()),
+        }
+    }
+
+    /// The one segment of a key without statistic, unescaped: a flat format's name.
+    #[must_use]
+    pub fn flat_name(&self) -> Option<&str> {
+        match (self.path.as_slice(), &self.state) {
+            ([name], None) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether this is the empty key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.path.is_empty() && self.state.is_none()
+    }
+}
+
+/// Writes the segments joined by `/`, with `\`, `/` and `@` inside a segment escaped by a
+/// backslash, and the statistic after `@`.
+impl fmt::Display for Key {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (level, segment) in self.path.iter().enumerate() {
+            if level > 0 {
+                out.write_str("/")?;
+            }
+            escape(segment, out)?;
+        }
+        if let Some(state) = &self.state {
+            out.write_str("@")?;
+            escape(state, out)?;
+        }
+        Ok(())
+    }
+}
+
+fn escape(segment: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for letter in segment.chars() {
+        if matches!(letter, '\\' | '/' | '@') {
+            out.write_str("\\")?;
+        }
+        write!(out, "{letter}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(path: &[&str]) -> Key {
+        Key::tree(path.iter().map(|segment| (*segment).into()).collect())
+    }
+
+    #[test]
+    fn a_flat_name_is_kept_raw() {
+        assert_eq!(Key::flat("enc/w@1").flat_name(), Some("enc/w@1"));
+        assert_eq!(Key::flat("enc/w@1").to_string(), r"enc\/w\@1");
+    }
+
+    #[test]
+    fn a_path_escapes_its_separators() {
+        assert_eq!(tree(&["a/b", "c@d", r"e\f"]).to_string(), r"a\/b/c\@d/e\\f");
+    }
+
+    #[test]
+    fn a_statistic_follows_its_owner() {
+        assert_eq!(
+            tree(&["enc", "w"]).statistic("Adam.m1").to_string(),
+            "enc/w@Adam.m1"
+        );
+        assert_eq!(Key::root().statistic("m").to_string(), "@m");
+    }
+}

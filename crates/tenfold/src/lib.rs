@@ -1,0 +1,88 @@
+//! One tool for every tensor file.
+//!
+//! A tensor file is read by adding one meaning at a time; each step is one type:
+//!
+//! | step | what it adds |
+//! |---|---|
+//! | [`Bytes`] | where the bytes are: a lazy stretch of a file |
+//! | [`Numbers`] | what numbers they spell |
+//! | [`Storage`] | which cell each number is for |
+//! | [`Tensor`] | dimensions, element type, symmetries |
+//! | [`Bundle`] | names, metadata, notes |
+//!
+//! A [`Format`] builds this ladder from a file's headers and walks it to write; [`formats::ALL`]
+//! lists them. Opening reads headers only:
+//!
+//! ```no_run
+//! let file = tenfold::open("model.zt")?;
+//! for (key, tensor) in file.bundle.entries() {
+//!     println!("{key}: {} {:?}", tensor.dtype(), tensor.indexed_sizes());
+//! }
+//! let weights: Vec<f32> = file.bundle.get("enc/w").unwrap().to_vec()?;
+//! # Ok::<(), tenfold::Error>(())
+//! ```
+
+mod bundle;
+mod bytes;
+mod convert;
+mod error;
+mod format;
+pub mod formats;
+mod key;
+mod limits;
+mod meta;
+mod note;
+mod number;
+mod tensor;
+mod wire;
+
+use std::path::Path;
+
+pub use bundle::Bundle;
+pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
+pub use convert::{losses, save, write_to};
+pub use error::{Aspect, Error, Loss, Refusal, Result};
+pub use format::{
+    DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options, ReadOptions,
+    StorageKind, When, WriteOptions,
+};
+pub use formats::{by_extension, by_name, detect};
+pub use key::Key;
+pub use limits::{LimitInfo, Limits};
+pub use meta::{Meta, Value};
+pub use note::{Note, NoteKind};
+pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, write_number};
+pub use tensor::{Address, Cell, Dim, Operation, Order, Size, Slice, Storage, Symmetry, Tensor};
+
+/// An opened file: what is in it, and of which format it is.
+pub struct Opened {
+    /// The format it was read as.
+    pub format: &'static dyn Format,
+    /// What is in it.
+    pub bundle: Bundle,
+}
+
+/// Opens a tensor file of any format: reads its headers, leaves its numbers where they are.
+///
+/// # Errors
+/// [`Error::Unrecognised`] if no format claims the file, [`Error::Malformed`] if it breaks the
+/// rules of the one that does.
+pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
+    let path = path.as_ref();
+    let source = Source::open(path)?;
+    let format = detect(&source, Some(path))?;
+    read(&source, format, &ReadOptions::default()).map_err(|error| error.in_file(path))
+}
+
+/// Reads the headers of a source as `format`.
+///
+/// # Errors
+/// [`Error::Malformed`] if it breaks the rules of that format.
+pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> Result<Opened> {
+    let info = format.info();
+    how.options.check(info, When::Read)?;
+    let bundle = format
+        .read(source, how)
+        .map_err(|error| error.of(info.name))?;
+    Ok(Opened { format, bundle })
+}

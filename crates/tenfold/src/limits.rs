@@ -1,0 +1,242 @@
+//! How much an untrusted file may ask for.
+
+use crate::error::{Error, Result};
+
+/// Bounds on what a file may make the reader do; the defaults are safe for a server.
+///
+/// Every limit can be set by name, which is how the command line's `--max-NAME` flags work:
+///
+/// ```
+/// let mut limits = tenfold::Limits::default();
+/// limits.set("ndim", 8)?;
+/// assert_eq!(limits.ndim, 8);
+/// # Ok::<(), tenfold::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of header or index that are read into memory.
+    pub header: u64,
+    /// Tensors in one file.
+    pub tensors: u64,
+    /// Dimensions of one tensor.
+    pub ndim: u64,
+    /// Bytes of one name or label.
+    pub text: u64,
+    /// Levels of nesting in metadata.
+    pub depth: u64,
+    /// Labelled blocks in one tensor.
+    pub labels: u64,
+    /// Bytes that one tensor may become when it is decompressed, unpacked or made dense.
+    pub decoded: u64,
+    /// How many times larger than its compressed bytes a tensor may be.
+    pub ratio: u64,
+    /// Cells that packed symmetries may tie together (the size of the group they generate).
+    pub orbit: u64,
+}
+
+/// One limit: its name, its default and what it bounds.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitInfo {
+    /// The field of [`Limits`], and the word after `--max-`.
+    pub name: &'static str,
+    /// The value unless set otherwise.
+    pub default: u64,
+    /// What it bounds.
+    pub about: &'static str,
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+impl Limits {
+    /// All limits, in the order in which they are documented.
+    pub const ALL: &'static [LimitInfo] = &[
+        LimitInfo {
+            name: "header",
+            default: 256 * MIB,
+            about: "bytes of header or index read into memory",
+        },
+        LimitInfo {
+            name: "tensors",
+            default: 1_000_000,
+            about: "tensors in one file",
+        },
+        LimitInfo {
+            name: "ndim",
+            default: 255,
+            about: "dimensions of one tensor",
+        },
+        LimitInfo {
+            name: "text",
+            default: MIB,
+            about: "bytes of one name or label",
+        },
+        LimitInfo {
+            name: "depth",
+            default: 64,
+            about: "levels of nesting in metadata",
+        },
+        LimitInfo {
+            name: "labels",
+            default: 1 << 27,
+            about: "labelled blocks in one tensor",
+        },
+        LimitInfo {
+            name: "decoded",
+            default: 16 * GIB,
+            about: "bytes one tensor may become when decompressed, unpacked or made dense",
+        },
+        LimitInfo {
+            name: "ratio",
+            default: 64 * KIB,
+            about: "how many times larger than its compressed bytes a tensor may be",
+        },
+        LimitInfo {
+            name: "orbit",
+            default: 64 * KIB,
+            about: "cells that packed symmetries may tie together",
+        },
+    ];
+
+    fn field(&mut self, name: &str) -> Option<&mut u64> {
+        Some(match name {
+            "header" => &mut self.header,
+            "tensors" => &mut self.tensors,
+            "ndim" => &mut self.ndim,
+            "text" => &mut self.text,
+            "depth" => &mut self.depth,
+            "labels" => &mut self.labels,
+            "decoded" => &mut self.decoded,
+            "ratio" => &mut self.ratio,
+            "orbit" => &mut self.orbit,
+            _ => return None,
+        })
+    }
+
+    /// Sets the limit called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such limit.
+    pub fn set(&mut self, name: &str, value: u64) -> Result<()> {
+        let field = self
+            .field(name)
+            .ok_or_else(|| Error::invalid(format!("no limit called {name}")))?;
+        *field = value;
+        Ok(())
+    }
+
+    pub(crate) fn check_header(&self, wanted: u64) -> Result<()> {
+        check("header", "the header is too large", wanted, self.header)
+    }
+
+    pub(crate) fn check_tensors(&self, wanted: u64) -> Result<()> {
+        check("tensors", "too many tensors", wanted, self.tensors)
+    }
+
+    pub(crate) fn check_ndim(&self, wanted: u64) -> Result<()> {
+        check("ndim", "too many dimensions", wanted, self.ndim)
+    }
+
+    pub(crate) fn check_text(&self, wanted: u64) -> Result<()> {
+        check("text", "a name or label is too long", wanted, self.text)
+    }
+
+    pub(crate) fn check_depth(&self, wanted: u64) -> Result<()> {
+        check("depth", "metadata is nested too deeply", wanted, self.depth)
+    }
+
+    pub(crate) fn check_labels(&self, wanted: u64) -> Result<()> {
+        check("labels", "too many labelled blocks", wanted, self.labels)
+    }
+
+    pub(crate) fn check_orbit(&self, wanted: u64) -> Result<()> {
+        check(
+            "orbit",
+            "the packed symmetries generate too large a group",
+            wanted,
+            self.orbit,
+        )
+    }
+
+    pub(crate) fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
+        check("decoded", why, wanted, self.decoded)
+    }
+
+    /// Whether `decoded` bytes may come out of `stored` compressed ones.
+    pub(crate) fn check_ratio(&self, stored: u64, decoded: u64) -> Result<()> {
+        let allowed = u128::from(stored).saturating_mul(self.ratio.into());
+        if u128::from(decoded) <= allowed {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            limit: "ratio",
+            why: format!("{decoded} bytes would have to come out of {stored} compressed ones"),
+            wanted: u128::from(decoded).div_ceil(stored.max(1).into()),
+            allowed: self.ratio,
+        })
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let mut limits = Limits {
+            header: 0,
+            tensors: 0,
+            ndim: 0,
+            text: 0,
+            depth: 0,
+            labels: 0,
+            decoded: 0,
+            ratio: 0,
+            orbit: 0,
+        };
+        for limit in Limits::ALL {
+            if let Some(field) = limits.field(limit.name) {
+                *field = limit.default;
+            }
+        }
+        limits
+    }
+}
+
+fn check(limit: &'static str, why: &str, wanted: impl Into<u128>, allowed: u64) -> Result<()> {
+    let wanted = wanted.into();
+    if wanted <= allowed.into() {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        limit,
+        why: why.into(),
+        wanted,
+        allowed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_limit_is_a_field_and_has_its_default() {
+        let mut limits = Limits::default();
+        for limit in Limits::ALL {
+            assert_eq!(
+                limits.field(limit.name).copied(),
+                Some(limit.default),
+                "{}",
+                limit.name
+            );
+        }
+    }
+
+    #[test]
+    fn a_limit_error_names_the_flag_that_lifts_it() {
+        let error = Limits::default().check_ndim(256).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "too many dimensions (256 wanted, 255 allowed; raise it with --max-ndim)"
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Metadata: whatever a file says besides its tensors.
+
+/// A value of any kind that a supported format can attach to a file or a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A floating point number, with the width it was stored in: 16, 32 or 64 bits.
+    Float {
+        /// Its bits.
+        bits: u64,
+        /// How many of them count.
+        width: u8,
+    },
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A list.
+    List(Vec<Value>),
+    /// Pairs, in file order.
+    Map(Vec<(Value, Value)>),
+    /// A CBOR tag and what it applies to.
+    Tag(u64, Box<Value>),
+    /// A CBOR simple value other than true, false and null.
+    Simple(u8),
+}
+
+impl Value {
+    /// A 32-bit float.
+    #[must_use]
+    pub fn f32(number: f32) -> Value {
+        Value::Float {
+            bits: number.to_bits().into(),
+            width: 32,
+        }
+    }
+
+    /// The text, if it is text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is a whole one that is not negative.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        match self {
+            Value::Int(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    #[must_use]
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match self {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The pairs, if it is a map.
+    #[must_use]
+    pub fn as_map(&self) -> Option<&[(Value, Value)]> {
+        match self {
+            Value::Map(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// The value under a text key, if it is a map that has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_map()?
+            .iter()
+            .find(|(name, _)| name.as_text() == Some(key))
+            .map(|(_, value)| value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        Value::Int(number.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Value {
+        Value::Bool(truth)
+    }
+}
+
+/// Named values in the order in which they came; two are equal in any order.
+#[derive(Debug, Clone, Default)]
+pub struct Meta(Vec<(String, Value)>);
+
+impl Meta {
+    /// No metadata.
+    #[must_use]
+    pub const fn new() -> Meta {
+        Meta(Vec::new())
+    }
+
+    /// Sets a value, in place if the name is known.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        let (name, value) = (name.into(), value.into());
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// The value called `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The text called `name`.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Value::as_text)
+    }
+
+    /// All names and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl PartialEq for Meta {
+    fn eq(&self, other: &Meta) -> bool {
+        self.len() == other.len()
+            && self
+                .iter()
+                .all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl Eq for Meta {}
+
+impl FromIterator<(String, Value)> for Meta {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(pairs: I) -> Meta {
+        let mut meta = Meta::new();
+        for (name, value) in pairs {
+            meta.set(name, value);
+        }
+        meta
+    }
+}

@@ -1,0 +1,82 @@
+//! What a reader has to say about a file that it could read.
+
+use crate::key::Key;
+
+/// A remark about a file: what was skipped, repaired or doubtful.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What kind of remark.
+    pub kind: NoteKind,
+    /// The tensor it concerns, if one.
+    pub key: Option<Key>,
+    /// The byte it concerns, if one.
+    pub at: Option<u64>,
+    /// The remark.
+    pub text: String,
+}
+
+/// The kinds of remarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A tensor could not be read and was left out.
+    Skipped,
+    /// Two tensors have one name; looking it up finds the first.
+    DuplicateName,
+    /// Two tensors share their bytes.
+    SharedBytes,
+    /// A checksum of a kind that cannot be verified.
+    UnknownChecksum,
+    /// A field that has no meaning where it stands.
+    IgnoredField,
+    /// A rule is broken that only a lenient reader forgives.
+    Lenient,
+    /// A known fault of some writer was put right.
+    Repaired,
+    /// A name that other programs refuse.
+    OddName,
+    /// An empty label, which other programs refuse.
+    EmptyLabel,
+}
+
+impl NoteKind {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NoteKind::Skipped => "skipped",
+            NoteKind::DuplicateName => "duplicate-name",
+            NoteKind::SharedBytes => "shared-bytes",
+            NoteKind::UnknownChecksum => "unknown-checksum",
+            NoteKind::IgnoredField => "ignored-field",
+            NoteKind::Lenient => "lenient",
+            NoteKind::Repaired => "repaired",
+            NoteKind::OddName => "odd-name",
+            NoteKind::EmptyLabel => "empty-label",
+        }
+    }
+}
+
+impl Note {
+    /// A remark about the file as a whole.
+    pub(crate) fn new(kind: NoteKind, text: impl Into<String>) -> Note {
+        Note {
+            kind,
+            key: None,
+            at: None,
+            text: text.into(),
+        }
+    }
+
+    /// The same remark about one tensor.
+    pub(crate) fn on(mut self, key: &Key) -> Note {
+        self.key = Some(key.clone());
+        self
+    }
+
+    /// The same remark about one byte.
+    pub(crate) fn at(mut self, at: impl Into<Option<u64>>) -> Note {
+        self.at = at.into();
+        self
+    }
+}

@@ -1,0 +1,121 @@
+//! Lazy arrays of numbers.
+
+use super::{Element, Number};
+use crate::bytes::{Bytes, Endian, PIECE, Sink, swap, wide};
+use crate::error::{Error, Result};
+
+/// A lazy array of numbers: bytes that know their type and byte order.
+#[derive(Debug, Clone)]
+pub struct Numbers {
+    /// What they are.
+    pub number: Number,
+    /// Which end comes first.
+    pub endian: Endian,
+    /// Where they are.
+    pub bytes: Bytes,
+}
+
+impl Numbers {
+    /// Numbers that are in memory.
+    #[must_use]
+    pub fn from_vec<T: Element>(values: &[T]) -> Numbers {
+        let mut bytes = Vec::with_capacity(values.len().saturating_mul(T::DTYPE.width()));
+        for value in values {
+            value.to_le(&mut bytes);
+        }
+        Numbers {
+            number: T::DTYPE.number,
+            endian: Endian::Little,
+            bytes: Bytes::memory(bytes),
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.bytes.len() / wide(self.number.width())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the bytes have to be reversed to be in the byte order `endian`.
+    pub(crate) fn must_swap(&self, endian: Endian) -> bool {
+        self.endian != endian && self.number.width() > 1
+    }
+
+    /// Hands out the bytes of all numbers in the byte order `endian`, in pieces of at most about
+    /// `budget` bytes that hold whole elements of `width` bytes.
+    pub(crate) fn for_each(
+        &self,
+        endian: Endian,
+        width: usize,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let width = width.max(1);
+        let budget = (budget / width).max(1).saturating_mul(width);
+        let must_swap = self.must_swap(endian);
+        let mut carry: Vec<u8> = Vec::new();
+        self.bytes.for_each(budget, &mut |piece| {
+            if carry.is_empty() && piece.len().is_multiple_of(width) && !must_swap {
+                return each(piece);
+            }
+            carry.extend_from_slice(piece);
+            let whole = carry.len() - carry.len() % width;
+            let (now, later) = carry.split_at_mut(whole);
+            if must_swap {
+                swap(now, self.number.width());
+            }
+            if !now.is_empty() {
+                each(now)?;
+            }
+            carry = later.to_vec();
+            Ok(())
+        })
+    }
+
+    /// Writes all numbers in the byte order `endian`: copied as they are where that is possible.
+    pub(crate) fn write(&self, out: &mut Sink, endian: Endian) -> Result<()> {
+        if !self.must_swap(endian) {
+            return out.copy(&self.bytes);
+        }
+        self.for_each(endian, self.number.width(), PIECE, &mut |piece| {
+            out.write(piece)
+        })
+    }
+
+    /// All numbers, read as `T`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `T` is another number type, and what reading gives.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let width = T::DTYPE.width();
+        if T::DTYPE.number != self.number {
+            return Err(Error::invalid(format!(
+                "{} cannot be read as {}",
+                self.number,
+                T::DTYPE
+            )));
+        }
+        let mut values = Vec::new();
+        self.for_each(Endian::Little, width, PIECE, &mut |piece| {
+            values.extend(piece.chunks_exact(width).map(T::from_le));
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// The number at position `at`, as little-endian bytes in `buffer`.
+    pub(crate) fn read(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let width = self.number.width();
+        self.bytes.read_at(at.saturating_mul(wide(width)), buffer)?;
+        if self.must_swap(Endian::Little) {
+            swap(buffer, width);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,337 @@
+//! The fourth step of the ladder: numbers become a tensor.
+//!
+//! A [`Tensor`] is its dimensions, its element type, its symmetries, and how its values are kept.
+//! It is built by one constructor that checks that all of these fit each other, so that whoever
+//! holds one need not check again.
+
+mod check;
+mod dense;
+mod dim;
+mod group;
+mod labels;
+mod packed;
+mod read;
+mod slice;
+mod sparse;
+mod storage;
+mod symmetry;
+mod train;
+
+pub(crate) use dim::product;
+pub use dim::{Dim, Size};
+pub(crate) use group::Group;
+pub(crate) use labels::LabelSet;
+pub use read::Cell;
+pub use slice::Slice;
+use sparse::Sparse;
+pub use storage::{Address, Order, Storage};
+pub use symmetry::{Operation, Symmetry};
+
+use crate::bytes::{Extent, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::meta::Meta;
+use crate::number::{DType, Number, Numbers};
+
+/// A tensor whose values stay where they are until somebody asks for them.
+///
+/// ```
+/// use tenfold::{Dim, Numbers, Order, Storage, Tensor};
+///
+/// let values = Numbers::from_vec(&[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let storage = Storage::Dense { order: Order::Column, values };
+/// let tensor = Tensor::new(vec![Dim::indexed(2), Dim::indexed(3)], "f64".parse()?, vec![], storage)?;
+/// assert_eq!(tensor.to_vec::<f64>()?, [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+/// # Ok::<(), tenfold::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tensor {
+    dims: Vec<Dim>,
+    dtype: DType,
+    symmetries: Vec<Symmetry>,
+    storage: Storage,
+    /// What the file says about the tensor.
+    pub meta: Meta,
+    /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
+    pub hints: Meta,
+}
+
+impl Tensor {
+    /// Puts a tensor together, if its parts fit.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they do not: too few values for the sizes, say.
+    pub fn new(
+        dims: Vec<Dim>,
+        dtype: DType,
+        symmetries: Vec<Symmetry>,
+        storage: Storage,
+    ) -> Result<Tensor> {
+        Tensor::within(dims, dtype, symmetries, storage, &Limits::default())
+    }
+
+    /// [`Tensor::new`], where packed symmetries may generate as large a group as `limits` allow.
+    pub(crate) fn within(
+        dims: Vec<Dim>,
+        dtype: DType,
+        symmetries: Vec<Symmetry>,
+        storage: Storage,
+        limits: &Limits,
+    ) -> Result<Tensor> {
+        let (meta, hints) = (Meta::new(), Meta::new());
+        let tensor = Tensor {
+            dims,
+            dtype,
+            symmetries,
+            storage,
+            meta,
+            hints,
+        };
+        tensor.check_symmetries()?;
+        tensor.check_storage(limits)?;
+        Ok(tensor)
+    }
+
+    /// The dimensions.
+    #[must_use]
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The symmetries it is said to have.
+    #[must_use]
+    pub fn symmetries(&self) -> &[Symmetry] {
+        &self.symmetries
+    }
+
+    /// How its values are kept.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The sizes of all dimensions.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a dimension is mapped.
+    pub fn sizes(&self) -> Result<Vec<u64>> {
+        let sizes: Option<Vec<u64>> = self.dims.iter().map(Dim::indexed_size).collect();
+        sizes.ok_or_else(|| Error::invalid("a mapped dimension has labels, not positions"))
+    }
+
+    /// The sizes of the indexed dimensions.
+    #[must_use]
+    pub fn indexed_sizes(&self) -> Vec<u64> {
+        self.dims.iter().filter_map(Dim::indexed_size).collect()
+    }
+
+    /// How many dimensions are mapped.
+    #[must_use]
+    pub fn n_mapped(&self) -> usize {
+        self.dims
+            .iter()
+            .filter(|dim| dim.size == Size::Mapped)
+            .count()
+    }
+
+    /// How many cells it stands for: for a labelled tensor, those of one block.
+    ///
+    /// `None` if there are more than 2^128.
+    #[must_use]
+    pub fn cells(&self) -> Option<u128> {
+        product(&self.indexed_sizes())
+    }
+
+    /// How many elements (or labelled blocks) are stored; for a train, the elements of all cores.
+    #[must_use]
+    pub fn stored(&self) -> u64 {
+        match &self.storage {
+            Storage::Sparse {
+                address: Address::Labels,
+                values,
+                ..
+            } => match values.bytes.extent() {
+                Extent::Records(records) => records.count(),
+                _ => 0,
+            },
+            Storage::Dense { values, .. } | Storage::Sparse { values, .. } => {
+                values.bytes.len() / wide(self.dtype.width())
+            }
+            Storage::Train { cores, .. } => cores.iter().fold(0, |sum, core| {
+                sum.saturating_add(core.bytes.len() / wide(self.dtype.width()))
+            }),
+            Storage::Opaque { .. } => 0,
+        }
+    }
+
+    /// Whether only one cell of every orbit is stored.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        self.symmetries.iter().any(|symmetry| symmetry.packed)
+    }
+
+    pub(crate) fn packed_group(&self, limits: &Limits) -> Result<Group> {
+        let sizes = self.sizes()?;
+        Group::generate(
+            &sizes,
+            self.dtype,
+            &self.symmetries,
+            |symmetry| symmetry.packed,
+            limits,
+        )
+    }
+
+    fn sparse<'a>(&'a self, sizes: &'a [u64]) -> Option<Sparse<'a>> {
+        match &self.storage {
+            Storage::Sparse {
+                order,
+                address,
+                values,
+            } => Some(Sparse {
+                sizes,
+                dtype: self.dtype,
+                order: *order,
+                address,
+                values,
+            }),
+            _ => None,
+        }
+    }
+
+    fn check_symmetries(&self) -> Result<()> {
+        for symmetry in &self.symmetries {
+            let sizes = self.sizes()?;
+            let mut places = symmetry.permutation.clone();
+            places.sort_unstable();
+            if places != (0..sizes.len()).collect::<Vec<_>>() {
+                let why = format!(
+                    "{:?} is no permutation of {} dimensions",
+                    symmetry.permutation,
+                    sizes.len()
+                );
+                return Err(Error::invalid(why));
+            }
+            let moved = symmetry.permutation.iter().map(|place| sizes.get(*place));
+            if !moved.eq(sizes.iter().map(Some)) {
+                return Err(Error::invalid(
+                    "a symmetry exchanges dimensions of different sizes",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_storage(&self, limits: &Limits) -> Result<()> {
+        match &self.storage {
+            Storage::Dense { order, values } => {
+                self.check_number(values)?;
+                let stored = match self.symmetries.iter().filter(|sym| sym.packed).count() {
+                    0 => product(&self.sizes()?),
+                    1 if *order == Order::Column => {
+                        self.packed_group(limits)?.stored().map(u128::from)
+                    }
+                    1 => return Err(Error::invalid("only column-major tensors are packed")),
+                    _ => {
+                        let why = "a dense tensor is packed by one symmetry at most";
+                        return Err(Error::invalid(why));
+                    }
+                };
+                self.check_len(values, stored)
+            }
+            Storage::Sparse {
+                address, values, ..
+            } => self.check_sparse_parts(address, values),
+            Storage::Train { ranks, cores } => self.check_train(ranks, cores),
+            Storage::Opaque { .. } => Ok(()),
+        }
+    }
+
+    fn check_number(&self, values: &Numbers) -> Result<()> {
+        if values.number == self.dtype.number {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "values are {}, the tensor is {}",
+            values.number, self.dtype
+        )))
+    }
+
+    /// Checks that `values` are exactly `elements` elements.
+    fn check_len(&self, values: &Numbers, elements: Option<u128>) -> Result<()> {
+        let wanted = elements.and_then(|n| n.checked_mul(wide(self.dtype.width()).into()));
+        let found = u128::from(values.bytes.len());
+        if wanted == Some(found) {
+            return Ok(());
+        }
+        let wanted = wanted.map_or_else(|| "more than 2^128".into(), |wanted| wanted.to_string());
+        Err(Error::invalid(format!(
+            "{found} bytes of values, the sizes need {wanted}"
+        )))
+    }
+
+    fn check_sparse_parts(&self, address: &Address, values: &Numbers) -> Result<()> {
+        self.check_number(values)?;
+        let count = values.bytes.len() / wide(self.dtype.width());
+        self.check_len(values, Some(count.into()))?;
+        let fits = |numbers: &Numbers, wanted: u64| {
+            let is_index = matches!(
+                numbers.number,
+                Number::U8 | Number::U16 | Number::U32 | Number::U64
+            );
+            is_index && numbers.len() == wanted
+        };
+        if !matches!(address, Address::Labels)
+            && product(&self.sizes()?).is_none_or(|cells| cells > u64::MAX.into())
+        {
+            return Err(Error::invalid("more cells than an index can count"));
+        }
+        let is_right = match address {
+            Address::Linear(numbers) => fits(numbers, count),
+            Address::Coordinates(columns) => {
+                columns.len() == self.dims.len() && columns.iter().all(|column| fits(column, count))
+            }
+            Address::Rows { starts, columns } => match self.sizes()?.as_slice() {
+                [rows, _] => fits(starts, rows.saturating_add(1)) && fits(columns, count),
+                _ => false,
+            },
+            Address::Labels => {
+                let block = product(&self.indexed_sizes())
+                    .and_then(|cells| cells.checked_mul(wide(self.dtype.width()).into()));
+                match values.bytes.extent() {
+                    Extent::Records(records) => {
+                        self.n_mapped() > 0 && block == Some(records.width().into())
+                    }
+                    _ => false,
+                }
+            }
+        };
+        if is_right {
+            Ok(())
+        } else {
+            Err(Error::invalid("addresses do not fit the values"))
+        }
+    }
+
+    fn check_train(&self, ranks: &[u64], cores: &[Numbers]) -> Result<()> {
+        let sizes = self.sizes()?;
+        let is_framed = ranks.first() == Some(&1) && ranks.last() == Some(&1);
+        if ranks.len() != sizes.len().saturating_add(1) || cores.len() != sizes.len() || !is_framed
+        {
+            return Err(Error::invalid(
+                "a train needs a core a dimension, between ranks of 1",
+            ));
+        }
+        let links = ranks.iter().zip(ranks.iter().skip(1));
+        for ((core, size), (rank, next)) in cores.iter().zip(&sizes).zip(links) {
+            self.check_number(core)?;
+            self.check_len(core, product(&[*rank, *size, *next]))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,359 @@
+//! Reading the values of a tensor: all, a box, or cell by cell.
+
+use super::packed::Packed;
+use super::slice::{box_len, boxes};
+use super::storage::{Address, Order, Storage};
+use super::train::{Train, read_train_box};
+use super::{Slice, Tensor, dense, product};
+use crate::bytes::{Bytes, Compute, Endian, Extent, PIECE, Source, narrow, swap, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::{Element, Numbers};
+
+/// One explicit cell of a sparse tensor, or one labelled block.
+#[derive(Debug)]
+pub enum Cell<'a> {
+    /// A cell at a position.
+    At {
+        /// Its index, one number a dimension.
+        index: &'a [u64],
+        /// Its value, little-endian.
+        value: &'a [u8],
+    },
+    /// A block under labels.
+    Labelled {
+        /// One label a mapped dimension.
+        labels: &'a [String],
+        /// The values of the block, row-major, little-endian.
+        values: &'a [u8],
+    },
+}
+
+impl Tensor {
+    /// All logical values in row-major order, read as `T`: unpacked, and with the zeros that a
+    /// sparse tensor leaves out.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `T` is another element type or a dimension is mapped,
+    /// [`Error::Limit`] if unpacking would give more than the default limit.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.expect::<T>()?;
+        let mut values = Vec::new();
+        self.for_each(PIECE, &Limits::default(), &mut |piece| {
+            values.extend(piece.chunks_exact(T::DTYPE.width()).map(T::from_le));
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    fn expect<T: Element>(&self) -> Result<()> {
+        if self.dtype() == T::DTYPE {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "a tensor of {} cannot be read as {}",
+            self.dtype(),
+            T::DTYPE
+        )))
+    }
+
+    /// Hands out all logical values in row-major order as little-endian bytes, in pieces of at
+    /// most about `budget` bytes that hold whole elements.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if there would be more than `limits` allow, and what reading gives.
+    pub fn for_each(
+        &self,
+        budget: usize,
+        limits: &Limits,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let values = self.dense(Order::Row, limits)?;
+        values.for_each(Endian::Little, self.dtype().width(), budget, each)
+    }
+
+    /// All logical values as a lazy array in `order`: the stored ones where they are so already.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for labelled and opaque tensors, [`Error::Limit`] if there would be more
+    /// than `limits` allow.
+    pub fn dense(&self, order: Order, limits: &Limits) -> Result<Numbers> {
+        /// Up to here, values in another order are taken into memory before they are reordered.
+        const SMALL: u64 = 64 << 20;
+        let sizes = self.sizes()?;
+        let (values, is_packed) = match self.storage() {
+            Storage::Dense { values, order: own } => {
+                let is_line = sizes.iter().filter(|size| **size != 1).count() < 2;
+                if !self.is_packed() && (*own == order || is_line || values.is_empty()) {
+                    return Ok(values.clone());
+                }
+                (values, self.is_packed())
+            }
+            Storage::Sparse { values, .. } => (values, true),
+            Storage::Train { cores, .. } => match cores.first() {
+                Some(core) => (core, true),
+                None => return Err(Error::invalid("a train without cores")),
+            },
+            Storage::Opaque { layout, .. } => {
+                return Err(Error::invalid(format!(
+                    "the layout {layout} is not understood"
+                )));
+            }
+        };
+        let len = product(&sizes)
+            .and_then(|cells| cells.checked_mul(wide(self.dtype().width()).into()))
+            .unwrap_or(u128::MAX);
+        if is_packed {
+            limits.check_decoded("a tensor would be expanded to all its cells", len)?;
+        }
+        let len =
+            u64::try_from(len).map_err(|_| Error::invalid("more cells than can be counted"))?;
+        let mut tensor = self.settled(limits)?;
+        if let Storage::Dense { values, .. } = &mut tensor.storage
+            && values.bytes.len() <= SMALL
+        {
+            values.bytes = Bytes::memory(values.bytes.to_vec()?);
+        }
+        let view = View {
+            tensor,
+            order,
+            len,
+            limits: limits.clone(),
+        };
+        Ok(Numbers {
+            number: values.number,
+            endian: Endian::Little,
+            bytes: Bytes::whole(Source::computed(view)),
+        })
+    }
+
+    /// The same tensor with all its values where they can be read by position.
+    fn settled(&self, limits: &Limits) -> Result<Tensor> {
+        let mut tensor = self.clone();
+        if let Storage::Dense { values, .. } = &mut tensor.storage {
+            values.bytes = values.bytes.settled(limits)?;
+        }
+        Ok(tensor)
+    }
+
+    /// The values of a box in row-major order, read as `T`. Only that part of the file is read,
+    /// and no checksum is looked at, as it would need the rest.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `T` is another element type, or the slices do not fit.
+    pub fn read_box<T: Element>(&self, slices: &[Slice], limits: &Limits) -> Result<Vec<T>> {
+        self.expect::<T>()?;
+        let bytes = self.read_box_bytes(slices, limits)?;
+        Ok(bytes
+            .chunks_exact(T::DTYPE.width())
+            .map(T::from_le)
+            .collect())
+    }
+
+    /// The values of a box in row-major order, as little-endian bytes.
+    ///
+    /// # Errors
+    /// As [`Tensor::read_box`].
+    pub fn read_box_bytes(&self, slices: &[Slice], limits: &Limits) -> Result<Vec<u8>> {
+        let sizes = self.sizes()?;
+        if slices.len() != sizes.len() {
+            let why = format!("{} slices for {} dimensions", slices.len(), sizes.len());
+            return Err(Error::invalid(why));
+        }
+        for (slice, size) in slices.iter().zip(&sizes) {
+            slice.check(*size)?;
+        }
+        let len = box_len(slices, self.dtype().width())?;
+        limits.check_decoded("the slice would be read into memory", wide(len))?;
+        let mut out = vec![0; len];
+        self.settled(limits)?
+            .fill_box(&sizes, slices, limits, &mut out)?;
+        Ok(out)
+    }
+
+    /// One cell of the tensor: for a train, without expanding it.
+    ///
+    /// # Errors
+    /// As [`Tensor::read_box`].
+    pub fn cell<T: Element>(&self, index: &[u64], limits: &Limits) -> Result<T> {
+        let slices: Vec<Slice> = index.iter().map(|place| Slice::one(*place)).collect();
+        let cell = self.read_box::<T>(&slices, limits)?;
+        cell.first()
+            .copied()
+            .ok_or_else(|| Error::invalid("no such cell"))
+    }
+
+    /// Fills `out` with a box whose slices lie inside.
+    fn fill_box(
+        &self,
+        sizes: &[u64],
+        slices: &[Slice],
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let dtype = self.dtype();
+        match self.storage() {
+            Storage::Dense { values, .. } if self.is_packed() => {
+                let group = &self.packed_group(limits)?;
+                Packed {
+                    sizes,
+                    dtype,
+                    group,
+                    values,
+                }
+                .read_box(slices, out)
+            }
+            Storage::Dense { order, values } => {
+                dense::read_box(&values.bytes, dtype.width(), sizes, *order, slices, out)?;
+                if values.must_swap(Endian::Little) {
+                    swap(out, dtype.number.width());
+                }
+                Ok(())
+            }
+            Storage::Sparse { .. } => match self.sparse(sizes) {
+                Some(sparse) => sparse.read_box(&self.packed_group(limits)?, slices, out),
+                None => Ok(()),
+            },
+            Storage::Train { ranks, cores } => read_train_box(
+                &Train {
+                    sizes,
+                    ranks,
+                    cores,
+                    limits,
+                },
+                dtype,
+                slices,
+                out,
+            ),
+            Storage::Opaque { layout, .. } => Err(Error::invalid(format!(
+                "the layout {layout} is not understood"
+            ))),
+        }
+    }
+
+    /// Calls `each` with every explicit cell of a sparse tensor, or every labelled block, in file
+    /// order. With packed symmetries the images of a stored cell follow it, in ascending order.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the tensor is not sparse, and what reading gives.
+    pub fn for_each_cell(
+        &self,
+        limits: &Limits,
+        each: &mut dyn FnMut(Cell) -> Result<()>,
+    ) -> Result<()> {
+        if let Storage::Sparse {
+            address: Address::Labels,
+            values,
+            ..
+        } = self.storage()
+        {
+            return self.for_each_block(values, limits, each);
+        }
+        let sizes = self.sizes()?;
+        let sparse = self
+            .sparse(&sizes)
+            .ok_or_else(|| Error::invalid("the tensor is not sparse"))?;
+        let group = self.packed_group(limits)?;
+        sparse.for_each_image(&group, &mut |index, value| each(Cell::At { index, value }))
+    }
+
+    fn for_each_block(
+        &self,
+        values: &Numbers,
+        limits: &Limits,
+        each: &mut dyn FnMut(Cell) -> Result<()>,
+    ) -> Result<()> {
+        let Extent::Records(records) = values.bytes.extent() else {
+            return Err(Error::invalid("labelled values without labels"));
+        };
+        limits.check_decoded(
+            "a labelled block would be read into memory",
+            records.width(),
+        )?;
+        let mut block = Vec::new();
+        records.for_each(values.bytes.source(), &mut |labels, scan| {
+            scan.take_into(records.width(), &mut block)?;
+            if values.must_swap(Endian::Little) {
+                swap(&mut block, values.number.width());
+            }
+            each(Cell::Labelled {
+                labels,
+                values: &block,
+            })
+        })
+    }
+}
+
+/// All logical values of a tensor in one order, worked out when they are read.
+struct View {
+    tensor: Tensor,
+    order: Order,
+    len: u64,
+    limits: Limits,
+}
+
+impl Compute for View {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let width = wide(self.tensor.dtype().width());
+        let end = at.saturating_add(wide(buffer.len()));
+        let (from, to) = (at / width, end.div_ceil(width));
+        if at.is_multiple_of(width) && end.is_multiple_of(width) {
+            return self.read_cells(from, to, buffer);
+        }
+        let mut cells = vec![0; narrow(to.saturating_sub(from).saturating_mul(width))?];
+        self.read_cells(from, to, &mut cells)?;
+        let skip = narrow(at % width)?;
+        let wanted = cells
+            .get(skip..)
+            .and_then(|cells| cells.get(..buffer.len()));
+        buffer.copy_from_slice(wanted.unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl View {
+    /// Fills `out` with whole cells, counted in the order of the view.
+    fn read_cells(&self, from: u64, to: u64, out: &mut [u8]) -> Result<()> {
+        let mut sizes = self.tensor.sizes()?;
+        if self.order == Order::Column {
+            sizes.reverse();
+        }
+        let mut rest = out;
+        for slices in boxes(&sizes, from, to) {
+            let len = box_len(&slices, self.tensor.dtype().width())?;
+            let (now, later) = rest
+                .split_at_mut_checked(len)
+                .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
+            match self.order {
+                Order::Row => self.tensor.fill_box(&sizes, &slices, &self.limits, now)?,
+                Order::Column => self.fill_transposed(&sizes, slices, now)?,
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with a box given by reversed sizes and slices, first dimension fastest.
+    fn fill_transposed(
+        &self,
+        reversed: &[u64],
+        mut slices: Vec<Slice>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let whole: Vec<Slice> = slices.iter().map(|slice| Slice::all(slice.count)).collect();
+        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+        let sizes: Vec<u64> = reversed.iter().rev().copied().collect();
+        slices.reverse();
+        let mut rows = vec![0; out.len()];
+        self.tensor
+            .fill_box(&sizes, &slices, &self.limits, &mut rows)?;
+        // What is row-major for the dimensions as they are is column-major for them reversed.
+        let rows = Bytes::memory(rows);
+        let width = self.tensor.dtype().width();
+        dense::read_box(&rows, width, &counts, Order::Column, &whole, out)
+    }
+}

@@ -1,0 +1,266 @@
+//! The cells of sparse tensors.
+
+use super::group::Group;
+use super::slice::{Slice, place_in_box, unravel};
+use super::storage::{Address, Order};
+use crate::bytes::{Endian, narrow, swap, wide};
+use crate::error::{Error, Result};
+use crate::number::{DType, Numbers};
+
+/// A sparse tensor whose cells are addressed by position.
+pub(crate) struct Sparse<'a> {
+    pub(crate) sizes: &'a [u64],
+    pub(crate) dtype: DType,
+    pub(crate) order: Order,
+    pub(crate) address: &'a Address,
+    pub(crate) values: &'a Numbers,
+}
+
+/// How many cells are read at once.
+const BATCH: u64 = 4096;
+
+impl Sparse<'_> {
+    /// How many cells are stored.
+    pub(crate) fn count(&self) -> u64 {
+        self.values.bytes.len() / wide(self.dtype.width())
+    }
+
+    /// Calls `each` with the number, the index and the little-endian value of every stored cell.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if an index lies outside the tensor.
+    pub(crate) fn for_each(
+        &self,
+        each: &mut dyn FnMut(u64, &[u64], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let width = self.dtype.width();
+        let mut finder = Finder::new(self)?;
+        let mut values = Vec::new();
+        let mut index = vec![0; self.sizes.len()];
+        let mut cell = 0;
+        while cell < self.count() {
+            let batch = BATCH.min(self.count().saturating_sub(cell));
+            values.resize(narrow(batch)?.saturating_mul(width), 0);
+            self.values
+                .bytes
+                .read_at(cell.saturating_mul(wide(width)), &mut values)?;
+            if self.values.must_swap(Endian::Little) {
+                swap(&mut values, self.dtype.number.width());
+            }
+            finder.load(cell, batch)?;
+            for (item, value) in values.chunks_exact(width).enumerate() {
+                finder.index(item, &mut index)?;
+                each(cell.saturating_add(wide(item)), &index, value)?;
+            }
+            cell = cell.saturating_add(batch);
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with a box, row-major, little-endian; absent cells are zero.
+    pub(crate) fn read_box(&self, group: &Group, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        let width = self.dtype.width();
+        out.fill(0);
+        self.for_each_image(group, &mut |index, value| {
+            let Some(place) = place_in_box(slices, index)? else {
+                return Ok(());
+            };
+            let at = place.saturating_mul(width);
+            if let Some(target) = out.get_mut(at..).and_then(|out| out.get_mut(..width)) {
+                target.copy_from_slice(value);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `each` with every stored cell and all its images under the packed symmetries.
+    pub(crate) fn for_each_image(
+        &self,
+        group: &Group,
+        each: &mut dyn FnMut(&[u64], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if group.is_trivial() {
+            return self.for_each(&mut |_, index, value| each(index, value));
+        }
+        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
+        let mut place = vec![0; self.sizes.len()];
+        let mut image = Vec::new();
+        self.for_each(&mut |_, index, value| {
+            for (global, operation) in group.images(index) {
+                unravel(global, &reversed, &mut place);
+                place.reverse();
+                image.clear();
+                image.extend_from_slice(value);
+                operation.apply(self.dtype, &mut image)?;
+                each(&place, &image)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Turns addresses into indices, a batch at a time.
+struct Finder<'a> {
+    sizes: &'a [u64],
+    order: Order,
+    address: &'a Address,
+    loaded: Vec<Vec<u64>>,
+    /// For compressed rows: the row at hand and where the next one starts.
+    row: u64,
+    next_row_at: u64,
+    cell: u64,
+}
+
+impl<'a> Finder<'a> {
+    fn new(sparse: &'a Sparse) -> Result<Self> {
+        let mut finder = Finder {
+            sizes: sparse.sizes,
+            order: sparse.order,
+            address: sparse.address,
+            loaded: Vec::new(),
+            row: 0,
+            next_row_at: 0,
+            cell: 0,
+        };
+        if let Address::Rows { starts, .. } = sparse.address {
+            let first = read_u64(starts, 0)?;
+            let last = read_u64(starts, starts.len().saturating_sub(1))?;
+            if first != 0 || last != sparse.count() {
+                let count = sparse.count();
+                let why =
+                    format!("rows start at {first} and end at {last}, there are {count} cells");
+                return Err(Error::malformed(starts.bytes.at(), why));
+            }
+            finder.next_row_at = read_u64(starts, 1)?;
+        }
+        Ok(finder)
+    }
+
+    fn load(&mut self, cell: u64, count: u64) -> Result<()> {
+        self.cell = cell;
+        let columns: Vec<&Numbers> = match self.address {
+            Address::Linear(numbers) => vec![numbers],
+            Address::Coordinates(columns) => columns.iter().collect(),
+            Address::Rows { columns, .. } => vec![columns],
+            Address::Labels => return Err(Error::invalid("labelled cells have no positions")),
+        };
+        self.loaded = columns
+            .into_iter()
+            .map(|column| read_many(column, cell, count))
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The index of the `item`th loaded cell.
+    fn index(&mut self, item: usize, index: &mut [u64]) -> Result<()> {
+        let mut loaded = self
+            .loaded
+            .iter()
+            .map(|column| column.get(item).copied().unwrap_or(0));
+        let cell = self.cell.saturating_add(wide(item));
+        match self.address {
+            Address::Linear(numbers) => {
+                let linear = loaded.next().unwrap_or(0);
+                if !unravel_in(linear, self.sizes, self.order, index) {
+                    let why = format!("index {linear} lies outside the tensor");
+                    return Err(at_cell(numbers, cell, why));
+                }
+            }
+            Address::Coordinates(columns) => {
+                for (((place, found), size), column) in
+                    index.iter_mut().zip(loaded).zip(self.sizes).zip(columns)
+                {
+                    if found >= *size {
+                        let why = format!("coordinate {found} of a dimension of size {size}");
+                        return Err(at_cell(column, cell, why));
+                    }
+                    *place = found;
+                }
+            }
+            Address::Rows { starts, columns } => {
+                let column = loaded.next().unwrap_or(0);
+                while self.next_row_at <= cell {
+                    self.row = self.row.saturating_add(1);
+                    let next = read_u64(starts, self.row.saturating_add(1))?;
+                    if next < self.next_row_at {
+                        return Err(at_cell(starts, self.row, "rows start in descending order"));
+                    }
+                    self.next_row_at = next;
+                }
+                let [row_place, column_place] = index else {
+                    return Err(Error::invalid("compressed rows belong to a matrix"));
+                };
+                if self.sizes.get(1).is_none_or(|size| column >= *size) {
+                    return Err(at_cell(
+                        columns,
+                        cell,
+                        format!("column {column} does not exist"),
+                    ));
+                }
+                (*row_place, *column_place) = (self.row, column);
+            }
+            Address::Labels => return Err(Error::invalid("labelled cells have no positions")),
+        }
+        Ok(())
+    }
+}
+
+fn at_cell(numbers: &Numbers, cell: u64, why: impl Into<String>) -> Error {
+    Error::malformed(
+        numbers
+            .bytes
+            .offset_of(cell.saturating_mul(wide(numbers.number.width()))),
+        why,
+    )
+}
+
+/// Splits a linear address; false if it lies outside.
+fn unravel_in(linear: u64, sizes: &[u64], order: Order, index: &mut [u64]) -> bool {
+    let mut rest = linear;
+    let mut split = |place: &mut u64, size: u64| {
+        if size == 0 {
+            return;
+        }
+        *place = rest % size;
+        rest /= size;
+    };
+    match order {
+        Order::Column => index
+            .iter_mut()
+            .zip(sizes)
+            .for_each(|(place, size)| split(place, *size)),
+        Order::Row => {
+            index
+                .iter_mut()
+                .zip(sizes)
+                .rev()
+                .for_each(|(place, size)| split(place, *size));
+        }
+    }
+    rest == 0 && !sizes.contains(&0)
+}
+
+/// Reads unsigned integers of any width.
+fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
+    let width = numbers.number.width();
+    let mut bytes = vec![0; narrow(count)?.saturating_mul(width)];
+    numbers
+        .bytes
+        .read_at(from.saturating_mul(wide(width)), &mut bytes)?;
+    if numbers.must_swap(Endian::Little) {
+        swap(&mut bytes, width);
+    }
+    Ok(bytes
+        .chunks_exact(width)
+        .map(|number| {
+            number
+                .iter()
+                .rev()
+                .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte))
+        })
+        .collect())
+}
+
+fn read_u64(numbers: &Numbers, at: u64) -> Result<u64> {
+    Ok(read_many(numbers, at, 1)?.first().copied().unwrap_or(0))
+}

@@ -1,0 +1,162 @@
+//! Symmetries: permutations of the indices that leave a tensor as it is, up to an operation.
+
+use crate::bytes::swap;
+use crate::error::{Error, Result};
+use crate::number::{DType, Kind};
+
+/// A claim that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symmetry {
+    /// Which index stands in each place on the right-hand side.
+    pub permutation: Vec<usize>,
+    /// The code of `s`, such as `-x`; see [`Operation`] for those that can be computed.
+    pub operation: String,
+    /// Whether the stored cells are only those that the others follow from.
+    pub packed: bool,
+}
+
+/// What happens to an element when its indices are permuted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Operation {
+    /// Whether the sign changes.
+    pub negate: bool,
+    /// Whether all components but the first change their sign.
+    pub conjugate: bool,
+}
+
+impl Operation {
+    /// The operation with this code: `x`, `-x`, `x*` or `-x*`.
+    #[must_use]
+    pub fn of_code(code: &str) -> Option<Operation> {
+        let (negate, conjugate) = match code {
+            "x" => (false, false),
+            "-x" => (true, false),
+            "x*" => (false, true),
+            "-x*" => (true, true),
+            _ => return None,
+        };
+        Some(Operation { negate, conjugate })
+    }
+
+    /// One after the other; all of them commute.
+    #[must_use]
+    pub fn then(self, next: Operation) -> Operation {
+        Operation {
+            negate: self.negate != next.negate,
+            conjugate: self.conjugate != next.conjugate,
+        }
+    }
+
+    /// Whether it is the change of sign, which only zero survives.
+    #[must_use]
+    pub fn is_minus(self) -> bool {
+        self.negate && !self.conjugate
+    }
+
+    /// Applies it to an element given by its little-endian bytes.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if an integer has no negative.
+    pub fn apply(self, dtype: DType, element: &mut [u8]) -> Result<()> {
+        let width = dtype.number.width();
+        for (place, number) in element.chunks_exact_mut(width).enumerate() {
+            if self.negate != (self.conjugate && place > 0) {
+                negate(dtype, number)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn negate(dtype: DType, number: &mut [u8]) -> Result<()> {
+    let is_zero = number.iter().all(|byte| *byte == 0);
+    match dtype.number.kind() {
+        Kind::Float => {
+            if let Some(last) = number.last_mut() {
+                *last ^= 0x80;
+            }
+            Ok(())
+        }
+        _ if is_zero => Ok(()),
+        Kind::Signed => {
+            let before = number.last().copied().unwrap_or(0);
+            let mut carry = true;
+            for byte in number.iter_mut() {
+                let (sum, over) = (!*byte).overflowing_add(carry.into());
+                (*byte, carry) = (sum, over);
+            }
+            // Only the least integer keeps its sign.
+            if number.last().copied().unwrap_or(0) & before & 0x80 != 0 {
+                return Err(not_representable(dtype, number));
+            }
+            Ok(())
+        }
+        Kind::Bool | Kind::Unsigned => Err(not_representable(dtype, number)),
+    }
+}
+
+fn not_representable(dtype: DType, number: &[u8]) -> Error {
+    let mut big_endian = number.to_vec();
+    swap(&mut big_endian, number.len());
+    let bits: String = big_endian
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Error::malformed(
+        None,
+        format!("a symmetry needs the negative of 0x{bits}, {dtype} has none"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::{Arity, Number};
+
+    fn applied<const N: usize>(code: &str, dtype: DType, mut bytes: [u8; N]) -> Result<[u8; N]> {
+        Operation::of_code(code).unwrap().apply(dtype, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    #[test]
+    fn floats_change_their_sign_bit_also_in_zero_and_nan() {
+        let dtype = DType::real(Number::F64);
+        assert_eq!(
+            applied("-x", dtype, 0.0_f64.to_le_bytes()).unwrap(),
+            (-0.0_f64).to_le_bytes()
+        );
+        let nan = f64::from_bits(0x7ff8_0000_0000_0123).to_le_bytes();
+        let minus = f64::from_bits(0xfff8_0000_0000_0123).to_le_bytes();
+        assert_eq!(applied("-x", dtype, nan).unwrap(), minus);
+    }
+
+    #[test]
+    fn integers_are_negated_unless_they_have_no_negative() {
+        let dtype = DType::real(Number::I16);
+        assert_eq!(
+            applied("-x", dtype, 256_i16.to_le_bytes()).unwrap(),
+            (-256_i16).to_le_bytes()
+        );
+        assert_eq!(
+            applied("-x", dtype, (-1_i16).to_le_bytes()).unwrap(),
+            1_i16.to_le_bytes()
+        );
+        assert!(applied("-x", dtype, i16::MIN.to_le_bytes()).is_err());
+        let unsigned = DType::real(Number::U8);
+        assert_eq!(applied("-x", unsigned, [0]).unwrap(), [0]);
+        assert!(applied("-x", unsigned, [1]).is_err());
+    }
+
+    #[test]
+    fn conjugation_spares_the_first_component() {
+        let dtype = DType {
+            number: Number::I8,
+            arity: Arity::Quaternion,
+        };
+        assert_eq!(
+            applied("x*", dtype, [1, 2, 3, 4]).unwrap(),
+            [1, 254, 253, 252]
+        );
+        assert_eq!(applied("-x*", dtype, [1, 2, 3, 4]).unwrap(), [255, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Tensor trains: cells and slices, without expanding the rest.
+
+use std::ops::{Add, Mul};
+
+use super::dense;
+use super::slice::{Slice, box_len};
+use super::storage::Order;
+use crate::bytes::{Endian, narrow, swap, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::{DType, Element, Numbers};
+
+/// A train and the numbers its cores are made of.
+pub(crate) struct Train<'a> {
+    pub(crate) sizes: &'a [u64],
+    pub(crate) ranks: &'a [u64],
+    pub(crate) cores: &'a [Numbers],
+    pub(crate) limits: &'a Limits,
+}
+
+impl Train<'_> {
+    /// Fills `out` with a box, row-major, little-endian: the product of the selected matrices.
+    ///
+    /// The partial products from the left are kept, one row for every cell of the box so far, so
+    /// that each core is multiplied once for all cells that share what stands left of it.
+    pub(crate) fn read_box<T>(&self, slices: &[Slice], out: &mut [u8]) -> Result<()>
+    where
+        T: Element + Default + Add<Output = T> + Mul<Output = T>,
+    {
+        let mut rows: Option<Vec<T>> = None;
+        let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
+        for (((core, size), slice), (rank, next)) in
+            self.cores.iter().zip(self.sizes).zip(slices).zip(links)
+        {
+            let selected = self.core::<T>(core, [*rank, *size, *next], *slice)?;
+            let count = narrow(slice.count)?;
+            let shape = (narrow(*rank)?, count, narrow(*next)?);
+            rows = Some(match rows {
+                None => selected,
+                Some(rows) => self.extend(&rows, &selected, shape)?,
+            });
+        }
+        let mut bytes = Vec::with_capacity(out.len());
+        rows.unwrap_or_default()
+            .into_iter()
+            .for_each(|value| value.to_le(&mut bytes));
+        if bytes.len() != out.len() {
+            return Err(Error::invalid("the cores of a train do not fit its slice"));
+        }
+        out.copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    /// The selected matrices of one core, in the order (rank, selected, next rank).
+    fn core<T: Element>(&self, core: &Numbers, shape: [u64; 3], slice: Slice) -> Result<Vec<T>> {
+        let [rank, _, next] = shape;
+        let slices = [Slice::all(rank), slice, Slice::all(next)];
+        let width = T::DTYPE.width();
+        let len = box_len(&slices, width)?;
+        self.limits
+            .check_decoded("the selected part of a core would be read", wide(len))?;
+        let mut bytes = vec![0; len];
+        dense::read_box(&core.bytes, width, &shape, Order::Row, &slices, &mut bytes)?;
+        if core.must_swap(Endian::Little) {
+            swap(&mut bytes, core.number.width());
+        }
+        Ok(bytes.chunks_exact(width).map(T::from_le).collect())
+    }
+
+    /// Multiplies every row by every selected matrix.
+    fn extend<T>(
+        &self,
+        rows: &[T],
+        core: &[T],
+        (rank, count, next): (usize, usize, usize),
+    ) -> Result<Vec<T>>
+    where
+        T: Element + Default + Add<Output = T> + Mul<Output = T>,
+    {
+        let n_rows = rows.len().checked_div(rank).unwrap_or(0);
+        let len = n_rows.saturating_mul(count).saturating_mul(next);
+        let bytes = wide(len).saturating_mul(wide(T::DTYPE.width()));
+        self.limits
+            .check_decoded("part of a train would be expanded", bytes)?;
+        let mut product = Vec::with_capacity(len);
+        for row in rows.chunks_exact(rank) {
+            for selected in 0..count {
+                for column in 0..next {
+                    let entries = core
+                        .iter()
+                        .skip(selected * next + column)
+                        .step_by(count * next);
+                    let terms = row.iter().zip(entries).map(|(left, right)| *left * *right);
+                    // The first term stands alone: adding it to zero would turn -0 into 0.
+                    product.push(terms.reduce(Add::add).unwrap_or_default());
+                }
+            }
+        }
+        Ok(product)
+    }
+}
+
+/// Fills `out` with a box of a train of doubles or of complex doubles.
+pub(crate) fn read_train_box(
+    train: &Train,
+    dtype: DType,
+    slices: &[Slice],
+    out: &mut [u8],
+) -> Result<()> {
+    if dtype == f64::DTYPE {
+        train.read_box::<f64>(slices, out)
+    } else if dtype == num_complex::Complex::<f64>::DTYPE {
+        train.read_box::<num_complex::Complex<f64>>(slices, out)
+    } else {
+        Err(Error::invalid(format!(
+            "trains of {dtype} are not computed"
+        )))
+    }
+}

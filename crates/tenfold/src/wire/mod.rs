@@ -1,0 +1,1 @@
+//! Thin adapters over wire formats: offsets and limits.
