@@ -80,7 +80,7 @@ impl Bytes {
         let span = extent
             .span()
             .ok_or_else(|| Error::invalid("an extent of bytes overflows"))?;
-        if span.end > source.len() {
+        if extent.len() > 0 && span.end > source.len() {
             let why = format!(
                 "bytes up to {} expected, the file has {}",
                 span.end,

@@ -1,0 +1,127 @@
+//! Every corpus file is read, checked, refused and rewritten as its sibling says. The files and
+//! siblings are made by `corpus/make`, from the specifications alone.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tenfold::Mode;
+
+use crate::support::{at, files, how, kind, project, read, sibling, verify, write};
+
+/// How many files each folder has, so that none is lost unseen.
+const COUNTS: &[(&str, [usize; 3])] = &[
+    ("tens", [112, 120, 7]),
+    ("ztensor", [78, 108, 0]),
+    ("blz", [15, 36, 2]),
+    ("vespa", [61, 63, 3]),
+    ("primitiv", [87, 81, 0]),
+];
+
+fn for_each(folder: &str, place: usize, check: &dyn Fn(&str, &[u8], &Json) -> Result<(), String>) {
+    let mut faults = Vec::new();
+    for (format, counts) in COUNTS {
+        if tenfold::by_name(format).is_none() {
+            continue;
+        }
+        let path = project().join("corpus").join(format).join(folder);
+        let found = if counts[place] == 0 {
+            Vec::new()
+        } else {
+            files(&path)
+        };
+        assert_eq!(found.len(), counts[place], "files in {}", path.display());
+        for file in found {
+            let bytes = std::fs::read(&file).unwrap();
+            if let Err(fault) = check(format, &bytes, &sibling(&file)) {
+                faults.push(format!("{}: {fault}", shown(&file)));
+            }
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{} faults\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+fn shown(file: &Path) -> String {
+    let corpus = project().join("corpus");
+    file.strip_prefix(&corpus)
+        .unwrap_or(file)
+        .display()
+        .to_string()
+}
+
+#[test]
+fn good_files_are_sound_and_canonical_ones_are_rewritten_byte_for_byte() {
+    for_each("good", 0, &|format, bytes, expected| {
+        let needs_lenience = expected["lenient"] == true;
+        let mode = if needs_lenience {
+            Mode::Lenient
+        } else {
+            Mode::Strict
+        };
+        let opened = verify(format, bytes, &how(mode, expected)).map_err(|e| e.to_string())?;
+        if needs_lenience {
+            let refused = verify(format, bytes, &how(Mode::Strict, expected));
+            let error = refused.err().ok_or("a strict reader accepts it")?;
+            let wanted = expected["strict_at"].as_u64();
+            if wanted.is_some() && at(&error) != wanted {
+                return Err(format!("byte {wanted:?} expected: {error}"));
+            }
+        }
+        if expected["canonical"] == true {
+            let again = write(format, &opened.bundle).map_err(|error| error.to_string())?;
+            if again != bytes {
+                return Err(format!("rewritten as {again:02x?}, was {bytes:02x?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn bad_files_are_refused_at_the_byte_that_is_wrong() {
+    for_each("bad", 1, &|format, bytes, expected| {
+        let strict = how(Mode::Strict, expected);
+        let error = if expected["by"] == "verify" {
+            read(format, bytes, &strict).map_err(|error| format!("does not even open: {error}"))?;
+            verify(format, bytes, &strict).err()
+        } else {
+            read(format, bytes, &strict).err()
+        };
+        let error = error.ok_or("accepted")?;
+        if kind(&error) != expected["kind"] {
+            return Err(format!("{} expected: {error}", expected["kind"]));
+        }
+        let wanted = expected["at"].as_u64();
+        if wanted.is_some() && kind(&error) == "malformed" && at(&error) != wanted {
+            return Err(format!("byte {wanted:?} expected: {error}"));
+        }
+        let lenient = verify(format, bytes, &how(Mode::Lenient, expected));
+        if lenient.is_ok() != (expected["lenient_ok"] == true) {
+            return Err(format!(
+                "a lenient reader: {:?}",
+                lenient.err().map(|e| e.to_string())
+            ));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn huge_files_open_verify_and_rewrite_without_being_expanded() {
+    for_each("huge", 2, &|format, bytes, expected| {
+        let how = how(Mode::Strict, expected);
+        let opened = verify(format, bytes, &how).map_err(|error| error.to_string())?;
+        let again = write(format, &opened.bundle).map_err(|error| error.to_string())?;
+        verify(format, &again, &how).map_err(|error| format!("rewritten: {error}"))?;
+        let tensor = opened.bundle.only().map_err(|error| error.to_string())?;
+        let cells = expected["cells"].as_str().unwrap();
+        match tensor.cells() {
+            Some(found) if found.to_string() != cells => Err(format!("{found} cells, not {cells}")),
+            _ => Ok(()),
+        }
+    });
+}

@@ -1,0 +1,123 @@
+//! What several tests need.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+use tenfold::{Bundle, Error, Mode, Opened, ReadOptions, Result, Sink, Source, WriteOptions};
+
+/// The folder of the whole project.
+pub fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder of test vectors made with the real programs, where there is one.
+///
+/// They are not part of the project: `TENFOLD_VECTORS` names the folder, or it lies beside the
+/// checkout as `shared/vectors`.
+pub fn vectors() -> Option<PathBuf> {
+    let named = std::env::var_os("TENFOLD_VECTORS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| project().join("../shared/vectors"));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!(
+        "SKIPPED: no test vectors at {} (set TENFOLD_VECTORS)",
+        folder.display()
+    );
+    None
+}
+
+/// All files of a folder that are no siblings, in order.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_none_or(|extension| extension != "json"))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The sibling of a corpus file, which says what is expected of it.
+pub fn sibling(path: &Path) -> Json {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".json");
+    json(Path::new(&name))
+}
+
+pub fn json(path: &Path) -> Json {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+pub fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2)
+        .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+        .collect()
+}
+
+/// Reading options as a sibling gives them.
+pub fn how(mode: Mode, expected: &Json) -> ReadOptions {
+    let mut how = ReadOptions {
+        mode,
+        ..ReadOptions::default()
+    };
+    if let Some(options) = expected["options"].as_object() {
+        for (name, value) in options {
+            how.options.set(name, value.as_str().unwrap());
+        }
+    }
+    how
+}
+
+/// Reads bytes as the format called `name`.
+pub fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
+    tenfold::read(
+        &Source::memory(bytes.to_vec()),
+        tenfold::by_name(name).unwrap(),
+        how,
+    )
+}
+
+/// Reads bytes and checks all their values; in strict mode a note on values is an error.
+pub fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
+    let opened = read(name, bytes, how)?;
+    let notes = opened.bundle.check(&how.limits)?;
+    match notes.first() {
+        Some(note) if how.mode == Mode::Strict => Err(Error::Malformed {
+            format: None,
+            at: note.at,
+            why: note.text.clone(),
+        }),
+        _ => Ok(opened),
+    }
+}
+
+/// Writes a bundle as the format called `name`.
+pub fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
+    let mut out = Sink::memory();
+    let format = tenfold::by_name(name).unwrap();
+    tenfold::write_to(bundle, &mut out, format, &WriteOptions::default())?;
+    out.finish()?.into_memory()
+}
+
+/// The byte an error names.
+pub fn at(error: &Error) -> Option<u64> {
+    match error {
+        Error::Malformed { at, .. } => *at,
+        _ => None,
+    }
+}
+
+/// The word of the corpus for an error.
+pub fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Malformed { .. } => "malformed",
+        Error::Unsupported { .. } => "unsupported",
+        Error::Limit { .. } => "limit",
+        Error::Unrecognised { .. } => "unrecognised",
+        Error::Io { .. } => "io",
+        Error::Refused(_) => "refused",
+        _ => "invalid",
+    }
+}

@@ -1,0 +1,3 @@
+//! Test vectors made with the real programs; see [`crate::support::vectors`].
+
+mod tens;
