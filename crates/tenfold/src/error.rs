@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::key::Key;
 
 /// The result of anything that reads or writes tensors.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]

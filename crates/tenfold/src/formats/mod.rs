@@ -3,6 +3,7 @@
 
 pub mod blz;
 pub mod tens;
+pub mod ztensor;
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
 /// Every format there is. Detection, the command line, the documentation and the tests walk it.
-pub static ALL: &[&dyn Format] = &[&tens::Tens, &blz::Blz];
+pub static ALL: &[&dyn Format] = &[&tens::Tens, &ztensor::ZTensor, &blz::Blz];
 
 /// The format called `name`.
 #[must_use]

@@ -1,1 +1,3 @@
-//! Thin adapters over wire formats: offsets and limits.
+//! Thin adapters over wire formats: offsets in errors, limits on what is read.
+
+pub(crate) mod cbor;

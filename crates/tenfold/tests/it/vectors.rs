@@ -1,3 +1,4 @@
 //! Test vectors made with the real programs; see [`crate::support::vectors`].
 
 mod tens;
+mod ztensor;

@@ -1,0 +1,468 @@
+//! Reads the index of a zTensor file, entry by entry.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::ops::Range;
+
+use super::{ALIGNMENT, DTYPES, MAGIC, NAME, hint, sparse};
+use crate::bundle::Bundle;
+use crate::bytes::{Algorithm, Bytes, Digest, Endian, Filter, Scan, Source, wide};
+use crate::error::Result;
+use crate::format::{Mode, ReadOptions};
+use crate::key::Key;
+use crate::limits::Limits;
+use crate::meta::Meta;
+use crate::note::{Note, NoteKind};
+use crate::number::{DType, Number, Numbers};
+use crate::tensor::{Dim, Order, Storage, Tensor, product};
+use crate::wire::cbor::Items;
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let mut bundle = Bundle::new();
+    let index = find_index(source, how, &mut bundle)?;
+    if index.is_empty() {
+        return Ok(bundle);
+    }
+    let mut scan = Scan::part(source, NAME, index.clone());
+    let bytes = scan.take(index.end.saturating_sub(index.start))?;
+    let items = Items::new(&bytes, index.start, NAME, &how.limits);
+    let mut reader = Reader {
+        source,
+        limits: &how.limits,
+        items,
+        blobs: Vec::new(),
+        bundle,
+    };
+    reader.entries(index.start)?;
+    reader.check_overlaps()?;
+    reader.bundle.note_duplicates();
+    Ok(reader.bundle)
+}
+
+/// Where the index lies.
+fn find_index(source: &Source, how: &ReadOptions, bundle: &mut Bundle) -> Result<Range<u64>> {
+    let mut scan = Scan::new(source, NAME);
+    if scan.take(wide(MAGIC.len()))? != MAGIC {
+        return scan.fail_at(0, "the magic is not ZTEN0001");
+    }
+    let end = source.len().saturating_sub(8);
+    if end < wide(MAGIC.len()) {
+        return scan.fail("the file ends before the size of its index");
+    }
+    scan.seek(end)?;
+    let size = scan.u64(Endian::Little)?;
+    let start = end
+        .checked_sub(size)
+        .filter(|start| *start >= wide(MAGIC.len()));
+    let Some(start) = start else {
+        return scan.fail_at(
+            end,
+            format!("an index of {size} bytes is longer than the file"),
+        );
+    };
+    if size == 0 {
+        let text = "the index has no bytes, an empty array was expected";
+        match how.mode {
+            Mode::Strict => return scan.fail_at(end, text),
+            Mode::Lenient => bundle.note(Note::new(NoteKind::Lenient, text).at(end)),
+        }
+    }
+    how.limits.check_header(size)?;
+    Ok(start..end)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    limits: &'a Limits,
+    items: Items<'a>,
+    /// The runs of all blobs that have bytes, and the name each belongs to.
+    blobs: Vec<(Range<u64>, Key)>,
+    bundle: Bundle,
+}
+
+/// A field and the offset of its value.
+type Field<T> = Option<(T, u64)>;
+
+/// The map of one tensor.
+#[derive(Default)]
+struct Entry {
+    at: u64,
+    name: Field<String>,
+    offset: Field<u64>,
+    size: Field<u64>,
+    dtype: Field<String>,
+    layout: Field<String>,
+    shape: Field<Vec<u64>>,
+    encoding: Field<String>,
+    endianness: Field<String>,
+    checksum: Field<String>,
+    own: Meta,
+}
+
+/// The fields that every tensor has, checked against the file.
+struct Place {
+    key: Key,
+    sizes: Vec<u64>,
+    run: Range<u64>,
+    size_at: u64,
+    shape_at: u64,
+}
+
+impl Reader<'_> {
+    fn entries(&mut self, index_start: u64) -> Result<()> {
+        let mut left = self.items.array("an array of tensors")?;
+        let mut count = 0_u64;
+        while self.items.more(&mut left)? {
+            count = count.saturating_add(1);
+            self.limits.check_tensors(count)?;
+            let entry = self.entry()?;
+            self.tensor(entry, index_start)?;
+        }
+        if !self.items.is_done() {
+            let at = self.items.at();
+            return self
+                .items
+                .fail_at(at, "bytes left over after the array of tensors");
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self) -> Result<Entry> {
+        let mut entry = Entry {
+            at: self.items.at(),
+            ..Entry::default()
+        };
+        let mut left = self.items.map("the map of a tensor")?;
+        while self.items.more(&mut left)? {
+            let key_at = self.items.at();
+            let key = self.items.text("a key that is text")?;
+            let is_new = self.field(&key, &mut entry)?;
+            if !is_new {
+                return self
+                    .items
+                    .fail_at(key_at, format!("the key {key:?} stands twice"));
+            }
+        }
+        Ok(entry)
+    }
+
+    /// Reads the value of a key into its field; false if the field has one already.
+    fn field(&mut self, key: &str, entry: &mut Entry) -> Result<bool> {
+        let at = self.items.at();
+        let items = &mut self.items;
+        Ok(match key {
+            "name" => set(&mut entry.name, items.text("a name that is text")?, at),
+            "offset" => set(&mut entry.offset, items.u64("an offset")?, at),
+            "size" => set(&mut entry.size, items.u64("a size")?, at),
+            "dtype" => set(&mut entry.dtype, items.text("a dtype that is text")?, at),
+            "shape" => {
+                let shape = self.shape()?;
+                set(&mut entry.shape, shape, at)
+            }
+            "encoding" => set(
+                &mut entry.encoding,
+                items.text("an encoding that is text")?,
+                at,
+            ),
+            // The reference leaves optional fields out, and takes null for absent.
+            "layout" | "data_endianness" | "checksum" => {
+                let field = match key {
+                    "layout" => &mut entry.layout,
+                    "checksum" => &mut entry.checksum,
+                    _ => &mut entry.endianness,
+                };
+                items.null()? || set(field, items.text(&format!("a {key} that is text"))?, at)
+            }
+            _ => {
+                let is_new = entry.own.get(key).is_none();
+                // A second value is read too, so that what is wrong with it is found first.
+                let value = items.value()?;
+                entry.own.set(key, value);
+                is_new
+            }
+        })
+    }
+
+    fn shape(&mut self) -> Result<Vec<u64>> {
+        let mut left = self.items.array("a shape that is an array")?;
+        let mut sizes = Vec::new();
+        while self.items.more(&mut left)? {
+            sizes.push(self.items.u64("a size of a dimension")?);
+            self.limits.check_ndim(wide(sizes.len()))?;
+        }
+        Ok(sizes)
+    }
+
+    fn missing<T>(&self, entry_at: u64, field: Field<T>, what: &str) -> Result<(T, u64)> {
+        match field {
+            Some(found) => Ok(found),
+            None => self
+                .items
+                .fail_at(entry_at, format!("the tensor has no {what}")),
+        }
+    }
+
+    fn tensor(&mut self, mut entry: Entry, index_start: u64) -> Result<()> {
+        let at = entry.at;
+        let (name, _) = self.missing(at, entry.name.take(), "name")?;
+        let (offset, offset_at) = self.missing(at, entry.offset, "offset")?;
+        let (size, size_at) = self.missing(at, entry.size, "size")?;
+        let (dtype, _) = self.missing(at, entry.dtype.take(), "dtype")?;
+        let (sizes, shape_at) = self.missing(at, entry.shape.take(), "shape")?;
+        let (encoding, _) = self.missing(at, entry.encoding.take(), "encoding")?;
+        let layout = entry
+            .layout
+            .take()
+            .map_or_else(|| "dense".into(), |(layout, _)| layout);
+        let key = Key::flat(name);
+
+        if offset < wide(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
+            let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
+            return self.items.fail_at(offset_at, why);
+        }
+        let known = DTYPES
+            .iter()
+            .find(|(name, _)| *name == dtype)
+            .map(|(_, number)| *number);
+        let unknown = match (known, encoding.as_str(), layout.as_str()) {
+            (None, _, _) => Some(format!("the dtype {dtype:?} is unknown")),
+            (_, encoding, _) if !matches!(encoding, "raw" | "zstd") => {
+                Some(format!("the encoding {encoding:?} is unknown"))
+            }
+            (_, _, layout) if !matches!(layout, "dense" | "sparsecoo" | "sparsecsr") => {
+                Some(format!("the layout {layout:?} is unknown"))
+            }
+            _ => None,
+        };
+        if let (None, "raw", "dense") = (&unknown, encoding.as_str(), layout.as_str()) {
+            self.check_raw_size(known, &sizes, size, (size_at, shape_at))?;
+        }
+        let end = offset.checked_add(size).filter(|end| *end <= index_start);
+        let Some(end) = end else {
+            let why = format!("a blob of {size} bytes at {offset} reaches into the index");
+            return self.items.fail_at(offset_at, why);
+        };
+        if size > 0 {
+            self.blobs.push((offset..end, key.clone()));
+        }
+        if let Some(text) = unknown {
+            self.bundle
+                .note(Note::new(NoteKind::Skipped, text).on(&key).at(at));
+            return Ok(());
+        }
+        let place = Place {
+            key,
+            sizes,
+            run: offset..end,
+            size_at,
+            shape_at,
+        };
+        let number = known.unwrap_or(Number::U8);
+        self.place(entry, place, number, &encoding, &layout)
+    }
+
+    fn check_raw_size(
+        &self,
+        number: Option<Number>,
+        sizes: &[u64],
+        size: u64,
+        (size_at, shape_at): (u64, u64),
+    ) -> Result<()> {
+        let width = number.map_or(1, Number::width);
+        let Some(wanted) = dense_len(sizes, width) else {
+            return self
+                .items
+                .fail_at(shape_at, "the shape has more bytes than 64 bits count");
+        };
+        if wanted != size {
+            let why = format!("a blob of {size} bytes, its shape needs {wanted}");
+            return self.items.fail_at(size_at, why);
+        }
+        Ok(())
+    }
+
+    /// Puts a tensor together from its blob.
+    fn place(
+        &mut self,
+        entry: Entry,
+        place: Place,
+        number: Number,
+        encoding: &str,
+        layout: &str,
+    ) -> Result<()> {
+        let mut hints = Meta::new();
+        let digest = self.checksum(entry.checksum.as_ref(), &place.key, &mut hints);
+        let endian = self.endian(&entry, &place.key, number, encoding)?;
+        if encoding != "raw" {
+            hints.set(hint::ENCODING, encoding);
+        }
+        let blob = Bytes::run(self.source, place.run.clone())?.with_digest(digest);
+        let storage = match (layout, encoding) {
+            ("dense", "raw") => {
+                let values = Numbers {
+                    number,
+                    endian,
+                    bytes: blob,
+                };
+                Storage::Dense {
+                    order: Order::Row,
+                    values,
+                }
+            }
+            ("dense", _) => {
+                let Some(decoded) = dense_len(&place.sizes, number.width()) else {
+                    let why = "the shape has more bytes than 64 bits count";
+                    return self.items.fail_at(place.shape_at, why);
+                };
+                self.limits.check_ratio(blob.stored_len(), decoded)?;
+                let bytes = blob.filtered(Filter::Zstd { decoded });
+                let values = Numbers {
+                    number,
+                    endian: Endian::Little,
+                    bytes,
+                };
+                Storage::Dense {
+                    order: Order::Row,
+                    values,
+                }
+            }
+            _ => {
+                if let Some((order, _)) = &entry.endianness {
+                    hints.set(hint::ENDIANNESS, order.as_str());
+                }
+                let is_raw = encoding == "raw";
+                sparse::read(
+                    self.source,
+                    blob,
+                    layout,
+                    is_raw,
+                    &place.sizes,
+                    number,
+                    endian,
+                )?
+            }
+        };
+        let dims = place.sizes.iter().copied().map(Dim::indexed).collect();
+        let tensor = Tensor::new(dims, DType::real(number), vec![], storage);
+        let Ok(mut tensor) = tensor else {
+            return self
+                .items
+                .fail_at(place.size_at, "the blob does not fit the shape");
+        };
+        (tensor.meta, tensor.hints) = (entry.own, hints);
+        self.bundle.push(place.key, tensor);
+        Ok(())
+    }
+
+    fn endian(
+        &mut self,
+        entry: &Entry,
+        key: &Key,
+        number: Number,
+        encoding: &str,
+    ) -> Result<Endian> {
+        let Some((order, at)) = &entry.endianness else {
+            return Ok(Endian::Little);
+        };
+        let endian = match order.as_str() {
+            "little" => Endian::Little,
+            "big" => Endian::Big,
+            other => {
+                let why = format!("the byte order {other:?}, little or big was expected");
+                return self.items.fail_at(*at, why);
+            }
+        };
+        if number.width() == 1 {
+            return Ok(Endian::Little); // one byte has no order
+        }
+        if encoding == "raw" {
+            return Ok(endian);
+        }
+        let text = "data_endianness has no meaning for compressed numbers, which are little-endian";
+        self.bundle
+            .note(Note::new(NoteKind::IgnoredField, text).on(key).at(*at));
+        Ok(Endian::Little)
+    }
+
+    /// The checksum to compare; one of another kind is noted and kept as it is.
+    fn checksum(
+        &mut self,
+        field: Option<&(String, u64)>,
+        key: &Key,
+        hints: &mut Meta,
+    ) -> Option<Digest> {
+        let (text, at) = field?;
+        if let Some(digest) = parse_checksum(text) {
+            let algorithm = match digest.algorithm {
+                Algorithm::Crc32c => "crc32c",
+                Algorithm::Sha256 => "sha256",
+            };
+            hints.set(hint::CHECKSUM, algorithm);
+            return Some(digest);
+        }
+        hints.set(hint::CHECKSUM, text.as_str());
+        let note = format!("the checksum {text:?} is of an unknown kind and was not compared");
+        self.bundle
+            .note(Note::new(NoteKind::UnknownChecksum, note).on(key).at(*at));
+        None
+    }
+
+    /// Blobs are the same run or apart.
+    fn check_overlaps(&mut self) -> Result<()> {
+        self.blobs.sort_by_key(|(run, _)| (run.start, run.end));
+        let mut notes = Vec::new();
+        for pair in self.blobs.windows(2) {
+            let [(first, first_key), (second, key)] = pair else {
+                continue;
+            };
+            if first == second {
+                let text = format!("its bytes are also those of {first_key}");
+                notes.push(
+                    Note::new(NoteKind::SharedBytes, text)
+                        .on(key)
+                        .at(second.start),
+                );
+            } else if second.start < first.end {
+                let why = format!("the blobs of {first_key} and {key} overlap");
+                return self.items.fail_at(second.start, why);
+            }
+        }
+        notes.into_iter().for_each(|note| self.bundle.note(note));
+        Ok(())
+    }
+}
+
+fn set<T>(field: &mut Field<T>, value: T, at: u64) -> bool {
+    field.replace((value, at)).is_none()
+}
+
+fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
+    let cells = product(sizes)?;
+    u64::try_from(cells.checked_mul(wide(width).into())?).ok()
+}
+
+fn parse_checksum(text: &str) -> Option<Digest> {
+    let (algorithm, digits, count) = if let Some(digits) = text.strip_prefix("crc32c:0x") {
+        (Algorithm::Crc32c, digits, 8)
+    } else {
+        (Algorithm::Sha256, text.strip_prefix("sha256:")?, 64)
+    };
+    if digits.len() != count || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let value = |digit: &u8| {
+        char::from(*digit)
+            .to_digit(16)
+            .and_then(|n| u8::try_from(n).ok())
+    };
+    let pairs = digits.as_bytes().chunks_exact(2);
+    let expected: Option<Vec<u8>> = pairs
+        .map(|pair| match pair {
+            [high, low] => Some(value(high)? << 4 | value(low)?),
+            _ => None,
+        })
+        .collect();
+    Some(Digest {
+        algorithm,
+        expected: expected?,
+    })
+}

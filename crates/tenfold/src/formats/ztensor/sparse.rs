@@ -1,0 +1,197 @@
+//! The sparse layouts that the programs know and the page does not.
+#![deny(clippy::arithmetic_side_effects)]
+
+use crate::bytes::{Bytes, Endian, Extent, Sink, Source, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::{Element, Number, Numbers};
+use crate::tensor::{Address, Cell, Order, Storage, Tensor};
+
+/// Takes a sparse blob apart, or keeps it as it is where its length does not fit its layout or a
+/// compression or checksum covers it as a whole.
+pub(super) fn read(
+    source: &Source,
+    blob: Bytes,
+    layout: &str,
+    is_raw: bool,
+    sizes: &[u64],
+    number: Number,
+    endian: Endian,
+) -> Result<Storage> {
+    let blob_part = Blob {
+        source,
+        at: blob.at(),
+        len: blob.stored_len(),
+        number,
+        endian,
+    };
+    let is_plain = is_raw && blob.digest().is_none();
+    let found = match layout {
+        _ if !is_plain => None,
+        "sparsecoo" => blob_part.coordinates(sizes)?,
+        _ => blob_part.rows(sizes)?,
+    };
+    if let Some(storage) = found {
+        return Ok(storage);
+    }
+    let values = Numbers {
+        number: Number::U8,
+        endian: Endian::Little,
+        bytes: blob,
+    };
+    Ok(Storage::Opaque {
+        layout: layout.into(),
+        parts: vec![("data".into(), values)],
+    })
+}
+
+struct Blob<'a> {
+    source: &'a Source,
+    at: u64,
+    len: u64,
+    number: Number,
+    endian: Endian,
+}
+
+impl Blob<'_> {
+    fn width(&self) -> u64 {
+        wide(self.number.width())
+    }
+
+    /// Records of one coordinate a dimension, and the value.
+    fn coordinates(&self, sizes: &[u64]) -> Result<Option<Storage>> {
+        let ndim = wide(sizes.len());
+        let stride = ndim.saturating_mul(8).saturating_add(self.width());
+        if ndim == 0 || !self.len.is_multiple_of(stride) {
+            return Ok(None);
+        }
+        let count = self.len.checked_div(stride).unwrap_or(0);
+        let column = |field: u64, width: u64| {
+            let first = self.at.saturating_add(field.saturating_mul(8));
+            Bytes::part(
+                self.source,
+                Extent::Strided {
+                    first,
+                    width,
+                    stride,
+                    count,
+                },
+            )
+        };
+        let mut columns = Vec::new();
+        for field in 0..ndim {
+            columns.push(indices(column(field, 8)?));
+        }
+        let values = Numbers {
+            number: self.number,
+            endian: self.endian,
+            bytes: column(ndim, self.width())?,
+        };
+        let address = Address::Coordinates(columns);
+        Ok(Some(Storage::Sparse {
+            order: Order::Row,
+            address,
+            values,
+        }))
+    }
+
+    /// Where each row starts, the column of each cell, the values.
+    fn rows(&self, sizes: &[u64]) -> Result<Option<Storage>> {
+        let [rows, _] = sizes else { return Ok(None) };
+        let starts_len = rows.checked_add(1).and_then(|count| count.checked_mul(8));
+        let Some(starts_len) = starts_len.filter(|len| *len <= self.len) else {
+            return Ok(None);
+        };
+        let columns_at = self.at.saturating_add(starts_len);
+        let mut last = [0; 8];
+        self.source
+            .read_at(columns_at.saturating_sub(8), &mut last)?;
+        let count = u64::from_le_bytes(last);
+        let columns_len = count.checked_mul(8);
+        let values_len = count.checked_mul(self.width());
+        let (Some(columns_len), Some(values_len)) = (columns_len, values_len) else {
+            return Ok(None);
+        };
+        let total = starts_len
+            .checked_add(columns_len)
+            .and_then(|len| len.checked_add(values_len));
+        if total != Some(self.len) {
+            return Ok(None);
+        }
+        let values_at = columns_at.saturating_add(columns_len);
+        let values_end = values_at.saturating_add(values_len);
+        let address = Address::Rows {
+            starts: indices(Bytes::run(self.source, self.at..columns_at)?),
+            columns: indices(Bytes::run(self.source, columns_at..values_at)?),
+        };
+        let bytes = Bytes::run(self.source, values_at..values_end)?;
+        let values = Numbers {
+            number: self.number,
+            endian: self.endian,
+            bytes,
+        };
+        Ok(Some(Storage::Sparse {
+            order: Order::Row,
+            address,
+            values,
+        }))
+    }
+}
+
+fn indices(bytes: Bytes) -> Numbers {
+    Numbers {
+        number: Number::U64,
+        endian: Endian::Little,
+        bytes,
+    }
+}
+
+/// Writes a sparse blob in the byte order `endian`; gives the name of its layout.
+pub(super) fn write(tensor: &Tensor, out: &mut Sink, endian: Endian) -> Result<&'static str> {
+    let Storage::Sparse {
+        address, values, ..
+    } = tensor.storage()
+    else {
+        return Err(Error::invalid("the tensor is not sparse"));
+    };
+    if let Address::Rows { starts, columns } = address {
+        write_indices(starts, out)?;
+        write_indices(columns, out)?;
+        values.write(out, endian)?;
+        return Ok("sparsecsr");
+    }
+    let mut value_bytes = Vec::new();
+    tensor.for_each_cell(&Limits::default(), &mut |cell| {
+        let Cell::At { index, value } = cell else {
+            return Err(Error::invalid("labels have no coordinates"));
+        };
+        index
+            .iter()
+            .try_for_each(|place| out.write(&place.to_le_bytes()))?;
+        value_bytes.clear();
+        value_bytes.extend_from_slice(value);
+        if endian == Endian::Big {
+            crate::bytes::swap(&mut value_bytes, values.number.width());
+        }
+        out.write(&value_bytes)
+    })?;
+    Ok("sparsecoo")
+}
+
+/// Writes indices of any width as u64.
+fn write_indices(numbers: &Numbers, out: &mut Sink) -> Result<()> {
+    if numbers.number == Number::U64 {
+        return numbers.write(out, Endian::Little);
+    }
+    let width = numbers.number.width();
+    numbers.for_each(Endian::Little, width, crate::bytes::PIECE, &mut |piece| {
+        for index in piece.chunks_exact(width) {
+            let mut wide = [0; 8];
+            wide.iter_mut()
+                .zip(index)
+                .for_each(|(to, from)| *to = *from);
+            out.write(&<u64 as Element>::from_le(&wide).to_le_bytes())?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,201 @@
+//! Writes zTensor 0.1 as its reference program does, byte for byte.
+
+use super::{ALIGNMENT, DTYPES, MAGIC, hint, sparse};
+use crate::bundle::Bundle;
+use crate::bytes::{Algorithm, Compressor, Endian, PIECE, Sink, wide};
+use crate::error::{Error, Result};
+use crate::format::WriteOptions;
+use crate::key::Key;
+use crate::meta::Value;
+use crate::number::Numbers;
+use crate::tensor::{Storage, Tensor};
+use crate::wire::cbor::Out;
+
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    out.write(MAGIC)?;
+    let mut index = Out::new();
+    index.array(bundle.entries().len())?;
+    for (key, tensor) in bundle.entries() {
+        out.pad_to(ALIGNMENT)?;
+        let plan = Plan::new(tensor, how)?;
+        let blob = plan.blob(tensor, out)?;
+        write_entry(key, tensor, &blob, &mut index)?;
+    }
+    let index = index.finish();
+    out.write(&index)?;
+    out.write(&wide(index.len()).to_le_bytes())
+}
+
+/// How a tensor is written.
+struct Plan {
+    /// The zstd level, or raw.
+    level: Option<i32>,
+    checksum: Option<Algorithm>,
+    /// A checksum of a kind that cannot be computed, kept while the bytes stay the same.
+    kept_checksum: Option<String>,
+}
+
+/// What the index says of a blob.
+struct Blob {
+    offset: u64,
+    size: u64,
+    layout: String,
+    encoding: &'static str,
+    endian: Option<Endian>,
+    checksum: Option<String>,
+}
+
+impl Plan {
+    fn new(tensor: &Tensor, how: &WriteOptions) -> Result<Plan> {
+        let chosen = how
+            .options
+            .choose("compress", &[("none", false), ("zstd", true)])?;
+        let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
+        let level = match how.options.get("level").unwrap_or("3").parse() {
+            Ok(level @ 1..=22) => level,
+            _ => return Err(Error::invalid("a zstd level is a number from 1 to 22")),
+        };
+        let algorithms = [
+            ("none", None),
+            ("crc32c", Some(Algorithm::Crc32c)),
+            ("sha256", Some(Algorithm::Sha256)),
+        ];
+        let asked = how.options.choose("checksum", &algorithms)?;
+        let had = tensor.hints.text(hint::CHECKSUM);
+        let known = algorithms.iter().find(|(name, _)| Some(*name) == had);
+        let kept_checksum = match (asked, known) {
+            (None, None) => had.map(String::from),
+            _ => None,
+        };
+        Ok(Plan {
+            level: chosen.unwrap_or(was).then_some(level),
+            checksum: asked.unwrap_or_else(|| known.and_then(|(_, algorithm)| *algorithm)),
+            kept_checksum,
+        })
+    }
+
+    fn blob(&self, tensor: &Tensor, out: &mut Sink) -> Result<Blob> {
+        let offset = out.at();
+        out.start_digest(self.checksum);
+        let mut encoding = "raw";
+        let mut endian = None;
+        let mut layout = "dense".to_owned();
+        match tensor.storage() {
+            Storage::Dense { values, .. } => match self.level {
+                Some(level) => {
+                    encoding = "zstd";
+                    compress(values, level, out)?;
+                }
+                None => {
+                    values.write(out, values.endian)?;
+                    endian = (values.number.width() > 1).then_some(values.endian);
+                }
+            },
+            Storage::Sparse { values, .. } => {
+                layout = sparse::write(tensor, out, values.endian)?.into();
+                endian = (values.number.width() > 1).then_some(values.endian);
+            }
+            Storage::Opaque { layout: own, parts } => {
+                layout.clone_from(own);
+                parts
+                    .iter()
+                    .try_for_each(|(_, part)| out.copy(&part.bytes))?;
+                if tensor.hints.text(hint::ENCODING) == Some("zstd") {
+                    encoding = "zstd";
+                }
+                endian = match tensor.hints.text(hint::ENDIANNESS) {
+                    Some("big") => Some(Endian::Big),
+                    Some(_) => Some(Endian::Little),
+                    None => None,
+                };
+            }
+            Storage::Train { .. } => return Err(Error::invalid("ztensor holds no trains")),
+        }
+        let size = out.at().saturating_sub(offset);
+        let computed = out.take_digest();
+        let checksum = match (self.checksum, computed) {
+            (Some(algorithm), Some(digest)) => Some(checksum_text(algorithm, &digest)),
+            _ if encoding == "raw" => self.kept_checksum.clone(),
+            _ => None,
+        };
+        Ok(Blob {
+            offset,
+            size,
+            layout,
+            encoding,
+            endian,
+            checksum,
+        })
+    }
+}
+
+fn compress(values: &Numbers, level: i32, out: &mut Sink) -> Result<()> {
+    let mut compressor = Compressor::new(values.bytes.len(), level)?;
+    let width = values.number.width();
+    values.for_each(Endian::Little, width, PIECE, &mut |piece| {
+        compressor.push(piece, out)
+    })?;
+    compressor.finish(out)
+}
+
+fn checksum_text(algorithm: Algorithm, digest: &[u8]) -> String {
+    match algorithm {
+        Algorithm::Crc32c => {
+            let digits: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+            format!("crc32c:0x{digits}")
+        }
+        Algorithm::Sha256 => {
+            let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("sha256:{digits}")
+        }
+    }
+}
+
+/// Writes the map of a tensor: an open one with its keys in the order of the reference.
+fn write_entry(key: &Key, tensor: &Tensor, blob: &Blob, index: &mut Out) -> Result<()> {
+    let number = tensor.dtype().number;
+    let dtype = DTYPES
+        .iter()
+        .find(|(_, known)| *known == number)
+        .map(|(name, _)| *name);
+    let dtype = dtype.ok_or_else(|| Error::invalid(format!("ztensor has no {number}")))?;
+    let name = key
+        .flat_name()
+        .ok_or_else(|| Error::invalid("a tensor without a plain name"))?;
+    let sizes = tensor.sizes()?;
+    index.open_map()?;
+    index.text("name")?;
+    index.text(name)?;
+    index.text("offset")?;
+    index.u64(blob.offset)?;
+    index.text("size")?;
+    index.u64(blob.size)?;
+    index.text("dtype")?;
+    index.text(dtype)?;
+    index.text("layout")?;
+    index.text(&blob.layout)?;
+    index.text("shape")?;
+    index.array(sizes.len())?;
+    sizes.iter().try_for_each(|size| index.u64(*size))?;
+    index.text("encoding")?;
+    index.text(blob.encoding)?;
+    if let Some(endian) = blob.endian {
+        index.text("data_endianness")?;
+        index.text(if endian == Endian::Little {
+            "little"
+        } else {
+            "big"
+        })?;
+    }
+    if let Some(checksum) = &blob.checksum {
+        index.text("checksum")?;
+        index.text(checksum)?;
+    }
+    let mut own: Vec<(&str, &Value)> = tensor.meta.iter().collect();
+    own.sort_by_key(|(name, _)| *name);
+    for (name, value) in own {
+        index.text(name)?;
+        index.value(value)?;
+    }
+    index.end()
+}

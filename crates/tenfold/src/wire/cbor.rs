@@ -1,0 +1,383 @@
+//! CBOR, over minicbor.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashSet;
+
+use minicbor::data::{Tag, Type};
+use minicbor::{Decoder, Encoder};
+
+use crate::bytes::wide;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::meta::Value;
+
+/// Deeper than this nothing is read, whatever the limits say: the stack has an end.
+const DEEPEST: u64 = 1000;
+
+/// Reads CBOR items from bytes in memory, knowing where in the file they lie.
+pub(crate) struct Items<'a> {
+    decoder: Decoder<'a>,
+    base: u64,
+    format: &'static str,
+    limits: &'a Limits,
+}
+
+/// What is left of an array or a map.
+pub(crate) struct Left(Option<u64>);
+
+impl<'a> Items<'a> {
+    /// Reads `bytes`, which lie at `base` in a file of `format`.
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        base: u64,
+        format: &'static str,
+        limits: &'a Limits,
+    ) -> Self {
+        Items {
+            decoder: Decoder::new(bytes),
+            base,
+            format,
+            limits,
+        }
+    }
+
+    /// The offset in the file of the next item.
+    pub(crate) fn at(&self) -> u64 {
+        self.base.saturating_add(wide(self.decoder.position()))
+    }
+
+    pub(crate) fn fail_at<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
+        Err(Error::malformed(at, why).of(self.format))
+    }
+
+    /// Turns an error of the decoder into one that begins at `at`.
+    fn checked<T>(
+        &self,
+        at: u64,
+        what: &str,
+        read: Result<T, minicbor::decode::Error>,
+    ) -> Result<T> {
+        match read {
+            Ok(value) => Ok(value),
+            Err(error) if error.is_end_of_input() => {
+                self.fail_at(at, format!("{what} expected, the index ends"))
+            }
+            Err(_) => self.fail_at(at, format!("{what} expected")),
+        }
+    }
+
+    /// Whether every byte has been read.
+    pub(crate) fn is_done(&self) -> bool {
+        self.decoder.position() >= self.decoder.input().len()
+    }
+
+    fn kind(&mut self) -> Result<Type> {
+        let at = self.at();
+        let kind = self.decoder.datatype();
+        self.checked(at, "an item", kind)
+    }
+
+    /// Enters an array; `what` it is goes into the error.
+    pub(crate) fn array(&mut self, what: &str) -> Result<Left> {
+        let at = self.at();
+        let count = self.decoder.array();
+        Ok(Left(self.checked(at, what, count)?))
+    }
+
+    /// Enters a map.
+    pub(crate) fn map(&mut self, what: &str) -> Result<Left> {
+        let at = self.at();
+        let count = self.decoder.map();
+        Ok(Left(self.checked(at, what, count)?))
+    }
+
+    /// Whether another item follows; passes over the break after the last.
+    pub(crate) fn more(&mut self, left: &mut Left) -> Result<bool> {
+        match &mut left.0 {
+            Some(0) => Ok(false),
+            Some(count) => {
+                *count = count.saturating_sub(1);
+                Ok(true)
+            }
+            None if self.kind()? == Type::Break => {
+                self.decoder
+                    .set_position(self.decoder.position().saturating_add(1));
+                Ok(false)
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// Reads text, of definite or indefinite length.
+    pub(crate) fn text(&mut self, what: &str) -> Result<String> {
+        let at = self.at();
+        let mut all = String::new();
+        let pieces = self.decoder.str_iter();
+        let pieces: Result<Vec<&str>, _> = pieces.and_then(Iterator::collect);
+        for piece in self.checked(at, what, pieces)? {
+            self.limits
+                .check_text(wide(all.len()).saturating_add(wide(piece.len())))?;
+            all.push_str(piece);
+        }
+        Ok(all)
+    }
+
+    /// Reads an unsigned integer.
+    pub(crate) fn u64(&mut self, what: &str) -> Result<u64> {
+        let at = self.at();
+        let number = self.decoder.u64();
+        self.checked(at, what, number)
+    }
+
+    /// Passes over a null, if one stands here.
+    pub(crate) fn null(&mut self) -> Result<bool> {
+        if self.kind()? != Type::Null {
+            return Ok(false);
+        }
+        let at = self.at();
+        let null = self.decoder.null();
+        self.checked(at, "null", null)?;
+        Ok(true)
+    }
+
+    /// Reads any item.
+    pub(crate) fn value(&mut self) -> Result<Value> {
+        self.nested(1)
+    }
+
+    fn nested(&mut self, depth: u64) -> Result<Value> {
+        self.limits.check_depth(depth)?;
+        let deeper = depth.saturating_add(1);
+        let at = self.at();
+        if depth > DEEPEST {
+            return self.fail_at(at, format!("more than {DEEPEST} levels of nesting"));
+        }
+        Ok(match self.kind()? {
+            Type::Bool => {
+                let truth = self.decoder.bool();
+                Value::Bool(self.checked(at, "a boolean", truth)?)
+            }
+            Type::Null => {
+                self.null()?;
+                Value::Null
+            }
+            Type::Undefined => {
+                let undefined = self.decoder.undefined();
+                self.checked(at, "an undefined", undefined)?;
+                Value::Simple(23)
+            }
+            Type::U8
+            | Type::U16
+            | Type::U32
+            | Type::U64
+            | Type::I8
+            | Type::I16
+            | Type::I32
+            | Type::I64
+            | Type::Int => {
+                let number = self.decoder.int();
+                Value::Int(self.checked(at, "an integer", number)?.into())
+            }
+            Type::F16 => self.float(16)?,
+            Type::F32 => self.float(32)?,
+            Type::F64 => self.float(64)?,
+            Type::Simple => {
+                let simple = self.decoder.simple();
+                Value::Simple(self.checked(at, "a simple value", simple)?)
+            }
+            Type::Bytes | Type::BytesIndef => Value::Bytes(self.bytes()?),
+            Type::String | Type::StringIndef => Value::Text(self.text("text")?),
+            Type::Array | Type::ArrayIndef => {
+                let mut left = self.array("an array")?;
+                let mut items = Vec::new();
+                while self.more(&mut left)? {
+                    items.push(self.nested(deeper)?);
+                }
+                Value::List(items)
+            }
+            Type::Map | Type::MapIndef => self.pairs(deeper)?,
+            Type::Tag => {
+                let tag = self.decoder.tag();
+                let tag = self.checked(at, "a tag", tag)?.as_u64();
+                Value::Tag(tag, Box::new(self.nested(deeper)?))
+            }
+            Type::Break => return self.fail_at(at, "a break where an item was expected"),
+            Type::Unknown(byte) => {
+                return self.fail_at(at, format!("no item begins with 0x{byte:02x}"));
+            }
+        })
+    }
+
+    fn pairs(&mut self, depth: u64) -> Result<Value> {
+        let mut left = self.map("a map")?;
+        let mut pairs = Vec::new();
+        let mut seen = HashSet::new();
+        while self.more(&mut left)? {
+            let at = self.at();
+            let from = self.decoder.position();
+            let key = self.nested(depth)?;
+            let to = self.decoder.position();
+            if !seen.insert(self.decoder.input().get(from..to).unwrap_or_default()) {
+                return self.fail_at(at, "a key stands twice in one map");
+            }
+            pairs.push((key, self.nested(depth)?));
+        }
+        Ok(Value::Map(pairs))
+    }
+
+    fn bytes(&mut self) -> Result<Vec<u8>> {
+        let at = self.at();
+        let pieces = self.decoder.bytes_iter();
+        let pieces: Result<Vec<&[u8]>, _> = pieces.and_then(Iterator::collect);
+        Ok(self.checked(at, "bytes", pieces)?.concat())
+    }
+
+    /// Reads the bits of a float as they are, so that NaN payloads stay.
+    fn float(&mut self, width: u8) -> Result<Value> {
+        let at = self.at();
+        let from = self.decoder.position().saturating_add(1);
+        let to = from.saturating_add(usize::from(width >> 3));
+        let Some(bytes) = self.decoder.input().get(from..to) else {
+            return self.fail_at(at, "a float expected, the index ends");
+        };
+        let bits = bytes
+            .iter()
+            .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        self.decoder.set_position(to);
+        Ok(Value::Float { bits, width })
+    }
+}
+
+/// Writes CBOR items into memory: integers as short as can be, lengths definite unless asked.
+pub(crate) struct Out(Encoder<Vec<u8>>);
+
+impl Out {
+    pub(crate) fn new() -> Self {
+        Out(Encoder::new(Vec::new()))
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0.into_writer()
+    }
+
+    /// Writing to memory cannot fail; the encoder's type says otherwise.
+    fn done<E>(result: Result<&mut Encoder<Vec<u8>>, E>) -> Result<()> {
+        result
+            .map(|_| ())
+            .map_err(|_| Error::invalid("CBOR could not be written to memory"))
+    }
+
+    pub(crate) fn array(&mut self, count: usize) -> Result<()> {
+        Out::done(self.0.array(wide(count)))
+    }
+
+    pub(crate) fn open_map(&mut self) -> Result<()> {
+        Out::done(self.0.begin_map())
+    }
+
+    pub(crate) fn end(&mut self) -> Result<()> {
+        Out::done(self.0.end())
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        Out::done(self.0.str(text))
+    }
+
+    pub(crate) fn u64(&mut self, number: u64) -> Result<()> {
+        Out::done(self.0.u64(number))
+    }
+
+    pub(crate) fn value(&mut self, value: &Value) -> Result<()> {
+        match value {
+            Value::Null => Out::done(self.0.null()),
+            Value::Bool(truth) => Out::done(self.0.bool(*truth)),
+            Value::Int(number) => {
+                let number = minicbor::data::Int::try_from(*number)
+                    .map_err(|_| Error::invalid(format!("{number} needs more than 64 bits")))?;
+                Out::done(self.0.int(number))
+            }
+            Value::Float { bits, width } => self.float(*bits, *width),
+            Value::Text(text) => self.text(text),
+            Value::Bytes(bytes) => Out::done(self.0.bytes(bytes)),
+            Value::List(items) => {
+                self.array(items.len())?;
+                items.iter().try_for_each(|item| self.value(item))
+            }
+            Value::Map(pairs) => {
+                Out::done(self.0.map(wide(pairs.len())))?;
+                pairs.iter().try_for_each(|(key, value)| {
+                    self.value(key)?;
+                    self.value(value)
+                })
+            }
+            Value::Tag(tag, item) => {
+                Out::done(self.0.tag(Tag::new(*tag)))?;
+                self.value(item)
+            }
+            Value::Simple(23) => Out::done(self.0.undefined()),
+            Value::Simple(simple) => Out::done(self.0.simple(*simple)),
+        }
+    }
+
+    fn float(&mut self, bits: u64, width: u8) -> Result<()> {
+        let (head, skip) = match width {
+            16 => (0xf9, 6),
+            32 => (0xfa, 4),
+            _ => (0xfb, 0),
+        };
+        let out = self.0.writer_mut();
+        out.push(head);
+        out.extend(bits.to_be_bytes().iter().skip(skip));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Value> {
+        let limits = Limits::default();
+        Items::new(bytes, 100, "test", &limits).value()
+    }
+
+    #[test]
+    fn items_of_every_kind_are_written_as_they_were_read() {
+        let items: [&[u8]; 9] = [
+            b"\xf6",
+            b"\x1b\xff\xff\xff\xff\xff\xff\xff\xff",
+            b"\x3b\xff\xff\xff\xff\xff\xff\xff\xff",
+            b"\xf9\x7e\x01",
+            b"\xfa\x7f\xc0\x00\x01",
+            b"\xa1\x01\x82\xf5\x41\x00",
+            b"\xd9\xd9\xf7\xf7",
+            b"\xf8\xff",
+            b"\xe0",
+        ];
+        for bytes in items {
+            let mut out = Out::new();
+            out.value(&read(bytes).unwrap()).unwrap();
+            assert_eq!(out.finish(), bytes);
+        }
+    }
+
+    #[test]
+    fn nesting_beyond_the_limit_is_refused_without_recursing_into_it() {
+        let error = read(&[0x81; 200_000]).unwrap_err().to_string();
+        assert!(error.contains("--max-depth"), "{error}");
+    }
+
+    #[test]
+    fn a_length_beyond_the_bytes_is_refused_where_it_stands() {
+        let error = read(b"\x82\x00\x7b\xff\xff\xff\xff\xff\xff\xff\xff")
+            .unwrap_err()
+            .to_string();
+        assert!(error.ends_with("(byte 102)"), "{error}");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let error = read(b"\xa2\x61a\x00\x61a\x01").unwrap_err().to_string();
+        assert!(error.ends_with("(byte 104)"), "{error}");
+    }
+}
