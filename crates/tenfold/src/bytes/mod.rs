@@ -178,10 +178,6 @@ impl Bytes {
         &self.source
     }
 
-    pub(crate) fn is_filtered(&self) -> bool {
-        self.filter != Filter::None
-    }
-
     /// The run of an open file that holds exactly these bytes, if nothing stands between.
     pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
         match (&self.extent, &self.filter, &self.digest) {
@@ -277,16 +273,16 @@ impl Bytes {
         Ok(all)
     }
 
-    /// The same bytes where each can be read by position: decompressed into memory or, when
-    /// large, into a temporary file.
+    /// The same bytes where each can be read by position at once: what is compressed or computed
+    /// goes into memory or, when large, into a temporary file.
     ///
     /// # Errors
     /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
-        if self.filter == Filter::None {
+        if self.filter == Filter::None && !self.source.is_computed() {
             return Ok(self.clone());
         }
-        limits.check_decoded("a tensor would be decompressed", self.len())?;
+        limits.check_decoded("a tensor would be expanded", self.len())?;
         let mut spool = Spool::new();
         self.for_each(PIECE, &mut |piece| spool.write(piece))?;
         Ok(Bytes::whole(spool.finish()?))

@@ -147,6 +147,11 @@ impl Source {
         }
     }
 
+    /// Whether the bytes are worked out when they are asked for.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self.0, Kind::Computed(_))
+    }
+
     /// The open file behind it, for copies inside the kernel.
     pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0 {

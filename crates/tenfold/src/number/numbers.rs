@@ -3,6 +3,7 @@
 use super::{Element, Number};
 use crate::bytes::{Bytes, Endian, PIECE, Sink, swap, wide};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 /// A lazy array of numbers: bytes that know their type and byte order.
 #[derive(Debug, Clone)]
@@ -109,13 +110,12 @@ impl Numbers {
         Ok(values)
     }
 
-    /// The number at position `at`, as little-endian bytes in `buffer`.
-    pub(crate) fn read(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let width = self.number.width();
-        self.bytes.read_at(at.saturating_mul(wide(width)), buffer)?;
-        if self.must_swap(Endian::Little) {
-            swap(buffer, width);
-        }
-        Ok(())
+    /// The same numbers where each can be read by position, whether they are compressed or
+    /// computed now.
+    pub(crate) fn settled(&self, limits: &Limits) -> Result<Numbers> {
+        Ok(Numbers {
+            bytes: self.bytes.settled(limits)?,
+            ..self.clone()
+        })
     }
 }

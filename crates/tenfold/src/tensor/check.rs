@@ -8,11 +8,11 @@
 use super::Tensor;
 use super::group::{Group, Origin};
 use super::labels::LabelSet;
-use super::slice::unravel;
+use super::slice::{ravel_in, unravel_in};
 use super::sparse::Sparse;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Bytes, Endian, Extent, PIECE, Pages, swap, wide};
+use crate::bytes::{Endian, Extent, PIECE, Pages, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
@@ -325,20 +325,21 @@ impl Claim<'_> {
     }
 
     fn check_dense(&self, limits: &Limits, worst: &mut Worst) -> Result<()> {
-        /// Up to here the whole tensor is taken into memory.
-        const SMALL: u64 = 64 << 20;
-        let Storage::Dense { values, .. } = self.tensor.storage() else {
+        let Storage::Dense { values, order } = self.tensor.storage() else {
             return Ok(());
         };
         if values.is_empty() {
             return Ok(()); // all cells are forced to be zero, which every symmetry allows
         }
-        let mut all = self.tensor.dense(Order::Column, limits)?;
-        if all.bytes.len() <= SMALL {
-            all.bytes = Bytes::memory(all.bytes.to_vec()?);
-        }
+        let (all, order) = if self.tensor.is_packed() {
+            (
+                self.tensor.dense(Order::Row, limits)?.settled(limits)?,
+                Order::Row,
+            )
+        } else {
+            (values.settled(limits)?, *order)
+        };
         let width = self.tensor.dtype().width();
-        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
         let mut pages = Pages::new(all.bytes.clone());
         let mut image = vec![0; width];
         let mut index = vec![0; self.sizes.len()];
@@ -346,9 +347,8 @@ impl Claim<'_> {
         let operation = Operation::of_code(&self.claim.operation).unwrap_or_default();
         all.for_each(Endian::Little, width, PIECE, &mut |piece| {
             for element in piece.chunks_exact(width) {
-                unravel(cell, &reversed, &mut index);
-                index.reverse();
-                let other = self.group.global(self.image(&index).iter().copied());
+                unravel_in(cell, self.sizes, order, &mut index);
+                let other = ravel_in(&self.image(&index), self.sizes, order);
                 pages.read_at(other.saturating_mul(wide(width)), &mut image)?;
                 if all.must_swap(Endian::Little) {
                     swap(&mut image, self.tensor.dtype().number.width());
@@ -383,7 +383,7 @@ impl Claim<'_> {
             let mut cells: Vec<(u64, Vec<u8>)> = Vec::new();
             sparse.for_each_image(&packed, &mut |index, value| {
                 if spread(both.origin(index).index) % n_passes == pass {
-                    cells.push((packed.global(index.iter().copied()), value.to_vec()));
+                    cells.push((packed.global(index), value.to_vec()));
                 }
                 Ok(())
             })?;
@@ -394,12 +394,10 @@ impl Claim<'_> {
     }
 
     fn compare_all(&self, cells: &[(u64, Vec<u8>)], worst: &mut Worst) -> Result<()> {
-        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
         let zero = vec![0; self.tensor.dtype().width()];
         let mut index = vec![0; self.sizes.len()];
         for (global, value) in cells {
-            unravel(*global, &reversed, &mut index);
-            index.reverse();
+            unravel_in(*global, self.sizes, Order::Column, &mut index);
             // Both the cell that this one is the image of and its own image, as either may be
             // absent: the powers of the permutation come round to both.
             for (other, operation) in self.group.images(&index) {

@@ -189,7 +189,7 @@ fn outside() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::slice::{box_len, unravel};
+    use crate::tensor::slice::{box_len, unravel_in};
 
     /// A tensor of bytes whose values are their column-major or row-major positions.
     fn check(sizes: &[u64], order: Order, slices: &[Slice]) {
@@ -201,7 +201,7 @@ mod tests {
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let mut item = vec![0; sizes.len()];
         for (cell, found) in out.iter().enumerate() {
-            unravel(wide(cell), &counts, &mut item);
+            unravel_in(wide(cell), &counts, Order::Row, &mut item);
             let expected: u64 = slices
                 .iter()
                 .zip(&item)

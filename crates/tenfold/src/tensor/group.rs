@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 
 use super::dim::product;
+use super::slice::ravel_in;
+use super::storage::Order;
 use super::symmetry::{Operation, Symmetry};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -137,13 +139,9 @@ impl Group {
             is_real: false,
             is_imaginary: false,
         };
-        let own = self.global(index.iter().copied());
+        let own = self.global(index);
         for (permutation, operation) in &self.elements {
-            let image = self.global(
-                permutation
-                    .iter()
-                    .map(|place| index.get(*place).copied().unwrap_or(0)),
-            );
+            let image = self.image(index, permutation);
             if image < origin.index {
                 (origin.index, origin.operation) = (image, *operation);
             }
@@ -162,12 +160,7 @@ impl Group {
         let mut images: Vec<(u64, Operation)> = self
             .elements
             .iter()
-            .map(|(permutation, operation)| {
-                let places = permutation
-                    .iter()
-                    .map(|place| index.get(*place).copied().unwrap_or(0));
-                (self.global(places), *operation)
-            })
+            .map(|(permutation, operation)| (self.image(index, permutation), *operation))
             .collect();
         // Among several ways to the same cell the plainest is taken: the identity for itself.
         images.sort_by_key(|(image, operation)| (*image, operation.negate, operation.conjugate));
@@ -176,12 +169,15 @@ impl Group {
     }
 
     /// The position of a cell among all, the first dimension running fastest.
-    pub(crate) fn global(
-        &self,
-        index: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator,
-    ) -> u64 {
-        let sizes = self.sizes.iter().rev();
-        index.rev().zip(sizes).fold(0, |sum: u64, (place, size)| {
+    pub(crate) fn global(&self, index: &[u64]) -> u64 {
+        ravel_in(index, &self.sizes, Order::Column)
+    }
+
+    /// The index that a permutation makes of `index`, as a global one.
+    fn image(&self, index: &[u64], permutation: &[usize]) -> u64 {
+        let places = permutation.iter().zip(&self.sizes).rev();
+        places.fold(0, |sum: u64, (place, size)| {
+            let place = index.get(*place).copied().unwrap_or(0);
             sum.saturating_mul(*size).saturating_add(place)
         })
     }

@@ -1,7 +1,8 @@
 //! Boxes out of dense values packed by a symmetry.
 
 use super::group::{Group, Transposition};
-use super::slice::{Slice, place_in_box, unravel};
+use super::slice::{Slice, place_in_box, unravel_in};
+use super::storage::Order;
 use crate::bytes::{Endian, Pages, narrow, swap, wide};
 use crate::error::Result;
 use crate::number::{DType, Numbers};
@@ -27,12 +28,11 @@ impl Packed<'_> {
     fn look_up(&self, closed: &Transposition, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
         let mut pages = Pages::new(self.values.bytes.clone());
         let mut item = vec![0; counts.len()];
         let mut origin_index = vec![0; counts.len()];
         for (cell, target) in out.chunks_exact_mut(width).enumerate() {
-            unravel(wide(cell), &counts, &mut item);
+            unravel_in(wide(cell), &counts, Order::Row, &mut item);
             for (place, slice) in item.iter_mut().zip(slices) {
                 *place = slice.place(*place).unwrap_or(0);
             }
@@ -41,8 +41,7 @@ impl Packed<'_> {
                 target.fill(0);
                 continue;
             }
-            unravel(origin.index, &reversed, &mut origin_index);
-            origin_index.reverse();
+            unravel_in(origin.index, self.sizes, Order::Column, &mut origin_index);
             let at = closed.position(&origin_index).saturating_mul(wide(width));
             pages.read_at(at, target)?;
             self.settle(target);
@@ -55,7 +54,6 @@ impl Packed<'_> {
     /// box.
     fn walk(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
-        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
         let mut pages = Pages::new(self.values.bytes.clone());
         let mut stored = vec![0; width];
         let mut place = vec![0; self.sizes.len()];
@@ -66,8 +64,7 @@ impl Packed<'_> {
             position = position.saturating_add(1);
             self.settle(&mut stored);
             for (global, operation) in self.group.images(index) {
-                unravel(global, &reversed, &mut place);
-                place.reverse();
+                unravel_in(global, self.sizes, Order::Column, &mut place);
                 let Some(cell) = place_in_box(slices, &place)? else {
                     continue;
                 };

@@ -1,5 +1,7 @@
 //! Reading the values of a tensor: all, a box, or cell by cell.
 
+use std::sync::Mutex;
+
 use super::packed::Packed;
 use super::slice::{box_len, boxes};
 use super::storage::{Address, Order, Storage};
@@ -78,8 +80,6 @@ impl Tensor {
     /// [`Error::Invalid`] for labelled and opaque tensors, [`Error::Limit`] if there would be more
     /// than `limits` allow.
     pub fn dense(&self, order: Order, limits: &Limits) -> Result<Numbers> {
-        /// Up to here, values in another order are taken into memory before they are reordered.
-        const SMALL: u64 = 64 << 20;
         let sizes = self.sizes()?;
         let (values, is_packed) = match self.storage() {
             Storage::Dense { values, order: own } => {
@@ -108,17 +108,13 @@ impl Tensor {
         }
         let len =
             u64::try_from(len).map_err(|_| Error::invalid("more cells than can be counted"))?;
-        let mut tensor = self.settled(limits)?;
-        if let Storage::Dense { values, .. } = &mut tensor.storage
-            && values.bytes.len() <= SMALL
-        {
-            values.bytes = Bytes::memory(values.bytes.to_vec()?);
-        }
+        let tensor = self.settled(limits)?;
         let view = View {
             tensor,
             order,
             len,
             limits: limits.clone(),
+            slab: Mutex::default(),
         };
         Ok(Numbers {
             number: values.number,
@@ -285,12 +281,25 @@ impl Tensor {
 }
 
 /// All logical values of a tensor in one order, worked out when they are read.
+///
+/// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
+/// and the last slab is kept.
 struct View {
     tensor: Tensor,
     order: Order,
     len: u64,
     limits: Limits,
+    slab: Mutex<Slab>,
 }
+
+#[derive(Default)]
+struct Slab {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+/// The size of a slab, a multiple of every element's.
+const SLAB: u64 = 32 << 20;
 
 impl Compute for View {
     fn len(&self) -> u64 {
@@ -298,24 +307,42 @@ impl Compute for View {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let width = wide(self.tensor.dtype().width());
-        let end = at.saturating_add(wide(buffer.len()));
-        let (from, to) = (at / width, end.div_ceil(width));
-        if at.is_multiple_of(width) && end.is_multiple_of(width) {
-            return self.read_cells(from, to, buffer);
+        let stopped = |_| Error::invalid("another reader of the tensor stopped halfway");
+        let mut slab = self.slab.lock().map_err(stopped)?;
+        let mut at = at;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            if at < slab.at || at >= slab.at.saturating_add(wide(slab.bytes.len())) {
+                self.fill(&mut slab, at - at % SLAB)?;
+            }
+            let found = slab.bytes.get(narrow(at - slab.at)?..).unwrap_or_default();
+            let part = found.len().min(rest.len());
+            if part == 0 {
+                return Err(Error::invalid("a view ends before its length"));
+            }
+            let (now, later) = rest.split_at_mut(part);
+            now.copy_from_slice(found.get(..part).unwrap_or_default());
+            rest = later;
+            at = at.saturating_add(wide(part));
         }
-        let mut cells = vec![0; narrow(to.saturating_sub(from).saturating_mul(width))?];
-        self.read_cells(from, to, &mut cells)?;
-        let skip = narrow(at % width)?;
-        let wanted = cells
-            .get(skip..)
-            .and_then(|cells| cells.get(..buffer.len()));
-        buffer.copy_from_slice(wanted.unwrap_or_default());
         Ok(())
     }
 }
 
 impl View {
+    /// Works out the slab that begins at `at`.
+    fn fill(&self, slab: &mut Slab, at: u64) -> Result<()> {
+        let width = wide(self.tensor.dtype().width());
+        let len = SLAB.min(self.len.saturating_sub(at));
+        slab.at = at;
+        slab.bytes.resize(narrow(len)?, 0);
+        let filled = self.read_cells(at / width, at.saturating_add(len) / width, &mut slab.bytes);
+        if filled.is_err() {
+            slab.bytes.clear();
+        }
+        filled
+    }
+
     /// Fills `out` with whole cells, counted in the order of the view.
     fn read_cells(&self, from: u64, to: u64, out: &mut [u8]) -> Result<()> {
         let mut sizes = self.tensor.sizes()?;

@@ -1,6 +1,7 @@
 //! Which part of a tensor is meant.
 
 use super::dim::product;
+use super::storage::Order;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 
@@ -143,12 +144,29 @@ fn cut(outer: &mut Vec<Slice>, sizes: &[u64], from: u64, to: u64, found: &mut Ve
     }
 }
 
-/// The index of cell number `cell` of `sizes`, row-major.
-pub(crate) fn unravel(mut cell: u64, sizes: &[u64], index: &mut [u64]) {
-    for (place, size) in index.iter_mut().zip(sizes).rev() {
-        let size = (*size).max(1);
-        *place = cell % size;
-        cell /= size;
+/// The index of cell number `cell`, counted in `order`; false if there is no such cell.
+pub(crate) fn unravel_in(cell: u64, sizes: &[u64], order: Order, index: &mut [u64]) -> bool {
+    let mut rest = cell;
+    let mut split = |(place, size): (&mut u64, &u64)| {
+        if *size > 0 {
+            *place = rest % size;
+            rest /= size;
+        }
+    };
+    match order {
+        Order::Column => index.iter_mut().zip(sizes).for_each(&mut split),
+        Order::Row => index.iter_mut().zip(sizes).rev().for_each(&mut split),
+    }
+    rest == 0 && !sizes.contains(&0)
+}
+
+/// The number of the cell at `index`, counted in `order`.
+pub(crate) fn ravel_in(index: &[u64], sizes: &[u64], order: Order) -> u64 {
+    let add =
+        |sum: u64, (place, size): (&u64, &u64)| sum.saturating_mul(*size).saturating_add(*place);
+    match order {
+        Order::Column => index.iter().zip(sizes).rev().fold(0, add),
+        Order::Row => index.iter().zip(sizes).fold(0, add),
     }
 }
 
@@ -178,7 +196,7 @@ mod tests {
                     let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
                     let mut item = vec![0; 3];
                     for cell in 0..counts.iter().product() {
-                        unravel(cell, &counts, &mut item);
+                        unravel_in(cell, &counts, Order::Row, &mut item);
                         let at: Vec<u64> = slices
                             .iter()
                             .zip(&item)

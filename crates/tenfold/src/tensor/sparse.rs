@@ -1,7 +1,7 @@
 //! The cells of sparse tensors.
 
 use super::group::Group;
-use super::slice::{Slice, place_in_box, unravel};
+use super::slice::{Slice, place_in_box, unravel_in};
 use super::storage::{Address, Order};
 use crate::bytes::{Endian, narrow, swap, wide};
 use crate::error::{Error, Result};
@@ -82,13 +82,11 @@ impl Sparse<'_> {
         if group.is_trivial() {
             return self.for_each(&mut |_, index, value| each(index, value));
         }
-        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
         let mut place = vec![0; self.sizes.len()];
         let mut image = Vec::new();
         self.for_each(&mut |_, index, value| {
             for (global, operation) in group.images(index) {
-                unravel(global, &reversed, &mut place);
-                place.reverse();
+                unravel_in(global, self.sizes, Order::Column, &mut place);
                 image.clear();
                 image.extend_from_slice(value);
                 operation.apply(self.dtype, &mut image)?;
@@ -212,32 +210,6 @@ fn at_cell(numbers: &Numbers, cell: u64, why: impl Into<String>) -> Error {
             .offset_of(cell.saturating_mul(wide(numbers.number.width()))),
         why,
     )
-}
-
-/// Splits a linear address; false if it lies outside.
-fn unravel_in(linear: u64, sizes: &[u64], order: Order, index: &mut [u64]) -> bool {
-    let mut rest = linear;
-    let mut split = |place: &mut u64, size: u64| {
-        if size == 0 {
-            return;
-        }
-        *place = rest % size;
-        rest /= size;
-    };
-    match order {
-        Order::Column => index
-            .iter_mut()
-            .zip(sizes)
-            .for_each(|(place, size)| split(place, *size)),
-        Order::Row => {
-            index
-                .iter_mut()
-                .zip(sizes)
-                .rev()
-                .for_each(|(place, size)| split(place, *size));
-        }
-    }
-    rest == 0 && !sizes.contains(&0)
 }
 
 /// Reads unsigned integers of any width.
