@@ -9,5 +9,7 @@
 )]
 
 mod corpus;
+mod layering;
+mod roundtrip;
 mod support;
 mod vectors;
