@@ -26,7 +26,9 @@ pub(super) fn decode_zstd(
     let start = bytes.at();
     let broken = |error: std::io::Error| Error::malformed(start, format!("zstd data: {error}"));
     let mut decoder = Decoder::new().map_err(broken)?;
-    let mut buffer = vec![0; budget.clamp(1, PIECE)];
+    // One byte more than is due shows whether there is one.
+    let due = usize::try_from(decoded.saturating_add(1)).unwrap_or(PIECE);
+    let mut buffer = vec![0; budget.clamp(1, PIECE).min(due)];
     let mut done = 0_u64;
     let mut frame_open = false;
     bytes.for_each_stored(PIECE, &mut |piece| {

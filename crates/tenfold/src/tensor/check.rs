@@ -12,7 +12,7 @@ use super::slice::{ravel_in, unravel_in};
 use super::sparse::Sparse;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Endian, Extent, PIECE, Pages, swap, wide};
+use crate::bytes::{Endian, Extent, PIECE, Pages, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
@@ -228,7 +228,9 @@ fn check_unique(sparse: &Sparse, group: &Group) -> Result<()> {
     let pairs = PASS / 16;
     let n_passes = sparse.count().div_ceil(pairs).max(1);
     for pass in 0..n_passes {
-        let mut seen: Vec<(u64, u64)> = Vec::new();
+        // Shares are about equal; a little room spares a copy of the list when one is not.
+        let room = pairs.saturating_add(pairs / 16).min(sparse.count());
+        let mut seen: Vec<(u64, u64)> = Vec::with_capacity(narrow(room)?);
         sparse.for_each(&mut |cell, index, _| {
             let orbit = group.origin(index).index;
             if spread(orbit) % n_passes == pass {

@@ -5,7 +5,7 @@
 
 use super::Tensor;
 use super::group::Group;
-use crate::bytes::wide;
+use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -16,51 +16,36 @@ pub(crate) struct Sorted<'a> {
     group: Group,
     is_ascending: bool,
     n_zeros: u64,
-    /// How many cells fall into each of equal ranges of the index.
-    histogram: Vec<u64>,
-    range: u64,
 }
 
+/// Into how many equal ranges of the index the cells are counted, to plan the passes.
 const RANGES: u64 = 1 << 16;
 
 /// How many bytes of cells one pass may hold.
 const PASS: u64 = 64 << 20;
 
 impl<'a> Sorted<'a> {
-    /// Looks over the cells: are they in order, and how are they spread?
+    /// Looks over the cells.
     ///
     /// # Errors
     /// [`Error::Malformed`] if a cell lies outside, or is not zero where its symmetry says so.
     pub(crate) fn new(tensor: &'a Tensor, limits: &Limits) -> Result<Sorted<'a>> {
-        let sizes = tensor.sizes()?;
-        let cells = tensor
-            .cells()
-            .and_then(|cells| u64::try_from(cells).ok())
-            .unwrap_or(u64::MAX);
+        let (sizes, group) = (tensor.sizes()?, tensor.packed_group(limits)?);
         let mut sorted = Sorted {
             tensor,
-            group: tensor.packed_group(limits)?,
             sizes,
+            group,
             is_ascending: true,
             n_zeros: 0,
-            histogram: Vec::new(),
-            range: cells.div_ceil(RANGES).max(1),
         };
-        let mut histogram = vec![0_u64; usize::try_from(RANGES).unwrap_or(0)];
-        let mut last = None;
-        let (mut is_ascending, mut n_zeros) = (true, 0_u64);
+        let (mut is_ascending, mut n_zeros, mut last) = (true, 0_u64, None);
         sorted.representatives(&mut |index, value| {
             is_ascending &= last.is_none_or(|last| last < index);
             last = Some(index);
             n_zeros = n_zeros.saturating_add(value.iter().all(|byte| *byte == 0).into());
-            let range = usize::try_from(index / sorted.range).unwrap_or(0);
-            if let Some(count) = histogram.get_mut(range) {
-                *count = count.saturating_add(1);
-            }
             Ok(())
         })?;
-        (sorted.is_ascending, sorted.n_zeros, sorted.histogram) =
-            (is_ascending, n_zeros, histogram);
+        (sorted.is_ascending, sorted.n_zeros) = (is_ascending, n_zeros);
         Ok(sorted)
     }
 
@@ -78,50 +63,71 @@ impl<'a> Sorted<'a> {
         if self.is_ascending {
             return self.representatives(each);
         }
-        let width = self.tensor.dtype().width();
-        let per_pass = (PASS / wide(width).saturating_add(24)).max(1);
-        let mut from = 0_u64;
-        let mut held = 0_u64;
-        let last = wide(self.histogram.len()).saturating_sub(1);
-        for (number, count) in (0..).zip(&self.histogram) {
-            held = held.saturating_add(*count);
-            let next = self
-                .histogram
-                .get(usize::try_from(number).unwrap_or(0).saturating_add(1));
-            if number == last || held.saturating_add(next.copied().unwrap_or(0)) > per_pass {
-                let to = number.saturating_add(1).saturating_mul(self.range);
-                if held > 0 {
-                    self.pass(from, to, each)?;
-                }
-                (from, held) = (to, 0);
-            }
+        for (from, to, count) in self.passes()? {
+            self.pass(from, to, count, each)?;
         }
         Ok(())
     }
 
-    /// Sorts and hands on the cells from index `from` to before `to`.
+    /// Ranges of the index, in order, with the number of cells in each: none more than a pass may
+    /// hold, where that can be helped.
+    fn passes(&self) -> Result<Vec<(u64, u64, u64)>> {
+        let cells = self
+            .tensor
+            .cells()
+            .and_then(|cells| u64::try_from(cells).ok());
+        let range = cells.unwrap_or(u64::MAX).div_ceil(RANGES).max(1);
+        let mut counts = vec![0_u64; narrow(RANGES)?];
+        self.representatives(&mut |index, _| {
+            if let Some(count) = counts.get_mut(narrow(index / range)?) {
+                *count = count.saturating_add(1);
+            }
+            Ok(())
+        })?;
+        let per_pass = PASS / wide(self.tensor.dtype().width()).saturating_add(16);
+        let mut passes: Vec<(u64, u64, u64)> = Vec::new();
+        for (number, count) in (0_u64..).zip(counts).filter(|(_, count)| *count > 0) {
+            let from = number.saturating_mul(range);
+            let to = from.saturating_add(range);
+            match passes.last_mut() {
+                Some((_, end, held)) if held.saturating_add(count) <= per_pass => {
+                    (*end, *held) = (to, held.saturating_add(count));
+                }
+                _ => passes.push((from, to, count)),
+            }
+        }
+        Ok(passes)
+    }
+
+    /// Sorts and hands on the `count` cells from index `from` to before `to`.
     fn pass(
         &self,
         from: u64,
         to: u64,
+        count: u64,
         each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut cells: Vec<(u64, Vec<u8>)> = Vec::new();
+        let width = self.tensor.dtype().width();
+        let count = narrow(count)?;
+        let mut values = Vec::with_capacity(count.saturating_mul(width));
+        let mut cells: Vec<(u64, usize)> = Vec::with_capacity(count);
         self.representatives(&mut |index, value| {
             if index >= from && index < to {
-                cells.push((index, value.to_vec()));
+                cells.push((index, values.len()));
+                values.extend_from_slice(value);
             }
             Ok(())
         })?;
-        cells.sort_by_key(|(index, _)| *index);
+        cells.sort_unstable();
         let mut last = None;
-        for (index, value) in &cells {
+        for (index, at) in &cells {
             if last == Some(*index) {
                 let why = format!("cell {index}, or an image of it, is given twice");
                 return Err(Error::malformed(None, why));
             }
             last = Some(*index);
-            each(*index, value)?;
+            let value = values.get(*at..).and_then(|rest| rest.get(..width));
+            each(*index, value.unwrap_or_default())?;
         }
         Ok(())
     }

@@ -1,0 +1,174 @@
+//! Damaged files: no panic, no hang, and no allocation by what a file claims.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tenfold::{Format, Limits, Mode, ReadOptions, Sink, Source, WriteOptions};
+
+use crate::{alone, watched};
+
+/// What reading a file may allocate besides a few times its own size: windows, caches, a slab.
+const BUDGET: usize = 1 << 20;
+
+/// What a damaged file may expand to here, so that unpacking it stays quick.
+const EXPANDED: u64 = 1 << 16;
+
+fn corpus(format: &dyn Format, folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let Ok(folder) = std::fs::read_dir(root.join(format.info().name).join(folder)) else {
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = folder
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_none_or(|extension| extension != "json"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Opens, checks, shows and rewrites a file as far as it lets us; false if it does not even open.
+fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bool {
+    let mut how = ReadOptions {
+        mode,
+        ..ReadOptions::default()
+    };
+    how.limits.set("decoded", EXPANDED).unwrap();
+    let source = Source::memory(bytes);
+    let _ = format.probe(&source);
+    let Ok(opened) = tenfold::read(&source, format, &how) else {
+        return false;
+    };
+    let _ = opened.bundle.check(&how.limits);
+    for (_, tensor) in opened.bundle.entries() {
+        let _ = tensor.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
+        let _ = tensor.for_each_cell(&how.limits, &mut |_| Ok(()));
+    }
+    let mut out = Sink::memory();
+    let _ = tenfold::write_to(&opened.bundle, &mut out, format, &WriteOptions::default());
+    true
+}
+
+fn survives(format: &'static dyn Format, bytes: &[u8], what: &dyn Fn() -> String) {
+    for mode in [Mode::Strict, Mode::Lenient] {
+        let copy = bytes.to_vec();
+        let started = Instant::now();
+        let (opens, held) = watched(|| try_everything(format, copy, mode));
+        let allowed = 64 * bytes.len() + BUDGET;
+        assert!(
+            held <= allowed,
+            "{}: {held} bytes held, {allowed} allowed",
+            what()
+        );
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(5), "{}: took {took:?}", what());
+        if opens {
+            return; // a lenient reader does the same
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn every_prefix_and_every_changed_byte_is_survived() {
+    let _alone = alone();
+    for format in tenfold::formats::ALL {
+        let files = corpus(*format, "good");
+        assert!(
+            files.len() >= 15,
+            "{} has too small a corpus",
+            format.info().name
+        );
+        for path in files {
+            let bytes = std::fs::read(&path).unwrap();
+            if bytes.len() > 4096 {
+                continue; // the same again, only larger
+            }
+            for len in 0..bytes.len() {
+                survives(*format, &bytes[..len], &|| {
+                    format!("{} cut at {len}", name(&path))
+                });
+            }
+            let mut changed = bytes.clone();
+            for at in 0..bytes.len() {
+                for change in changes(&bytes) {
+                    changed[at] = bytes[at] ^ change;
+                    survives(*format, &changed, &|| {
+                        format!("{} with byte {at} ^ {change:#04x}", name(&path))
+                    });
+                }
+                changed[at] = bytes[at];
+            }
+        }
+    }
+}
+
+/// By what a byte is changed: to everything in short files, and to some telling values in others.
+fn changes(bytes: &[u8]) -> Vec<u8> {
+    if bytes.len() <= 512 {
+        (1..=255).collect()
+    } else {
+        vec![0x01, 0x80, 0xff]
+    }
+}
+
+#[test]
+fn files_spliced_from_others_are_survived() {
+    let _alone = alone();
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move |bound: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % bound.max(1) as u64) as usize
+    };
+    for format in tenfold::formats::ALL {
+        let files: Vec<Vec<u8>> = corpus(*format, "good")
+            .iter()
+            .chain(&corpus(*format, "bad"))
+            .map(|path| std::fs::read(path).unwrap())
+            .filter(|bytes| bytes.len() <= 4096)
+            .collect();
+        for round in 0..20_000 {
+            let (first, second) = (&files[next(files.len())], &files[next(files.len())]);
+            let mut spliced = first[..next(first.len() + 1)].to_vec();
+            spliced.extend_from_slice(&second[next(second.len() + 1)..]);
+            if next(2) == 0 && !spliced.is_empty() {
+                let at = next(spliced.len());
+                let len = next(9).min(spliced.len() - at);
+                spliced[at..at + len]
+                    .iter_mut()
+                    .for_each(|byte| *byte = next(256) as u8);
+            }
+            survives(*format, &spliced, &|| {
+                format!("{} splice {round}", format.info().name)
+            });
+        }
+    }
+}
+
+#[test]
+fn huge_claims_cost_neither_time_nor_memory() {
+    let _alone = alone();
+    let mut seen = 0;
+    for format in tenfold::formats::ALL {
+        for path in corpus(*format, "huge") {
+            let bytes = std::fs::read(&path).unwrap();
+            seen += 1;
+            survives(*format, &bytes, &|| name(&path));
+            let opened =
+                tenfold::read(&Source::memory(bytes), *format, &ReadOptions::default()).unwrap();
+            let tensor = opened.bundle.only().unwrap();
+            if tensor.n_mapped() == 0 && tensor.cells() != Some(0) {
+                let (error, held) =
+                    watched(|| tensor.for_each(1 << 12, &Limits::default(), &mut |_| Ok(())));
+                let error = error.expect_err(&name(&path)).to_string();
+                assert!(error.contains("--max-decoded"), "{}: {error}", name(&path));
+                assert!(held < BUDGET, "{}: {held} bytes held", name(&path));
+            }
+        }
+    }
+    assert!(seen >= 9, "{seen} huge files");
+}
