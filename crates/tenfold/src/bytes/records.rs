@@ -22,12 +22,20 @@ pub(crate) struct Records {
     marks: Vec<u64>,
 }
 
+/// What is called with every record: its offset, its labels, and a scan that stands at its cells.
+type Each<'a> = dyn FnMut(u64, &[String], &mut Scan) -> Result<()> + 'a;
+
 /// How many records lie between two marks.
 const STEP: u64 = 1024;
 
 impl Records {
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// How many labels each record has.
+    pub(crate) fn n_labels(&self) -> usize {
+        self.labels
     }
 
     pub(crate) fn width(&self) -> u64 {
@@ -44,7 +52,7 @@ impl Records {
         self.span.clone()
     }
 
-    /// Walks over the records that begin where `scan` stands, calling `each` with the number and
+    /// Walks over the records that begin where `scan` stands, calling `each` with the offset and
     /// the labels of every one. Cells are skipped, not read.
     pub(crate) fn find(
         scan: &mut Scan,
@@ -52,18 +60,19 @@ impl Records {
         labels: usize,
         width: u64,
         limits: &Limits,
-        each: &mut dyn FnMut(u64, &[String], &mut Scan) -> Result<()>,
+        each: &mut dyn FnMut(u64, &[String]) -> Result<()>,
     ) -> Result<Records> {
         limits.check_labels(count)?;
         let first = scan.at();
         let mut names = vec![String::new(); labels];
         let mut marks = Vec::with_capacity(scan.room(count.div_ceil(STEP), STEP));
         for record in 0..count {
+            let at = scan.at();
             if record.is_multiple_of(STEP) {
-                marks.push(scan.at());
+                marks.push(at);
             }
             read_labels(scan, &mut names, limits)?;
-            each(record, &names, scan)?;
+            each(at, &names)?;
             scan.skip(width)?;
         }
         if count.checked_mul(width).is_none() {
@@ -100,20 +109,16 @@ impl Records {
         Ok(names)
     }
 
-    /// Walks over all records with their labels; `each` may read the cells, which begin where the
-    /// scan it is given stands, or leave them.
-    pub(crate) fn for_each(
-        &self,
-        source: &Source,
-        each: &mut dyn FnMut(&[String], &mut Scan) -> Result<()>,
-    ) -> Result<()> {
+    /// Walks over all records; `each` may read the cells or leave them.
+    pub(crate) fn for_each(&self, source: &Source, each: &mut Each) -> Result<()> {
         let mut scan = Scan::part(source, "", self.span.clone());
         let mut names = vec![String::new(); self.labels];
         let limits = lifted();
         for _ in 0..self.count {
+            let at = scan.at();
             read_labels(&mut scan, &mut names, &limits)?;
             let next = scan.at().saturating_add(self.width);
-            each(&names, &mut scan)?;
+            each(at, &names, &mut scan)?;
             scan.seek(next)?;
         }
         Ok(())
@@ -125,7 +130,9 @@ impl Records {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.for_each(source, &mut |_, scan| scan.pieces(self.width, budget, each))
+        self.for_each(source, &mut |_, _, scan| {
+            scan.pieces(self.width, budget, each)
+        })
     }
 
     pub(super) fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
@@ -155,9 +162,10 @@ impl Records {
 
 /// Limits for bytes that have been walked over once already.
 fn lifted() -> Limits {
-    let mut limits = Limits::default();
-    limits.text = u64::MAX;
-    limits
+    Limits {
+        text: u64::MAX,
+        ..Limits::default()
+    }
 }
 
 fn read_labels(scan: &mut Scan, names: &mut [String], limits: &Limits) -> Result<()> {
@@ -176,10 +184,14 @@ pub(crate) fn short(scan: &mut Scan) -> Result<u32> {
     Ok(scan.u32(Endian::Big)? & 0x7fff_ffff)
 }
 
-/// Reads a length as a short int, and that many bytes of UTF-8 into `text`.
+/// Reads a length as a short int, and that many bytes of UTF-8 into `text`; fails at the length.
 pub(crate) fn short_text(scan: &mut Scan, text: &mut String, limits: &Limits) -> Result<()> {
     let at = scan.at();
     let len = u64::from(short(scan)?);
+    if len > scan.left() {
+        let left = scan.left();
+        return scan.fail_at(at, format!("a name or label of {len} bytes, {left} left"));
+    }
     limits.check_text(len)?;
     let mut bytes = std::mem::take(text).into_bytes();
     scan.take_into(len, &mut bytes)?;
@@ -277,7 +289,7 @@ impl RecordsBuilder {
             self.labels,
             width,
             &limits,
-            &mut |_, _, _| Ok(()),
+            &mut |_, _| Ok(()),
         )?;
         Bytes::part(&source, Extent::Records(Arc::new(records)))
     }
@@ -315,5 +327,22 @@ mod tests {
         put_short(128, &mut out).unwrap();
         assert_eq!(out, [127, 0x80, 0, 0, 128]);
         assert!(put_short(1 << 31, &mut out).is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_or_no_text_fails_at_its_length() {
+        for (bytes, why) in [
+            (
+                b"\x09\xff\xff\xff\xffa".as_slice(),
+                "a name or label of 2147483647 bytes, 1 left (byte 1)",
+            ),
+            (b"\x09\x01\xff", "a name or label is not UTF-8 (byte 1)"),
+        ] {
+            let source = Source::memory(bytes.to_vec());
+            let mut scan = Scan::new(&source, "");
+            scan.skip(1).unwrap();
+            let error = short_text(&mut scan, &mut String::new(), &Limits::default());
+            assert_eq!(error.unwrap_err().to_string(), why);
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod blz;
 pub mod tens;
+pub mod vespa;
 pub mod ztensor;
 
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
 /// Every format there is. Detection, the command line, the documentation and the tests walk it.
-pub static ALL: &[&dyn Format] = &[&tens::Tens, &ztensor::ZTensor, &blz::Blz];
+pub static ALL: &[&dyn Format] = &[&tens::Tens, &ztensor::ZTensor, &blz::Blz, &vespa::Vespa];
 
 /// The format called `name`.
 #[must_use]

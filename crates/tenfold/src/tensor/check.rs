@@ -209,7 +209,7 @@ fn check_labels(values: &Numbers) -> Result<()> {
     };
     let source = values.bytes.source();
     let mut set = LabelSet::default();
-    records.for_each(source, &mut |labels, _| {
+    records.for_each(source, &mut |_, labels, _| {
         set.push(labels);
         Ok(())
     })?;

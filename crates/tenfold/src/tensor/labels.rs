@@ -41,22 +41,15 @@ impl LabelSet {
         }
         let mut seen = HashSet::new();
         let mut found = None;
-        records.for_each(source, &mut |labels, scan| {
+        records.for_each(source, &mut |at, labels, _| {
             if found.is_none() && suspects.contains(&hash(labels)) && !seen.insert(labels.to_vec())
             {
-                let len: u64 = labels.iter().map(|label| label_len(label)).sum();
-                found = Some(scan.at().saturating_sub(len));
+                found = Some(at);
             }
             Ok(())
         })?;
         Ok(found)
     }
-}
-
-/// The bytes a label takes; overlong lengths are not foreseen, so the offset may be a little late.
-fn label_len(label: &str) -> u64 {
-    let len = crate::bytes::wide(label.len());
-    len.saturating_add(if len < 0x80 { 1 } else { 4 })
 }
 
 fn hash(labels: &[String]) -> u64 {
@@ -66,4 +59,45 @@ fn hash(labels: &[String]) -> u64 {
         state.update(label.as_bytes());
     }
     state.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{Endian, RecordsBuilder, Scan};
+    use crate::limits::Limits;
+    use crate::number::{DType, Number, Numbers};
+    use crate::tensor::{Address, Dim, Order, Storage, Tensor};
+
+    #[test]
+    fn a_repeated_block_is_found_at_its_first_byte_however_its_lengths_are_written() {
+        let source = Source::memory(b"\x01a\x07\x01b\x08\x80\0\0\x01a\x09".to_vec());
+        let mut scan = Scan::new(&source, "test");
+        let mut set = LabelSet::default();
+        let limits = Limits::default();
+        let records = Records::find(&mut scan, 3, 1, 1, &limits, &mut |_, labels| {
+            set.push(labels);
+            Ok(())
+        });
+        let found = set.first_duplicate(&records.unwrap(), &source).unwrap();
+        assert_eq!(found, Some(6));
+    }
+
+    #[test]
+    fn blocks_have_as_many_labels_as_there_are_mapped_dimensions() {
+        let mut records = RecordsBuilder::new(2, 1);
+        records.push(&["a", "b"], &[7]).unwrap();
+        let storage = Storage::Sparse {
+            order: Order::Row,
+            address: Address::Labels,
+            values: Numbers {
+                number: Number::I8,
+                endian: Endian::Little,
+                bytes: records.finish().unwrap(),
+            },
+        };
+        let tensor = |dims| Tensor::new(dims, DType::real(Number::I8), vec![], storage.clone());
+        assert!(tensor(vec![Dim::mapped("x")]).is_err());
+        assert!(tensor(vec![Dim::mapped("x"), Dim::mapped("y")]).is_ok());
+    }
 }

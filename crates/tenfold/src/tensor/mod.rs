@@ -307,7 +307,9 @@ impl Tensor {
                     .and_then(|cells| cells.checked_mul(wide(self.dtype.width()).into()));
                 match values.bytes.extent() {
                     Extent::Records(records) => {
-                        self.n_mapped() > 0 && block == Some(records.width().into())
+                        self.n_mapped() > 0
+                            && records.n_labels() == self.n_mapped()
+                            && block == Some(records.width().into())
                     }
                     _ => false,
                 }

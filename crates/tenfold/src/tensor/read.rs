@@ -267,7 +267,7 @@ impl Tensor {
             records.width(),
         )?;
         let mut block = Vec::new();
-        records.for_each(values.bytes.source(), &mut |labels, scan| {
+        records.for_each(values.bytes.source(), &mut |_, labels, scan| {
             scan.take_into(records.width(), &mut block)?;
             if values.must_swap(Endian::Little) {
                 swap(&mut block, values.number.width());
