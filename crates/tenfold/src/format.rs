@@ -143,6 +143,8 @@ pub enum StorageKind {
     Labelled,
     /// Tensor trains.
     Train,
+    /// Bytes that are kept and not understood.
+    Opaque,
 }
 
 /// What names dimensions can have.

@@ -80,7 +80,7 @@ impl Limits {
         },
         LimitInfo {
             name: "labels",
-            default: 1 << 27,
+            default: 1 << 24,
             about: "labelled blocks in one tensor",
         },
         LimitInfo {

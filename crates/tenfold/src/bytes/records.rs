@@ -4,6 +4,7 @@
 //! top bit set), then its UTF-8 bytes. This is the encoding of Vespa's blocks, and the one in
 //! which labelled tensors are kept wherever they come from: a file's blocks stay in the file.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -97,15 +98,11 @@ impl Records {
         Ok((Scan::part(source, "", mark..self.span.end), record % STEP))
     }
 
-    /// The labels and cells of record `record`; a short walk from the nearest mark.
-    pub(crate) fn get(&self, source: &Source, record: u64) -> Result<Vec<String>> {
-        let (mut scan, skip) = self.approach(source, record)?;
+    /// The labels of the record that begins at `at`.
+    pub(crate) fn labels_at(&self, source: &Source, at: u64) -> Result<Vec<String>> {
+        let mut scan = Scan::part(source, "", at..self.span.end);
         let mut names = vec![String::new(); self.labels];
-        for _ in 0..skip {
-            read_labels(&mut scan, &mut names, &Limits::default())?;
-            scan.skip(self.width)?;
-        }
-        read_labels(&mut scan, &mut names, &Limits::default())?;
+        read_labels(&mut scan, &mut names, &lifted())?;
         Ok(names)
     }
 
@@ -233,7 +230,7 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
 pub struct RecordsBuilder {
     labels: usize,
     width: usize,
-    count: u64,
+    seen: HashSet<Vec<u8>>,
     bytes: Vec<u8>,
 }
 
@@ -244,7 +241,7 @@ impl RecordsBuilder {
         RecordsBuilder {
             labels,
             width,
-            count: 0,
+            seen: HashSet::new(),
             bytes: Vec::new(),
         }
     }
@@ -252,7 +249,7 @@ impl RecordsBuilder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it has another number of labels or bytes.
+    /// [`Error::Invalid`] if it has another number of labels or bytes, or labels that were there.
     pub fn push(&mut self, labels: &[&str], cells: &[u8]) -> Result<()> {
         if labels.len() != self.labels || cells.len() != self.width {
             let why = format!(
@@ -264,12 +261,18 @@ impl RecordsBuilder {
             );
             return Err(Error::invalid(why));
         }
+        let mut address = Vec::new();
         for label in labels {
-            put_short(wide(label.len()), &mut self.bytes)?;
-            self.bytes.extend_from_slice(label.as_bytes());
+            put_short(wide(label.len()), &mut address)?;
+            address.extend_from_slice(label.as_bytes());
         }
+        self.bytes.extend_from_slice(&address);
         self.bytes.extend_from_slice(cells);
-        self.count = self.count.saturating_add(1);
+        if !self.seen.insert(address) {
+            return Err(Error::invalid(format!(
+                "two records are labelled {labels:?}"
+            )));
+        }
         Ok(())
     }
 
@@ -285,7 +288,7 @@ impl RecordsBuilder {
         let width = wide(self.width);
         let records = Records::find(
             &mut scan,
-            self.count,
+            wide(self.seen.len()),
             self.labels,
             width,
             &limits,

@@ -209,6 +209,12 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
         Storage::Train { .. } if !has(StorageKind::Train) => {
             add(Aspect::Train, "a tensor train".into());
         }
+        Storage::Opaque { layout, .. } if !has(StorageKind::Opaque) => {
+            add(
+                Aspect::Skipped,
+                format!("the layout {layout:?} is not understood"),
+            );
+        }
         _ => {}
     }
 }

@@ -34,44 +34,34 @@ pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
     ALL.iter().copied().filter(suggests).collect()
 }
 
-/// Finds out of which format a file is, by its content; its name decides between equals.
+/// Finds out of which format a file is: by the bytes it begins with; for formats that have no such
+/// bytes by its name, or else by whether all of it parses.
 ///
 /// # Errors
 /// [`Error::Unrecognised`] if no format claims it, or several do.
 pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Format> {
-    let claims: Vec<(Match, &dyn Format)> = ALL
-        .iter()
-        .map(|format| (format.probe(source), *format))
-        .filter(|(sure, _)| *sure != Match::No)
-        .collect();
-    let best = claims
-        .iter()
-        .map(|(sure, _)| *sure)
-        .max()
-        .unwrap_or(Match::No);
-    let mut surest: Vec<&'static dyn Format> = claims
-        .iter()
-        .filter(|(sure, _)| *sure == best)
-        .map(|(_, format)| *format)
-        .collect();
     let suggested = path.map(by_extension).unwrap_or_default();
-    if surest.is_empty() {
-        // A broken file of a format without magic is still that format's by its name.
-        surest = suggested
-            .iter()
-            .copied()
-            .filter(|format| format.info().magic.is_empty())
-            .collect();
-    }
     let is_suggested = |format: &&dyn Format| {
         suggested
             .iter()
             .any(|other| other.info().name == format.info().name)
     };
-    if surest.len() > 1 && surest.iter().any(is_suggested) {
-        surest.retain(is_suggested);
+    let (marked, plain): (Vec<&dyn Format>, Vec<&dyn Format>) = ALL
+        .iter()
+        .partition(|format| !format.info().magic.is_empty());
+    let claim = |format: &&dyn Format| format.probe(source) != Match::No;
+
+    let mut claims: Vec<&'static dyn Format> = marked.into_iter().filter(claim).collect();
+    if claims.is_empty() {
+        claims = plain.iter().copied().filter(is_suggested).collect();
     }
-    match surest.as_slice() {
+    if claims.is_empty() {
+        claims = plain.into_iter().filter(claim).collect();
+    }
+    if claims.len() > 1 && claims.iter().any(is_suggested) {
+        claims.retain(is_suggested);
+    }
+    match claims.as_slice() {
         [format] => Ok(*format),
         several => Err(Error::Unrecognised {
             candidates: several.iter().map(|format| format.info().name).collect(),

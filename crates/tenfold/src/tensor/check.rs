@@ -213,7 +213,7 @@ fn check_labels(values: &Numbers) -> Result<()> {
         set.push(labels);
         Ok(())
     })?;
-    match set.first_duplicate(records, source)? {
+    match set.duplicate(records, source)? {
         None => Ok(()),
         Some(at) => Err(Error::malformed(
             at,

@@ -19,16 +19,12 @@ impl LabelSet {
         self.hashes.push(hash(labels));
     }
 
-    /// The offset of the first block whose labels an earlier block has.
+    /// The offset of a block whose labels an earlier block has.
     ///
     /// Equal hashes are suspects only: their labels are read again and compared.
-    pub(crate) fn first_duplicate(
-        mut self,
-        records: &Records,
-        source: &Source,
-    ) -> Result<Option<u64>> {
+    pub(crate) fn duplicate(mut self, records: &Records, source: &Source) -> Result<Option<u64>> {
         self.hashes.sort_unstable();
-        let suspects: HashSet<u64> = self
+        self.hashes = self
             .hashes
             .windows(2)
             .filter_map(|pair| match pair {
@@ -36,19 +32,27 @@ impl LabelSet {
                 _ => None,
             })
             .collect();
-        if suspects.is_empty() {
+        if self.hashes.is_empty() {
             return Ok(None);
         }
-        let mut seen = HashSet::new();
-        let mut found = None;
+        let mut suspects: Vec<(u64, u64)> = Vec::new();
         records.for_each(source, &mut |at, labels, _| {
-            if found.is_none() && suspects.contains(&hash(labels)) && !seen.insert(labels.to_vec())
-            {
-                found = Some(at);
+            let hash = hash(labels);
+            if self.hashes.binary_search(&hash).is_ok() {
+                suspects.push((hash, at));
             }
             Ok(())
         })?;
-        Ok(found)
+        suspects.sort_unstable();
+        for group in suspects.chunk_by(|(first, _), (second, _)| first == second) {
+            let mut seen = HashSet::new();
+            for (_, at) in group {
+                if !seen.insert(records.labels_at(source, *at)?) {
+                    return Ok(Some(*at));
+                }
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -79,7 +83,7 @@ mod tests {
             set.push(labels);
             Ok(())
         });
-        let found = set.first_duplicate(&records.unwrap(), &source).unwrap();
+        let found = set.duplicate(&records.unwrap(), &source).unwrap();
         assert_eq!(found, Some(6));
     }
 

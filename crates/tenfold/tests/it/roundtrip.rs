@@ -116,7 +116,7 @@ fn value(tape: &mut Tape, depth: usize) -> Value {
 
 fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
     let holds = &format.info().holds;
-    let dtype = DType {
+    let mut dtype = DType {
         number: tape.pick(holds.numbers),
         arity: tape.pick(holds.arities),
     };
@@ -131,6 +131,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
         if attempt > 0 {
             // The plainest case of all, for a tape that has run out.
             dims.iter_mut().for_each(|dim| dim.size = Size::Indexed(2));
+            dtype.number = holds.numbers[0];
         }
         name(&mut dims, holds.dim_names, tape);
         let made = match tape.pick(holds.kinds) {
@@ -138,6 +139,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
             StorageKind::Sparse => sparse(dims, dtype, tape, holds.symmetry),
             StorageKind::Labelled => labelled(dims, dtype, tape),
             StorageKind::Train => train(dims, dtype, tape),
+            StorageKind::Opaque => opaque(dtype, tape),
         };
         if tenfold::losses(&Bundle::of(made.clone()), format)
             .iter()
@@ -345,6 +347,15 @@ fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
         .map(|(size, ends)| numbers(dtype, ends[0] * size * ends[1], tape))
         .collect();
     Tensor::new(dims, dtype, vec![], Storage::Train { ranks, cores }).unwrap()
+}
+
+/// Bytes that only the format they come from can place: compressed rows of what is no matrix.
+fn opaque(dtype: DType, tape: &mut Tape) -> Tensor {
+    let dims = vec![Dim::indexed(2); 3];
+    let len = tape.below(20) as u64;
+    let parts = vec![("data".into(), numbers(DType::real(Number::U8), len, tape))];
+    let layout = "sparsecsr".into();
+    Tensor::new(dims, dtype, vec![], Storage::Opaque { layout, parts }).unwrap()
 }
 
 /// What a tensor means, blind to byte order, cell order and whereabouts.

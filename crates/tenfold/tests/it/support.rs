@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use tenfold::{Bundle, Error, Mode, Opened, ReadOptions, Result, Sink, Source, WriteOptions};
 
 /// The folder of the whole project.
-pub fn project() -> PathBuf {
+pub(crate) fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -14,7 +14,7 @@ pub fn project() -> PathBuf {
 ///
 /// They are not part of the project: `TENFOLD_VECTORS` names the folder, or it lies beside the
 /// checkout as `shared/vectors`.
-pub fn vectors() -> Option<PathBuf> {
+pub(crate) fn vectors() -> Option<PathBuf> {
     let named = std::env::var_os("TENFOLD_VECTORS").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| project().join("../shared/vectors"));
     if folder.is_dir() {
@@ -28,7 +28,7 @@ pub fn vectors() -> Option<PathBuf> {
 }
 
 /// All files of a folder that are no siblings, in order.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
@@ -39,25 +39,25 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The sibling of a corpus file, which says what is expected of it.
-pub fn sibling(path: &Path) -> Json {
+pub(crate) fn sibling(path: &Path) -> Json {
     let mut name = path.as_os_str().to_owned();
     name.push(".json");
     json(Path::new(&name))
 }
 
-pub fn json(path: &Path) -> Json {
+pub(crate) fn json(path: &Path) -> Json {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-pub fn hex(text: &str) -> Vec<u8> {
+pub(crate) fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2)
         .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
         .collect()
 }
 
 /// Reading options as a sibling gives them.
-pub fn how(mode: Mode, expected: &Json) -> ReadOptions {
+pub(crate) fn how(mode: Mode, expected: &Json) -> ReadOptions {
     let mut how = ReadOptions {
         mode,
         ..ReadOptions::default()
@@ -71,7 +71,7 @@ pub fn how(mode: Mode, expected: &Json) -> ReadOptions {
 }
 
 /// Reads bytes as the format called `name`.
-pub fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
+pub(crate) fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
     tenfold::read(
         &Source::memory(bytes.to_vec()),
         tenfold::by_name(name).unwrap(),
@@ -80,7 +80,7 @@ pub fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
 }
 
 /// Reads bytes and checks all their values; in strict mode a note on values is an error.
-pub fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
+pub(crate) fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
     let opened = read(name, bytes, how)?;
     let notes = opened.bundle.check(&how.limits)?;
     match notes.first() {
@@ -94,7 +94,7 @@ pub fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
 }
 
 /// Writes a bundle as the format called `name`.
-pub fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
+pub(crate) fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
     let mut out = Sink::memory();
     let format = tenfold::by_name(name).unwrap();
     tenfold::write_to(bundle, &mut out, format, &WriteOptions::default())?;
@@ -102,7 +102,7 @@ pub fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
 }
 
 /// The byte an error names.
-pub fn at(error: &Error) -> Option<u64> {
+pub(crate) fn at(error: &Error) -> Option<u64> {
     match error {
         Error::Malformed { at, .. } => *at,
         _ => None,
@@ -110,7 +110,7 @@ pub fn at(error: &Error) -> Option<u64> {
 }
 
 /// The word of the corpus for an error.
-pub fn kind(error: &Error) -> &'static str {
+pub(crate) fn kind(error: &Error) -> &'static str {
     match error {
         Error::Malformed { .. } => "malformed",
         Error::Unsupported { .. } => "unsupported",

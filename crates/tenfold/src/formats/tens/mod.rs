@@ -56,6 +56,7 @@
 //! 9. Unknown chunks are kept in metadata as `tens:chunks`, `SYMMETRY` chunks come first when
 //!    written. Chosen names are kept in version 0.9 too: its readers pass over them.
 
+mod chunks;
 mod read;
 mod write;
 

@@ -42,8 +42,6 @@
 //!     C++ code does. Dimensions without names are called a, b, c, … if none has one.
 
 mod read;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use crate::bundle::Bundle;

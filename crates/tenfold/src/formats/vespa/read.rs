@@ -236,7 +236,7 @@ impl Reader<'_> {
                 Ok(())
             },
         )?;
-        if let Some(at) = labels_seen.first_duplicate(&records, self.source)? {
+        if let Some(at) = labels_seen.duplicate(&records, self.source)? {
             let why = "a block has the labels of an earlier one";
             return self.scan.fail_at(at, why);
         }

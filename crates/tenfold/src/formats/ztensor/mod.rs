@@ -157,7 +157,7 @@ static INFO: Info = Info {
             Number::F64,
         ],
         arities: &[Arity::Real],
-        kinds: &[StorageKind::Dense, StorageKind::Sparse],
+        kinds: &[StorageKind::Dense, StorageKind::Sparse, StorageKind::Opaque],
         orders: &[Order::Row],
         ndim: (0, u64::MAX),
         size: (0, u64::MAX),
