@@ -157,14 +157,14 @@ fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)
     let names = || tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
     match holds.dim_names {
         DimNames::Required => {}
-        DimNames::No => {
-            if names().next().is_some() {
-                let list: Vec<&str> = names().collect();
-                add(
-                    Aspect::DimNames,
-                    format!("dimension names {}", list.join(", ")),
-                );
+        DimNames::No => for_lost_names(&names().collect::<Vec<_>>(), add),
+        DimNames::Batch => {
+            let mut lost: Vec<&str> = names().collect();
+            let last = tensor.dims().last().and_then(|dim| dim.name.as_deref());
+            if last == Some("batch") {
+                lost.pop();
             }
+            for_lost_names(&lost, add);
         }
         DimNames::Letter => {
             let is_letter = |name: &str| {
@@ -179,6 +179,13 @@ fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)
                 );
             }
         }
+    }
+}
+
+fn for_lost_names(names: &[&str], add: &mut dyn FnMut(Aspect, String)) {
+    if !names.is_empty() {
+        let detail = format!("dimension names {}", names.join(", "));
+        add(Aspect::DimNames, detail);
     }
 }
 
