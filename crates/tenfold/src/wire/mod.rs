@@ -1,1 +1,3 @@
 //! Thin adapters over wire formats: offsets and limits.
+
+pub(crate) mod msgpack;
