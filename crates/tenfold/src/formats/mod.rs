@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod primitiv;
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
 /// Every format there is. Detection, the command line, the documentation and the tests walk it.
-pub static ALL: &[&dyn Format] = &[&blz::Blz];
+pub static ALL: &[&dyn Format] = &[&blz::Blz, &primitiv::Primitiv];
 
 /// The format called `name`.
 #[must_use]
