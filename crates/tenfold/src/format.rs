@@ -152,6 +152,8 @@ pub enum StorageKind {
 pub enum DimNames {
     /// None.
     No,
+    /// `batch` alone, and only for the last.
+    Batch,
     /// One byte each.
     Letter,
     /// Any; a dimension without one gets one.

@@ -157,14 +157,14 @@ fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)
     let names = || tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
     match holds.dim_names {
         DimNames::Required => {}
-        DimNames::No => {
-            if names().next().is_some() {
-                let list: Vec<&str> = names().collect();
-                add(
-                    Aspect::DimNames,
-                    format!("dimension names {}", list.join(", ")),
-                );
+        DimNames::No => for_lost_names(&names().collect::<Vec<_>>(), add),
+        DimNames::Batch => {
+            let mut lost: Vec<&str> = names().collect();
+            let last = tensor.dims().last().and_then(|dim| dim.name.as_deref());
+            if last == Some("batch") {
+                lost.pop();
             }
+            for_lost_names(&lost, add);
         }
         DimNames::Letter => {
             let is_letter = |name: &str| {
@@ -179,6 +179,13 @@ fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)
                 );
             }
         }
+    }
+}
+
+fn for_lost_names(names: &[&str], add: &mut dyn FnMut(Aspect, String)) {
+    if !names.is_empty() {
+        let detail = format!("dimension names {}", names.join(", "));
+        add(Aspect::DimNames, detail);
     }
 }
 
@@ -216,5 +223,33 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             );
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::primitiv::Primitiv;
+    use crate::number::Numbers;
+    use crate::tensor::{Dim, Order};
+
+    fn named(names: [&str; 2]) -> Bundle {
+        let dims = names.map(|name| Dim::indexed(2).named(name)).to_vec();
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: Numbers::from_vec(&[1_f32, 2.0, 3.0, 4.0]),
+        };
+        Bundle::of(Tensor::new(dims, "f32".parse().unwrap(), vec![], storage).unwrap())
+    }
+
+    #[test]
+    fn where_only_a_batch_has_a_name_it_is_kept_if_it_comes_last() {
+        let details = |names| -> Vec<String> {
+            let losses = losses(&named(names), &Primitiv);
+            losses.into_iter().map(|loss| loss.detail).collect()
+        };
+        assert_eq!(details(["x", "batch"]), ["dimension names x"]);
+        assert_eq!(details(["batch", "y"]), ["dimension names batch, y"]);
+        assert_eq!(details(["batch", "batch"]), ["dimension names batch"]);
     }
 }

@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod primitiv;
 pub mod tens;
 pub mod vespa;
 pub mod ztensor;
@@ -13,7 +14,13 @@ use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
 /// Every format there is. Detection, the command line, the documentation and the tests walk it.
-pub static ALL: &[&dyn Format] = &[&tens::Tens, &ztensor::ZTensor, &blz::Blz, &vespa::Vespa];
+pub static ALL: &[&dyn Format] = &[
+    &tens::Tens,
+    &ztensor::ZTensor,
+    &blz::Blz,
+    &vespa::Vespa,
+    &primitiv::Primitiv,
+];
 
 /// The format called `name`.
 #[must_use]

@@ -1,3 +1,4 @@
 //! Thin adapters over wire formats: offsets in errors, limits on what is read.
 
 pub(crate) mod cbor;
+pub(crate) mod msgpack;

@@ -1,0 +1,198 @@
+//! primitiv File Format 0.1: models, parameters with their statistics, and optimizers.
+//!
+//! The page is "primitiv File Format v0.1" of the primitiv neural network toolkit. A file is
+//! MessagePack objects one after the other, with nothing around them.
+//!
+//! | object | field | |
+//! |---|---|---|
+//! | u32 | major version | 0 |
+//! | u32 | minor version | 1 |
+//! | u32 | type | 0x0 shape, 0x100 tensor, 0x200 parameter, 0x300 model, 0x400 optimizer |
+//! | … | body | by type |
+//!
+//! | body | is |
+//! |---|---|
+//! | shape | array of u32 dims, u32 batch |
+//! | tensor | shape, bin: f32, little-endian, column-major, the batch slowest |
+//! | parameter | tensor, u32 n, n × (str name, tensor): its value and its statistics |
+//! | model | u32 n, n × (array of str key, parameter) |
+//! | optimizer | map of str to u32, map of str to f32 |
+//!
+//! | item | bytes |
+//! |---|---|
+//! | u32 | `ce`, 4 bytes big-endian, however small the number |
+//! | f32 | `ca`, 4 bytes big-endian |
+//! | str, bin, array, map | any form of MessagePack is read, the shortest is written |
+//!
+//! # What it holds
+//! Dense f32 tensors of up to 8 dimensions and a batch, which becomes a last dimension called
+//! `batch`. A model is a tree of parameters; statistics lie beside their parameter. An optimizer
+//! and a bare shape have no tensors: they are metadata under `primitiv:`.
+//!
+//! # Where the spec is silent
+//! 1. The forms of an item: those of the table, which are the only ones primitiv itself reads. A
+//!    lenient reader takes any number that fits for a u32 or (rounded) an f32, and bin and str for
+//!    each other.
+//! 2. Bytes after the body are refused, though primitiv ignores them; a lenient reader notes them.
+//! 3. A statistic or config that is there twice is refused; lenient, the first counts. A key that
+//!    is there twice is refused; lenient, the last counts. Both are primitiv's own choice.
+//! 4. The key `[]`, and keys of which one continues another (`["a"]`, `["a", "b"]`), can be in no
+//!    model together. They are refused; a lenient reader notes them.
+//! 5. A shape has at most 8 dims, and no dim or batch of 0. Trailing dims of 1 are dropped: to
+//!    primitiv they are not there.
+//! 6. The cells of a shape are fewer than 2^32. primitiv counts them in 32 bits without looking.
+//! 7. The page says that a batch is always 1. primitiv demands it of a parameter's value alone.
+//! 8. Names are UTF-8; to primitiv they are bytes.
+//! 9. The entries of a model are written sorted by their keys, segment by segment; statistics and
+//!    configs in the order they have, since primitiv takes them from a hash table.
+//! 10. primitiv has no program that writes or reads shape and tensor files. They are as the page
+//!     says.
+//! 11. There is no magic. A file is recognised by its versions and its type, also when it is cut
+//!     within the type: it is a broken primitiv file then, not an unknown one.
+
+mod items;
+mod keys;
+mod quirks;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use crate::bundle::Bundle;
+use crate::bytes::{Sink, Source, narrow};
+use crate::error::{Loss, Result};
+use crate::format::{
+    DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions, StorageKind,
+    When, WriteOptions,
+};
+use crate::number::{Arity, Number};
+use crate::tensor::Order;
+
+/// The primitiv format.
+#[derive(Debug)]
+pub struct Primitiv;
+
+const NAME: &str = "primitiv";
+const MAJOR: u32 = 0;
+const MINOR: u32 = 1;
+/// The versions as a file begins with them, and as much as all types have in common.
+const MAGIC: &[u8] = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0";
+/// The versions and the type.
+const HEADER: u64 = 15;
+/// How much of it a cut file needs to be told from others: the versions.
+const RECOGNISABLE: u64 = 10;
+const MAX_DIMS: u64 = 8;
+/// What the last dimension is called when it is a batch.
+const BATCH: &str = "batch";
+
+/// The hint that says which type a file has.
+const HINT_TYPE: &str = "primitiv:type";
+const META_DIMS: &str = "primitiv:dims";
+const META_BATCH: &str = "primitiv:batch";
+const META_UINTS: &str = "primitiv:uint_configs";
+const META_FLOATS: &str = "primitiv:float_configs";
+
+/// What the body of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DataType {
+    Shape,
+    Tensor,
+    Parameter,
+    Model,
+    Optimizer,
+}
+
+impl DataType {
+    const ALL: [DataType; 5] = [
+        DataType::Shape,
+        DataType::Tensor,
+        DataType::Parameter,
+        DataType::Model,
+        DataType::Optimizer,
+    ];
+
+    /// The number for it in a header.
+    fn code(self) -> u32 {
+        match self {
+            DataType::Shape => 0x000,
+            DataType::Tensor => 0x100,
+            DataType::Parameter => 0x200,
+            DataType::Model => 0x300,
+            DataType::Optimizer => 0x400,
+        }
+    }
+
+    /// The word for it.
+    fn word(self) -> &'static str {
+        match self {
+            DataType::Shape => "shape",
+            DataType::Tensor => "tensor",
+            DataType::Parameter => "parameter",
+            DataType::Model => "model",
+            DataType::Optimizer => "optimizer",
+        }
+    }
+}
+
+static INFO: Info = Info {
+    name: NAME,
+    title: "MessagePack models, parameters with statistics, optimizers",
+    extensions: &["model", "param", "optimizer", "tensor", "shape"],
+    magic: MAGIC,
+    versions: &["0.1"],
+    options: &[OptionInfo {
+        name: "type",
+        when: When::Write,
+        values: "auto, tensor, parameter, model, shape, optimizer",
+        about: "what the file is; auto keeps what it was, or takes what fits",
+    }],
+    holds: Holds {
+        names: Names::Tree,
+        numbers: &[Number::F32],
+        arities: &[Arity::Real],
+        kinds: &[StorageKind::Dense],
+        orders: &[Order::Column],
+        ndim: (0, MAX_DIMS + 1),
+        size: (1, 0xffff_ffff),
+        dim_names: DimNames::Batch,
+        symmetry: false,
+        state: true,
+        meta: HoldsMeta {
+            file: false,
+            tensor: false,
+        },
+    },
+};
+
+impl Format for Primitiv {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        read::read(source, how)
+    }
+
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+        write::write(bundle, out, how)
+    }
+
+    /// Looks for the header of a known type. A file cut within it is a broken primitiv file, not
+    /// an unknown one.
+    fn probe(&self, source: &Source) -> Match {
+        let len = source.len().min(HEADER);
+        let mut start = vec![0; narrow(len).unwrap_or(0)];
+        if len < RECOGNISABLE || source.read_at(0, &mut start).is_err() {
+            return Match::No;
+        }
+        let is_header = match start.strip_prefix(MAGIC) {
+            Some(rest) => matches!(rest, [] | [0..=4] | [0..=4, 0]),
+            None => MAGIC.starts_with(&start),
+        };
+        if is_header { Match::Yes } else { Match::No }
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        quirks::quirks(bundle)
+    }
+}
