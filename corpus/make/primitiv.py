@@ -75,7 +75,7 @@ def make_tensors():
 def make_parameters():
     def case(name, value, stats=()):
         shown = [([], None, value)] + [([], state, stat) for state, stat in stats]
-        file(name, "parameter", parameter(value, stats), shown)
+        file(name, "parameter", parameter(value, stats), shown, canonical=True)
 
     case("parameter_plain", Tensor([2, 2], [1.0, 2.0, 3.0, 4.0]))
     case("parameter_scalar", ONE)

@@ -1,5 +1,6 @@
 //! Test vectors made with the real programs; see [`crate::support::vectors`].
 
+mod primitiv;
 mod tens;
 mod vespa;
 mod ztensor;

@@ -54,8 +54,6 @@ mod items;
 mod keys;
 mod quirks;
 mod read;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use crate::bundle::Bundle;
@@ -194,5 +192,27 @@ impl Format for Primitiv {
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         quirks::quirks(bundle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_cut_after_its_versions_is_still_recognised() {
+        let header = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x03\0";
+        for len in 0..=header.len() {
+            let expected = if len < 10 { Match::No } else { Match::Yes };
+            let source = Source::memory(header[..len].to_vec());
+            assert_eq!(Primitiv.probe(&source), expected, "{len}");
+        }
+        for other in [
+            b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x05\0",
+            b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x03\x01",
+            b"\xce\0\0\0\0\xce\0\0\0\x02\xce\0\0\x03\0",
+        ] {
+            assert_eq!(Primitiv.probe(&Source::memory(other.to_vec())), Match::No);
+        }
     }
 }
