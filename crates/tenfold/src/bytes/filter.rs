@@ -172,7 +172,8 @@ impl Compressor {
     }
 }
 
-#[cfg(all(test, feature = "zstd"))]
+#[cfg(test)]
+#[cfg(feature = "zstd")]
 mod tests {
     use super::*;
 

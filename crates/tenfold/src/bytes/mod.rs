@@ -17,6 +17,7 @@ mod source;
 mod spool;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
@@ -49,7 +50,10 @@ pub enum Endian {
 
 /// A lazy sequence of bytes; cloning it is cheap.
 #[derive(Debug, Clone)]
-pub struct Bytes {
+pub struct Bytes(Arc<Parts>);
+
+#[derive(Debug, Clone)]
+struct Parts {
     source: Source,
     extent: Extent,
     filter: Filter,
@@ -61,12 +65,17 @@ impl Bytes {
     #[must_use]
     pub fn whole(source: Source) -> Bytes {
         let end = source.len();
-        Bytes {
+        Bytes::plain(source, Extent::Run(0..end))
+    }
+
+    fn plain(source: Source, extent: Extent) -> Bytes {
+        let (filter, digest) = (Filter::None, None);
+        Bytes(Arc::new(Parts {
             source,
-            extent: Extent::Run(0..end),
-            filter: Filter::None,
-            digest: None,
-        }
+            extent,
+            filter,
+            digest,
+        }))
     }
 
     /// Bytes that are in memory.
@@ -88,12 +97,7 @@ impl Bytes {
             );
             return Err(Error::malformed(span.start, why));
         }
-        Ok(Bytes {
-            source: source.clone(),
-            extent,
-            filter: Filter::None,
-            digest: None,
-        })
+        Ok(Bytes::plain(source.clone(), extent))
     }
 
     /// A run of a source.
@@ -103,28 +107,28 @@ impl Bytes {
 
     /// The same stored bytes, read through `filter`.
     pub(crate) fn filtered(mut self, filter: Filter) -> Bytes {
-        self.filter = filter;
+        Arc::make_mut(&mut self.0).filter = filter;
         self
     }
 
     /// The same bytes with a checksum over what is stored.
     #[must_use]
     pub fn with_digest(mut self, digest: Option<Digest>) -> Bytes {
-        self.digest = digest;
+        Arc::make_mut(&mut self.0).digest = digest;
         self
     }
 
     /// The checksum over the stored bytes, if the file has one.
     #[must_use]
     pub fn digest(&self) -> Option<&Digest> {
-        self.digest.as_ref()
+        self.0.digest.as_ref()
     }
 
     /// How many bytes there are, once decoded.
     #[must_use]
     pub fn len(&self) -> u64 {
-        match self.filter {
-            Filter::None => self.extent.len(),
+        match self.0.filter {
+            Filter::None => self.0.extent.len(),
             Filter::Zstd { decoded } => decoded,
         }
     }
@@ -138,18 +142,18 @@ impl Bytes {
     /// How many bytes of the file they take.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
-        self.extent.len()
+        self.0.extent.len()
     }
 
     /// The offset in the source at which they begin.
     #[must_use]
     pub fn at(&self) -> u64 {
-        self.extent.span().map_or(0, |span| span.start)
+        self.0.extent.span().map_or(0, |span| span.start)
     }
 
     /// The offset in the source of the decoded byte `at`, where it has one.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
-        match (&self.extent, &self.filter) {
+        match (&self.0.extent, &self.0.filter) {
             (Extent::Run(run), Filter::None) => run.start.checked_add(at),
             (
                 Extent::Strided {
@@ -171,18 +175,18 @@ impl Bytes {
     }
 
     pub(crate) fn extent(&self) -> &Extent {
-        &self.extent
+        &self.0.extent
     }
 
     pub(crate) fn source(&self) -> &Source {
-        &self.source
+        &self.0.source
     }
 
     /// The run of an open file that holds exactly these bytes, if nothing stands between.
     pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
-        match (&self.extent, &self.filter, &self.digest) {
+        match (&self.0.extent, &self.0.filter, &self.0.digest) {
             (Extent::Run(range), Filter::None, None) => {
-                Some((self.source.as_file()?, range.clone()))
+                Some((self.0.source.as_file()?, range.clone()))
             }
             _ => None,
         }
@@ -193,8 +197,8 @@ impl Bytes {
     /// A checksum is not looked at: [`Bytes::check`] does that.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
-        match (&self.extent, &self.filter) {
-            (Extent::Run(range), Filter::None) => self.source.slice(range.clone()),
+        match (&self.0.extent, &self.0.filter) {
+            (Extent::Run(range), Filter::None) => self.0.source.slice(range.clone()),
             _ => None,
         }
     }
@@ -204,8 +208,8 @@ impl Bytes {
     /// # Errors
     /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        match self.filter {
-            Filter::None => self.extent.read_at(&self.source, at, buffer),
+        match self.0.filter {
+            Filter::None => self.0.extent.read_at(&self.0.source, at, buffer),
             Filter::Zstd { .. } => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
             )),
@@ -220,7 +224,7 @@ impl Bytes {
     /// [`Error::Malformed`] if the bytes do not decode or break their checksum, and what `each`
     /// returns.
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        match self.filter {
+        match self.0.filter {
             Filter::None => self.for_each_stored(budget, each),
             Filter::Zstd { decoded } => filter::decode_zstd(self, decoded, budget, each),
         }
@@ -232,14 +236,16 @@ impl Bytes {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut state = self.digest.as_ref().map(Digest::start);
-        self.extent.for_each(&self.source, budget, &mut |piece| {
-            if let Some(state) = &mut state {
-                state.update(piece);
-            }
-            each(piece)
-        })?;
-        match (state, &self.digest) {
+        let mut state = self.0.digest.as_ref().map(Digest::start);
+        self.0
+            .extent
+            .for_each(&self.0.source, budget, &mut |piece| {
+                if let Some(state) = &mut state {
+                    state.update(piece);
+                }
+                each(piece)
+            })?;
+        match (state, &self.0.digest) {
             (Some(state), Some(digest)) => digest.compare(state, self.at()),
             _ => Ok(()),
         }
@@ -250,8 +256,8 @@ impl Bytes {
     /// # Errors
     /// [`Error::Malformed`] if not.
     pub fn check(&self) -> Result<()> {
-        match (&self.filter, &self.digest) {
-            (Filter::None, Some(_)) if self.source.as_file().is_some() => {
+        match (&self.0.filter, &self.0.digest) {
+            (Filter::None, Some(_)) if self.0.source.as_file().is_some() => {
                 digest::compare_in_parallel(self)
             }
             (Filter::None, None) if self.as_slice().is_some() => Ok(()),
@@ -279,7 +285,7 @@ impl Bytes {
     /// # Errors
     /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
-        if self.filter == Filter::None && !self.source.is_computed() {
+        if self.0.filter == Filter::None && !self.0.source.is_computed() {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;

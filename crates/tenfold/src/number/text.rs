@@ -133,8 +133,8 @@ mod tests {
     fn floats_are_written_shortest_for_their_width() {
         assert_eq!(text(Number::F16, &f16::from_f32(0.1).to_le_bytes()), "0.1");
         assert_eq!(
-            text(Number::Bf16, &bf16::from_f32(3.14).to_le_bytes()),
-            "3.14"
+            text(Number::Bf16, &bf16::from_f32(3.16).to_le_bytes()),
+            "3.16"
         );
         assert_eq!(text(Number::F32, &0.1_f32.to_le_bytes()), "0.1");
         assert_eq!(text(Number::F64, &1e300_f64.to_le_bytes()), "1e300");

@@ -16,6 +16,12 @@ pub(crate) struct Sparse<'a> {
     pub(crate) values: &'a Numbers,
 }
 
+/// What is done with the number, the index and the value of a stored cell.
+type EachStored<'a> = dyn FnMut(u64, &[u64], &[u8]) -> Result<()> + 'a;
+
+/// What is done with the index and the value of a cell.
+type EachCell<'a> = dyn FnMut(&[u64], &[u8]) -> Result<()> + 'a;
+
 /// How many cells are read at once.
 const BATCH: u64 = 4096;
 
@@ -29,10 +35,7 @@ impl Sparse<'_> {
     ///
     /// # Errors
     /// [`Error::Malformed`] if an index lies outside the tensor.
-    pub(crate) fn for_each(
-        &self,
-        each: &mut dyn FnMut(u64, &[u64], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn for_each(&self, each: &mut EachStored) -> Result<()> {
         let width = self.dtype.width();
         let mut finder = Finder::new(self)?;
         let mut values = Vec::new();
@@ -74,11 +77,7 @@ impl Sparse<'_> {
     }
 
     /// Calls `each` with every stored cell and all its images under the packed symmetries.
-    pub(crate) fn for_each_image(
-        &self,
-        group: &Group,
-        each: &mut dyn FnMut(&[u64], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn for_each_image(&self, group: &Group, each: &mut EachCell) -> Result<()> {
         if group.is_trivial() {
             return self.for_each(&mut |_, index, value| each(index, value));
         }

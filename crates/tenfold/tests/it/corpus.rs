@@ -18,7 +18,10 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("primitiv", [87, 81, 0]),
 ];
 
-fn for_each(folder: &str, place: usize, check: &dyn Fn(&str, &[u8], &Json) -> Result<(), String>) {
+/// What is checked of a file: its format, its bytes and its sibling.
+type Check = dyn Fn(&str, &[u8], &Json) -> Result<(), String>;
+
+fn for_each(folder: &str, place: usize, check: &Check) {
     let mut faults = Vec::new();
     for (format, counts) in COUNTS {
         if tenfold::by_name(format).is_none() {

@@ -141,7 +141,7 @@ static INFO: Info = Info {
         kinds: &[StorageKind::Dense, StorageKind::Sparse],
         orders: &[Order::Column],
         ndim: (0, 255),
-        size: (0, u32::MAX as u64),
+        size: (0, 0xffff_ffff),
         dim_names: DimNames::Letter,
         symmetry: true,
         state: false,
