@@ -1,6 +1,8 @@
 //! Compressed bytes.
 
-use super::{Bytes, PIECE, Sink, wide};
+use super::{Bytes, Sink};
+#[cfg(feature = "zstd")]
+use super::{PIECE, wide};
 use crate::error::{Error, Result};
 
 /// What stands between stored and decoded bytes.

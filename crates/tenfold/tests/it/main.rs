@@ -9,6 +9,7 @@
 )]
 
 mod corpus;
+mod docs;
 mod layering;
 mod roundtrip;
 mod support;
