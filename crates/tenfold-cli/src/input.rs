@@ -20,7 +20,7 @@ pub(crate) fn open(
     path: &Path,
     reading: &Reading,
     streams: &mut Streams,
-) -> std::result::Result<(Source, Opened), Failure> {
+) -> Result<(Source, Opened), Failure> {
     let source = source(path, streams)?;
     let format = detect(&source, path, reading)?;
     let (options, _) = options::split(&reading.options, format.info(), None)?;
@@ -86,7 +86,7 @@ pub(crate) fn refuse_notes(
     format: &dyn Format,
     notes: &[Note],
     reading: &Reading,
-) -> std::result::Result<(), Failure> {
+) -> Result<(), Failure> {
     match notes.first().filter(|_| reading.strict) {
         None => Ok(()),
         Some(note) => {

@@ -41,7 +41,7 @@ fn examine(
     reading: &Reading,
     streams: &mut Streams,
     found: &mut Found,
-) -> std::result::Result<(), Failure> {
+) -> Result<(), Failure> {
     let source = input::source(file, streams)?;
     let format = input::detect(&source, file, reading)?;
     let info = format.info();

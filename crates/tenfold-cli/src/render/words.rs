@@ -106,12 +106,14 @@ pub(crate) fn kind_text(kind: StorageKind) -> &'static str {
         StorageKind::Sparse => "sparse",
         StorageKind::Labelled => "labelled",
         StorageKind::Train => "train",
+        StorageKind::Opaque => "opaque",
     }
 }
 
 pub(crate) fn dim_names_text(names: DimNames) -> &'static str {
     match names {
         DimNames::No => "none",
+        DimNames::Batch => "batch",
         DimNames::Letter => "letter",
         DimNames::Required => "required",
     }
