@@ -1,1 +1,35 @@
-fn main() {}
+//! What the project does to itself: `cargo xtask test` runs every check there is.
+#![forbid(unsafe_code)]
+
+mod command;
+mod steps;
+
+use std::process::ExitCode;
+
+use steps::{Step, TEST};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test"] => run(TEST),
+        _ => Err("usage: cargo xtask test".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does the steps in order, up to the first that fails.
+fn run(steps: &[Step]) -> Result<(), String> {
+    for step in steps {
+        eprintln!("\n== {}", step.name);
+        (step.run)().map_err(|why| format!("{}: {why}", step.name))?;
+    }
+    eprintln!("\nall {} steps passed", steps.len());
+    Ok(())
+}

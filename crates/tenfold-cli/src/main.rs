@@ -1,1 +1,10 @@
-fn main() {}
+//! The `tenfold` program.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use tenfold_cli::Streams;
+
+fn main() -> ExitCode {
+    tenfold_cli::run(std::env::args_os(), &mut Streams::process()).into()
+}

@@ -50,7 +50,10 @@ impl Numbers {
 
     /// Hands out the bytes of all numbers in the byte order `endian`, in pieces of at most about
     /// `budget` bytes that hold whole elements of `width` bytes.
-    pub(crate) fn for_each(
+    ///
+    /// # Errors
+    /// As [`Bytes::for_each`].
+    pub fn for_each(
         &self,
         endian: Endian,
         width: usize,

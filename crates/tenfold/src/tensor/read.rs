@@ -123,8 +123,12 @@ impl Tensor {
         })
     }
 
-    /// The same tensor with all its values where they can be read by position.
-    fn settled(&self, limits: &Limits) -> Result<Tensor> {
+    /// The same tensor with all its values where they can be read by position, so that reading
+    /// several boxes decompresses them once.
+    ///
+    /// # Errors
+    /// As [`Bytes::settled`].
+    pub fn settled(&self, limits: &Limits) -> Result<Tensor> {
         let mut tensor = self.clone();
         if let Storage::Dense { values, .. } = &mut tensor.storage {
             values.bytes = values.bytes.settled(limits)?;

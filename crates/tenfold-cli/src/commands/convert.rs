@@ -1,0 +1,79 @@
+//! `tenfold convert`: a file written anew.
+
+use std::path::Path;
+
+use tenfold::{Bundle, Format, Sink, WriteOptions, formats};
+
+use super::Outcome;
+use crate::args::Convert;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, DASH};
+use crate::options;
+use crate::render::note_text;
+use crate::streams::{Streams, in_output};
+
+pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
+    let about_input = |failure: Failure| failure.about(&args.input);
+    let source = input::source(&args.input, streams).map_err(|error| about_input(error.into()))?;
+    let format = input::detect(&source, &args.input, &args.reading)
+        .map_err(|error| about_input(error.into()))?;
+    let target = target(args, format)?;
+    let (reading, writing) =
+        options::split(&args.reading.options, format.info(), Some(target.info()))?;
+    let opened = input::read(&source, format, &args.reading, reading)
+        .map_err(|error| about_input(error.into()))?;
+    let notes = opened.bundle.notes();
+    input::refuse_notes(format, notes, &args.reading).map_err(about_input)?;
+    for note in notes {
+        streams.note(&args.input, &note_text(format.info(), note));
+    }
+    let how = WriteOptions {
+        version: args.to.as_ref().and_then(|to| to.version.clone()),
+        options: writing,
+        skip_sync: args.no_sync,
+    };
+    write(args, &opened.bundle, target, &how, streams)?;
+    Ok(Exit::Fine)
+}
+
+/// The format to write: the one named, else that of the input unless the name of the output says
+/// another.
+fn target(args: &Convert, source: &'static dyn Format) -> Result<&'static dyn Format, Failure> {
+    let meant = match &args.to {
+        Some(to) => vec![to.format],
+        None => formats::by_extension(&args.output),
+    };
+    let own = source.info().name;
+    match meant.first() {
+        Some(other) if meant.iter().all(|format| format.info().name != own) => {
+            let other = other.info().name;
+            let why = format!("converting {own} to {other} is not there yet");
+            Err(Failure::usage(why))
+        }
+        _ => Ok(source),
+    }
+}
+
+fn write(
+    args: &Convert,
+    bundle: &Bundle,
+    format: &dyn Format,
+    how: &WriteOptions,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let about_input = |error: tenfold::Error| Failure::from(error).about(&args.input);
+    if args.output != Path::new(DASH) {
+        return tenfold::save(bundle, &args.output, format, how, args.force).map_err(about_input);
+    }
+    if streams.is_terminal() {
+        let why = "the output is a terminal, and these bytes are not for reading: name a file, \
+                   or pipe them somewhere";
+        return Err(Failure::usage(why));
+    }
+    let mut out = Sink::stream(streams.out.take());
+    tenfold::write_to(bundle, &mut out, format, how)
+        .and_then(|()| out.finish())
+        .map_err(|error| about_input(in_output(error)))?;
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! `tenfold formats`: what there is, and what each can hold.
+
+use tenfold::{Arity, Holds, Info, Number, Order, Result, formats};
+
+use super::Outcome;
+use crate::args::Formats;
+use crate::exit::Exit;
+use crate::render::{Json, Row, Table, dim_names_text, kind_text, names_text, when_text};
+use crate::streams::{Out, Streams};
+
+const SCHEMA: &str = "tenfold.formats/1";
+
+pub(super) fn run(args: &Formats, streams: &mut Streams) -> Outcome {
+    let infos: Vec<&Info> = match args.format {
+        Some(format) => vec![format.info()],
+        None => formats::ALL.iter().map(|format| format.info()).collect(),
+    };
+    match (args.json, infos.as_slice()) {
+        (true, infos) => print_json(infos, &mut streams.out)?,
+        (false, [info]) if args.format.is_some() => print_one(info, &mut streams.out)?,
+        (false, infos) => print_all(infos, &mut streams.out)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn print_all(infos: &[&Info], out: &mut Out) -> Result<()> {
+    let heads = [
+        "name", "files", "versions", "tensors", "storage", "numbers", "options",
+    ];
+    let mut table = Table::new(&heads);
+    for info in infos {
+        let options: Vec<&str> = info.options.iter().map(|option| option.name).collect();
+        table.push(Row::new([
+            info.name.to_owned(),
+            extensions(info),
+            info.versions.join(" "),
+            names_text(info.holds.names).to_owned(),
+            kinds(&info.holds),
+            numbers(info.holds.numbers, info.holds.arities),
+            options.join(" "),
+        ]));
+    }
+    table.print("", out)
+}
+
+fn print_one(info: &Info, out: &mut Out) -> Result<()> {
+    let holds = &info.holds;
+    let yes = |truth| if truth { "yes" } else { "no" };
+    let metadata = match (holds.meta.file, holds.meta.tensor) {
+        (true, true) => "of the file and of each tensor",
+        (true, false) => "of the file",
+        (false, true) => "of each tensor",
+        (false, false) => "none",
+    };
+    out.text(&format!("{}: {}\n", info.name, info.title))?;
+    let mut table = Table::default();
+    let mut say = |name: &str, text: &str| table.push(Row::new([name, text]));
+    say("files", &extensions(info));
+    say("versions", &info.versions.join(" "));
+    say("tensors", names_text(holds.names));
+    say("storage", &kinds(holds));
+    say("numbers", &numbers(holds.numbers, holds.arities));
+    say("dimensions", &range(holds.ndim));
+    say("sizes", &range(holds.size));
+    say("names of dimensions", dim_names_text(holds.dim_names));
+    say("symmetries", yes(holds.symmetry));
+    say("statistics", yes(holds.state));
+    say("metadata", metadata);
+    if info.options.is_empty() {
+        say("options", "none");
+    }
+    for option in info.options {
+        let when = when_text(option.when);
+        let usage = format!("--opt {}={}", option.name, option.values);
+        say("option", &format!("{usage}, to {when}: {}", option.about));
+    }
+    table.print("  ", out)
+}
+
+fn print_json(infos: &[&Info], out: &mut Out) -> Result<()> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text(SCHEMA)?;
+        json.name("formats")?.list(|json| {
+            let mut infos = infos.iter();
+            infos.try_for_each(|info| json.object(|json| info_json(json, info)))
+        })
+    })?;
+    json.end_line()
+}
+
+fn info_json(json: &mut Json, info: &Info) -> Result<()> {
+    json.name("name")?.text(info.name)?;
+    json.name("title")?.text(info.title)?;
+    json.name("extensions")?.texts(info.extensions)?;
+    json.name("versions")?.texts(info.versions)?;
+    json.name("options")?.list(|json| {
+        info.options.iter().try_for_each(|option| {
+            json.object(|json| {
+                json.name("name")?.text(option.name)?;
+                json.name("when")?.text(when_text(option.when))?;
+                json.name("values")?.text(option.values)?;
+                json.name("about")?.text(option.about)
+            })
+        })
+    })?;
+    json.name("holds")?
+        .object(|json| holds_json(json, &info.holds))
+}
+
+fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {
+    let numbers = holds.numbers.iter().map(|number| number.as_str());
+    let arities = holds.arities.iter().map(|arity| arity.as_str());
+    let orders = holds.orders.iter().map(|order| match order {
+        Order::Row => "row",
+        Order::Column => "column",
+    });
+    json.name("names")?.text(names_text(holds.names))?;
+    json.name("numbers")?.texts(numbers)?;
+    json.name("arities")?.texts(arities)?;
+    let kinds = holds.kinds.iter().map(|kind| kind_text(*kind));
+    json.name("storage")?.texts(kinds)?;
+    json.name("orders")?.texts(orders)?;
+    json.name("ndim")?.numbers([holds.ndim.0, holds.ndim.1])?;
+    json.name("size")?.numbers([holds.size.0, holds.size.1])?;
+    json.name("dim_names")?
+        .text(dim_names_text(holds.dim_names))?;
+    json.name("symmetry")?.number(holds.symmetry)?;
+    json.name("state")?.number(holds.state)?;
+    json.name("metadata")?.object(|json| {
+        json.name("file")?.number(holds.meta.file)?;
+        json.name("tensor")?.number(holds.meta.tensor)
+    })
+}
+
+fn extensions(info: &Info) -> String {
+    let dotted: Vec<String> = info
+        .extensions
+        .iter()
+        .map(|name| format!(".{name}"))
+        .collect();
+    dotted.join(" ")
+}
+
+fn kinds(holds: &Holds) -> String {
+    let words: Vec<&str> = holds.kinds.iter().map(|kind| kind_text(*kind)).collect();
+    words.join(" ")
+}
+
+fn range((least, most): (u64, u64)) -> String {
+    match most {
+        u64::MAX => format!("from {least}"),
+        most => format!("{least} to {most}"),
+    }
+}
+
+/// The number types, neighbours drawn together, such as `bool u8-u64 f32 f64, complex`.
+fn numbers(numbers: &[Number], arities: &[Arity]) -> String {
+    let mut runs: Vec<(Number, Number)> = Vec::new();
+    let mut last_held = false;
+    for number in Number::ALL {
+        let held = numbers.contains(number);
+        match runs.last_mut() {
+            Some((first, last)) if held && last_held && is_family(*first, *number) => {
+                *last = *number;
+            }
+            _ if held => runs.push((*number, *number)),
+            _ => {}
+        }
+        last_held = held;
+    }
+    let words: Vec<String> = runs
+        .iter()
+        .map(|(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        })
+        .collect();
+    let wider = arities.iter().filter(|arity| **arity != Arity::Real);
+    let wider: Vec<&str> = wider.map(|arity| arity.as_str()).collect();
+    [words.join(" "), wider.join(" ")]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Whether two number types differ in their width alone; brain floats stand apart.
+fn is_family(first: Number, second: Number) -> bool {
+    let is_brain = |number| number == Number::Bf16;
+    first.kind() == second.kind() && !is_brain(first) && !is_brain(second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_number_types_are_drawn_together() {
+        assert_eq!(
+            numbers(Number::ALL, Arity::ALL),
+            "bool u8-u128 i8-i128 f16 bf16 f32-f128, complex quaternion octonion"
+        );
+        let some = [Number::I8, Number::I32, Number::F32, Number::F64];
+        assert_eq!(numbers(&some, &[Arity::Real]), "i8 i32 f32-f64");
+    }
+}

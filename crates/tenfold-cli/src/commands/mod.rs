@@ -1,0 +1,50 @@
+//! The commands, a file each.
+
+mod convert;
+mod formats;
+mod info;
+mod show;
+mod verify;
+
+use std::path::{Path, PathBuf};
+
+use crate::args::Command;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::streams::Streams;
+
+/// What comes of a command.
+type Outcome = Result<Exit, Failure>;
+
+/// Runs a command.
+pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
+    match command {
+        Command::Info(args) => info::run(args, streams),
+        Command::Verify(args) => verify::run(args, streams),
+        Command::Show(args) => show::run(args, streams),
+        Command::Convert(args) => convert::run(args, streams),
+        Command::Formats(args) => formats::run(args, streams),
+    }
+}
+
+/// Does the same for every file, whatever becomes of the others; the worst outcome counts.
+fn each_file(
+    files: &[PathBuf],
+    streams: &mut Streams,
+    mut each: impl FnMut(&Path, &mut Streams) -> Outcome,
+) -> Outcome {
+    let mut worst = Exit::Fine;
+    for file in files {
+        let exit = match each(file, streams) {
+            Ok(exit) => exit,
+            Err(failure) if failure.is_quiet() => return Ok(worst),
+            Err(failure) => {
+                let failure = failure.about(file);
+                streams.report(&failure);
+                failure.exit
+            }
+        };
+        worst = worst.max(exit);
+    }
+    Ok(worst)
+}

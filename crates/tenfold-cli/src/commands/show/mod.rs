@@ -1,0 +1,41 @@
+//! `tenfold show`: the values of a file.
+
+mod cells;
+mod human;
+mod json;
+
+use tenfold::Tensor;
+
+use super::Outcome;
+use crate::args::Show;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::render::note_text;
+use crate::streams::Streams;
+
+pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
+    let about = |failure: Failure| failure.about(&args.file);
+    let (_, opened) = input::open(&args.file, &args.reading, streams).map_err(about)?;
+    let info = opened.format.info();
+    let limits = &args.reading.limits.0;
+    let printed = if args.json {
+        json::print(info, &opened.bundle, limits, &mut streams.out)
+    } else {
+        for note in opened.bundle.notes() {
+            streams.note(&args.file, &note_text(info, note));
+        }
+        human::print(info, &opened.bundle, limits, &mut streams.out)
+    };
+    match printed {
+        Ok(()) => Ok(Exit::Fine),
+        Err(error) => Err(about(error.of(info.name).into())),
+    }
+}
+
+/// Compares the checksums of a tensor, before any of its values is printed.
+fn compare_checksums(tensor: &Tensor) -> tenfold::Result<()> {
+    let parts = tensor.storage().parts().into_iter();
+    let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
+    with_digest.try_for_each(|part| part.bytes.check())
+}

@@ -1,0 +1,146 @@
+//! `tenfold verify`: whether files are sound, to the last byte.
+
+use std::path::Path;
+
+use tenfold::{Error, Format, Mode, Note, NoteKind, Result};
+
+use super::{Outcome, each_file};
+use crate::args::{Reading, Verify};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::options;
+use crate::render::{Json, counted, note, note_text, plain, shown_name};
+use crate::streams::{Out, Streams};
+
+const SCHEMA: &str = "tenfold.verify/1";
+
+pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
+    each_file(&args.files, streams, |file, streams| {
+        let mut found = Found::default();
+        let fault = examine(file, &args.reading, streams, &mut found).err();
+        if args.json {
+            print_json(file, &found, fault.as_ref(), &mut streams.out)?;
+        } else {
+            print(file, &found, fault.as_ref(), streams)?;
+        }
+        fault.map_or(Ok(Exit::Fine), Err)
+    })
+}
+
+/// What is known of a file by the time something is wrong with it, or nothing is.
+#[derive(Default)]
+struct Found {
+    format: Option<&'static dyn Format>,
+    n_tensors: Option<u64>,
+    notes: Vec<Note>,
+}
+
+fn examine(
+    file: &Path,
+    reading: &Reading,
+    streams: &mut Streams,
+    found: &mut Found,
+) -> Result<(), Failure> {
+    let source = input::source(file, streams)?;
+    let format = input::detect(&source, file, reading)?;
+    let info = format.info();
+    found.format = Some(format);
+    let (options, _) = options::split(&reading.options, info, None)?;
+    let bundle = input::read(&source, format, reading, options)?.bundle;
+    found.n_tensors = u64::try_from(bundle.entries().len()).ok();
+    found.notes = bundle.notes().to_vec();
+    let notes = bundle.check(&reading.limits.0);
+    let notes = notes.map_err(|error| error.of(info.name))?;
+    let broken = notes.iter().find(|note| note.kind == NoteKind::Lenient);
+    let fault = broken
+        .filter(|_| reading.mode() == Mode::Strict)
+        .map(|note| fault(format, note));
+    found.notes.extend(notes.clone());
+    match fault {
+        Some(error) => Err(error.into()),
+        None => input::refuse_notes(format, &found.notes, reading),
+    }
+}
+
+/// What a lenient reader forgives, as the error that it is to a strict one.
+fn fault(format: &dyn Format, note: &Note) -> Error {
+    let name = note.key.as_ref().filter(|key| !key.is_empty());
+    let why = match name {
+        Some(key) => format!("{}: {}", shown_name(format.info(), key), note.text),
+        None => note.text.clone(),
+    };
+    Error::Malformed {
+        format: Some(format.info().name),
+        at: note.at,
+        why,
+    }
+}
+
+/// Prints the good news, and notes; a fault is reported by whoever called.
+fn print(file: &Path, found: &Found, fault: Option<&Failure>, streams: &mut Streams) -> Result<()> {
+    let (None, Some(format)) = (fault, found.format) else {
+        return Ok(());
+    };
+    let info = format.info();
+    for note in &found.notes {
+        streams.note(file, &note_text(info, note));
+    }
+    let file = plain(&file.display().to_string());
+    let count = counted(found.n_tensors.unwrap_or(0), "tensor");
+    streams
+        .out
+        .text(&format!("{file}: ok, {}, {count}\n", info.name))
+}
+
+fn print_json(file: &Path, found: &Found, fault: Option<&Failure>, out: &mut Out) -> Result<()> {
+    let info = found.format.map(Format::info);
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text(SCHEMA)?;
+        json.name("file")?.text(&file.to_string_lossy())?;
+        json.name("format")?
+            .text_or_null(info.map(|info| info.name))?;
+        json.name("ok")?.number(fault.is_none())?;
+        match fault {
+            None => json.name("error")?.raw("null")?,
+            Some(failure) => json.name("error")?.object(|json| {
+                json.name("kind")?.text(failure.kind)?;
+                json.name("at")?.number_or_null(failure.at)?;
+                json.name("text")?.text(&failure.text)
+            })?,
+        }
+        json.name("notes")?.list(|json| {
+            let mut notes = found.notes.iter();
+            notes.try_for_each(|item| note(json, info, item))
+        })?;
+        json.name("tensors")?.number_or_null(found.n_tensors)
+    })?;
+    json.end_line()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenfold::Key;
+
+    #[test]
+    fn what_only_a_lenient_reader_forgives_is_a_fault_of_the_tensor() {
+        let mut note = Note {
+            kind: NoteKind::Lenient,
+            key: Some(Key::tree(vec!["h".into()])),
+            at: Some(99),
+            text: "the symmetry is broken".into(),
+        };
+        let format = tenfold::by_name("blz").unwrap();
+        assert_eq!(
+            fault(format, &note).to_string(),
+            "not a valid blz file: h: the symmetry is broken (byte 99)"
+        );
+        note.key = Some(Key::root());
+        assert_eq!(
+            fault(format, &note).to_string(),
+            "not a valid blz file: the symmetry is broken (byte 99)"
+        );
+    }
+}

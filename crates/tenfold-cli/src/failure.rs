@@ -1,0 +1,161 @@
+//! Why a command stops, in words for a terminal.
+
+use std::io;
+use std::path::Path;
+
+use tenfold::{Error, Loss, Refusal};
+
+use crate::exit::Exit;
+use crate::render::plain;
+
+/// Why a command stops.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// The word for it in JSON.
+    pub(crate) kind: &'static str,
+    /// The byte at fault, where one is known.
+    pub(crate) at: Option<u64>,
+    /// What is wrong, safe to print.
+    pub(crate) text: String,
+    /// The file it is about, safe to print.
+    file: Option<String>,
+}
+
+impl Failure {
+    /// A command line that makes no sense.
+    pub(crate) fn usage(text: impl Into<String>) -> Failure {
+        Failure::from(Error::Invalid(text.into()))
+    }
+
+    /// A file that is sound, but has something to it that `--strict` does not let pass.
+    pub(crate) fn strict(text: &str, at: Option<u64>) -> Failure {
+        Failure {
+            exit: Exit::No,
+            kind: "note",
+            at,
+            text: plain(&format!("not clean, as --strict demands: {text}")),
+            file: None,
+        }
+    }
+
+    /// Says about which file it is, unless the system already named one.
+    pub(crate) fn about(mut self, path: &Path) -> Failure {
+        if self.file.is_none() && !self.is_quiet() {
+            self.file = Some(plain(&path.display().to_string()));
+        }
+        self
+    }
+
+    /// Whether it is only that nobody reads the output any more.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.kind == "closed"
+    }
+
+    /// The line for a person.
+    pub(crate) fn line(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{file}: {}", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let (kind, at) = kind(&error);
+        let (text, file) = match &error {
+            Error::Refused(refusal) => (plain_refusal(refusal), None),
+            Error::Io { path, source } => {
+                let file = path.as_ref().map(|path| plain(&path.display().to_string()));
+                (plain(&source.to_string()), file)
+            }
+            other => (plain(&other.to_string()), None),
+        };
+        let exit = if kind == "closed" {
+            Exit::Fine
+        } else {
+            Exit::of(&error)
+        };
+        Failure {
+            exit,
+            kind,
+            at,
+            text,
+            file,
+        }
+    }
+}
+
+/// The word for an error, and the byte it names.
+fn kind(error: &Error) -> (&'static str, Option<u64>) {
+    match error {
+        // Only the output is ever a pipe that somebody else may close.
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => ("closed", None),
+        Error::Io { .. } => ("io", None),
+        Error::Malformed { at, .. } => ("malformed", *at),
+        Error::Unsupported { .. } => ("unsupported", None),
+        Error::Limit { .. } => ("limit", None),
+        Error::Refused(_) => ("refused", None),
+        Error::Unrecognised { .. } => ("unrecognised", None),
+        _ => ("invalid", None),
+    }
+}
+
+/// A refusal takes several lines: only the names in it are made safe, not its line ends.
+fn plain_refusal(refusal: &Refusal) -> String {
+    let losses = refusal.losses.iter().map(|loss| Loss {
+        key: None,
+        aspect: loss.aspect,
+        detail: match loss.key.as_ref().filter(|key| !key.is_empty()) {
+            Some(key) => plain(&format!("{key}: {}", loss.detail)),
+            None => plain(&loss.detail),
+        },
+    });
+    Refusal {
+        format: refusal.format,
+        losses: losses.collect(),
+    }
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenfold::{Aspect, Key};
+
+    #[test]
+    fn a_file_is_named_once() {
+        let gone = io::Error::from(io::ErrorKind::NotFound);
+        let error = Error::from(gone).in_file(Path::new("a.zt"));
+        let failure = Failure::from(error).about(Path::new("b.zt"));
+        assert_eq!(failure.line(), "a.zt: entity not found");
+        assert_eq!(failure.exit, Exit::Trouble);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_quiet_and_fine() {
+        let failure = Failure::from(Error::from(io::Error::from(io::ErrorKind::BrokenPipe)));
+        assert!(failure.is_quiet());
+        assert_eq!(failure.exit, Exit::Fine);
+    }
+
+    #[test]
+    fn names_in_a_refusal_cannot_make_lines_of_their_own() {
+        let loss = Loss {
+            key: Some(Key::flat("a\nNothing was lost.\u{1b}[2J")),
+            aspect: Aspect::Keys,
+            detail: "the name is used\ttwice".into(),
+        };
+        let refusal = Refusal {
+            format: "blz",
+            losses: vec![loss],
+        };
+        let failure = Failure::from(Error::from(refusal));
+        assert_eq!(failure.exit, Exit::Refused);
+        let text = "blz cannot hold all of it\n  \
+            keys       a\\nNothing was lost.\\u{1b}[2J: the name is used\\ttwice\n\
+            Nothing was written.";
+        assert_eq!(failure.line(), text);
+    }
+}

@@ -1,0 +1,136 @@
+//! From a word on the command line to an open tensor file.
+
+use std::fs::File;
+use std::io::Seek;
+use std::path::Path;
+
+use tenfold::{Error, Format, Note, Opened, Options, ReadOptions, Result, Source, Spool};
+
+use crate::args::Reading;
+use crate::failure::Failure;
+use crate::options;
+use crate::render::note_text;
+use crate::streams::{Input, Streams};
+
+/// The word that stands for standard input or output.
+pub(crate) const DASH: &str = "-";
+
+/// Opens a file and reads its headers; `--strict` lets no note pass.
+pub(crate) fn open(
+    path: &Path,
+    reading: &Reading,
+    streams: &mut Streams,
+) -> Result<(Source, Opened), Failure> {
+    let source = source(path, streams)?;
+    let format = detect(&source, path, reading)?;
+    let (options, _) = options::split(&reading.options, format.info(), None)?;
+    let opened = read(&source, format, reading, options)?;
+    refuse_notes(opened.format, opened.bundle.notes(), reading)?;
+    Ok((source, opened))
+}
+
+/// Opens a file, or standard input for `-`, so that it can be read by position.
+pub(crate) fn source(path: &Path, streams: &mut Streams) -> Result<Source> {
+    if path != Path::new(DASH) {
+        let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
+        return by_position(file);
+    }
+    match streams.take_input() {
+        Some(Input::File(file)) => by_position(file),
+        Some(Input::Stream(mut stream)) => Spool::read_from(&mut stream),
+        None => Err(Error::Invalid(
+            "standard input can be read only once".into(),
+        )),
+    }
+}
+
+/// A regular file is read where it lies; a pipe, or a file that somebody read the start of, is
+/// spooled from where it stands.
+fn by_position(mut file: File) -> Result<Source> {
+    let about = file.metadata()?;
+    if about.is_dir() || about.is_file() && file.stream_position()? == 0 {
+        return Source::file(file);
+    }
+    Spool::read_from(&mut file)
+}
+
+/// The format named by `--format`, else the one the content shows.
+pub(crate) fn detect(
+    source: &Source,
+    path: &Path,
+    reading: &Reading,
+) -> Result<&'static dyn Format> {
+    match reading.format {
+        Some(format) => Ok(format),
+        None => tenfold::detect(source, Some(path)),
+    }
+}
+
+/// Reads the headers.
+pub(crate) fn read(
+    source: &Source,
+    format: &'static dyn Format,
+    reading: &Reading,
+    options: Options,
+) -> Result<Opened> {
+    let how = ReadOptions {
+        limits: reading.limits.0.clone(),
+        mode: reading.mode(),
+        options,
+    };
+    tenfold::read(source, format, &how)
+}
+
+/// Fails at the first note if `--strict` is given.
+pub(crate) fn refuse_notes(
+    format: &dyn Format,
+    notes: &[Note],
+    reading: &Reading,
+) -> Result<(), Failure> {
+    match notes.first().filter(|_| reading.strict) {
+        None => Ok(()),
+        Some(note) => {
+            let text = format!("{} {}", format.info().name, note_text(format.info(), note));
+            Err(Failure::strict(&text, note.at))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use tenfold::NoteKind;
+
+    use super::*;
+    use crate::args::{Command, Tenfold};
+    use crate::exit::Exit;
+
+    fn reading(flags: &[&str]) -> Reading {
+        let words = ["tenfold", "info", "x"].iter().chain(flags);
+        match Tenfold::try_parse_from(words).unwrap().command {
+            Command::Info(args) => args.reading,
+            _ => panic!("info was asked for"),
+        }
+    }
+
+    #[test]
+    fn a_note_passes_unless_strict() {
+        let format = tenfold::by_name("blz").unwrap();
+        let note = Note {
+            kind: NoteKind::UnknownChecksum,
+            key: Some(tenfold::Key::tree(vec!["enc".into(), "w\n".into()])),
+            at: Some(7),
+            text: "md5 is not known".into(),
+        };
+        for flags in [&[][..], &["--lenient"]] {
+            assert!(refuse_notes(format, std::slice::from_ref(&note), &reading(flags)).is_ok());
+        }
+        let failure = refuse_notes(format, &[note], &reading(&["--strict"])).unwrap_err();
+        assert_eq!(failure.exit, Exit::No);
+        assert_eq!(
+            failure.about(Path::new("a.blz")).line(),
+            "a.blz: not clean, as --strict demands: blz note (unknown-checksum) on enc/w\\n: \
+             md5 is not known (byte 7)"
+        );
+    }
+}

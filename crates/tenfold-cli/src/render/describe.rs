@@ -1,0 +1,94 @@
+//! What `info` and `show` say alike about files and tensors.
+
+use std::fmt::Write;
+
+use tenfold::{Info, Key, Meta, Names, Note, Result, Size, Symmetry, Tensor};
+
+use super::{Json, value};
+
+/// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
+pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
+    match (info.holds.names, key.flat_name()) {
+        (Names::Flat, Some(name)) => name.into(),
+        _ => key.to_string(),
+    }
+}
+
+/// Writes the fields that describe a tensor into an open object: `key` to `metadata`.
+pub(crate) fn describe(json: &mut Json, info: &Info, key: &Key, tensor: &Tensor) -> Result<()> {
+    json.name("key")?.texts(&key.path)?;
+    json.name("state")?.text_or_null(key.state.as_deref())?;
+    json.name("name")?.text(&shown_name(info, key))?;
+    json.name("dtype")?.text(&tensor.dtype().to_string())?;
+    json.name("shape")?.list(|json| {
+        let mut dims = tensor.dims().iter();
+        dims.try_for_each(|dim| json.number_or_null(dim.indexed_size()))
+    })?;
+    json.name("dims")?.list(|json| dims(json, tensor))?;
+    json.name("storage")?.text(tensor.storage().as_str())?;
+    json.name("symmetries")?.list(|json| {
+        let mut symmetries = tensor.symmetries().iter();
+        symmetries.try_for_each(|item| symmetry(json, item))
+    })?;
+    metadata(json, &tensor.meta, &tensor.hints)
+}
+
+fn dims(json: &mut Json, tensor: &Tensor) -> Result<()> {
+    tensor.dims().iter().try_for_each(|dim| {
+        json.object(|json| {
+            json.name("name")?.text_or_null(dim.name.as_deref())?;
+            match dim.size {
+                Size::Indexed(size) => json.name("size")?.number(size),
+                Size::Mapped => json.name("mapped")?.number(true),
+            }
+        })
+    })
+}
+
+fn symmetry(json: &mut Json, symmetry: &Symmetry) -> Result<()> {
+    json.object(|json| {
+        json.name("permutation")?.numbers(&symmetry.permutation)?;
+        json.name("operation")?.text(&symmetry.operation)?;
+        json.name("packed")?.number(symmetry.packed)
+    })
+}
+
+/// Writes the field `metadata`: what the file says, then the hints it does not say as well.
+pub(crate) fn metadata(json: &mut Json, meta: &Meta, hints: &Meta) -> Result<()> {
+    let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
+    json.name("metadata")?.object(|json| {
+        meta.iter().chain(hints).try_for_each(|(name, item)| {
+            let mut text = String::new();
+            value(item, &mut text);
+            json.name(name)?.raw(&text)
+        })
+    })
+}
+
+/// Writes a note.
+pub(crate) fn note(json: &mut Json, info: Option<&Info>, note: &Note) -> Result<()> {
+    let key = note.key.as_ref().map(|key| match info {
+        Some(info) => shown_name(info, key),
+        None => key.to_string(),
+    });
+    json.object(|json| {
+        json.name("kind")?.text(note.kind.as_str())?;
+        json.name("key")?.text_or_null(key.as_deref())?;
+        json.name("at")?.number_or_null(note.at)?;
+        json.name("text")?.text(&note.text)
+    })
+}
+
+/// A note for a person, such as `note (skipped) on enc/w: dtype int4 is not known (byte 7)`.
+pub(crate) fn note_text(info: &Info, note: &Note) -> String {
+    let mut text = format!("note ({})", note.kind.as_str());
+    // Writing to a string cannot fail.
+    if let Some(key) = note.key.as_ref().filter(|key| !key.is_empty()) {
+        let _ = write!(text, " on {}", shown_name(info, key));
+    }
+    let _ = write!(text, ": {}", note.text);
+    if let Some(at) = note.at {
+        let _ = write!(text, " (byte {at})");
+    }
+    text
+}

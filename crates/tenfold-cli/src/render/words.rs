@@ -1,0 +1,140 @@
+//! The words for what the model says, in lines for people.
+
+use tenfold::{Address, DimNames, Names, Size, Storage, StorageKind, Tensor, When};
+
+/// A count and its noun, such as `1 tensor` or `3 tensors`.
+pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// A number of bytes, rounded down to a tenth of the unit that fits.
+pub(crate) fn bytes_text(len: u64) -> String {
+    const UNITS: &[(&str, u64)] = &[
+        ("EiB", 1 << 60),
+        ("PiB", 1 << 50),
+        ("TiB", 1 << 40),
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+    ];
+    match UNITS.iter().find(|(_, unit)| len >= *unit) {
+        None => format!("{len} B"),
+        Some((name, unit)) => {
+            let tenths = u128::from(len % unit) * 10 / u128::from(*unit);
+            format!("{}.{tenths} {name}", len / unit)
+        }
+    }
+}
+
+/// The dimensions, such as `[2, 3]` or `[x=2, brand={}]`, where `{}` is a mapped one; of very many
+/// those at the ends.
+pub(crate) fn shape_text(tensor: &Tensor) -> String {
+    /// More are not listed.
+    const MANY: usize = 12;
+    let dims: Vec<String> = tensor
+        .dims()
+        .iter()
+        .map(|dim| {
+            let size = match dim.size {
+                Size::Indexed(size) => size.to_string(),
+                Size::Mapped => "{}".into(),
+            };
+            match &dim.name {
+                Some(name) => format!("{name}={size}"),
+                None => size,
+            }
+        })
+        .collect();
+    match dims.as_slice() {
+        [a, b, c, between @ .., x, y, z] if dims.len() > MANY => {
+            let more = between.len();
+            format!("[{a}, {b}, {c}, ... {more} more, {x}, {y}, {z}]")
+        }
+        dims => format!("[{}]", dims.join(", ")),
+    }
+}
+
+/// How the values are kept, such as `dense, packed 6 of 9` or `train, ranks 1 2 1`.
+pub(crate) fn cells_text(tensor: &Tensor) -> String {
+    let stored = tensor.stored();
+    let all = match tensor.cells() {
+        Some(cells) => cells.to_string(),
+        None => "more than 2^128".into(),
+    };
+    match tensor.storage() {
+        Storage::Dense { .. } if tensor.is_packed() => format!("dense, packed {stored} of {all}"),
+        Storage::Dense { .. } => "dense".into(),
+        Storage::Sparse {
+            address: Address::Labels,
+            ..
+        } => format!("sparse, {}", counted(stored, "block")),
+        Storage::Sparse { .. } if tensor.is_packed() => {
+            format!("sparse, packed {stored} of {all}")
+        }
+        Storage::Sparse { .. } => format!("sparse, {stored} of {all}"),
+        Storage::Train { ranks, .. } => format!("train, ranks {}", ranks_text(ranks)),
+        Storage::Opaque { layout, .. } => format!("opaque, {layout}"),
+    }
+}
+
+/// The ranks of a train; of many, the largest.
+fn ranks_text(ranks: &[u64]) -> String {
+    /// More are not listed.
+    const MANY: usize = 9;
+    if ranks.len() > MANY {
+        let most = ranks.iter().max().copied().unwrap_or(0);
+        return format!("up to {most}");
+    }
+    let ranks: Vec<String> = ranks.iter().map(u64::to_string).collect();
+    ranks.join(" ")
+}
+
+pub(crate) fn names_text(names: Names) -> &'static str {
+    match names {
+        Names::One => "one",
+        Names::Flat => "flat",
+        Names::Tree => "tree",
+    }
+}
+
+pub(crate) fn kind_text(kind: StorageKind) -> &'static str {
+    match kind {
+        StorageKind::Dense => "dense",
+        StorageKind::Sparse => "sparse",
+        StorageKind::Labelled => "labelled",
+        StorageKind::Train => "train",
+        StorageKind::Opaque => "opaque",
+    }
+}
+
+pub(crate) fn dim_names_text(names: DimNames) -> &'static str {
+    match names {
+        DimNames::No => "none",
+        DimNames::Batch => "batch",
+        DimNames::Letter => "letter",
+        DimNames::Required => "required",
+    }
+}
+
+pub(crate) fn when_text(when: When) -> &'static str {
+    match when {
+        When::Read => "read",
+        When::Write => "write",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_said_in_the_unit_that_fits() {
+        assert_eq!(bytes_text(1023), "1023 B");
+        assert_eq!(bytes_text(1536), "1.5 KiB");
+        assert_eq!(bytes_text((1 << 30) - 1), "1023.9 MiB");
+        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+    }
+}

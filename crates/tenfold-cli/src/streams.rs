@@ -1,0 +1,160 @@
+//! What the program is connected to.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use tenfold::{Error, Result};
+
+use crate::failure::Failure;
+use crate::render::plain;
+
+/// Standard input, output and errors, or what stands in for them.
+pub struct Streams {
+    input: Option<Input>,
+    pub(crate) out: Out,
+    errors: Box<dyn Write + Send>,
+    is_terminal: bool,
+}
+
+/// Standard input.
+pub(crate) enum Input {
+    /// What the system handed over: a regular file perhaps, or a pipe.
+    File(File),
+    /// Anything that can be read.
+    Stream(Box<dyn Read + Send>),
+}
+
+impl Streams {
+    /// The streams of this process.
+    #[must_use]
+    pub fn process() -> Streams {
+        let file = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+        let input = match file {
+            Ok(file) => Input::File(file),
+            Err(_) => Input::Stream(Box::new(io::stdin())),
+        };
+        Streams {
+            input: Some(input),
+            out: Out::new(Box::new(io::stdout())),
+            errors: Box::new(io::stderr()),
+            is_terminal: io::stdout().is_terminal(),
+        }
+    }
+
+    /// Any other streams.
+    #[must_use]
+    pub fn new(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        errors: impl Write + Send + 'static,
+    ) -> Streams {
+        Streams {
+            input: Some(Input::Stream(Box::new(input))),
+            out: Out::new(Box::new(output)),
+            errors: Box::new(errors),
+            is_terminal: false,
+        }
+    }
+
+    /// The same streams, where the output counts as a terminal.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Streams {
+        self.is_terminal = true;
+        self
+    }
+
+    /// Whether the output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Standard input, the first time somebody asks.
+    pub(crate) fn take_input(&mut self) -> Option<Input> {
+        self.input.take()
+    }
+
+    /// Says something that is not data.
+    pub(crate) fn say(&mut self, text: &str) {
+        if self.is_terminal {
+            // Keeps what a person sees in order; a terminal that is gone needs no order.
+            let _ = self.out.flush();
+        }
+        // When the errors cannot be written there is nobody left to tell.
+        let _ = self.errors.write_all(text.as_bytes());
+    }
+
+    /// Says something about a file; `text` may come from the file.
+    pub(crate) fn note(&mut self, path: &Path, text: &str) {
+        let file = plain(&path.display().to_string());
+        self.say(&format!("tenfold: {file}: {}\n", plain(text)));
+    }
+
+    /// Says why a command stops.
+    pub(crate) fn report(&mut self, failure: &Failure) {
+        if !failure.is_quiet() {
+            self.say(&format!("tenfold: {}\n", failure.line()));
+        }
+    }
+}
+
+/// Standard output, buffered; its errors name it.
+pub(crate) struct Out {
+    writer: Box<dyn Write + Send>,
+    buffer: String,
+}
+
+/// How much is collected before it is passed on.
+const BUFFER: usize = 64 << 10;
+
+impl Out {
+    pub(crate) fn new(writer: Box<dyn Write + Send>) -> Out {
+        Out {
+            writer,
+            buffer: String::new(),
+        }
+    }
+
+    /// Writes text.
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        self.buffer.push_str(text);
+        if self.buffer.len() < BUFFER {
+            return Ok(());
+        }
+        self.pass_on().map_err(|error| in_output(error.into()))
+    }
+
+    /// Passes everything on.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.pass_on()
+            .and_then(|()| self.writer.flush())
+            .map_err(|error| in_output(error.into()))
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        let written = self.writer.write_all(self.buffer.as_bytes());
+        // Also after a failure: what could not be written once is not tried again.
+        self.buffer.clear();
+        written
+    }
+
+    /// The writer itself, for bytes that are not text; nothing can be written here afterwards.
+    pub(crate) fn take(&mut self) -> Box<dyn Write + Send> {
+        std::mem::replace(&mut self.writer, Box::new(io::sink()))
+    }
+}
+
+/// What `body` prints.
+#[cfg(test)]
+pub(crate) fn printed(body: impl FnOnce(&mut Out) -> Result<()>) -> String {
+    let mut out = Out::new(Box::new(io::sink()));
+    body(&mut out).unwrap();
+    assert!(out.buffer.len() < BUFFER);
+    out.buffer
+}
+
+/// Names standard output as the file in which an output error happened.
+pub(crate) fn in_output(error: Error) -> Error {
+    error.in_file(Path::new("standard output"))
+}

@@ -1,0 +1,201 @@
+//! `show --json` and `convert` over the corpus, against what its makers say about each file.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use half::{bf16, f16};
+use serde_json::Value;
+use tenfold::formats::ALL;
+use tenfold::{DType, F128, Number};
+
+use crate::support::{Ran, corpus, tenfold};
+
+/// The files of a folder of the corpus, each with what is known about it.
+fn files(folder: &str) -> Vec<(PathBuf, Value)> {
+    let mut files: Vec<(PathBuf, Value)> = fs::read_dir(corpus(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension != "json")
+        })
+        .map(|path| {
+            let mut known = path.clone().into_os_string();
+            known.push(".json");
+            let known = serde_json::from_str(&fs::read_to_string(known).unwrap()).unwrap();
+            (path, known)
+        })
+        .collect();
+    files.sort_by(|(left, _), (right, _)| left.cmp(right));
+    files
+}
+
+/// Runs a command with the flags that a file of the corpus needs.
+fn with_flags(words: &[&Path], format: &str, known: &Value) -> Ran {
+    let mut words: Vec<PathBuf> = words.iter().map(|word| (*word).into()).collect();
+    words.extend(["--format".into(), format.into()]);
+    if known["lenient"] == true {
+        words.push("--lenient".into());
+    }
+    for (name, value) in known["options"].as_object().unwrap() {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        words.extend(["--opt".into(), format!("{name}={value}").into()]);
+    }
+    tenfold(words)
+}
+
+#[test]
+fn good_files_show_what_their_makers_meant() {
+    for format in ALL.iter().map(|format| format.info().name) {
+        let files = files(&format!("{format}/good"));
+        assert!(files.len() >= 3, "{format}");
+        for (path, known) in files {
+            let words = [Path::new("show"), Path::new("--json"), &path];
+            let ran = with_flags(&words, format, &known);
+            assert_eq!(ran.exit.code(), 0, "{}: {ran}", path.display());
+            let found: Value = serde_json::from_str(&ran.text()).unwrap();
+            assert_same(&known["show"], &found, &path);
+        }
+    }
+}
+
+#[test]
+fn canonical_files_are_rewritten_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut n_files = 0;
+    for format in ALL.iter().map(|format| format.info().name) {
+        let files = files(&format!("{format}/good"));
+        for (path, known) in files
+            .into_iter()
+            .filter(|(_, known)| known["canonical"] == true)
+        {
+            let out = folder.path().join(path.file_name().unwrap());
+            let flags = [Path::new("--no-sync"), Path::new("--to"), Path::new(format)];
+            let words = [[Path::new("convert"), &path, &out], flags].concat();
+            let ran = with_flags(&words, format, &known);
+            assert_eq!(ran.exit.code(), 0, "{}: {ran}", path.display());
+            assert!(
+                fs::read(&out).unwrap() == fs::read(&path).unwrap(),
+                "{}",
+                path.display()
+            );
+            fs::remove_file(out).unwrap();
+            n_files += 1;
+        }
+    }
+    assert!(n_files >= 3);
+}
+
+#[test]
+fn bad_files_are_refused_in_one_line() {
+    for format in ALL.iter().map(|format| format.info().name) {
+        let files = files(&format!("{format}/bad"));
+        assert!(files.len() >= 5, "{format}");
+        for (path, known) in files {
+            let ran = with_flags(&[Path::new("verify"), &path], format, &known);
+            assert_eq!(ran.exit.code(), 1, "{}: {ran}", path.display());
+            assert!(ran.out.is_empty(), "{}: {ran}", path.display());
+            assert_eq!(ran.errors.lines().count(), 1, "{}: {ran}", path.display());
+        }
+    }
+}
+
+#[test]
+fn huge_files_are_described_and_verified_without_being_expanded() {
+    for format in ALL.iter().map(|format| format.info().name) {
+        if !Path::new(&corpus(&format!("{format}/huge"))).exists() {
+            continue;
+        }
+        for (path, known) in files(&format!("{format}/huge")) {
+            for command in ["info", "verify"] {
+                let ran = with_flags(&[Path::new(command), &path], format, &known);
+                assert_eq!(ran.exit.code(), 0, "{}: {ran}", path.display());
+            }
+        }
+    }
+}
+
+fn assert_same(expected: &Value, found: &Value, path: &Path) {
+    let path = path.display();
+    assert_eq!(expected["format"], found["format"], "{path}");
+    assert!(
+        is_same(&expected["metadata"], &found["metadata"], None),
+        "{path}: {found}"
+    );
+    if let Some(expected) = expected["note_kinds"].as_array() {
+        let mut kinds: Vec<&Value> = found["notes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|note| &note["kind"])
+            .collect();
+        let mut expected: Vec<&Value> = expected.iter().collect();
+        kinds.sort_by_key(|kind| kind.to_string());
+        expected.sort_by_key(|kind| kind.to_string());
+        assert_eq!(expected, kinds, "{path}");
+    }
+    let (expected, found) = (&expected["tensors"], &found["tensors"]);
+    let (expected, found) = (expected.as_array().unwrap(), found.as_array().unwrap());
+    assert_eq!(expected.len(), found.len(), "{path}");
+    for (expected, found) in expected.iter().zip(found) {
+        let dtype: DType = expected["dtype"].as_str().unwrap().parse().unwrap();
+        for (name, value) in expected.as_object().unwrap() {
+            let (value, found) = (in_order(value), in_order(&found[name]));
+            let is_same = is_same(&value, &found, Some(dtype.number));
+            assert!(is_same, "{path}: {name} is {found}, not {value}");
+        }
+    }
+}
+
+/// Cells by their address: a file may have them in any order, and the images of packed ones.
+fn in_order(value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Some(items) = value.as_array_mut() {
+        if items.iter().all(|item| item.get("at").is_some()) {
+            items.sort_by_key(|item| item["at"].to_string());
+        }
+    }
+    value
+}
+
+/// Whether two JSON values mean the same; numbers are compared in the width they stand for.
+fn is_same(expected: &Value, found: &Value, number: Option<Number>) -> bool {
+    match (expected, found) {
+        (Value::Array(left), Value::Array(right)) => {
+            let mut pairs = left.iter().zip(right);
+            left.len() == right.len() && pairs.all(|(left, right)| is_same(left, right, number))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let mut pairs = left.iter();
+            left.len() == right.len()
+                && pairs.all(|(name, item)| {
+                    right
+                        .get(name)
+                        .is_some_and(|other| is_same(item, other, number))
+                })
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            let (left, right) = (left.to_string(), right.to_string());
+            left == right || bits(&left, number) == bits(&right, number)
+        }
+        (Value::String(left), Value::String(right)) if number == Some(Number::F128) => {
+            let quad = |text: &str| text.parse::<F128>().ok();
+            left == right || quad(left).is_some() && quad(left) == quad(right)
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// The bits of a number: metadata holds nothing wider than what its makers' doubles say.
+fn bits(text: &str, number: Option<Number>) -> u64 {
+    let wide: f64 = text.parse().unwrap();
+    match number {
+        Some(Number::F16) => f16::from_f64(wide).to_bits().into(),
+        Some(Number::Bf16) => bf16::from_f64(wide).to_bits().into(),
+        Some(Number::F32) | None => text.parse::<f32>().unwrap().to_bits().into(),
+        Some(_) => wide.to_bits(),
+    }
+}

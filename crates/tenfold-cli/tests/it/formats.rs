@@ -1,0 +1,35 @@
+//! `tenfold formats`.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use tenfold::formats::ALL;
+
+use crate::support::tenfold;
+
+#[test]
+fn all_formats_are_listed_a_line_each() {
+    let ran = tenfold(["formats"]);
+    let text = ran.text();
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let all = ALL.iter().map(|format| format.info().name);
+    let expected: Vec<&str> = std::iter::once("name").chain(all).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn all_formats_are_in_the_json() {
+    let json: Value = serde_json::from_str(&tenfold(["formats", "--json"]).text()).unwrap();
+    assert_eq!(json["schema"], "tenfold.formats/1");
+    for (format, listed) in ALL.iter().zip(json["formats"].as_array().unwrap()) {
+        assert_eq!(listed["name"], format.info().name);
+    }
+}
+
+#[test]
+fn one_format_is_told_in_full() {
+    assert_snapshot!("one", tenfold(["formats", "blz"]));
+    assert_snapshot!("one_json", tenfold(["formats", "blz", "--json"]));
+}

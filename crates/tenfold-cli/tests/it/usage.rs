@@ -1,0 +1,53 @@
+//! Command lines that make no sense, and those that ask for help.
+
+use crate::support::tenfold;
+
+#[test]
+fn help_is_data_and_has_examples() {
+    for command in ["info", "verify", "show", "convert", "formats"] {
+        let ran = tenfold([command, "--help"]);
+        assert_eq!(ran.exit.code(), 0);
+        assert_eq!(ran.errors, "");
+        let example = format!("Example:\n  tenfold {command}");
+        assert!(ran.text().contains(&example), "{ran}");
+    }
+}
+
+#[test]
+fn every_limit_has_a_flag() {
+    let help = tenfold(["info", "--help"]).text();
+    for limit in tenfold::Limits::ALL {
+        assert!(
+            help.contains(&format!("--max-{} <N>", limit.name)),
+            "{help}"
+        );
+    }
+    let short = tenfold(["info", "-h"]).text();
+    assert!(!short.contains("--max-"), "{short}");
+}
+
+#[test]
+fn the_version_is_that_of_the_crate() {
+    let version = format!("tenfold {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(tenfold(["--version"]).text(), version);
+}
+
+#[test]
+fn nonsense_is_trouble() {
+    for args in [
+        &[][..],
+        &["frobnicate"],
+        &["info"],
+        &["info", "--format", "nonsense", "x"],
+        &["info", "--max-ndim", "many", "x"],
+        &["info", "--opt", "endian", "x"],
+        &["convert", "x"],
+        &["convert", "x", "y", "--to", "nonsense"],
+        &["formats", "nonsense"],
+    ] {
+        let ran = tenfold(args);
+        assert_eq!(ran.exit.code(), 2, "{args:?}");
+        assert!(ran.out.is_empty(), "{args:?}");
+        assert!(!ran.errors.is_empty(), "{args:?}");
+    }
+}

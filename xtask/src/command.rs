@@ -1,0 +1,29 @@
+//! Other programs, run from the root of the workspace.
+
+use std::path::Path;
+use std::process::Command;
+
+/// A program that will run in the root of the workspace.
+pub(crate) fn program(name: &str, args: &[&str]) -> Command {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(name);
+    command
+        .args(args)
+        .current_dir(here.parent().unwrap_or(here));
+    command
+}
+
+/// Cargo, the one that runs this.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    program(env!("CARGO"), args)
+}
+
+/// Runs a program; it has to succeed.
+pub(crate) fn run(mut command: Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name} failed, {status}")),
+        Err(error) => Err(format!("{name} cannot be run: {error}")),
+    }
+}

@@ -1,0 +1,7 @@
+//! Whether the corpus is what its makers make.
+
+use crate::command::{program, run};
+
+pub(super) fn check() -> Result<(), String> {
+    run(program("python3", &["corpus/make/all.py", "--check"]))
+}

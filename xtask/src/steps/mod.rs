@@ -1,0 +1,36 @@
+//! The steps of `cargo xtask test`: to add one, add a function and a line here.
+
+mod corpus;
+mod rust;
+
+/// Something that passes or fails.
+pub(crate) struct Step {
+    /// What it is called in the output.
+    pub(crate) name: &'static str,
+    /// Does it.
+    pub(crate) run: fn() -> Result<(), String>,
+}
+
+/// Every check there is, the quick ones first.
+pub(crate) const TEST: &[Step] = &[
+    Step {
+        name: "format",
+        run: rust::format,
+    },
+    Step {
+        name: "clippy",
+        run: rust::clippy,
+    },
+    Step {
+        name: "documentation",
+        run: rust::documentation,
+    },
+    Step {
+        name: "tests",
+        run: rust::tests,
+    },
+    Step {
+        name: "corpus",
+        run: corpus::check,
+    },
+];

@@ -1,0 +1,28 @@
+//! What cargo can check.
+
+use crate::command::{cargo, run};
+
+pub(super) fn format() -> Result<(), String> {
+    run(cargo(&["fmt", "--all", "--check"]))
+}
+
+pub(super) fn clippy() -> Result<(), String> {
+    run(cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+pub(super) fn documentation() -> Result<(), String> {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command)
+}
+
+pub(super) fn tests() -> Result<(), String> {
+    run(cargo(&["test", "--workspace"]))
+}
