@@ -9,7 +9,7 @@ import zstd
 import ztensor_bad
 from cells import pack
 from marked import AT, split
-from ztensor_file import MAGIC, UNSHOWN, File, crc, crc32c, good, ramp, sha256
+from ztensor_file import MAGIC, UNSHOWN, File, crc, crc32c, good, opaque, ramp, sha256
 
 
 def make():
@@ -255,9 +255,10 @@ def make_sparse():
     good("sparsecsr_no_cells", csr([2, 2], [0, 0, 0], []))
 
     def unfit(name, layout, shape, blob):
-        """A blob that its layout cannot have: the tensor is left out."""
-        file = File().entry("w", "f32", shape, blob, layout=cbor.text(layout)).tensor("a", "u8", [1], [1])
-        good(name, file, notes=["skipped"])
+        """A blob that its layout cannot have: it is kept as the bytes it is."""
+        file = File().entry("w", "f32", shape, blob, layout=cbor.text(layout))
+        file.shown.append(opaque("w", "f32", shape, layout, blob))
+        good(name, file.tensor("a", "u8", [1], [1]), notes=[])
 
     unfit("sparsecoo_unfit", "sparsecoo", [3, 4], bytes(21))  # a record is 20 bytes
     unfit("sparsecsr_unfit", "sparsecsr", [1, 4], struct.pack("<3Q", 0, 2, 1) + bytes(4))  # two cells due, one there

@@ -101,6 +101,13 @@ def dense(name, dtype, shape, values, meta=None):
             "storage": "dense", "symmetries": [], "metadata": meta or {}, "data": shown(dtype, values)}
 
 
+def opaque(name, dtype, shape, layout, blob):
+    dims = common.dims(*shape)
+    return {"key": [name], "state": None, "name": name, "dtype": dtype, "shape": list(shape), "dims": dims,
+            "storage": "opaque", "symmetries": [], "metadata": {}, "layout": layout,
+            "parts": [{"name": "data", "dtype": "u8", "data": list(blob)}]}
+
+
 def good(name, file, canonical=False, notes=None, **form):
     """A readable file; `form` says how its index is spelt."""
     seen = {"format": "ztensor", "metadata": {}, "tensors": file.shown}

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use tenfold::{Error, Loss, Refusal};
+use tenfold::{Error, Info, Loss, Note, Refusal};
 
 use crate::exit::Exit;
-use crate::render::plain;
+use crate::render::{note_text, plain};
 
 /// Why a command stops.
 #[derive(Debug)]
@@ -28,13 +28,15 @@ impl Failure {
         Failure::from(Error::Invalid(text.into()))
     }
 
-    /// A file that is sound, but has something to it that `--strict` does not let pass.
-    pub(crate) fn strict(text: &str, at: Option<u64>) -> Failure {
+    /// A file that can be read, but not without a note, and `--strict` lets none pass.
+    pub(crate) fn strict(info: &Info, note: &Note) -> Failure {
+        let (name, note_text) = (info.name, note_text(info, note));
+        let text = format!("not a clean {name} file, as --strict demands: {note_text}");
         Failure {
             exit: Exit::No,
             kind: "note",
-            at,
-            text: plain(&format!("not clean, as --strict demands: {text}")),
+            at: note.at,
+            text: plain(&text),
             file: None,
         }
     }
@@ -45,6 +47,11 @@ impl Failure {
             self.file = Some(plain(&path.display().to_string()));
         }
         self
+    }
+
+    /// Whether it is about what was asked for, not about a file.
+    pub(crate) fn is_usage(&self) -> bool {
+        self.kind == "invalid"
     }
 
     /// Whether it is only that nobody reads the output any more.

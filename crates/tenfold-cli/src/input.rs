@@ -9,7 +9,6 @@ use tenfold::{Error, Format, Note, Opened, Options, ReadOptions, Result, Source,
 use crate::args::Reading;
 use crate::failure::Failure;
 use crate::options;
-use crate::render::note_text;
 use crate::streams::{Input, Streams};
 
 /// The word that stands for standard input or output.
@@ -89,10 +88,7 @@ pub(crate) fn refuse_notes(
 ) -> Result<(), Failure> {
     match notes.first().filter(|_| reading.strict) {
         None => Ok(()),
-        Some(note) => {
-            let text = format!("{} {}", format.info().name, note_text(format.info(), note));
-            Err(Failure::strict(&text, note.at))
-        }
+        Some(note) => Err(Failure::strict(format.info(), note)),
     }
 }
 
@@ -129,8 +125,8 @@ mod tests {
         assert_eq!(failure.exit, Exit::No);
         assert_eq!(
             failure.about(Path::new("a.blz")).line(),
-            "a.blz: not clean, as --strict demands: blz note (unknown-checksum) on enc/w\\n: \
-             md5 is not known (byte 7)"
+            "a.blz: not a clean blz file, as --strict demands: \
+             note (unknown-checksum) on enc/w\\n: md5 is not known (byte 7)"
         );
     }
 }

@@ -62,7 +62,10 @@ fn write(
     how: &WriteOptions,
     streams: &mut Streams,
 ) -> Result<(), Failure> {
-    let about_input = |error: tenfold::Error| Failure::from(error).about(&args.input);
+    let about_input = |error: tenfold::Error| match Failure::from(error) {
+        failure if failure.is_usage() => failure,
+        failure => failure.about(&args.input),
+    };
     if args.output != Path::new(DASH) {
         return tenfold::save(bundle, &args.output, format, how, args.force).map_err(about_input);
     }

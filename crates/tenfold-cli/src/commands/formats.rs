@@ -1,6 +1,6 @@
 //! `tenfold formats`: what there is, and what each can hold.
 
-use tenfold::{Arity, Holds, Info, Number, Order, Result, formats};
+use tenfold::{Arity, Holds, Info, Names, Number, Order, Result, formats};
 
 use super::Outcome;
 use crate::args::Formats;
@@ -52,12 +52,17 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
         (false, true) => "of each tensor",
         (false, false) => "none",
     };
+    let tensors = match holds.names {
+        Names::One => "one, without a name",
+        Names::Flat => "any number, by name",
+        Names::Tree => "any number, by path",
+    };
     out.text(&format!("{}: {}\n", info.name, info.title))?;
     let mut table = Table::default();
     let mut say = |name: &str, text: &str| table.push(Row::new([name, text]));
     say("files", &extensions(info));
     say("versions", &info.versions.join(" "));
-    say("tensors", names_text(holds.names));
+    say("tensors", tensors);
     say("storage", &kinds(holds));
     say("numbers", &numbers(holds.numbers, holds.arities));
     say("dimensions", &range(holds.ndim));
@@ -70,9 +75,9 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
         say("options", "none");
     }
     for option in info.options {
-        let when = when_text(option.when);
+        let name = format!("option to {}", when_text(option.when));
         let usage = format!("--opt {}={}", option.name, option.values);
-        say("option", &format!("{usage}, to {when}: {}", option.about));
+        say(&name, &format!("{usage}: {}", option.about));
     }
     table.print("  ", out)
 }

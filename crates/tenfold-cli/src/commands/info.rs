@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use tenfold::{Bundle, Info, Key, Meta, Opened, Result, Source, Storage, Tensor};
+use tenfold::{Bundle, Info, Key, Opened, Result, Source, Storage, Tensor};
 
 use super::{Outcome, each_file};
 use crate::args;
 use crate::exit::Exit;
 use crate::input;
 use crate::render::{
-    Json, Row, Table, bytes_text, cells_text, counted, describe, metadata, note, note_text, plain,
-    shape_text, short_value, shown_name,
+    Json, Row, Table, bytes_text, cells_text, counted, describe, metadata, metadata_lines, note,
+    note_text, plain, shape_text, shown_name,
 };
 use crate::streams::{Out, Streams};
 
@@ -141,13 +141,4 @@ fn row(info: &Info, key: &Key, tensor: &Tensor) -> Row {
     row.below
         .extend(metadata_lines(&tensor.meta, &tensor.hints));
     row
-}
-
-/// One line a value of metadata.
-fn metadata_lines(meta: &Meta, hints: &Meta) -> Vec<String> {
-    let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
-    meta.iter()
-        .chain(hints)
-        .map(|(name, item)| format!("{name}: {}", short_value(item)))
-        .collect()
 }

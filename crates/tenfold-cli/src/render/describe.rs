@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tenfold::{Info, Key, Meta, Names, Note, Result, Size, Symmetry, Tensor};
 
-use super::{Json, value};
+use super::{Json, short_value, value};
 
 /// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
@@ -63,6 +63,15 @@ pub(crate) fn metadata(json: &mut Json, meta: &Meta, hints: &Meta) -> Result<()>
             json.name(name)?.raw(&text)
         })
     })
+}
+
+/// Metadata and hints for a person, a line each.
+pub(crate) fn metadata_lines(meta: &Meta, hints: &Meta) -> Vec<String> {
+    let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
+    meta.iter()
+        .chain(hints)
+        .map(|(name, item)| format!("{name}: {}", short_value(item)))
+        .collect()
 }
 
 /// Writes a note.

@@ -111,3 +111,39 @@ fn other_formats_are_not_there_yet() {
         assert_eq!((ran.exit, ran.errors), (Exit::Trouble, said));
     }
 }
+
+#[test]
+fn what_cannot_be_kept_is_refused() {
+    for (name, file) in [
+        ("skipped", "ztensor/good/layout_unknown.zt"),
+        ("duplicate", "ztensor/good/name_twice.zt"),
+    ] {
+        let ran = convert(corpus(file).into(), "never-written.zt".into(), &[]);
+        assert_snapshot!(name, ran);
+    }
+}
+
+#[test]
+fn options_and_versions_reach_the_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("new.zt");
+    let input = PathBuf::from(corpus("ztensor/good/bool.zt"));
+    let ran = convert(input.clone(), out.clone(), &["--opt", "checksum=crc32c"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let info = tenfold(["info".into(), out.clone()]).text();
+    assert!(info.contains("ztensor:checksum: \"crc32c\""), "{info}");
+    let ran = convert(input, out, &["--opt", "checksum=md5", "--force"]);
+    assert_snapshot!(ran);
+
+    let out = folder.path().join("old.bin");
+    let input = corpus("tens/good/matrix.tens").into();
+    let ran = convert(input, out.clone(), &["--to", "tens@0.9"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let info = tenfold(["info".into(), out]).text();
+    assert!(info.contains("tens:version: \"0.9\""), "{info}");
+}
+
+#[test]
+fn an_extension_of_another_format_is_not_there_yet() {
+    assert_snapshot!(convert(example(), "never-written.zt".into(), &[]));
+}

@@ -79,3 +79,26 @@ fn a_limit_names_the_flag_that_raises_it() {
 fn a_folder_is_no_file() {
     assert_snapshot!(tenfold(["info", "src"]));
 }
+
+#[test]
+fn names_symmetries_and_metadata_are_told() {
+    let files = [
+        "ztensor/good/names.zt",
+        "ztensor/good/custom_fields.zt",
+        "ztensor/good/layout_unknown.zt",
+        "primitiv/good/model_adam.model",
+        "primitiv/good/optimizer_adam.optimizer",
+        "tens/good/packed_pairs_amplitudes.tens",
+        "vespa/good/mixed_f32.tbf",
+    ];
+    let words = std::iter::once("info".to_owned());
+    let ran = tenfold(words.chain(files.into_iter().map(corpus)));
+    assert!(!ran.text().contains('\u{1b}'));
+    assert_snapshot!(ran);
+}
+
+#[test]
+fn json_counts_packed_cells() {
+    let file = corpus("tens/huge/pairs_antisymmetric.tens");
+    assert_snapshot!(tenfold(["info", "--json", &file]));
+}

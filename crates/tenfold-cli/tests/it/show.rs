@@ -73,3 +73,30 @@ fn a_full_disk_is_said_and_a_closed_pipe_is_not() {
         assert_eq!(String::from_utf8(errors.bytes()).unwrap(), said);
     }
 }
+
+#[test]
+fn every_format_has_its_print() {
+    for (name, file) in [
+        ("tens", "tens/good/packed_pairs_amplitudes.tens"),
+        ("ztensor", "ztensor/good/scalars.zt"),
+        ("vespa", "vespa/good/label_control.tbf"),
+        ("primitiv", "primitiv/good/model_adam.model"),
+        ("metadata", "primitiv/good/optimizer_sgd.optimizer"),
+    ] {
+        assert_snapshot!(name, tenfold(["show".into(), corpus(file)]));
+    }
+}
+
+#[test]
+fn nothing_is_shown_of_a_file_with_a_wrong_checksum() {
+    let file = corpus("ztensor/bad/crc32c_wrong.zt");
+    assert_snapshot!(tenfold(["show", "--json", &file]));
+}
+
+#[test]
+fn expanding_too_much_names_the_flag_that_allows_it() {
+    let file = corpus("tens/huge/negative_cycle.tens");
+    let ran = tenfold(["show", "--json", &file]);
+    assert_eq!(ran.exit, Exit::No);
+    assert!(ran.errors.contains("raise it with --max-decoded"), "{ran}");
+}

@@ -96,3 +96,20 @@ fn a_closed_pipe_does_not_hide_a_bad_file() {
     let exit = run(words(["verify", &bad, &good]), &mut streams);
     assert_eq!(exit, Exit::No);
 }
+
+#[test]
+fn a_note_is_said_and_only_strictly_a_fault() {
+    let file = corpus("ztensor/good/checksum_md5.zt");
+    assert_snapshot!("note", tenfold(["verify", &file]));
+    assert_snapshot!("note_strict", tenfold(["verify", "--strict", &file]));
+    let ran = tenfold(["verify", "--strict", "--json", &file]);
+    assert_snapshot!("note_strict_json", ran);
+}
+
+#[test]
+fn values_that_break_their_symmetry_are_forgiven_leniently() {
+    let file = corpus("tens/bad/antihermitian_diagonal.tens");
+    assert_snapshot!("broken_symmetry", tenfold(["verify", &file]));
+    let ran = tenfold(["verify", "--lenient", &file]);
+    assert_snapshot!("broken_symmetry_lenient", ran);
+}

@@ -3,13 +3,20 @@
 use tenfold::{Bundle, Info, Limits, Result, Storage, Tensor};
 
 use super::{cells, compare_checksums};
-use crate::render::{Window, array, cells_text, counted, plain, shape_text, shown_name};
+use crate::render::{
+    Window, array, cells_text, counted, metadata_lines, plain, shape_text, shown_name,
+};
 use crate::streams::Out;
 
 /// Trains whose printed cells take more multiplications are not multiplied out.
 const WORK: u64 = 1 << 26;
 
 pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out) -> Result<()> {
+    if bundle.entries().is_empty() {
+        for line in metadata_lines(&bundle.meta, &bundle.hints) {
+            out.text(&format!("{}\n", plain(&line)))?;
+        }
+    }
     for (place, (key, tensor)) in bundle.entries().iter().enumerate() {
         if place > 0 {
             out.text("\n")?;
