@@ -1,15 +1,19 @@
 //! Other programs, run from the root of the workspace.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-/// A program that will run in the root of the workspace.
-pub(crate) fn program(name: &str, args: &[&str]) -> Command {
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// A program that will run in the root of the workspace.
+pub(crate) fn program(name: impl AsRef<OsStr>, args: &[&str]) -> Command {
     let mut command = Command::new(name);
-    command
-        .args(args)
-        .current_dir(here.parent().unwrap_or(here));
+    command.args(args).current_dir(root());
     command
 }
 

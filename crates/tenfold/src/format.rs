@@ -197,6 +197,8 @@ pub struct WriteOptions {
     pub version: Option<String>,
     /// Options of the format, by name.
     pub options: Options,
+    /// How much work the values may ask for: sorting, unpacking, reordering.
+    pub limits: Limits,
     /// Whether the file is brought to the disk before it gets its name; on unless switched off.
     pub skip_sync: bool,
 }

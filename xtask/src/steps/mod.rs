@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask test`: to add one, add a function and a line here.
 
 mod corpus;
+mod oracles;
 mod rust;
 
 /// Something that passes or fails.
@@ -32,5 +33,9 @@ pub(crate) const TEST: &[Step] = &[
     Step {
         name: "corpus",
         run: corpus::check,
+    },
+    Step {
+        name: "oracles",
+        run: oracles::check,
     },
 ];

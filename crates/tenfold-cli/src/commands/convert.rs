@@ -31,6 +31,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let how = WriteOptions {
         version: args.to.as_ref().and_then(|to| to.version.clone()),
         options: writing,
+        limits: args.reading.limits.0.clone(),
         skip_sync: args.no_sync,
     };
     write(args, &opened.bundle, target, &how, streams)?;

@@ -215,7 +215,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn end(&self) -> Result<()> {
         match self.left() {
             0 => Ok(()),
-            left => self.fail(format!("{left} bytes left over after the end of the data")),
+            left => self.fail(format!("bytes left over after the end of the data: {left}")),
         }
     }
 }

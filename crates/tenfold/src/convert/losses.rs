@@ -63,7 +63,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
     if skipped > 0 {
         add(
             Aspect::Skipped,
-            format!("{skipped} tensors could not be read"),
+            format!("tensors that could not be read: {skipped}"),
         );
     }
 }

@@ -9,17 +9,17 @@ use crate::limits::Limits;
 use crate::tensor::{Storage, Tensor};
 
 /// Gives the bundle with every dense tensor in an order that the format writes.
-pub(super) fn lower(bundle: &Bundle, info: &Info) -> Result<Bundle> {
+pub(super) fn lower(bundle: &Bundle, info: &Info, limits: &Limits) -> Result<Bundle> {
     let mut lowered = Bundle::new();
     lowered.meta = bundle.meta.clone();
     lowered.hints = bundle.hints.clone();
     for (key, tensor) in bundle.entries() {
-        lowered.push(key.clone(), in_order(tensor, info)?);
+        lowered.push(key.clone(), in_order(tensor, info, limits)?);
     }
     Ok(lowered)
 }
 
-fn in_order(tensor: &Tensor, info: &Info) -> Result<Tensor> {
+fn in_order(tensor: &Tensor, info: &Info, limits: &Limits) -> Result<Tensor> {
     let Storage::Dense { order, .. } = tensor.storage() else {
         return Ok(tensor.clone());
     };
@@ -28,7 +28,7 @@ fn in_order(tensor: &Tensor, info: &Info) -> Result<Tensor> {
         [first, ..] => *first,
         [] => return Ok(tensor.clone()),
     };
-    let values = tensor.dense(wanted, &Limits::default())?;
+    let values = tensor.dense(wanted, limits)?;
     let storage = Storage::Dense {
         order: wanted,
         values,

@@ -40,7 +40,7 @@ pub fn write_to(
         .into());
     }
     format
-        .write(&lower(bundle, info)?, out, how)
+        .write(&lower(bundle, info, &how.limits)?, out, how)
         .map_err(|error| error.of(info.name))
 }
 

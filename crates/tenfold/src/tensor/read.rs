@@ -26,8 +26,8 @@ pub enum Cell<'a> {
     Labelled {
         /// One label a mapped dimension.
         labels: &'a [String],
-        /// The values of the block, row-major, little-endian.
-        values: &'a [u8],
+        /// The values of the block, row-major.
+        values: Numbers,
     },
 }
 
@@ -247,7 +247,7 @@ impl Tensor {
             ..
         } = self.storage()
         {
-            return self.for_each_block(values, limits, each);
+            return self.for_each_block(values, each);
         }
         let sizes = self.sizes()?;
         let sparse = self
@@ -260,26 +260,25 @@ impl Tensor {
     fn for_each_block(
         &self,
         values: &Numbers,
-        limits: &Limits,
         each: &mut dyn FnMut(Cell) -> Result<()>,
     ) -> Result<()> {
+        /// Blocks up to this size are read along with their labels; larger ones stay in the file.
+        const SMALL: u64 = 1 << 20;
         let Extent::Records(records) = values.bytes.extent() else {
             return Err(Error::invalid("labelled values without labels"));
         };
-        if records.count() > 0 {
-            let why = "a labelled block would be read into memory";
-            limits.check_decoded(why, records.width())?;
-        }
-        let mut block = Vec::new();
-        records.for_each(values.bytes.source(), &mut |_, labels, scan| {
-            scan.take_into(records.width(), &mut block)?;
-            if values.must_swap(Endian::Little) {
-                swap(&mut block, values.number.width());
-            }
-            each(Cell::Labelled {
-                labels,
-                values: &block,
-            })
+        let source = values.bytes.source();
+        records.for_each(source, &mut |_, labels, scan| {
+            let bytes = if records.width() <= SMALL {
+                Bytes::memory(scan.take(records.width())?)
+            } else {
+                Bytes::run(source, scan.at()..scan.at().saturating_add(records.width()))?
+            };
+            let values = Numbers {
+                bytes,
+                ..values.clone()
+            };
+            each(Cell::Labelled { labels, values })
         })
     }
 }

@@ -401,7 +401,8 @@ pub(crate) fn meaning(tensor: &Tensor) -> Meaning {
                             assert!(cells.insert(index.to_vec(), value.to_vec()).is_none());
                         }
                         Cell::Labelled { labels, values } => {
-                            assert!(blocks.insert(labels.to_vec(), values.to_vec()).is_none());
+                            let values = little_endian(&values);
+                            assert!(blocks.insert(labels.to_vec(), values).is_none());
                         }
                     }
                     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenfold::{Bytes, Cell, Dim, Endian, Error, Limits, Numbers, Order, Result, Storage, Tensor};
+use tenfold::{Cell, Dim, Error, Limits, Numbers, Order, Result, Storage, Tensor};
 
 use crate::render::{EDGE, Window, array, element, is_small, plain};
 use crate::streams::Out;
@@ -118,19 +118,17 @@ fn entry(tensor: &Tensor, cell: &Cell, total: Option<u128>, limits: &Limits) -> 
 }
 
 /// The text of a block, which is an array of the indexed dimensions.
-fn block(tensor: &Tensor, values: &[u8], total: Option<u128>, limits: &Limits) -> Result<String> {
+fn block(
+    tensor: &Tensor,
+    values: &Numbers,
+    total: Option<u128>,
+    limits: &Limits,
+) -> Result<String> {
     let sizes = tensor.indexed_sizes();
     let window = Window::new(&sizes, total);
-    if window.is_whole() {
-        return Ok(array(&window, tensor.dtype(), values));
-    }
     let storage = Storage::Dense {
         order: Order::Row,
-        values: Numbers {
-            number: tensor.dtype().number,
-            endian: Endian::Little,
-            bytes: Bytes::memory(values.to_vec()),
-        },
+        values: values.clone(),
     };
     let dims = sizes.into_iter().map(Dim::indexed).collect();
     let block = Tensor::new(dims, tensor.dtype(), vec![], storage)?;

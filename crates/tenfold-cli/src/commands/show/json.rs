@@ -86,19 +86,15 @@ fn values(json: &mut Json, dtype: DType, bytes: &[u8]) -> Result<()> {
 }
 
 fn cell(json: &mut Json, dtype: DType, cell: &Cell) -> Result<()> {
-    json.object(|json| {
-        let values_of = match cell {
-            Cell::At { index, value } => {
-                json.name("at")?.numbers(*index)?;
-                value
-            }
-            Cell::Labelled { labels, values } => {
-                json.name("at")?.texts(*labels)?;
-                values
-            }
-        };
-        json.name("data")?
-            .list(|json| values(json, dtype, values_of))
+    json.object(|json| match cell {
+        Cell::At { index, value } => {
+            json.name("at")?.numbers(*index)?;
+            json.name("data")?.list(|json| values(json, dtype, value))
+        }
+        Cell::Labelled { labels, values } => {
+            json.name("at")?.texts(*labels)?;
+            numbers(json.name("data")?, dtype, values)
+        }
     })
 }
 

@@ -9,7 +9,6 @@ use crate::bytes::{Endian, Sink, narrow, swap, wide};
 use crate::error::{Aspect, Error, Loss, Refusal, Result};
 use crate::format::WriteOptions;
 use crate::key::Key;
-use crate::limits::Limits;
 use crate::meta::Value;
 use crate::number::{Kind, Numbers};
 use crate::tensor::{Sorted, Storage, Symmetry, Tensor};
@@ -212,7 +211,7 @@ impl Writer<'_> {
     fn write_pairs(&self, out: &mut Sink) -> Result<()> {
         let keep = [("drop", false), ("keep", true)];
         let keeps_zeros = self.how.options.choose("zeros", &keep)?.unwrap_or(false);
-        let sorted = Sorted::new(self.tensor, &Limits::default())?;
+        let sorted = Sorted::new(self.tensor, &self.how.limits)?;
         let dropped = if keeps_zeros { 0 } else { sorted.n_zeros() };
         out.write(&self.tensor.stored().saturating_sub(dropped).to_le_bytes())?;
         let is_big = self.endian(self.values()?) == Endian::Big;

@@ -261,6 +261,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Endian;
     use crate::error::Error;
     use crate::limits::Limits;
     use crate::tensor::{Cell, Size};
@@ -287,9 +288,13 @@ mod tests {
                 let Cell::Labelled { labels, values } = cell else {
                     panic!("a cell without labels");
                 };
-                let numbers = values.chunks(tensor.dtype().width());
-                let numbers = numbers.map(|number| tensor.dtype().number.to_f64(number));
-                found.push((labels.to_vec(), numbers.collect()));
+                let mut numbers = Vec::new();
+                let width = values.number.width();
+                values.for_each(Endian::Little, width, 1 << 10, &mut |piece| {
+                    numbers.extend(piece.chunks(width).map(|cell| values.number.to_f64(cell)));
+                    Ok(())
+                })?;
+                found.push((labels.to_vec(), numbers));
                 Ok(())
             })
             .unwrap();

@@ -147,7 +147,12 @@ fn indices(bytes: Bytes) -> Numbers {
 }
 
 /// Writes a sparse blob in the byte order `endian`; gives the name of its layout.
-pub(super) fn write(tensor: &Tensor, out: &mut Sink, endian: Endian) -> Result<&'static str> {
+pub(super) fn write(
+    tensor: &Tensor,
+    out: &mut Sink,
+    endian: Endian,
+    limits: &Limits,
+) -> Result<&'static str> {
     let Storage::Sparse {
         address, values, ..
     } = tensor.storage()
@@ -161,7 +166,7 @@ pub(super) fn write(tensor: &Tensor, out: &mut Sink, endian: Endian) -> Result<&
         return Ok("sparsecsr");
     }
     let mut value_bytes = Vec::new();
-    tensor.for_each_cell(&Limits::default(), &mut |cell| {
+    tensor.for_each_cell(limits, &mut |cell| {
         let Cell::At { index, value } = cell else {
             return Err(Error::invalid("labels have no coordinates"));
         };

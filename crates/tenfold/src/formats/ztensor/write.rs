@@ -6,6 +6,7 @@ use crate::bytes::{Algorithm, Compressor, Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::meta::Value;
 use crate::number::Numbers;
 use crate::tensor::{Storage, Tensor};
@@ -18,7 +19,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     for (key, tensor) in bundle.entries() {
         out.pad_to(ALIGNMENT)?;
         let plan = Plan::new(tensor, how)?;
-        let blob = plan.blob(tensor, out)?;
+        let blob = plan.blob(tensor, out, &how.limits)?;
         write_entry(key, tensor, &blob, &mut index)?;
     }
     let index = index.finish();
@@ -74,7 +75,7 @@ impl Plan {
         })
     }
 
-    fn blob(&self, tensor: &Tensor, out: &mut Sink) -> Result<Blob> {
+    fn blob(&self, tensor: &Tensor, out: &mut Sink, limits: &Limits) -> Result<Blob> {
         let offset = out.at();
         out.start_digest(self.checksum);
         let mut encoding = "raw";
@@ -92,7 +93,7 @@ impl Plan {
                 }
             },
             Storage::Sparse { values, .. } => {
-                layout = sparse::write(tensor, out, values.endian)?.into();
+                layout = sparse::write(tensor, out, values.endian, limits)?.into();
                 endian = (values.number.width() > 1).then_some(values.endian);
             }
             Storage::Opaque { layout: own, parts } => {

@@ -1,7 +1,7 @@
 //! The byte vectors of Vespa's own programs.
 
 use serde_json::Value as Json;
-use tenfold::{Bundle, Cell, Limits, Mode, NoteKind, Result, Size, Tensor};
+use tenfold::{Bundle, Cell, Endian, Limits, Mode, NoteKind, Result, Size, Tensor};
 
 use crate::support::{self, how, json, vectors, verify, write};
 
@@ -44,7 +44,12 @@ fn blocks(tensor: &Tensor) -> Vec<Block> {
             let Cell::Labelled { labels, values } = cell else {
                 panic!("a cell without labels");
             };
-            found.push((labels.to_vec(), numbers(values)));
+            let mut all = Vec::new();
+            values.for_each(Endian::Little, number.width(), 1 << 10, &mut |piece| {
+                all.extend(numbers(piece));
+                Ok(())
+            })?;
+            found.push((labels.to_vec(), all));
             Ok(())
         })
         .unwrap();

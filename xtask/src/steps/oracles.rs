@@ -1,0 +1,45 @@
+//! What other programs say: each folder of `oracles` is one, with an environment of its own.
+
+use std::path::{Path, PathBuf};
+
+use crate::command::{cargo, program, root, run};
+
+pub(super) fn check() -> Result<(), String> {
+    run(cargo(&["build", "--package", "tenfold-cli"]))?;
+    let listed = std::fs::read_dir(root().join("oracles")).map_err(|error| error.to_string())?;
+    let mut folders: Vec<PathBuf> = listed
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders.iter().try_for_each(|folder| ask(folder))
+}
+
+/// Makes the environment of an oracle, unless it is there already, and runs its check.
+fn ask(folder: &Path) -> Result<(), String> {
+    let name = folder.file_name().unwrap_or_default();
+    let environment = root().join("target/oracles").join(name);
+    let python = environment.join("bin/python");
+    let wanted = folder.join("requirements.txt");
+    let installed = environment.join("requirements.txt");
+    let is_ready = match (std::fs::read(&wanted), std::fs::read(&installed)) {
+        (Ok(wanted), Ok(installed)) => wanted == installed,
+        _ => false,
+    };
+    if !is_ready {
+        let mut make = program("python3", &["-m", "venv", "--clear"]);
+        make.arg(&environment);
+        run(make)?;
+        let mut install = program(
+            &python,
+            &["-m", "pip", "install", "--quiet", "--requirement"],
+        );
+        install.arg(&wanted);
+        run(install)?;
+        std::fs::copy(&wanted, &installed).map_err(|error| error.to_string())?;
+    }
+    let mut check = program(&python, &[]);
+    check.arg(folder.join("check.py"));
+    check.env("TENFOLD", root().join("target/debug/tenfold"));
+    run(check)
+}
