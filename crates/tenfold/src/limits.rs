@@ -25,6 +25,8 @@ pub struct Limits {
     pub text: u64,
     /// Levels of nesting in metadata.
     pub depth: u64,
+    /// Symmetries that one tensor declares.
+    pub symmetries: u64,
     /// Labelled blocks in one tensor.
     pub labels: u64,
     /// Bytes that one tensor may become when it is decompressed, unpacked or made dense.
@@ -79,6 +81,11 @@ impl Limits {
             about: "levels of nesting in metadata",
         },
         LimitInfo {
+            name: "symmetries",
+            default: 256,
+            about: "symmetries that one tensor declares",
+        },
+        LimitInfo {
             name: "labels",
             default: 1 << 24,
             about: "labelled blocks in one tensor",
@@ -95,7 +102,7 @@ impl Limits {
         },
         LimitInfo {
             name: "orbit",
-            default: 64 * KIB,
+            default: 8 * KIB,
             about: "cells that packed symmetries may tie together",
         },
     ];
@@ -107,6 +114,7 @@ impl Limits {
             "ndim" => &mut self.ndim,
             "text" => &mut self.text,
             "depth" => &mut self.depth,
+            "symmetries" => &mut self.symmetries,
             "labels" => &mut self.labels,
             "decoded" => &mut self.decoded,
             "ratio" => &mut self.ratio,
@@ -145,6 +153,10 @@ impl Limits {
 
     pub(crate) fn check_depth(&self, wanted: u64) -> Result<()> {
         check("depth", "metadata is nested too deeply", wanted, self.depth)
+    }
+
+    pub(crate) fn check_symmetries(&self, wanted: u64) -> Result<()> {
+        check("symmetries", "too many symmetries", wanted, self.symmetries)
     }
 
     pub(crate) fn check_labels(&self, wanted: u64) -> Result<()> {
@@ -187,6 +199,7 @@ impl Default for Limits {
             ndim: 0,
             text: 0,
             depth: 0,
+            symmetries: 0,
             labels: 0,
             decoded: 0,
             ratio: 0,

@@ -1,5 +1,8 @@
 //! Files mapped into memory: the one place in the library that needs `unsafe`.
-#![allow(unsafe_code)]
+#![expect(
+    unsafe_code,
+    reason = "mapping a file is unsafe, and nothing else here is"
+)]
 
 use std::fs::File;
 use std::path::Path;

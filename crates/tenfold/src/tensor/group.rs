@@ -19,7 +19,7 @@ use crate::number::{Arity, DType};
 pub(crate) struct Group {
     sizes: Vec<u64>,
     elements: Vec<(Vec<usize>, Operation)>,
-    generators: usize,
+    is_trivial: bool,
 }
 
 /// Where a cell's value comes from.
@@ -46,6 +46,12 @@ impl Group {
         keep: impl Fn(&Symmetry) -> bool,
         limits: &Limits,
     ) -> Result<Group> {
+        let identity: Vec<usize> = (0..sizes.len()).collect();
+        let mut group = Group {
+            sizes: sizes.to_vec(),
+            elements: vec![(identity, Operation::default())],
+            is_trivial: true,
+        };
         let mut generators = Vec::new();
         for symmetry in symmetries.iter().filter(|symmetry| keep(symmetry)) {
             let Some(mut operation) = Operation::of_code(&symmetry.operation) else {
@@ -54,33 +60,38 @@ impl Group {
             };
             // A real number is its own conjugate.
             operation.conjugate &= dtype.arity != Arity::Real;
-            generators.push((symmetry.permutation.clone(), operation));
+            group.is_trivial = false;
+            let generator = (symmetry.permutation.clone(), operation);
+            // Each that is new at least doubles the group, so that few of many are ever used.
+            if !group.elements.contains(&generator) {
+                generators.push(generator);
+                group.elements.truncate(1);
+                group.close(&generators, limits)?;
+            }
         }
-        let identity: Vec<usize> = (0..sizes.len()).collect();
-        let start = (identity, Operation::default());
-        let mut seen = HashSet::from([start.clone()]);
-        let mut elements = vec![start];
+        Ok(group)
+    }
+
+    /// Adds all products of the generators to the identity.
+    fn close(&mut self, generators: &[(Vec<usize>, Operation)], limits: &Limits) -> Result<()> {
+        let mut seen: HashSet<_> = self.elements.iter().cloned().collect();
         let mut next = 0;
-        while let Some(element) = elements.get(next).cloned() {
-            for (permutation, operation) in &generators {
+        while let Some(element) = self.elements.get(next).cloned() {
+            for (permutation, operation) in generators {
                 let product = (compose(&element.0, permutation), element.1.then(*operation));
                 if seen.insert(product.clone()) {
-                    elements.push(product);
-                    limits.check_orbit(crate::bytes::wide(elements.len()))?;
+                    self.elements.push(product);
+                    limits.check_orbit(self.order())?;
                 }
             }
             next += 1;
         }
-        Ok(Group {
-            sizes: sizes.to_vec(),
-            elements,
-            generators: generators.len(),
-        })
+        Ok(())
     }
 
     /// Whether there is no symmetry at all.
     pub(crate) fn is_trivial(&self) -> bool {
-        self.generators == 0
+        self.is_trivial
     }
 
     /// How many combinations there are.

@@ -20,6 +20,8 @@ pub(crate) struct Items<'a> {
     base: u64,
     format: &'static str,
     limits: &'a Limits,
+    /// Bytes of memory that values take besides their own.
+    kept: u64,
 }
 
 /// What is left of an array or a map.
@@ -38,6 +40,7 @@ impl<'a> Items<'a> {
             base,
             format,
             limits,
+            kept: 0,
         }
     }
 
@@ -147,6 +150,9 @@ impl<'a> Items<'a> {
 
     fn nested(&mut self, depth: u64) -> Result<Value> {
         self.limits.check_depth(depth)?;
+        // One byte of an index may become a value of many.
+        self.kept = self.kept.saturating_add(wide(size_of::<Value>()));
+        self.limits.check_header(self.kept)?;
         let deeper = depth.saturating_add(1);
         let at = self.at();
         if depth > DEEPEST {

@@ -43,6 +43,7 @@ impl Reader<'_> {
                 SYMMETRY => {
                     let symmetry = self.symmetry(header, size_at, end, symmetries)?;
                     symmetries.push(symmetry);
+                    self.how.limits.check_symmetries(wide(symmetries.len()))?;
                 }
                 DENSDATA if header.has_pairs => {
                     return self
@@ -225,8 +226,8 @@ impl Reader<'_> {
     /// Keeps a chunk that is not understood.
     fn keep(&mut self, magic: &[u8; 8], end: u64, after: bool) -> Result<()> {
         let len = end.saturating_sub(self.scan.at());
-        self.how.limits.check_header(len)?;
-        self.how.limits.check_tensors(wide(self.chunks.len()))?;
+        self.kept = self.kept.saturating_add(len).saturating_add(CHUNK_HEADER);
+        self.how.limits.check_header(self.kept)?;
         let data = self.scan.take(len)?;
         let text = |text: &str| Value::Text(text.into());
         self.chunks.push(Value::Map(vec![

@@ -22,6 +22,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         scan,
         notes: Vec::new(),
         chunks: Vec::new(),
+        kept: 0,
     };
     reader.read()
 }
@@ -32,6 +33,8 @@ pub(super) struct Reader<'a> {
     pub(super) scan: Scan<'a>,
     notes: Vec<Note>,
     pub(super) chunks: Vec<Value>,
+    /// How many bytes the chunks that are kept take.
+    pub(super) kept: u64,
 }
 
 /// The fixed fields, as far as the rest needs them.
