@@ -31,11 +31,11 @@ pub(crate) struct Tenfold {
 pub(crate) enum Command {
     /// Say what is in files, from their headers alone
     #[command(after_help = "Example:\n  tenfold info model.zt\n  tenfold info --json *.zt")]
-    Info(Info),
+    Info(Files),
     /// Read files to the last byte and say whether they are sound
     #[command(after_help = "Example:\n  tenfold verify model.zt\n  \
                             tenfold verify --strict --json *.zt")]
-    Verify(Verify),
+    Verify(Files),
     /// Print the values of a file
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
                             tenfold show --json model.zt > model.json")]
@@ -49,22 +49,9 @@ pub(crate) enum Command {
     Formats(Formats),
 }
 
-/// The arguments of `info`.
+/// The arguments of the commands that take any number of files.
 #[derive(Args)]
-pub(crate) struct Info {
-    /// The files; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Print JSON, one object a file and line
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-/// The arguments of `verify`.
-#[derive(Args)]
-pub(crate) struct Verify {
+pub(crate) struct Files {
     /// The files; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,

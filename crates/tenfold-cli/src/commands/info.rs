@@ -5,7 +5,7 @@ use std::path::Path;
 use tenfold::{Bundle, Info, Key, Opened, Result, Source, Storage, Tensor};
 
 use super::{Outcome, each_file};
-use crate::args;
+use crate::args::Files;
 use crate::exit::Exit;
 use crate::input;
 use crate::render::{
@@ -16,7 +16,7 @@ use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.info/1";
 
-pub(super) fn run(args: &args::Info, streams: &mut Streams) -> Outcome {
+pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
     each_file(&args.files, streams, |file, streams| {
         let (source, opened) = input::open(file, &args.reading, streams)?;
         if args.json {

@@ -5,7 +5,7 @@ use std::path::Path;
 use tenfold::{Error, Format, Mode, Note, NoteKind, Result};
 
 use super::{Outcome, each_file};
-use crate::args::{Reading, Verify};
+use crate::args::{Files, Reading};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -15,7 +15,7 @@ use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.verify/1";
 
-pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
+pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
     each_file(&args.files, streams, |file, streams| {
         let mut found = Found::default();
         let fault = examine(file, &args.reading, streams, &mut found).err();

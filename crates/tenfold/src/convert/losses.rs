@@ -70,8 +70,8 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
 
 fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     let entries = bundle.entries();
-    if holds.names == Names::One && entries.len() > 1 {
-        let detail = format!("{} tensors where one fits", entries.len());
+    if holds.names == Names::One && entries.len() != 1 {
+        let detail = format!("{} tensors where one is needed", entries.len());
         found.push(Loss {
             key: None,
             aspect: Aspect::Count,

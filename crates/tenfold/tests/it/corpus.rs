@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tenfold::{Bundle, Error, Mode};
 
-use crate::roundtrip::meanings;
+use crate::meaning::meanings;
 use crate::support::{at, files, how, kind, project, read, sibling, verify, write};
 
 /// How many files each folder has, so that none is lost unseen.

@@ -10,7 +10,9 @@
 
 mod corpus;
 mod docs;
+mod generate;
 mod layering;
+mod meaning;
 mod roundtrip;
 mod support;
 mod vectors;

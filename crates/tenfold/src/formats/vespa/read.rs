@@ -261,7 +261,6 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::Endian;
     use crate::error::Error;
     use crate::limits::Limits;
     use crate::tensor::{Cell, Size};
@@ -288,13 +287,11 @@ mod tests {
                 let Cell::Labelled { labels, values } = cell else {
                     panic!("a cell without labels");
                 };
-                let mut numbers = Vec::new();
-                let width = values.number.width();
-                values.for_each(Endian::Little, width, 1 << 10, &mut |piece| {
-                    numbers.extend(piece.chunks(width).map(|cell| values.number.to_f64(cell)));
-                    Ok(())
-                })?;
-                found.push((labels.to_vec(), numbers));
+                let bytes = values.bytes.to_vec()?;
+                let cells = bytes.chunks(values.number.width());
+                let little = cells.map(|cell| cell.iter().rev().copied().collect::<Vec<u8>>());
+                let numbers = little.map(|cell| values.number.to_f64(&cell));
+                found.push((labels.to_vec(), numbers.collect()));
                 Ok(())
             })
             .unwrap();

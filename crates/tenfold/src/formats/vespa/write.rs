@@ -173,13 +173,6 @@ fn write_labels(labels: &[String], out: &mut Sink) -> Result<()> {
 /// What a file cannot hold of a bundle, beyond what [`Holds`](crate::format::Holds) says.
 pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
-    if bundle.entries().is_empty() {
-        losses.push(Loss {
-            key: None,
-            aspect: Aspect::Count,
-            detail: "no tensor where one is needed".into(),
-        });
-    }
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| {
             losses.push(Loss {

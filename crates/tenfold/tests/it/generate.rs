@@ -1,0 +1,353 @@
+//! Bundles that a format says it holds, drawn from a tape of bytes.
+
+use tenfold::{
+    Address, Bundle, Bytes, DType, Dim, DimNames, Endian, Format, Key, Names, Number, Numbers,
+    Order, RecordsBuilder, Size, Storage, StorageKind, Symmetry, Tensor, Value,
+};
+
+/// Bytes from which a test case is made: shorter tapes make simpler cases, so that failures shrink.
+pub(crate) struct Tape<'a>(pub(crate) &'a [u8]);
+
+impl Tape<'_> {
+    fn byte(&mut self) -> u8 {
+        match self.0.split_first() {
+            Some((first, rest)) => {
+                self.0 = rest;
+                *first
+            }
+            None => 0,
+        }
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (usize::from(self.byte()) * 256 + usize::from(self.byte())) % bound.max(1)
+    }
+
+    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    fn flag(&mut self) -> bool {
+        self.byte() & 1 == 1
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.byte()).collect()
+    }
+
+    fn text(&mut self) -> String {
+        let letters = ["a", "b", "/", "\\", "@", ".", "é", "\0", "\n", "重", ""];
+        (0..self.below(4)).map(|_| self.pick(&letters)).collect()
+    }
+}
+
+/// A bundle that `format` holds.
+pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
+    let holds = &format.info().holds;
+    let mut bundle = Bundle::new();
+    let count = if holds.names == Names::One {
+        1
+    } else {
+        tape.below(4)
+    };
+    for number in 0..count {
+        let key = match holds.names {
+            Names::One => Key::root(),
+            // The number keeps names apart.
+            Names::Flat => Key::flat(format!("{}{number}", tape.text())),
+            Names::Tree => {
+                let levels = tape.below(3);
+                let mut path: Vec<String> =
+                    (0..levels).map(|_| format!("{}-", tape.text())).collect();
+                path.push(format!("{}{number}", tape.text()));
+                Key::tree(path)
+            }
+        };
+        let mut one = tensor(format, tape);
+        if holds.meta.tensor {
+            for _ in 0..tape.below(3) {
+                one.meta.set(format!("own-{}", tape.text()), value(tape, 3));
+            }
+        }
+        bundle.push(key.clone(), one);
+        if holds.state {
+            for statistic in 0..tape.below(3) {
+                bundle.push(key.statistic(format!("m{statistic}")), tensor(format, tape));
+            }
+        }
+    }
+    bundle
+}
+
+fn value(tape: &mut Tape, depth: usize) -> Value {
+    match tape.below(if depth == 0 { 7 } else { 10 }) {
+        0 => Value::Null,
+        1 => Value::Bool(tape.flag()),
+        2 => Value::Int(i128::from(u64::from_le_bytes(
+            tape.bytes(8).try_into().unwrap(),
+        ))),
+        3 => Value::Int(-1 - i128::from(tape.byte())),
+        4 => Value::Text(tape.text()),
+        5 => Value::Bytes(tape.bytes(3)),
+        6 => Value::Float {
+            bits: u64::from(u32::from_le_bytes(tape.bytes(4).try_into().unwrap())),
+            width: 32,
+        },
+        7 => Value::List((0..tape.below(3)).map(|_| value(tape, depth - 1)).collect()),
+        8 => Value::Map(
+            (0..tape.below(3))
+                .map(|n| {
+                    (
+                        Value::Text(format!("{}{n}", tape.text())),
+                        value(tape, depth - 1),
+                    )
+                })
+                .collect(),
+        ),
+        _ => Value::Tag(tape.byte().into(), Box::new(value(tape, depth - 1))),
+    }
+}
+
+fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
+    let holds = &format.info().holds;
+    let mut dtype = DType {
+        number: tape.pick(holds.numbers),
+        arity: tape.pick(holds.arities),
+    };
+    let ndim = holds.ndim.0 as usize + tape.below(4);
+    let least = holds.size.0 as usize;
+    // Some formats have rules of their own; `quirks` knows them, so cases are drawn until none
+    // speaks.
+    for attempt in 0.. {
+        let mut dims: Vec<Dim> = (0..ndim)
+            .map(|_| Dim::indexed((least + tape.below(4)) as u64))
+            .collect();
+        if attempt > 0 {
+            // The plainest case of all, for a tape that has run out.
+            dims.iter_mut().for_each(|dim| dim.size = Size::Indexed(2));
+            dtype.number = holds.numbers[0];
+        }
+        name(&mut dims, holds.dim_names, tape);
+        let made = match tape.pick(holds.kinds) {
+            StorageKind::Dense => dense(dims, dtype, tape, holds.symmetry),
+            StorageKind::Sparse => sparse(dims, dtype, tape, holds.symmetry),
+            StorageKind::Labelled => labelled(dims, dtype, tape),
+            StorageKind::Train => train(dims, dtype, tape),
+            StorageKind::Opaque => opaque(dtype, tape),
+        };
+        if tenfold::losses(&Bundle::of(made.clone()), format)
+            .iter()
+            .all(|loss| loss.detail.contains("name"))
+        {
+            return made;
+        }
+        assert!(attempt < 50, "no case for {} comes up", format.info().name);
+    }
+    unreachable!()
+}
+
+fn name(dims: &mut [Dim], names: DimNames, tape: &mut Tape) {
+    match names {
+        DimNames::Letter if tape.flag() => {
+            for (dim, letter) in dims.iter_mut().zip("pqrstuvw".chars()) {
+                dim.name = Some(letter.into());
+            }
+        }
+        DimNames::Required => {
+            for (dim, letter) in dims.iter_mut().zip('k'..) {
+                dim.name = Some(format!("{letter}{}", tape.below(100)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn sizes(dims: &[Dim]) -> Vec<u64> {
+    dims.iter().filter_map(Dim::indexed_size).collect()
+}
+
+fn numbers(dtype: DType, cells: u64, tape: &mut Tape) -> Numbers {
+    let endian = if tape.flag() {
+        Endian::Big
+    } else {
+        Endian::Little
+    };
+    let len = cells as usize * dtype.width();
+    let bytes = if dtype.number == Number::Bool {
+        tape.bytes(len).iter().map(|byte| byte & 1).collect()
+    } else {
+        tape.bytes(len)
+    };
+    Numbers {
+        number: dtype.number,
+        endian,
+        bytes: Bytes::memory(bytes),
+    }
+}
+
+/// A transposition of two dimensions of one size, or a rotation of three.
+fn symmetry(dims: &[Dim], dtype: DType, rotations: bool, tape: &mut Tape) -> Option<Symmetry> {
+    let mut permutation: Vec<usize> = (0..dims.len()).collect();
+    match dims {
+        [a, b, ..] if a.size == b.size => permutation.swap(0, 1),
+        _ => return None,
+    }
+    if let [_, b, c, ..] = dims
+        && b.size == c.size
+        && rotations
+        && tape.flag()
+    {
+        permutation.swap(1, 2);
+    }
+    // What an integer may not be negated to is a matter of `check`, not of the round trip.
+    let is_float = dtype.number.kind() == tenfold::Kind::Float;
+    let operation = if is_float {
+        tape.pick(&["x", "-x", "x*", "-x*"])
+    } else {
+        "x"
+    };
+    Some(Symmetry {
+        permutation,
+        operation: operation.into(),
+        packed: true,
+    })
+}
+
+fn dense(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Tensor {
+    let found = if symmetric && tape.flag() {
+        symmetry(&dims, dtype, true, tape)
+    } else {
+        None
+    };
+    let order = if found.is_some() || tape.flag() {
+        Order::Column
+    } else {
+        Order::Row
+    };
+    let all: u64 = sizes(&dims).iter().product();
+    let symmetries: Vec<Symmetry> = found.into_iter().collect();
+    // How many cells are stored is not for the test to work out: the one count that fits is found.
+    for cells in (0..=all).rev() {
+        let mut copy = Tape(tape.0);
+        let values = numbers(dtype, cells, &mut copy);
+        let storage = Storage::Dense { order, values };
+        if let Ok(tensor) = Tensor::new(dims.clone(), dtype, symmetries.clone(), storage) {
+            tape.0 = copy.0;
+            return tensor;
+        }
+    }
+    panic!("no number of cells fits {dims:?} {symmetries:?}")
+}
+
+fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Tensor {
+    let sizes = sizes(&dims);
+    let all: u64 = sizes.iter().product();
+    let mut cells: Vec<u64> = (0..all).filter(|_| tape.flag()).collect();
+    let found = if symmetric && tape.flag() {
+        symmetry(&dims, dtype, false, tape)
+    } else {
+        None
+    };
+    if found.is_some() {
+        // One cell of an orbit at most, and none that might have to be zero: strictly one side of
+        // the diagonal, now and then the other than a writer would choose.
+        let side = tape.flag();
+        let size = sizes[0];
+        cells.retain(|cell| {
+            let (row, column) = (cell % size, cell / size % size);
+            if side { row < column } else { row > column }
+        });
+    }
+    if tape.flag() {
+        cells.reverse();
+    }
+    let values = numbers(dtype, cells.len() as u64, tape);
+    let order = Order::Column;
+    let address = if tape.flag() || dims.is_empty() {
+        Address::Linear(Numbers::from_vec(&cells))
+    } else {
+        let mut columns = vec![Vec::new(); dims.len()];
+        for cell in &cells {
+            let mut rest = *cell;
+            for (column, size) in columns.iter_mut().zip(&sizes) {
+                column.push(rest % size);
+                rest /= size;
+            }
+        }
+        Address::Coordinates(
+            columns
+                .iter()
+                .map(|column| Numbers::from_vec(column))
+                .collect(),
+        )
+    };
+    let _ = symmetric;
+    Tensor::new(
+        dims,
+        dtype,
+        vec![],
+        Storage::Sparse {
+            order,
+            address,
+            values,
+        },
+    )
+    .unwrap()
+}
+
+fn labelled(mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
+    let mapped = 1 + tape.below(2);
+    for number in 0..mapped {
+        dims.insert(number, Dim::mapped(format!("m{number}")));
+    }
+    let cells: u64 = sizes(&dims).iter().product();
+    let width = cells as usize * dtype.width();
+    let mut records = RecordsBuilder::new(mapped, width);
+    for number in 0..tape.below(4) {
+        let first = format!("{}{number}", tape.text());
+        let labels: Vec<&str> = std::iter::once(first.as_str())
+            .chain(["", "x"])
+            .take(mapped)
+            .collect();
+        records.push(&labels, &tape.bytes(width)).unwrap();
+    }
+    let endian = if tape.flag() {
+        Endian::Big
+    } else {
+        Endian::Little
+    };
+    let values = Numbers {
+        number: dtype.number,
+        endian,
+        bytes: records.finish().unwrap(),
+    };
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values,
+    };
+    Tensor::new(dims, dtype, vec![], storage).unwrap()
+}
+
+fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
+    let sizes = sizes(&dims);
+    let mut ranks: Vec<u64> = (0..=sizes.len())
+        .map(|_| 1 + tape.below(3) as u64)
+        .collect();
+    (ranks[0], ranks[sizes.len()]) = (1, 1);
+    let cores = sizes
+        .iter()
+        .zip(ranks.windows(2))
+        .map(|(size, ends)| numbers(dtype, ends[0] * size * ends[1], tape))
+        .collect();
+    Tensor::new(dims, dtype, vec![], Storage::Train { ranks, cores }).unwrap()
+}
+
+/// Bytes that only the format they come from can place: compressed rows of what is no matrix.
+fn opaque(dtype: DType, tape: &mut Tape) -> Tensor {
+    let dims = vec![Dim::indexed(2); 3];
+    let len = tape.below(20) as u64;
+    let parts = vec![("data".into(), numbers(DType::real(Number::U8), len, tape))];
+    let layout = "sparsecsr".into();
+    Tensor::new(dims, dtype, vec![], Storage::Opaque { layout, parts }).unwrap()
+}
