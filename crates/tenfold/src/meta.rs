@@ -115,6 +115,11 @@ impl Meta {
         Meta(Vec::new())
     }
 
+    /// Takes values whose names are known to differ.
+    pub(crate) fn of_unique(values: Vec<(String, Value)>) -> Meta {
+        Meta(values)
+    }
+
     /// Sets a value, in place if the name is known.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
@@ -159,10 +164,11 @@ impl Meta {
 
 impl PartialEq for Meta {
     fn eq(&self, other: &Meta) -> bool {
-        self.len() == other.len()
-            && self
-                .iter()
-                .all(|(name, value)| other.get(name) == Some(value))
+        let (mut own, mut others): (Vec<_>, Vec<_>) =
+            (self.iter().collect(), other.iter().collect());
+        own.sort_by_key(|(name, _)| *name);
+        others.sort_by_key(|(name, _)| *name);
+        own == others
     }
 }
 

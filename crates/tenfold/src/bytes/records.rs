@@ -3,6 +3,7 @@
 //! A label is its length as a *short int* (one byte below 128, else four bytes big-endian with the
 //! top bit set), then its UTF-8 bytes. This is the encoding of Vespa's blocks, and the one in
 //! which labelled tensors are kept wherever they come from: a file's blocks stay in the file.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -136,13 +137,13 @@ impl Records {
         if buffer.is_empty() {
             return Ok(());
         }
-        let (mut scan, skip) = self.approach(source, at / self.width.max(1))?;
+        let (mut scan, skip) = self.approach(source, at.checked_div(self.width).unwrap_or(0))?;
         let mut names = vec![String::new(); self.labels];
         for _ in 0..skip {
             read_labels(&mut scan, &mut names, &lifted())?;
             scan.skip(self.width)?;
         }
-        let mut within = at % self.width.max(1);
+        let mut within = at.checked_rem(self.width).unwrap_or(0);
         let mut rest = buffer;
         while !rest.is_empty() {
             read_labels(&mut scan, &mut names, &lifted())?;

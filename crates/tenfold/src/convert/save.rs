@@ -95,10 +95,11 @@ impl Draft {
         }
         let _ = folder;
         let hidden = hidden_name(path)?;
+        remove(&hidden)?;
+        // Never an existing file, nor through a link that somebody laid there meanwhile.
         let file = OpenOptions::new()
             .write(true)
-            .create(true)
-            .truncate(true)
+            .create_new(true)
             .open(&hidden)?;
         Ok(Draft {
             file,
@@ -117,12 +118,7 @@ impl Draft {
                 return link(&self.file, path);
             }
             let hidden = hidden_name(path)?;
-            match std::fs::remove_file(&hidden) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
-            }
+            remove(&hidden)?;
             link(&self.file, &hidden)?;
             self.hidden = Some(hidden);
         }
@@ -140,6 +136,14 @@ impl Drop for Draft {
             // The save has failed already; what stays is a hidden file that the next one replaces.
             let _ = std::fs::remove_file(hidden);
         }
+    }
+}
+
+/// Removes what a save that was killed left behind.
+fn remove(hidden: &Path) -> Result<()> {
+    match std::fs::remove_file(hidden) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

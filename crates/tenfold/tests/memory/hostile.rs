@@ -172,3 +172,80 @@ fn huge_claims_cost_neither_time_nor_memory() {
     }
     assert!(seen >= 9, "{seen} huge files");
 }
+
+/// A zTensor index around the map of one empty tensor and what follows its fields.
+fn ztensor(more: &[u8], entries: &[u8], count: u32) -> Vec<u8> {
+    let fields: &[u8] =
+        b"\xbf\x64name\x61w\x66offset\x18\x40\x64size\x00\x65dtype\x65uint8\x65shape\x81\x00\
+        \x68encoding\x63raw";
+    let mut index = vec![0x9a];
+    index.extend(count.to_be_bytes());
+    index.extend([fields, more, b"\xff", entries].concat());
+    let mut file = [b"ZTEN0001".as_slice(), &[0; 56], &index].concat();
+    file.extend((index.len() as u64).to_le_bytes());
+    file
+}
+
+/// A MessagePack u32.
+fn msgpack_u32(number: u32) -> Vec<u8> {
+    [&[0xce], number.to_be_bytes().as_slice()].concat()
+}
+
+#[test]
+fn time_grows_with_a_file_and_not_with_its_square() {
+    const MANY: u32 = 200_000;
+    let _alone = alone();
+    let numbered = |before: &[u8], after: &[u8]| -> Vec<u8> {
+        (0..MANY)
+            .flat_map(|number| [before, format!("{number:06}").as_bytes(), after].concat())
+            .collect()
+    };
+    let fields = ztensor(&numbered(b"\x66", b"\x00"), b"", 1);
+    let tensor =
+        b"\x66offset\x18\x40\x64size\x00\x65dtype\x65uint8\x65shape\x81\x00\x68encoding\x63raw\xff";
+    let tensors = ztensor(b"", &numbered(b"\xbf\x64name\x66", tensor), MANY + 1);
+    let scalar = b"\x90\xce\0\0\0\x01\xc4\x04\0\0\xc0\x3f".as_slice();
+    let header = |kind: u32| [msgpack_u32(0), msgpack_u32(1), msgpack_u32(kind)].concat();
+    let statistics = [
+        header(0x200),
+        scalar.to_vec(),
+        msgpack_u32(MANY),
+        numbered(b"\xa6", scalar),
+    ]
+    .concat();
+    let parameter = [scalar, &msgpack_u32(0)].concat();
+    let parameters = [
+        header(0x300),
+        msgpack_u32(MANY),
+        numbered(b"\x91\xa6", &parameter),
+    ]
+    .concat();
+    let configs = [
+        header(0x400),
+        b"\x80\xdf".to_vec(),
+        MANY.to_be_bytes().to_vec(),
+        numbered(b"\xa6", b"\xca\0\0\0\0"),
+    ]
+    .concat();
+    let mut blocks = b"\x05\x03\x01\x01x".to_vec();
+    blocks.extend((MANY | 0x8000_0000).to_be_bytes());
+    blocks.extend(numbered(b"\x06", b"\x01"));
+    let cases = [
+        ("ztensor", "fields", fields),
+        ("ztensor", "tensors", tensors),
+        ("primitiv", "statistics", statistics),
+        ("primitiv", "parameters", parameters),
+        ("primitiv", "configs", configs),
+        ("vespa", "blocks", blocks),
+    ];
+    for (name, what, bytes) in cases {
+        let format = tenfold::by_name(name).unwrap();
+        let opened = tenfold::read(
+            &Source::memory(bytes.clone()),
+            format,
+            &ReadOptions::default(),
+        );
+        assert!(opened.is_ok(), "{name} {what}: {}", opened.err().unwrap());
+        survives(format, &bytes, &|| format!("{name} with {MANY} {what}"));
+    }
+}

@@ -1,6 +1,7 @@
 //! Reads the index of a zTensor file, entry by entry.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{ALIGNMENT, DTYPES, MAGIC, NAME, hint, sparse};
@@ -10,7 +11,7 @@ use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::meta::Meta;
+use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor, product};
@@ -95,7 +96,9 @@ struct Entry {
     encoding: Field<String>,
     endianness: Field<String>,
     checksum: Field<String>,
-    own: Meta,
+    /// The user's own fields, and their names.
+    own: Vec<(String, Value)>,
+    seen: HashSet<String>,
 }
 
 /// The fields that every tensor has, checked against the file.
@@ -173,11 +176,9 @@ impl Reader<'_> {
                 items.null()? || set(field, items.text(&format!("a {key} that is text"))?, at)
             }
             _ => {
-                let is_new = entry.own.get(key).is_none();
-                // A second value is read too, so that what is wrong with it is found first.
                 let value = items.value()?;
-                entry.own.set(key, value);
-                is_new
+                entry.own.push((key.to_owned(), value));
+                entry.seen.insert(key.to_owned())
             }
         })
     }
@@ -348,7 +349,7 @@ impl Reader<'_> {
                 .items
                 .fail_at(place.size_at, "the blob does not fit the shape");
         };
-        (tensor.meta, tensor.hints) = (entry.own, hints);
+        (tensor.meta, tensor.hints) = (Meta::of_unique(entry.own), hints);
         self.bundle.push(place.key, tensor);
         Ok(())
     }
