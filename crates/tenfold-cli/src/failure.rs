@@ -113,6 +113,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
 fn plain_refusal(refusal: &Refusal) -> String {
     let losses = refusal.losses.iter().map(|loss| Loss {
         key: None,
+        tier: loss.tier,
         aspect: loss.aspect,
         detail: match loss.key.as_ref().filter(|key| !key.is_empty()) {
             Some(key) => plain(&format!("{key}: {}", loss.detail)),
@@ -129,7 +130,7 @@ fn plain_refusal(refusal: &Refusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenfold::{Aspect, Key};
+    use tenfold::{Aspect, Key, Tier};
 
     #[test]
     fn a_file_is_named_once() {
@@ -151,6 +152,7 @@ mod tests {
     fn names_in_a_refusal_cannot_make_lines_of_their_own() {
         let loss = Loss {
             key: Some(Key::flat("a\nNothing was lost.\u{1b}[2J")),
+            tier: Tier::Impossible,
             aspect: Aspect::Keys,
             detail: "the name is used\ttwice".into(),
         };

@@ -149,18 +149,35 @@ pub struct Loss {
     pub aspect: Aspect,
     /// What exactly, in words.
     pub detail: String,
+    /// Whether it is said, refused, or cannot be helped.
+    pub tier: Tier,
+}
+
+/// How grave a loss is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// All values survive: it is done, and said.
+    Said,
+    /// Values or their addresses would not survive: refused unless permitted.
+    Refused,
+    /// The target has no way to express it: refused whatever is permitted.
+    Impossible,
 }
 
 /// The kinds of things a conversion can lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Aspect {
-    /// The number type.
+    /// The number type, where all values survive.
     Number,
+    /// The values themselves, which would be rounded.
+    Precision,
     /// The sizes of the dimensions.
     Shape,
     /// The names of the dimensions.
     DimNames,
+    /// The order of the dimensions.
+    DimOrder,
     /// The labels of mapped dimensions.
     Labels,
     /// Which cells are explicit.
@@ -179,16 +196,39 @@ pub enum Aspect {
     Metadata,
     /// Tensors that could not be read.
     Skipped,
+    /// A name that the target demands and nobody chose.
+    Invented,
 }
 
 impl Aspect {
+    /// All of them.
+    pub const ALL: &'static [Aspect] = &[
+        Aspect::Number,
+        Aspect::Precision,
+        Aspect::Shape,
+        Aspect::DimNames,
+        Aspect::DimOrder,
+        Aspect::Labels,
+        Aspect::Sparsity,
+        Aspect::Symmetry,
+        Aspect::Train,
+        Aspect::Keys,
+        Aspect::State,
+        Aspect::Count,
+        Aspect::Metadata,
+        Aspect::Skipped,
+        Aspect::Invented,
+    ];
+
     /// The word for it on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Aspect::Number => "number",
+            Aspect::Precision => "precision",
             Aspect::Shape => "shape",
             Aspect::DimNames => "dim-names",
+            Aspect::DimOrder => "dim-order",
             Aspect::Labels => "labels",
             Aspect::Sparsity => "sparsity",
             Aspect::Symmetry => "symmetry",
@@ -198,6 +238,7 @@ impl Aspect {
             Aspect::Count => "count",
             Aspect::Metadata => "metadata",
             Aspect::Skipped => "skipped",
+            Aspect::Invented => "invented",
         }
     }
 }
@@ -223,6 +264,17 @@ impl fmt::Display for Refusal {
             }
             write!(out, "{}", loss.detail)?;
         }
-        write!(out, "\nNothing was written.")
+        write!(out, "\nNothing was written.")?;
+        if self.losses.iter().all(|loss| loss.tier < Tier::Impossible) {
+            let mut words: Vec<&str> = self
+                .losses
+                .iter()
+                .map(|loss| loss.aspect.as_str())
+                .collect();
+            words.sort_unstable();
+            words.dedup();
+            write!(out, " To go ahead: --allow {}", words.join(","))?;
+        }
+        Ok(())
     }
 }

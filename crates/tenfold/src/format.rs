@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
-use crate::error::{Error, Loss, Result};
+use crate::error::{Aspect, Error, Loss, Result};
 use crate::limits::Limits;
 use crate::number::{Arity, Number};
 use crate::tensor::Order;
@@ -197,10 +197,40 @@ pub struct WriteOptions {
     pub version: Option<String>,
     /// Options of the format, by name.
     pub options: Options,
+    /// What may be lost.
+    pub allow: Allow,
+    /// Whether losses that would only be said are refused too.
+    pub strict: bool,
+    /// What a tensor without a name is called where it needs one: the name of its file, say.
+    pub stem: Option<String>,
     /// How much work the values may ask for: sorting, unpacking, reordering.
     pub limits: Limits,
     /// Whether the file is brought to the disk before it gets its name; on unless switched off.
     pub skip_sync: bool,
+}
+
+/// Which losses are permitted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Allow {
+    /// None.
+    #[default]
+    Nothing,
+    /// These.
+    These(Vec<Aspect>),
+    /// All that can be.
+    Everything,
+}
+
+impl Allow {
+    /// Whether a loss of this kind is permitted.
+    #[must_use]
+    pub fn permits(&self, aspect: Aspect) -> bool {
+        match self {
+            Allow::Nothing => false,
+            Allow::These(aspects) => aspects.contains(&aspect),
+            Allow::Everything => true,
+        }
+    }
 }
 
 /// Named options of a format.

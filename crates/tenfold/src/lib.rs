@@ -41,10 +41,10 @@ use std::path::Path;
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
 pub use convert::{losses, save, write_to};
-pub use error::{Aspect, Error, Loss, Refusal, Result};
+pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};
 pub use key::Key;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use tenfold::{Format, Mode, formats};
+use tenfold::{Aspect, Format, Mode, formats};
 
 pub(crate) use limits::LimitFlags;
 
@@ -40,9 +40,14 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
                             tenfold show --json model.zt > model.json")]
     Show(Show),
-    /// Write a file anew, in its canonical form
-    #[command(after_help = "Example:\n  tenfold convert old.zt new.zt\n  \
-                            tenfold convert old.zt - --to ztensor > new.zt")]
+    /// Write a file anew, in its own format or another
+    #[command(
+        after_help = "What the target cannot hold is said where all values survive, and \
+                            refused where they do not.\n\n\
+                            Example:\n  tenfold convert integrals.tens integrals.zt\n  \
+                            tenfold convert train.blz full.zt --allow train\n  \
+                            tenfold convert old.zt - --to ztensor > new.zt"
+    )]
     Convert(Convert),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
@@ -87,6 +92,9 @@ pub(crate) struct Convert {
     /// The format to write, if OUT's name does not say, and perhaps its version
     #[arg(long, value_name = "FORMAT[@VERSION]", value_parser = target)]
     pub(crate) to: Option<Target>,
+    /// Permit these losses, or all that can be
+    #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
+    pub(crate) allow: Vec<Permission>,
     /// Replace OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
@@ -144,6 +152,18 @@ impl Reading {
 pub(crate) struct Target {
     pub(crate) format: &'static dyn Format,
     pub(crate) version: Option<String>,
+}
+
+/// One word of `--allow`: an aspect, or all of them.
+pub(crate) type Permission = Option<Aspect>;
+
+/// Reads the name of an aspect, or `all`.
+fn aspects() -> impl TypedValueParser<Value = Permission> {
+    let words = Aspect::ALL.iter().map(|aspect| aspect.as_str());
+    PossibleValuesParser::new(words.chain(["all"])).map(|word| {
+        let is_it = |aspect: &&Aspect| aspect.as_str() == word;
+        Aspect::ALL.iter().find(is_it).copied()
+    })
 }
 
 /// Reads the name of a format.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Bundle, Format, Sink, WriteOptions, formats};
+use tenfold::{Allow, Aspect, Bundle, Format, Loss, Sink, WriteOptions, formats};
 
 use super::Outcome;
 use crate::args::Convert;
@@ -31,11 +31,36 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let how = WriteOptions {
         version: args.to.as_ref().and_then(|to| to.version.clone()),
         options: writing,
+        allow: allowed(args),
+        strict: args.reading.strict,
+        stem: stem(&args.input),
         limits: args.reading.limits.0.clone(),
         skip_sync: args.no_sync,
     };
-    write(args, &opened.bundle, target, &how, streams)?;
+    for loss in write(args, &opened.bundle, target, &how, streams)? {
+        streams.note(&args.output, &loss_text(&loss));
+    }
     Ok(Exit::Fine)
+}
+
+fn allowed(args: &Convert) -> Allow {
+    let aspects: Option<Vec<Aspect>> = args.allow.iter().copied().collect();
+    aspects.map_or(Allow::Everything, Allow::These)
+}
+
+/// What a tensor without a name is called: as its file.
+fn stem(path: &Path) -> Option<String> {
+    let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
+    stem.to_str().map(str::to_owned)
+}
+
+/// A loss that was permitted or only has to be said, in a line.
+fn loss_text(loss: &Loss) -> String {
+    let aspect = loss.aspect.as_str();
+    match loss.key.as_ref().filter(|key| !key.is_empty()) {
+        Some(key) => format!("{aspect}: {key}: {}", loss.detail),
+        None => format!("{aspect}: {}", loss.detail),
+    }
 }
 
 /// The format to write: the one named, else that of the input unless the name of the output says
@@ -45,14 +70,21 @@ fn target(args: &Convert, source: &'static dyn Format) -> Result<&'static dyn Fo
         Some(to) => vec![to.format],
         None => formats::by_extension(&args.output),
     };
-    let own = source.info().name;
-    match meant.first() {
-        Some(other) if meant.iter().all(|format| format.info().name != own) => {
-            let other = other.info().name;
-            let why = format!("converting {own} to {other} is not there yet");
-            Err(Failure::usage(why))
+    match meant.as_slice() {
+        [] => Ok(source),
+        [format] => Ok(*format),
+        several => {
+            let own = source.info().name;
+            let same = several.iter().find(|format| format.info().name == own);
+            let names: Vec<&str> = several.iter().map(|format| format.info().name).collect();
+            same.copied().ok_or_else(|| {
+                let output = args.output.display();
+                Failure::usage(format!(
+                    "{output} could be {}: name one with --to",
+                    names.join(" or ")
+                ))
+            })
         }
-        _ => Ok(source),
     }
 }
 
@@ -62,7 +94,7 @@ fn write(
     format: &dyn Format,
     how: &WriteOptions,
     streams: &mut Streams,
-) -> Result<(), Failure> {
+) -> Result<Vec<Loss>, Failure> {
     let about_input = |error: tenfold::Error| match Failure::from(error) {
         failure if failure.is_usage() => failure,
         failure => failure.about(&args.input),
@@ -77,7 +109,6 @@ fn write(
     }
     let mut out = Sink::stream(streams.out.take());
     tenfold::write_to(bundle, &mut out, format, how)
-        .and_then(|()| out.finish())
-        .map_err(|error| about_input(in_output(error)))?;
-    Ok(())
+        .and_then(|said| out.finish().map(|_| said))
+        .map_err(|error| about_input(in_output(error)))
 }

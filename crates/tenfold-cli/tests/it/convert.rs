@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
-use tenfold::formats::ALL;
 use tenfold_cli::{Exit, Streams, run};
 
 use crate::support::{Ran, Shared, corpus, tenfold, words};
@@ -98,18 +97,67 @@ fn an_unknown_version_is_trouble() {
 }
 
 #[test]
-fn other_formats_are_not_there_yet() {
-    for format in ALL.iter().map(|format| format.info()) {
-        if format.name == "blz" {
-            continue;
-        }
-        let said = format!(
-            "tenfold: converting blz to {} is not there yet\n",
-            format.name
-        );
-        let ran = convert(example(), "never-written".into(), &["--to", format.name]);
-        assert_eq!((ran.exit, ran.errors), (Exit::Trouble, said));
-    }
+fn what_would_be_lost_is_refused_and_permitted_by_name() {
+    assert_snapshot!(
+        "a_train_is_not_expanded_unasked",
+        convert(example(), "never-written.zt".into(), &[])
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("full.zt");
+    let ran = convert(example(), out.clone(), &["--allow", "train"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    assert!(
+        ran.errors
+            .contains("train: a tensor train of rank 2 is expanded"),
+        "{ran}"
+    );
+    assert!(
+        ran.errors
+            .contains("invented: the tensor is called \"page_example\""),
+        "{ran}"
+    );
+    let info = tenfold(["info".into(), out]).text();
+    assert!(
+        info.contains("page_example  f64    [2, 3]  dense"),
+        "{info}"
+    );
+}
+
+#[test]
+fn what_survives_is_said_and_refused_when_strict() {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = PathBuf::from(corpus("tens/good/packed_symmetric.tens"));
+    let ran = convert(packed.clone(), folder.path().join("a.zt"), &["--no-sync"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    assert!(
+        ran.errors.contains("symmetry: symmetries unpacked: 1"),
+        "{ran}"
+    );
+    let strict = convert(packed, folder.path().join("b.zt"), &["--strict"]);
+    assert_eq!(strict.exit, Exit::Refused, "{strict}");
+    assert!(
+        strict.errors.contains("--allow invented,symmetry"),
+        "{strict}"
+    );
+    assert!(!folder.path().join("b.zt").exists());
+}
+
+#[test]
+fn what_a_target_cannot_express_is_not_permitted() {
+    let labelled = corpus("vespa/good/mixed_f32.tbf").into();
+    let ran = convert(labelled, "never-written.zt".into(), &["--allow", "all"]);
+    assert_snapshot!("labels_have_no_place", ran);
+}
+
+#[test]
+fn an_unknown_aspect_is_trouble() {
+    let ran = convert(
+        example(),
+        "never-written.zt".into(),
+        &["--allow", "train,colour"],
+    );
+    assert_eq!(ran.exit, Exit::Trouble);
+    assert!(ran.errors.contains("invalid value 'colour'"), "{ran}");
 }
 
 #[test]
@@ -141,9 +189,4 @@ fn options_and_versions_reach_the_writer() {
     assert_eq!(ran.exit, Exit::Fine, "{ran}");
     let info = tenfold(["info".into(), out]).text();
     assert!(info.contains("tens:version: \"0.9\""), "{info}");
-}
-
-#[test]
-fn an_extension_of_another_format_is_not_there_yet() {
-    assert_snapshot!(convert(example(), "never-written.zt".into(), &[]));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss};
+use crate::error::{Aspect, Loss, Tier};
 use crate::format::{DimNames, Format, Holds, Names, StorageKind};
 use crate::key::Key;
 use crate::note::NoteKind;
@@ -19,6 +19,7 @@ pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| {
             found.push(Loss {
+                tier: Tier::Impossible,
                 key: Some(key.clone()),
                 aspect,
                 detail,
@@ -32,8 +33,9 @@ pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
 
 fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
     let info = format.info();
-    let mut add = |aspect, detail: String| {
+    let mut add = |tier, aspect, detail: String| {
         found.push(Loss {
+            tier,
             key: None,
             aspect,
             detail,
@@ -50,6 +52,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
             .collect();
         if !names.is_empty() {
             add(
+                Tier::Impossible,
                 Aspect::Metadata,
                 format!("file metadata {}", names.join(", ")),
             );
@@ -62,6 +65,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
         .count();
     if skipped > 0 {
         add(
+            Tier::Refused,
             Aspect::Skipped,
             format!("tensors that could not be read: {skipped}"),
         );
@@ -73,6 +77,7 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     if holds.names == Names::One && entries.len() != 1 {
         let detail = format!("{} tensors where one is needed", entries.len());
         found.push(Loss {
+            tier: Tier::Impossible,
             key: None,
             aspect: Aspect::Count,
             detail,
@@ -80,15 +85,20 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     }
     let mut seen = HashSet::new();
     for (key, _) in entries {
-        let mut add = |aspect, detail: &str| {
+        let mut add = |tier, aspect, detail: &str| {
             found.push(Loss {
+                tier,
                 key: Some(key.clone()),
                 aspect,
                 detail: detail.into(),
             });
         };
         if key.state.is_some() && !holds.state {
-            add(Aspect::State, "a statistic of another tensor");
+            add(
+                Tier::Impossible,
+                Aspect::State,
+                "a statistic of another tensor",
+            );
             continue;
         }
         let fits = match holds.names {
@@ -97,10 +107,16 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
             Names::Tree => true,
         };
         if !fits {
-            add(Aspect::Keys, wrong_key(holds.names, key));
+            add(Tier::Impossible, Aspect::Keys, wrong_key(holds.names, key));
         }
         if !seen.insert(key) {
-            add(Aspect::Keys, "the name is used twice");
+            // A flat file can say a name twice; a tree has one place for it.
+            let tier = if holds.names == Names::Flat {
+                Tier::Refused
+            } else {
+                Tier::Impossible
+            };
+            add(tier, Aspect::Keys, "the name is used twice");
         }
     }
 }
@@ -154,7 +170,14 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
 }
 
 fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
-    let names = || tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
+    // The name of a mapped dimension goes the way of its labels.
+    let indexed = || {
+        tensor
+            .dims()
+            .iter()
+            .filter(|dim| dim.indexed_size().is_some())
+    };
+    let names = || indexed().filter_map(|dim| dim.name.as_deref());
     match holds.dim_names {
         DimNames::Required => {}
         DimNames::No => for_lost_names(&names().collect::<Vec<_>>(), add),

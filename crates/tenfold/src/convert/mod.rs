@@ -1,5 +1,6 @@
 //! From a bundle to a file: what would be lost, what has to change, and the saving.
 
+mod dims;
 mod losses;
 mod lower;
 mod save;

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use super::{losses, lower::lower};
 use crate::bundle::Bundle;
 use crate::bytes::Sink;
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 
-/// Writes a bundle to `out`, if the format holds it.
+/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
+/// lost.
 ///
 /// # Errors
 /// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
@@ -18,7 +19,7 @@ pub fn write_to(
     out: &mut Sink,
     format: &dyn Format,
     how: &WriteOptions,
-) -> Result<()> {
+) -> Result<Vec<Loss>> {
     let info = format.info();
     how.options.check(info, When::Write)?;
     if let Some(version) = &how.version
@@ -31,7 +32,14 @@ pub fn write_to(
         );
         return Err(Error::invalid(why));
     }
-    let losses = losses(bundle, format);
+    let (lowered, changes) = lower(bundle, info, how)?;
+    let permitted = |loss: &Loss| match loss.tier {
+        Tier::Said => !how.strict || how.allow.permits(loss.aspect),
+        Tier::Refused => how.allow.permits(loss.aspect),
+        Tier::Impossible => false,
+    };
+    let all = changes.into_iter().chain(losses(&lowered, format));
+    let (said, losses): (Vec<Loss>, Vec<Loss>) = all.partition(permitted);
     if !losses.is_empty() {
         return Err(Refusal {
             format: info.name,
@@ -40,8 +48,9 @@ pub fn write_to(
         .into());
     }
     format
-        .write(&lower(bundle, info, &how.limits)?, out, how)
-        .map_err(|error| error.of(info.name))
+        .write(&lowered, out, how)
+        .map_err(|error| error.of(info.name))?;
+    Ok(said)
 }
 
 /// Saves a bundle as the file `path`, which must not exist unless `replace` is set.
@@ -58,7 +67,7 @@ pub fn save(
     format: &dyn Format,
     how: &WriteOptions,
     replace: bool,
-) -> Result<()> {
+) -> Result<Vec<Loss>> {
     let in_file = |error: Error| error.in_file(path);
     if !replace && path.symlink_metadata().is_ok() {
         let why = format!("{} exists already; --force replaces it", path.display());
@@ -70,7 +79,7 @@ pub fn save(
     };
     let draft = Draft::create(folder, path).map_err(in_file)?;
     let mut out = Sink::file(draft.file.try_clone()?);
-    write_to(bundle, &mut out, format, how).map_err(in_file)?;
+    let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
     out.finish().map_err(in_file)?;
     draft
         .publish(path, replace, !how.skip_sync)
@@ -78,7 +87,7 @@ pub fn save(
     if !how.skip_sync {
         File::open(folder)?.sync_all()?;
     }
-    Ok(())
+    Ok(said)
 }
 
 /// A file that has no name yet, or a hidden one where the system cannot do without.

@@ -1,5 +1,6 @@
 //! The second step of the ladder: what number the bytes spell.
 
+mod cast;
 mod element;
 mod f128;
 mod numbers;
@@ -8,6 +9,7 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) use cast::{is_exact, is_rounded};
 pub use element::Element;
 pub use f128::F128;
 pub use numbers::Numbers;

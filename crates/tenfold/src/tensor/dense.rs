@@ -17,7 +17,7 @@ struct Axis {
 }
 
 /// Elements apart, along each dimension.
-fn strides(sizes: &[u64], order: Order) -> Vec<u64> {
+pub(crate) fn strides(sizes: &[u64], order: Order) -> Vec<u64> {
     let mut next = 1_u64;
     let mut step = |size: &u64| {
         let stride = next;
@@ -45,6 +45,18 @@ pub(crate) fn read_box(
     slices: &[Slice],
     out: &mut [u8],
 ) -> Result<()> {
+    read_strided(bytes, width, sizes, &strides(sizes, order), slices, out)
+}
+
+/// [`read_box`] of values whose dimensions are stored in any order, without gaps.
+pub(crate) fn read_strided(
+    bytes: &Bytes,
+    width: usize,
+    sizes: &[u64],
+    stored: &[u64],
+    slices: &[Slice],
+    out: &mut [u8],
+) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
@@ -52,15 +64,11 @@ pub(crate) fn read_box(
     let mut axes: Vec<Axis> = slices
         .iter()
         .zip(sizes)
-        .zip(
-            strides(sizes, order)
-                .into_iter()
-                .zip(strides(&counts, Order::Row)),
-        )
+        .zip(stored.iter().zip(strides(&counts, Order::Row)))
         .map(|((slice, size), (stored, boxed))| Axis {
             slice: *slice,
             size: *size,
-            stored,
+            stored: *stored,
             boxed,
         })
         .collect();

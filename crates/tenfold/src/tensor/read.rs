@@ -10,7 +10,7 @@ use super::{Slice, Tensor, dense, product};
 use crate::bytes::{Bytes, Compute, Endian, Extent, PIECE, Source, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Element, Numbers};
+use crate::number::{Element, Number, Numbers};
 
 /// One explicit cell of a sparse tensor, or one labelled block.
 #[derive(Debug)]
@@ -108,16 +108,29 @@ impl Tensor {
         }
         let len =
             u64::try_from(len).map_err(|_| Error::invalid("more cells than can be counted"))?;
-        let tensor = self.settled(limits)?;
+        let mut axes: Vec<usize> = (0..sizes.len()).collect();
+        if order == Order::Column {
+            axes.reverse();
+        }
+        self.view(values.number, axes, len, limits)
+    }
+
+    /// All logical values with the dimensions in another order, the last running fastest.
+    pub(crate) fn permuted(&self, axes: &[usize], limits: &Limits) -> Result<Numbers> {
+        let values = self.dense(Order::Row, limits)?;
+        self.view(values.number, axes.to_vec(), values.bytes.len(), limits)
+    }
+
+    fn view(&self, number: Number, axes: Vec<usize>, len: u64, limits: &Limits) -> Result<Numbers> {
         let view = View {
-            tensor,
-            order,
+            tensor: self.settled(limits)?,
+            axes,
             len,
             limits: limits.clone(),
             slab: Mutex::default(),
         };
         Ok(Numbers {
-            number: values.number,
+            number,
             endian: Endian::Little,
             bytes: Bytes::whole(Source::computed(view)),
         })
@@ -283,13 +296,14 @@ impl Tensor {
     }
 }
 
-/// All logical values of a tensor in one order, worked out when they are read.
+/// All logical values of a tensor in some order of its dimensions, worked out when they are read.
 ///
 /// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
 /// and the last slab is kept.
 struct View {
     tensor: Tensor,
-    order: Order,
+    /// Which dimension of the tensor each of the view's is; its last runs fastest.
+    axes: Vec<usize>,
     len: u64,
     limits: Limits,
     slab: Mutex<Slab>,
@@ -348,42 +362,45 @@ impl View {
 
     /// Fills `out` with whole cells, counted in the order of the view.
     fn read_cells(&self, from: u64, to: u64, out: &mut [u8]) -> Result<()> {
-        let mut sizes = self.tensor.sizes()?;
-        if self.order == Order::Column {
-            sizes.reverse();
-        }
+        let sizes = self.tensor.sizes()?;
+        let seen: Vec<u64> = permuted(&sizes, &self.axes);
         let mut rest = out;
-        for slices in boxes(&sizes, from, to) {
+        for slices in boxes(&seen, from, to) {
             let len = box_len(&slices, self.tensor.dtype().width())?;
             let (now, later) = rest
                 .split_at_mut_checked(len)
                 .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
-            match self.order {
-                Order::Row => self.tensor.fill_box(&sizes, &slices, &self.limits, now)?,
-                Order::Column => self.fill_transposed(&sizes, slices, now)?,
+            if self.axes.is_sorted() {
+                self.tensor.fill_box(&sizes, &slices, &self.limits, now)?;
+            } else {
+                self.fill_permuted(&sizes, &slices, now)?;
             }
             rest = later;
         }
         Ok(())
     }
 
-    /// Fills `out` with a box given by reversed sizes and slices, first dimension fastest.
-    fn fill_transposed(
-        &self,
-        reversed: &[u64],
-        mut slices: Vec<Slice>,
-        out: &mut [u8],
-    ) -> Result<()> {
-        let whole: Vec<Slice> = slices.iter().map(|slice| Slice::all(slice.count)).collect();
-        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-        let sizes: Vec<u64> = reversed.iter().rev().copied().collect();
-        slices.reverse();
+    /// Fills `out` with a box whose slices are in the order of the view.
+    fn fill_permuted(&self, sizes: &[u64], slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        let mut own = vec![Slice::one(0); slices.len()];
+        for (axis, slice) in self.axes.iter().zip(slices) {
+            if let Some(place) = own.get_mut(*axis) {
+                *place = *slice;
+            }
+        }
         let mut rows = vec![0; out.len()];
-        self.tensor
-            .fill_box(&sizes, &slices, &self.limits, &mut rows)?;
-        // What is row-major for the dimensions as they are is column-major for them reversed.
-        let rows = Bytes::memory(rows);
-        let width = self.tensor.dtype().width();
-        dense::read_box(&rows, width, &counts, Order::Column, &whole, out)
+        self.tensor.fill_box(sizes, &own, &self.limits, &mut rows)?;
+        let own_counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();
+        let strides = permuted(&dense::strides(&own_counts, Order::Row), &self.axes);
+        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+        let whole: Vec<Slice> = counts.iter().map(|count| Slice::all(*count)).collect();
+        let (rows, width) = (Bytes::memory(rows), self.tensor.dtype().width());
+        dense::read_strided(&rows, width, &counts, &strides, &whole, out)
     }
+}
+
+fn permuted(items: &[u64], axes: &[usize]) -> Vec<u64> {
+    axes.iter()
+        .map(|axis| items.get(*axis).copied().unwrap_or(1))
+        .collect()
 }

@@ -149,7 +149,9 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
 fn name(dims: &mut [Dim], names: DimNames, tape: &mut Tape) {
     match names {
         DimNames::Letter if tape.flag() => {
-            for (dim, letter) in dims.iter_mut().zip("pqrstuvw".chars()) {
+            // Not always in the order of the alphabet, which one format demands.
+            let letters = if tape.flag() { "pqrstuvw" } else { "qwpvrut" };
+            for (dim, letter) in dims.iter_mut().zip(letters.chars()) {
                 dim.name = Some(letter.into());
             }
         }

@@ -11,6 +11,7 @@
 mod corpus;
 mod docs;
 mod generate;
+mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;

@@ -10,12 +10,12 @@ pub(crate) struct Meaning {
     dims: Vec<(Option<String>, Option<u64>)>,
     dtype: DType,
     symmetries: Vec<Symmetry>,
-    content: Content,
+    pub(crate) content: Content,
     meta: tenfold::Meta,
 }
 
 #[derive(Debug, PartialEq)]
-enum Content {
+pub(crate) enum Content {
     Dense(Vec<u8>),
     Sparse(BTreeMap<Vec<u64>, Vec<u8>>),
     Labelled(BTreeMap<Vec<String>, Vec<u8>>),

@@ -4,7 +4,7 @@ use super::write::{Sizes, choose, float_configs, parameters, shape, split, uint_
 use super::{DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
 use crate::bundle::Bundle;
 use crate::bytes::wide;
-use crate::error::{Aspect, Loss};
+use crate::error::{Aspect, Loss, Tier};
 use crate::key::Key;
 
 /// The most bytes that a `bin` can have.
@@ -40,6 +40,7 @@ pub(super) fn quirks_of(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
 
 fn loss<'a>(key: impl Into<Option<&'a Key>>, aspect: Aspect, detail: String) -> Loss {
     Loss {
+        tier: Tier::Impossible,
         key: key.into().cloned(),
         aspect,
         detail,

@@ -62,7 +62,7 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{
     DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
     WriteOptions,
@@ -170,6 +170,7 @@ impl Format for Tens {
         for (key, tensor) in bundle.entries() {
             let mut add = |aspect, detail: &str| {
                 losses.push(Loss {
+                    tier: Tier::Impossible,
                     key: Some(key.clone()),
                     aspect,
                     detail: detail.into(),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink, narrow, swap, wide};
-use crate::error::{Aspect, Error, Loss, Refusal, Result};
+use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::WriteOptions;
 use crate::key::Key;
 use crate::meta::Value;
@@ -54,6 +54,7 @@ impl Writer<'_> {
         let mut losses = Vec::new();
         let mut add = |aspect, detail: &str| {
             losses.push(Loss {
+                tier: Tier::Impossible,
                 key: Some(Key::root()),
                 aspect,
                 detail: detail.into(),

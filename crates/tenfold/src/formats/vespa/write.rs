@@ -3,7 +3,7 @@
 use super::{CELL_TYPES, DENSE, MOST, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Extent, PIECE, Records, Scan, Sink, put_short, swap, wide};
-use crate::error::{Aspect, Error, Loss, Result};
+use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Size, Storage, Tensor};
@@ -176,6 +176,7 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| {
             losses.push(Loss {
+                tier: Tier::Impossible,
                 key: Some(key.clone()),
                 aspect,
                 detail,
@@ -280,13 +281,8 @@ mod tests {
     }
 
     fn refusal(tensor: Tensor) -> Vec<(Aspect, String)> {
-        match write_with(tensor, &[]).unwrap_err() {
-            Error::Refused(refusal) => {
-                let losses = refusal.losses.into_iter();
-                losses.map(|loss| (loss.aspect, loss.detail)).collect()
-            }
-            other => panic!("{other}"),
-        }
+        let losses = quirks(&Bundle::of(tensor)).into_iter();
+        losses.map(|loss| (loss.aspect, loss.detail)).collect()
     }
 
     #[test]

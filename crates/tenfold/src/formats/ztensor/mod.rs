@@ -56,7 +56,7 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{
     DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
     WriteOptions,
@@ -189,6 +189,7 @@ impl Format for ZTensor {
         for (key, tensor) in bundle.entries() {
             let mut add = |aspect, detail: String| {
                 losses.push(Loss {
+                    tier: Tier::Impossible,
                     key: Some(key.clone()),
                     aspect,
                     detail,

@@ -1,0 +1,127 @@
+//! Names and order of dimensions, as a target wants them.
+
+use super::lower::Step;
+use crate::error::{Aspect, Result, Tier};
+use crate::format::DimNames;
+use crate::tensor::{Dim, Order, Storage, Tensor};
+
+pub(super) fn lower(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+    match step.info.holds.dim_names {
+        DimNames::No => without(step, tensor, |_, _| false),
+        DimNames::Batch => {
+            let last = tensor.dims().len().saturating_sub(1);
+            without(step, tensor, move |place, name| {
+                place == last && name == "batch"
+            })
+        }
+        DimNames::Letter => {
+            let are_letters = tensor
+                .dims()
+                .iter()
+                .all(|dim| dim.name.as_deref().is_some_and(is_letter));
+            without(step, tensor, move |_, _| are_letters)
+        }
+        DimNames::Required => {
+            let tensor = named(step, tensor)?;
+            in_sorted_order(step, tensor)
+        }
+    }
+}
+
+fn is_letter(name: &str) -> bool {
+    let mut letters = name.chars();
+    let first = letters.next().map(u32::from);
+    first.is_some_and(|code| code < 256) && letters.next().is_none()
+}
+
+/// The same tensor with other dimensions of the same sizes.
+fn with_dims(tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
+    let symmetries = tensor.symmetries().to_vec();
+    let mut renamed = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
+    renamed.meta = tensor.meta.clone();
+    renamed.hints = tensor.hints.clone();
+    Ok(renamed)
+}
+
+/// Drops the names that `keep` does not want.
+fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) -> Result<Tensor> {
+    let mut dims = tensor.dims().to_vec();
+    let mut lost = Vec::new();
+    for (place, dim) in dims.iter_mut().enumerate() {
+        // A mapped dimension is a matter of its labels.
+        if dim.indexed_size().is_some()
+            && dim.name.as_deref().is_some_and(|name| !keep(place, name))
+        {
+            lost.extend(dim.name.take());
+        }
+    }
+    if lost.is_empty() {
+        return Ok(tensor);
+    }
+    let detail = format!("the names of dimensions are dropped: {}", lost.join(", "));
+    step.change(Tier::Said, Aspect::DimNames, detail);
+    with_dims(&tensor, dims)
+}
+
+/// Gives dimensions without a name one: a, b, c, … if none has one.
+fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+    let mut dims = tensor.dims().to_vec();
+    if dims.iter().all(|dim| dim.name.is_some()) {
+        return Ok(tensor);
+    }
+    let are_letters = dims.len() <= 26 && dims.iter().all(|dim| dim.name.is_none());
+    let mut invented = Vec::new();
+    for (place, (dim, letter)) in dims
+        .iter_mut()
+        .zip(('a'..='z').chain(std::iter::repeat('z')))
+        .enumerate()
+    {
+        if dim.name.is_none() {
+            let name = if are_letters {
+                letter.into()
+            } else {
+                format!("d{place:03}")
+            };
+            invented.push(name.clone());
+            dim.name = Some(name);
+        }
+    }
+    if !are_letters {
+        let detail = format!("dimensions are called {}", invented.join(", "));
+        step.change(Tier::Said, Aspect::Invented, detail);
+    }
+    with_dims(&tensor, dims)
+}
+
+/// Transposes a dense tensor so that its dimensions are sorted by name.
+fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+    let Storage::Dense { .. } = tensor.storage() else {
+        return Ok(tensor);
+    };
+    let mut axes: Vec<usize> = (0..tensor.dims().len()).collect();
+    let name = |axis: &usize| tensor.dims().get(*axis).and_then(|dim| dim.name.clone());
+    axes.sort_by_key(name);
+    if axes.is_sorted() {
+        return Ok(tensor);
+    }
+    let dims: Vec<Dim> = axes
+        .iter()
+        .filter_map(|axis| tensor.dims().get(*axis))
+        .cloned()
+        .collect();
+    let names: Vec<String> = dims.iter().filter_map(|dim| dim.name.clone()).collect();
+    step.change(
+        Tier::Said,
+        Aspect::DimOrder,
+        format!("dimensions are transposed to {}", names.join(", ")),
+    );
+    let values = tensor.permuted(&axes, &step.how.limits)?;
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values,
+    };
+    let mut transposed = Tensor::new(dims, tensor.dtype(), vec![], storage)?;
+    transposed.meta = tensor.meta.clone();
+    transposed.hints = tensor.hints.clone();
+    Ok(transposed)
+}

@@ -1,0 +1,255 @@
+//! A conversion says what it changes, and changes nothing else.
+//!
+//! For every generated bundle and every target: if nothing is said, the same comes back; if
+//! something is said, or refused and then permitted, only that differs.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use tenfold::{
+    Allow, Aspect, Bundle, Error, Format, Key, Limits, Loss, Meta, Mode, Number, ReadOptions, Sink,
+    Storage, Symmetry, Tensor, WriteOptions,
+};
+
+use crate::generate::{Tape, bundle};
+use crate::meaning::{Content, meaning};
+use crate::support::verify;
+
+/// What is left of a tensor when some aspects do not count.
+#[derive(Debug, PartialEq, PartialOrd)]
+struct Seen {
+    key: Option<Key>,
+    names: Option<Vec<Option<String>>>,
+    sizes: Vec<Option<u64>>,
+    dtype: String,
+    values: Values,
+    symmetries: Option<String>,
+    meta: Option<String>,
+}
+
+#[derive(Debug, PartialEq, PartialOrd)]
+enum Values {
+    /// As they are kept, in words.
+    Kept(String),
+    /// All logical values, row-major, as bytes.
+    Dense(Vec<u8>),
+    /// All logical values as the bits of doubles; all NaNs are one.
+    Numbers(Vec<u64>),
+}
+
+type Aspects = BTreeSet<Aspect>;
+
+fn seen(key: &Key, tensor: &Tensor, ignore: &Aspects) -> Seen {
+    let ignores = |aspects: &[Aspect]| aspects.iter().any(|aspect| ignore.contains(aspect));
+    let order = order(tensor, ignore);
+    let dims: Vec<_> = order.iter().map(|axis| &tensor.dims()[*axis]).collect();
+    let is_number = ignores(&[Aspect::Number, Aspect::Precision]);
+    let is_kept = !ignores(&[
+        Aspect::Sparsity,
+        Aspect::Symmetry,
+        Aspect::Train,
+        Aspect::DimOrder,
+    ]);
+    let values = if is_kept && !is_number {
+        Values::Kept(kept(&meaning(tensor).content))
+    } else {
+        let bytes = transposed(tensor, &order);
+        if is_number {
+            Values::Numbers(doubles(tensor, &bytes, ignore))
+        } else {
+            Values::Dense(bytes)
+        }
+    };
+    Seen {
+        key: (!ignores(&[Aspect::Keys, Aspect::State, Aspect::Invented])).then(|| key.clone()),
+        names: (!ignores(&[Aspect::DimNames, Aspect::Invented])).then(|| names(&dims)),
+        sizes: dims.iter().map(|dim| dim.indexed_size()).collect(),
+        dtype: if is_number {
+            String::new()
+        } else {
+            tensor.dtype().to_string()
+        },
+        values,
+        symmetries: (!ignores(&[Aspect::Symmetry])).then(|| symmetries(tensor.symmetries())),
+        meta: (!ignores(&[Aspect::Metadata])).then(|| shown(&tensor.meta)),
+    }
+}
+
+fn kept(content: &Content) -> String {
+    format!("{content:?}")
+}
+
+fn symmetries(all: &[Symmetry]) -> String {
+    format!("{all:?}")
+}
+
+fn shown(meta: &Meta) -> String {
+    let mut values: Vec<String> = meta.iter().map(|pair| format!("{pair:?}")).collect();
+    values.sort();
+    values.join("\n")
+}
+
+/// The names of dimensions; a, b, c, … in order are no names.
+fn names(dims: &[&tenfold::Dim]) -> Vec<Option<String>> {
+    let letters = ('a'..).map(|letter| Some(letter.to_string()));
+    let all: Vec<Option<String>> = dims.iter().map(|dim| dim.name.clone()).collect();
+    if all.iter().cloned().eq(letters.take(all.len())) {
+        vec![None; all.len()]
+    } else {
+        all
+    }
+}
+
+/// The dimensions in the order in which they are compared.
+fn order(tensor: &Tensor, ignore: &Aspects) -> Vec<usize> {
+    let mut axes: Vec<usize> = (0..tensor.dims().len()).collect();
+    if ignore.contains(&Aspect::DimOrder) {
+        axes.sort_by_key(|axis| tensor.dims()[*axis].name.clone());
+    }
+    axes
+}
+
+/// All logical values with the dimensions in another order, one by one.
+fn transposed(tensor: &Tensor, order: &[usize]) -> Vec<u8> {
+    let mut all = Vec::new();
+    tensor
+        .for_each(1000, &Limits::default(), &mut |piece| {
+            all.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+    let width = tensor.dtype().width();
+    let sizes = tensor.sizes().unwrap();
+    let mut out = Vec::new();
+    for cell in 0..all.len() / width {
+        let mut rest = cell as u64;
+        let mut index = vec![0; sizes.len()];
+        for axis in order.iter().rev() {
+            index[*axis] = rest % sizes[*axis];
+            rest /= sizes[*axis];
+        }
+        let at = index
+            .iter()
+            .zip(&sizes)
+            .fold(0, |sum, (place, size)| sum * size + place) as usize;
+        out.extend_from_slice(&all[at * width..(at + 1) * width]);
+    }
+    out
+}
+
+fn doubles(tensor: &Tensor, bytes: &[u8], ignore: &Aspects) -> Vec<u64> {
+    let number = tensor.dtype().number;
+    let double = |bytes: &[u8]| {
+        let value = number.to_f64(bytes);
+        // Large integers and quads are compared as what they are rounded to.
+        let value = if ignore.contains(&Aspect::Precision) {
+            f64::from(value as f32)
+        } else {
+            value
+        };
+        if value.is_nan() {
+            f64::NAN.to_bits()
+        } else {
+            value.to_bits()
+        }
+    };
+    bytes.chunks(number.width()).map(double).collect()
+}
+
+fn write(
+    bundle: &Bundle,
+    target: &dyn Format,
+    allow: Allow,
+) -> Result<(Vec<u8>, Vec<Loss>), Error> {
+    let mut out = Sink::memory();
+    let how = WriteOptions {
+        allow,
+        ..WriteOptions::default()
+    };
+    let said = tenfold::write_to(bundle, &mut out, target, &how)?;
+    Ok((out.finish()?.into_memory()?, said))
+}
+
+/// Converts and compares; gives whether anything was written.
+fn is_honest(bundle: &Bundle, target: &dyn Format) -> Result<bool, TestCaseError> {
+    let name = target.info().name;
+    let fail = |error: Error| TestCaseError::fail(format!("{name}: {error}"));
+    let (bytes, said) = match write(bundle, target, Allow::Nothing) {
+        Ok(written) => written,
+        Err(Error::Refused(refusal)) => {
+            prop_assert!(!refusal.losses.is_empty());
+            match write(bundle, target, Allow::Everything) {
+                Ok(written) => written,
+                Err(Error::Refused(_)) => return Ok(false),
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        Err(error) => return Err(fail(error)),
+    };
+    let how = ReadOptions {
+        mode: Mode::Lenient,
+        ..ReadOptions::default()
+    };
+    let after = verify(name, &bytes, &how).map_err(fail)?.bundle;
+    let ignore: Aspects = said.iter().map(|loss| loss.aspect).collect();
+    let all = |bundle: &Bundle| {
+        let mut all: Vec<Seen> = bundle
+            .entries()
+            .iter()
+            .map(|(key, tensor)| seen(key, tensor, &ignore))
+            .collect();
+        all.sort_by(|first, second| first.partial_cmp(second).unwrap());
+        all
+    };
+    let (before, found) = (all(bundle), all(&after));
+    prop_assert!(before == found, "{name}, {said:?}\n{before:?}\n{found:?}");
+    if !ignore.contains(&Aspect::Metadata) {
+        prop_assert_eq!(&bundle.meta, &after.meta, "{}", name);
+    }
+    Ok(true)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_conversion_says_what_it_changes(tape in prop::collection::vec(any::<u8>(), 0..400)) {
+        for source in tenfold::formats::ALL {
+            let bundle = bundle(*source, &mut Tape(&tape));
+            for target in tenfold::formats::ALL {
+                is_honest(&bundle, *target)?;
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused_and_rounded_when_permitted() {
+    let values = tenfold::Numbers::from_vec(&[0.1_f64, 1e300]);
+    let storage = Storage::Dense {
+        order: tenfold::Order::Row,
+        values,
+    };
+    let dims = vec![tenfold::Dim::indexed(2)];
+    let tensor = Tensor::new(dims, "f64".parse().unwrap(), vec![], storage).unwrap();
+    let bundle = Bundle::of(tensor);
+    let primitiv = tenfold::by_name("primitiv").unwrap();
+    let refused = write(&bundle, primitiv, Allow::Nothing)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("precision  f64 is rounded to f32"),
+        "{refused}"
+    );
+    assert!(
+        refused.ends_with("To go ahead: --allow precision"),
+        "{refused}"
+    );
+    let permitted = Allow::These(vec![Aspect::Precision]);
+    let (bytes, said) = write(&bundle, primitiv, permitted).unwrap();
+    assert_eq!(said.len(), 1);
+    let after = verify("primitiv", &bytes, &ReadOptions::default()).unwrap();
+    let tensor = after.bundle.only().unwrap();
+    assert_eq!(tensor.dtype().number, Number::F32);
+    assert_eq!(tensor.to_vec::<f32>().unwrap(), [0.1_f32, f32::INFINITY]);
+}
