@@ -37,8 +37,9 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         limits: args.reading.limits.0.clone(),
         skip_sync: args.no_sync,
     };
-    for loss in write(args, &opened.bundle, target, &how, streams)? {
-        streams.note(&args.output, &loss_text(&loss));
+    let said = write(args, &opened.bundle, target, &how, streams)?;
+    for line in loss_lines(&said) {
+        streams.note(&args.output, &line);
     }
     Ok(Exit::Fine)
 }
@@ -54,13 +55,24 @@ fn stem(path: &Path) -> Option<String> {
     stem.to_str().map(str::to_owned)
 }
 
-/// A loss that was permitted or only has to be said, in a line.
-fn loss_text(loss: &Loss) -> String {
-    let aspect = loss.aspect.as_str();
-    match loss.key.as_ref().filter(|key| !key.is_empty()) {
-        Some(key) => format!("{aspect}: {key}: {}", loss.detail),
-        None => format!("{aspect}: {}", loss.detail),
+/// What was permitted or only has to be said: a line for every aspect, with the first of many.
+fn loss_lines(losses: &[Loss]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for aspect in Aspect::ALL {
+        let mut alike = losses.iter().filter(|loss| loss.aspect == *aspect);
+        let Some(first) = alike.next() else { continue };
+        let word = aspect.as_str();
+        let mut line = match first.key.as_ref().filter(|key| !key.is_empty()) {
+            Some(key) => format!("{word}: {key}: {}", first.detail),
+            None => format!("{word}: {}", first.detail),
+        };
+        let more = alike.count();
+        if more > 0 {
+            line.push_str(&format!(" (and {more} more)"));
+        }
+        lines.push(line);
     }
+    lines
 }
 
 /// The format to write: the one named, else that of the input unless the name of the output says

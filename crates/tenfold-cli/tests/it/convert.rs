@@ -143,6 +143,16 @@ fn what_survives_is_said_and_refused_when_strict() {
 }
 
 #[test]
+fn of_many_changes_of_a_kind_the_first_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = corpus("primitiv/good/parameter_adam.param").into();
+    let ran = convert(input, folder.path().join("a.zt"), &["--no-sync"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    assert!(ran.errors.contains(" (and 1 more)\n"), "{ran}");
+    assert_eq!(ran.errors.lines().count(), 2, "{ran}");
+}
+
+#[test]
 fn what_a_target_cannot_express_is_not_permitted() {
     let labelled = corpus("vespa/good/mixed_f32.tbf").into();
     let ran = convert(labelled, "never-written.zt".into(), &["--allow", "all"]);
