@@ -153,10 +153,29 @@ fn of_many_changes_of_a_kind_the_first_is_said() {
 }
 
 #[test]
+fn labels_become_positions_only_when_permitted() {
+    let labelled = PathBuf::from(corpus("vespa/good/mixed_f32.tbf"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.zt");
+    let ran = convert(labelled.clone(), out.clone(), &[]);
+    assert_snapshot!("labels_are_not_dropped_unasked", ran);
+    assert!(!out.exists());
+    let ran = convert(labelled, out.clone(), &["--allow", "labels"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    assert!(out.exists());
+}
+
+#[test]
 fn what_a_target_cannot_express_is_not_permitted() {
-    let labelled = corpus("vespa/good/mixed_f32.tbf").into();
-    let ran = convert(labelled, "never-written.zt".into(), &["--allow", "all"]);
-    assert_snapshot!("labels_have_no_place", ran);
+    let many = corpus("ztensor/good/tensors_25.zt").into();
+    let ran = convert(many, "never-written.tbf".into(), &["--allow", "all"]);
+    assert_eq!(ran.exit, Exit::Refused, "{ran}");
+    assert!(
+        ran.errors
+            .contains("count      25 tensors where one is needed"),
+        "{ran}"
+    );
+    assert!(ran.errors.ends_with("Nothing was written.\n"), "{ran}");
 }
 
 #[test]

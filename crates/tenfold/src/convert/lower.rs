@@ -188,6 +188,20 @@ impl Step<'_> {
                 self.say_density(tensor);
                 self.made_dense(tensor)
             }
+            Storage::Sparse {
+                address: Address::Labels,
+                ..
+            } if !has(StorageKind::Labelled) && is_dense => {
+                let placed = tensor.placed(&self.how.limits)?;
+                let sizes: Vec<String> = placed.sizes.iter().map(u64::to_string).collect();
+                let detail = format!(
+                    "labels become positions ({}), absent blocks zeros ({})",
+                    sizes.join(" × "),
+                    placed.absent
+                );
+                self.change(Tier::Refused, Aspect::Labels, detail);
+                Ok(placed.tensor)
+            }
             Storage::Dense { .. } if symmetry && tensor.is_packed() => {
                 self.say_symmetry(tensor, symmetry);
                 self.made_dense(tensor)

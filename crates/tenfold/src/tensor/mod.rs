@@ -10,6 +10,7 @@ mod dim;
 mod group;
 mod labels;
 mod packed;
+mod placed;
 mod read;
 mod slice;
 mod sorted;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Limits, Loss, Meta, Mode, Number, ReadOptions, Sink,
-    Storage, Symmetry, Tensor, WriteOptions,
+    Allow, Aspect, Bundle, Bytes, Cell, Dim, Endian, Error, Format, Key, Limits, Loss, Meta, Mode,
+    Number, Numbers, Order, ReadOptions, Sink, Size, Storage, Symmetry, Tensor, WriteOptions,
 };
 
 use crate::generate::{Tape, bundle};
-use crate::meaning::{Content, meaning};
+use crate::meaning::{Content, little_endian, meaning};
 use crate::support::verify;
 
 /// What is left of a tensor when some aspects do not count.
@@ -40,6 +40,9 @@ enum Values {
 type Aspects = BTreeSet<Aspect>;
 
 fn seen(key: &Key, tensor: &Tensor, ignore: &Aspects) -> Seen {
+    if tensor.n_mapped() > 0 && ignore.contains(&Aspect::Labels) {
+        return seen(key, &placed(tensor), ignore);
+    }
     let ignores = |aspects: &[Aspect]| aspects.iter().any(|aspect| ignore.contains(aspect));
     let order = order(tensor, ignore);
     let dims: Vec<_> = order.iter().map(|axis| &tensor.dims()[*axis]).collect();
@@ -73,6 +76,58 @@ fn seen(key: &Key, tensor: &Tensor, ignore: &Aspects) -> Seen {
         symmetries: (!ignores(&[Aspect::Symmetry])).then(|| symmetries(tensor.symmetries())),
         meta: (!ignores(&[Aspect::Metadata])).then(|| shown(&tensor.meta)),
     }
+}
+
+/// A labelled tensor with positions for labels, block by block.
+fn placed(tensor: &Tensor) -> Tensor {
+    let mut labels: Vec<Vec<String>> = vec![Vec::new(); tensor.n_mapped()];
+    let mut blocks = Vec::new();
+    tensor
+        .for_each_cell(&Limits::default(), &mut |cell| {
+            let Cell::Labelled {
+                labels: own,
+                values,
+            } = cell
+            else {
+                panic!("no labels")
+            };
+            for (known, label) in labels.iter_mut().zip(own) {
+                if !known.contains(label) {
+                    known.push(label.clone());
+                }
+            }
+            blocks.push((own.to_vec(), little_endian(&values)));
+            Ok(())
+        })
+        .unwrap();
+    let count: usize = labels.iter().map(Vec::len).product();
+    let cells: u64 = tensor.indexed_sizes().iter().product();
+    let width = cells as usize * tensor.dtype().width();
+    let mut all = vec![0; count * width];
+    for (own, values) in blocks {
+        let place = own.iter().zip(&labels).fold(0, |sum, (label, known)| {
+            sum * known.len() + known.iter().position(|other| other == label).unwrap()
+        });
+        all[place * width..(place + 1) * width].copy_from_slice(&values);
+    }
+    let mut sizes = labels.iter().map(|known| known.len() as u64);
+    let dims = tensor.dims().iter().map(|dim| match dim.indexed_size() {
+        Some(_) => dim.clone(),
+        None => Dim {
+            name: dim.name.clone(),
+            size: Size::Indexed(sizes.next().unwrap()),
+        },
+    });
+    let values = Numbers {
+        number: tensor.dtype().number,
+        endian: Endian::Little,
+        bytes: Bytes::memory(all),
+    };
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values,
+    };
+    Tensor::new(dims.collect(), tensor.dtype(), vec![], storage).unwrap()
 }
 
 fn kept(content: &Content) -> String {

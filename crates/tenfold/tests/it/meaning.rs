@@ -81,7 +81,7 @@ pub(crate) fn meaning(tensor: &Tensor) -> Meaning {
     }
 }
 
-fn little_endian(numbers: &Numbers) -> Vec<u8> {
+pub(crate) fn little_endian(numbers: &Numbers) -> Vec<u8> {
     let mut bytes = numbers.bytes.to_vec().unwrap();
     if numbers.endian == Endian::Big {
         bytes

@@ -1,0 +1,178 @@
+//! Labelled blocks at positions: every label gets one, in the order of first appearance.
+
+use std::collections::HashMap;
+
+use super::Tensor;
+use super::dim::{Dim, product};
+use super::storage::{Address, Order, Storage};
+use crate::bytes::{Bytes, Compute, Extent, Source, narrow, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::number::Numbers;
+
+/// A labelled tensor made dense, and what that leaves behind.
+pub(crate) struct Placed {
+    /// The same values, with positions for labels and zeros for absent blocks.
+    pub(crate) tensor: Tensor,
+    /// How many places along each mapped dimension its labels take.
+    pub(crate) sizes: Vec<u64>,
+    /// How many blocks are absent.
+    pub(crate) absent: u128,
+}
+
+impl Tensor {
+    /// Gives every label of a mapped dimension a position, in the order of first appearance.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if all blocks together would take more than `limits` allow.
+    pub(crate) fn placed(&self, limits: &Limits) -> Result<Placed> {
+        let Storage::Sparse {
+            order,
+            address: Address::Labels,
+            values,
+        } = self.storage()
+        else {
+            return Err(Error::invalid("the tensor has no labels"));
+        };
+        let Extent::Records(records) = values.bytes.extent() else {
+            return Err(Error::invalid("labelled values without labels"));
+        };
+        let mut places: Vec<HashMap<String, u64>> = vec![HashMap::new(); self.n_mapped()];
+        let mut found: Vec<(Vec<u64>, u64)> = Vec::new();
+        records.for_each(values.bytes.source(), &mut |_, labels, scan| {
+            let index = labels.iter().zip(&mut places).map(|(label, places)| {
+                let next = wide(places.len());
+                *places.entry(label.clone()).or_insert(next)
+            });
+            found.push((index.collect(), scan.at()));
+            Ok(())
+        })?;
+        let sizes: Vec<u64> = places.iter().map(|places| wide(places.len())).collect();
+        let blocks = product(&sizes).unwrap_or(u128::MAX);
+        let len = blocks.saturating_mul(records.width().into());
+        limits.check_decoded("labelled blocks would be expanded to all positions", len)?;
+        let len = u64::try_from(len).map_err(|_| Error::invalid("too many blocks"))?;
+        let absent = blocks.saturating_sub(records.count().into());
+
+        let mut table: Vec<(u64, u64)> = found
+            .into_iter()
+            .map(|(index, at)| (super::slice::ravel_in(&index, &sizes, Order::Row), at))
+            .collect();
+        table.sort_unstable();
+        let grid = Grid {
+            source: values.bytes.source().clone(),
+            table,
+            width: records.width(),
+            len,
+        };
+        let bytes = Bytes::whole(Source::computed(grid));
+        let values = Numbers {
+            bytes,
+            ..values.clone()
+        };
+        let mut positions = sizes.iter();
+        let dims = self.dims().iter().map(|dim| match dim.indexed_size() {
+            Some(_) => dim.clone(),
+            None => {
+                let size = positions.next().copied().unwrap_or(0);
+                Dim {
+                    size: super::Size::Indexed(size),
+                    ..dim.clone()
+                }
+            }
+        });
+        let storage = Storage::Dense {
+            order: *order,
+            values,
+        };
+        let mut tensor = Tensor::new(dims.collect(), self.dtype(), vec![], storage)?;
+        tensor.meta = self.meta.clone();
+        tensor.hints = self.hints.clone();
+        Ok(Placed {
+            tensor,
+            sizes,
+            absent,
+        })
+    }
+}
+
+/// All blocks in order; those that are absent are zero.
+struct Grid {
+    source: Source,
+    /// The number of each block that is there, and where its cells begin; sorted.
+    table: Vec<(u64, u64)>,
+    width: u64,
+    len: u64,
+}
+
+impl Compute for Grid {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let width = self.width.max(1);
+        let mut at = at;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let within = at % width;
+            let part = narrow(width.saturating_sub(within).min(wide(rest.len())))?;
+            let (now, later) = rest.split_at_mut(part);
+            match self
+                .table
+                .binary_search_by_key(&(at / width), |(block, _)| *block)
+            {
+                Ok(place) => {
+                    let cells = self.table.get(place).map_or(0, |(_, cells)| *cells);
+                    self.source.read_at(cells.saturating_add(within), now)?;
+                }
+                Err(_) => now.fill(0),
+            }
+            rest = later;
+            at = at.saturating_add(wide(part));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{Endian, RecordsBuilder};
+    use crate::number::{DType, Number};
+
+    #[test]
+    fn labels_get_positions_in_the_order_of_first_appearance() {
+        let mut records = RecordsBuilder::new(2, 2);
+        for (labels, cells) in [
+            (["b", "x"], [1, 2]),
+            (["a", "x"], [3, 4]),
+            (["b", "y"], [5, 6]),
+        ] {
+            records.push(&labels, &cells).unwrap();
+        }
+        let values = Numbers {
+            number: Number::I8,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        };
+        let storage = Storage::Sparse {
+            order: Order::Row,
+            address: Address::Labels,
+            values,
+        };
+        let dims = vec![
+            Dim::mapped("k"),
+            Dim::mapped("l"),
+            Dim::indexed(2).named("n"),
+        ];
+        let tensor = Tensor::new(dims, DType::real(Number::I8), vec![], storage).unwrap();
+        let placed = tensor.placed(&Limits::default()).unwrap();
+        assert_eq!((placed.sizes, placed.absent), (vec![2, 2], 1));
+        assert_eq!(placed.tensor.sizes().unwrap(), [2, 2, 2]);
+        assert_eq!(
+            placed.tensor.to_vec::<i8>().unwrap(),
+            [1, 2, 5, 6, 3, 4, 0, 0]
+        );
+    }
+}
