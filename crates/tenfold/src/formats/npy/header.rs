@@ -28,6 +28,9 @@ pub(super) enum Descr {
 /// The first size that NumPy cannot have.
 const TOO_LARGE: u64 = 1 << 63;
 
+/// How deeply Python nests brackets, whatever the limits say.
+const MOST_NESTED: u64 = 200;
+
 /// Reads the header `bytes`, which begin at byte `at` of the file.
 pub(super) fn parse(bytes: &[u8], at: u64, version: Version, limits: &Limits) -> Result<Header> {
     let text = match version {
@@ -235,6 +238,9 @@ impl Parser<'_> {
     /// Passes over any literal: what is inside a structured type is for nobody to know.
     fn pass(&mut self, depth: u64) -> Result<()> {
         self.limits.check_depth(depth)?;
+        if depth > MOST_NESTED {
+            return self.fail("brackets are nested too deeply");
+        }
         let close = match self.peek() {
             Some('(') => ')',
             Some('[') => ']',
@@ -457,6 +463,14 @@ mod tests {
                 .unwrap_err()
                 .to_string()
                 .contains("--max-depth")
+        );
+        let mut limits = Limits::default();
+        limits.set("depth", u64::MAX).unwrap();
+        let text = format!("{{'descr': {deep}");
+        let error = parse(text.as_bytes(), 0, Version::V2, &limits).unwrap_err();
+        assert!(
+            error.to_string().contains("nested too deeply (byte 211)"),
+            "{error}"
         );
     }
 }
