@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod npy;
 pub mod primitiv;
 pub mod tens;
 pub mod vespa;
@@ -20,6 +21,7 @@ pub static ALL: &[&dyn Format] = &[
     &blz::Blz,
     &vespa::Vespa,
     &primitiv::Primitiv,
+    &npy::Npy,
 ];
 
 /// The format called `name`.

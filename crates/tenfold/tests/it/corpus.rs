@@ -16,6 +16,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("blz", [15, 36, 2]),
     ("vespa", [61, 63, 3]),
     ("primitiv", [87, 81, 0]),
+    ("npy", [73, 116, 0]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.

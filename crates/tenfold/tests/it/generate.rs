@@ -125,7 +125,10 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
         if attempt > 0 {
             // The plainest case of all, for a tape that has run out.
             dims.iter_mut().for_each(|dim| dim.size = Size::Indexed(2));
-            dtype.number = holds.numbers[0];
+            dtype = DType {
+                number: holds.numbers[0],
+                arity: holds.arities[0],
+            };
         }
         name(&mut dims, holds.dim_names, tape);
         let made = match tape.pick(holds.kinds) {

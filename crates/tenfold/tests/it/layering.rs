@@ -92,7 +92,7 @@ fn modules_use_only_what_stands_below_them() {
                 "{path} uses crate::{name}"
             );
         }
-        for sibling in ["tens", "ztensor", "blz", "vespa", "primitiv"] {
+        for sibling in ["tens", "ztensor", "blz", "vespa", "primitiv", "npy"] {
             let is_own =
                 inside.starts_with(&format!("formats/{sibling}/")) || inside == "formats/mod.rs";
             let path_of = format!("formats::{sibling}");

@@ -1,0 +1,240 @@
+//! Reads `.npy` headers, in file order.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::header::{self, Descr, Header, excerpt};
+use super::{HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian, Scan, Source, wide};
+use crate::error::{Error, Result};
+use crate::format::{Mode, ReadOptions};
+use crate::note::{Note, NoteKind};
+use crate::number::{DType, Numbers};
+use crate::tensor::{Dim, Order, Storage, Tensor};
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let mut scan = Scan::new(source, NAME);
+    let mut faults = Faults {
+        mode: how.mode,
+        notes: Vec::new(),
+    };
+    if scan.take(wide(MAGIC.len()))? != MAGIC {
+        return scan.fail_at(0, "the magic is not \\x93NUMPY");
+    }
+    let version = version(scan.array()?)?;
+    let header_len = match version {
+        Version::V1 => u16::from_le_bytes(scan.array()?).into(),
+        Version::V2 | Version::V3 => scan.u32(Endian::Little)?.into(),
+    };
+    how.limits.check_header(header_len)?;
+    let header_at = scan.at();
+    let text = scan.take(header_len)?;
+    let header = header::parse(&text, header_at, version, &how.limits)?;
+    if text.last() != Some(&b'\n') {
+        let at = scan.at().saturating_sub(1);
+        faults.add(at, "the header does not end with a newline")?;
+    }
+    let (dtype, endian) = dtype(&header, &mut faults)?;
+    let len = values_len(&header, dtype)?;
+    let from = scan.at();
+    if len > scan.left() {
+        let left = scan.left();
+        return scan.fail(format!("the values need {len} bytes, {left} left"));
+    }
+    scan.skip(len)?;
+    if scan.left() > 0 {
+        let left = scan.left();
+        faults.add(scan.at(), format!("bytes after the values: {left}"))?;
+    }
+
+    let values = Numbers {
+        number: dtype.number,
+        endian,
+        bytes: Bytes::run(source, from..scan.at())?,
+    };
+    let order = if header.is_fortran {
+        Order::Column
+    } else {
+        Order::Row
+    };
+    let dims = header.shape.into_iter().map(Dim::indexed).collect();
+    let tensor = Tensor::new(dims, dtype, vec![], Storage::Dense { order, values })?;
+    let mut bundle = Bundle::of(tensor);
+    if version != Version::V1 {
+        bundle.hints.set(HINT_VERSION, version.as_str());
+    }
+    faults.notes.into_iter().for_each(|note| bundle.note(note));
+    Ok(bundle)
+}
+
+/// What a strict reader refuses and a lenient one notes.
+struct Faults {
+    mode: Mode,
+    notes: Vec<Note>,
+}
+
+impl Faults {
+    fn add(&mut self, at: u64, text: impl Into<String>) -> Result<()> {
+        match self.mode {
+            Mode::Strict => Err(Error::malformed(at, text).of(NAME)),
+            Mode::Lenient => {
+                self.notes.push(Note::new(NoteKind::Lenient, text).at(at));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn version([major, minor]: [u8; 2]) -> Result<Version> {
+    let mut known = Version::ALL.into_iter();
+    known
+        .find(|version| version.major() == major && minor == 0)
+        .ok_or_else(|| unsupported(format!("version {major}.{minor}")))
+}
+
+fn unsupported(what: String) -> Error {
+    Error::Unsupported { format: NAME, what }
+}
+
+/// How many bytes the values take.
+fn values_len(header: &Header, dtype: DType) -> Result<u64> {
+    let ndim = header.shape.len();
+    if wide(ndim) > MOST_DIMS {
+        return Err(unsupported(format!(
+            "an array of {ndim} dimensions, more than {MOST_DIMS},"
+        )));
+    }
+    len(&header.shape, dtype).ok_or_else(|| {
+        let why = "the sizes multiply to 2^63 bytes or more";
+        Error::malformed(header.shape_at, why).of(NAME)
+    })
+}
+
+fn dtype(header: &Header, faults: &mut Faults) -> Result<(DType, Endian)> {
+    let Descr::Plain(descr) = &header.descr else {
+        return Err(unsupported("an array of a structured type".into()));
+    };
+    let name = descr.trim_start_matches(['<', '>', '|', '=']);
+    let order = descr.strip_suffix(name).unwrap_or_default();
+    let known = TYPES.iter().find(|(known, _)| *known == name);
+    let Some((_, dtype)) = known.filter(|_| order.len() <= 1) else {
+        return Err(unknown(descr, name, header.descr_at));
+    };
+    let endian = match order {
+        ">" => Endian::Big,
+        "<" => Endian::Little,
+        _ if dtype.number.width() == 1 => Endian::Little,
+        _ => {
+            let text = format!("the type {} has no byte order", excerpt(descr));
+            faults.add(header.descr_at, text)?;
+            Endian::Little
+        }
+    };
+    Ok((*dtype, endian))
+}
+
+/// Why there are no numbers of a type: NumPy knows more than the model does.
+fn unknown(descr: &str, name: &str, at: u64) -> Error {
+    let about = match (name.chars().next(), name) {
+        (Some('O'), _) => "Python objects, which are pickled",
+        (Some('S' | 'a' | 'U' | 'T'), _) => "text",
+        (Some('M' | 'm'), _) => "dates and times",
+        (Some('V'), _) => "raw bytes; bfloat16 is saved so too",
+        (_, "f12" | "f16" | "c24" | "c32") => "extended precision, which differs between machines",
+        _ => {
+            let why = format!("{} is no type", excerpt(descr));
+            return Error::malformed(at, why).of(NAME);
+        }
+    };
+    unsupported(format!("the type {} ({about})", excerpt(descr)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A version 1.0 file of `header`, unpadded, and `values`.
+    fn file(header: &str, values: &[u8]) -> Vec<u8> {
+        let len = u16::try_from(header.len()).unwrap();
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(len.to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(values);
+        file
+    }
+
+    fn read_as(file: Vec<u8>, mode: Mode) -> Result<Bundle> {
+        let how = ReadOptions {
+            mode,
+            ..ReadOptions::default()
+        };
+        read(&Source::memory(file), &how)
+    }
+
+    fn described(descr: &str, values: &[u8], mode: Mode) -> Result<Bundle> {
+        let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (1,), }}\n");
+        read_as(file(&header, values), mode)
+    }
+
+    #[test]
+    fn fortran_order_is_kept_over_the_same_bytes() {
+        let header = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n";
+        let values = [0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6];
+        let bundle = read_as(file(header, &values), Mode::Strict).unwrap();
+        let tensor = bundle.only().unwrap();
+        assert_eq!(tensor.to_vec::<i16>().unwrap(), [1, 2, 3, 4, 5, 6]);
+        let Storage::Dense { order, values } = tensor.storage() else {
+            panic!("{tensor:?}")
+        };
+        assert_eq!((*order, values.endian), (Order::Column, Endian::Big));
+        assert_eq!(values.bytes.at(), 10 + wide(header.len()));
+    }
+
+    #[test]
+    fn a_type_without_a_byte_order_is_little_endian_to_a_lenient_reader() {
+        for descr in ["'f4'", "'=f4'", "'|f4'"] {
+            let values = 1.5_f32.to_le_bytes();
+            let error = described(descr, &values, Mode::Strict).unwrap_err();
+            assert!(error.to_string().ends_with("has no byte order (byte 20)"));
+            let bundle = described(descr, &values, Mode::Lenient).unwrap();
+            assert_eq!(bundle.notes().len(), 1);
+            assert_eq!(bundle.only().unwrap().to_vec::<f32>().unwrap(), [1.5]);
+        }
+        for descr in ["'<u1'", "'>u1'", "'|u1'", "'=u1'", "'u1'"] {
+            assert!(described(descr, &[7], Mode::Strict).is_ok(), "{descr}");
+        }
+    }
+
+    #[test]
+    fn what_the_model_has_no_numbers_for_is_unsupported_and_never_unpickled() {
+        for (descr, text) in [
+            (
+                "'|O'",
+                "npy: the type \"|O\" (Python objects, which are pickled) is not supported",
+            ),
+            (
+                "[('x', '<f4')]",
+                "npy: an array of a structured type is not supported",
+            ),
+            (
+                "('<f4', (2,))",
+                "npy: an array of a structured type is not supported",
+            ),
+        ] {
+            let error = described(descr, &[], Mode::Lenient).unwrap_err();
+            assert_eq!(error.to_string(), text);
+        }
+        let error = described("'<i3'", &[], Mode::Lenient).unwrap_err();
+        let text = "not a valid npy file: \"<i3\" is no type (byte 20)";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn a_shape_larger_than_the_file_is_refused_before_anything_is_allocated() {
+        let header =
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846975,), }\n";
+        let error = read_as(file(header, &[0; 8]), Mode::Lenient).unwrap_err();
+        let text = "not a valid npy file: the values need 9223372036854775800 bytes, 8 left \
+                    (byte 86)";
+        assert_eq!(error.to_string(), text);
+    }
+}
