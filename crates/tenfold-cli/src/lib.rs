@@ -13,6 +13,7 @@ mod options;
 mod render;
 #[cfg(test)]
 mod samples;
+mod select;
 mod streams;
 
 use std::ffi::OsString;

@@ -38,6 +38,13 @@ impl Bundle {
         self.entries.push((key, tensor));
     }
 
+    /// Keeps the tensors whose keys `keep` wants, and the remarks about them and about the file.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Key) -> bool) {
+        self.notes
+            .retain(|note| note.key.as_ref().is_none_or(&mut keep));
+        self.entries.retain(|(key, _)| keep(key));
+    }
+
     /// Adds a remark.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(note);

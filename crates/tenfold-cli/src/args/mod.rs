@@ -45,6 +45,7 @@ pub(crate) enum Command {
         after_help = "What the target cannot hold is said where all values survive, and \
                             refused where they do not.\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
+                            tenfold convert model.zt w.npy --only enc.w\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
@@ -92,6 +93,12 @@ pub(crate) struct Convert {
     /// The format to write, if OUT's name does not say, and perhaps its version
     #[arg(long, value_name = "FORMAT[@VERSION]", value_parser = target)]
     pub(crate) to: Option<Target>,
+    /// Take only the tensors whose names match; `*` stands for any text, `?` for any letter
+    #[arg(long, visible_alias = "include", value_name = "GLOB")]
+    pub(crate) only: Vec<String>,
+    /// Leave out the tensors whose names match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
     pub(crate) allow: Vec<Permission>,

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::input::{self, DASH};
 use crate::options;
 use crate::render::note_text;
+use crate::select::select;
 use crate::streams::{Streams, in_output};
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
@@ -21,8 +22,9 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let target = target(args, format)?;
     let (reading, writing) =
         options::split(&args.reading.options, format.info(), Some(target.info()))?;
-    let opened = input::read(&source, format, &args.reading, reading)
+    let mut opened = input::read(&source, format, &args.reading, reading)
         .map_err(|error| about_input(error.into()))?;
+    select(&mut opened.bundle, format.info(), &args.only, &args.exclude)?;
     let notes = opened.bundle.notes();
     input::refuse_notes(format, notes, &args.reading).map_err(about_input)?;
     for note in notes {

@@ -179,6 +179,22 @@ fn what_a_target_cannot_express_is_not_permitted() {
 }
 
 #[test]
+fn tensors_are_chosen_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = PathBuf::from(corpus("ztensor/good/tensors_25.zt"));
+    let flags = ["--only", "t1*", "--exclude", "t1?", "--no-sync"];
+    let out = folder.path().join("one.npy");
+    let ran = convert(many.clone(), out.clone(), &flags);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let shown = tenfold(["show".into(), out]).text();
+    assert_eq!(shown, "u8 [] dense\n1\n");
+    let ran = convert(many, "never-written.npy".into(), &["--only", "t1_"]);
+    assert_eq!(ran.exit, Exit::Trouble, "{ran}");
+    let text = "no tensor matches \"t1_\"; there are \"t1\", \"t10\", \"t11\", \"t12\", \"t13\", …";
+    assert!(ran.errors.contains(text), "{ran}");
+}
+
+#[test]
 fn an_unknown_aspect_is_trouble() {
     let ran = convert(
         example(),
