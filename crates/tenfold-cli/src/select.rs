@@ -1,7 +1,8 @@
-//! Which tensors of a file are meant.
+//! Which tensors of a file are meant, and as which numbers.
 
-use tenfold::{Bundle, Info};
+use tenfold::{Bundle, Info, Limits, Overflow};
 
+use crate::args::Cast;
 use crate::failure::Failure;
 use crate::render::shown_name;
 
@@ -12,15 +13,9 @@ pub(crate) fn select(
     only: &[String],
     exclude: &[String],
 ) -> Result<(), Failure> {
-    let names: Vec<String> = bundle
-        .entries()
-        .iter()
-        .map(|(key, _)| shown_name(info, key))
-        .collect();
+    let names = names(bundle, info);
     for glob in only.iter().chain(exclude) {
-        if !names.iter().any(|name| matches(glob, name)) {
-            return Err(Failure::usage(no_match(glob, &names)));
-        }
+        demand(glob, &names)?;
     }
     bundle.retain(|key| {
         let name = shown_name(info, key);
@@ -28,6 +23,40 @@ pub(crate) fn select(
         (only.is_empty() || any(only)) && !any(exclude)
     });
     Ok(())
+}
+
+/// Casts tensors, each as the last word for it says.
+pub(crate) fn cast(
+    bundle: &mut Bundle,
+    info: &Info,
+    casts: &[Cast],
+    over: Overflow,
+    limits: &Limits,
+) -> Result<(), Failure> {
+    let names: Vec<String> = names(bundle, info);
+    for glob in casts.iter().filter_map(|cast| cast.glob.as_deref()) {
+        demand(glob, &names)?;
+    }
+    for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
+        let is_meant = |cast: &&Cast| cast.glob.as_deref().is_none_or(|glob| matches(glob, name));
+        if let Some(cast) = casts.iter().rfind(is_meant) {
+            *tensor = tensor.cast(cast.number, over, limits)?;
+        }
+    }
+    Ok(())
+}
+
+fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
+    let entries = bundle.entries().iter();
+    entries.map(|(key, _)| shown_name(info, key)).collect()
+}
+
+/// Fails unless a glob matches something.
+fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+    if names.iter().any(|name| matches(glob, name)) {
+        return Ok(());
+    }
+    Err(Failure::usage(no_match(glob, names)))
 }
 
 /// Names the tensors that begin most like the glob.

@@ -56,6 +56,11 @@ impl Bundle {
         &self.entries
     }
 
+    /// All tensors, in file order, to be changed.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = (&Key, &mut Tensor)> {
+        self.entries.iter_mut().map(|(key, tensor)| (&*key, tensor))
+    }
+
     /// What the reader had to say.
     #[must_use]
     pub fn notes(&self) -> &[Note] {

@@ -51,7 +51,7 @@ pub use key::Key;
 pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
-pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, write_number};
+pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
 pub use tensor::{Address, Cell, Dim, Operation, Order, Size, Slice, Storage, Symmetry, Tensor};
 
 /// An opened file: what is in it, and of which format it is.

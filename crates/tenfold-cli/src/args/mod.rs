@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use tenfold::{Aspect, Format, Mode, formats};
+use tenfold::{Aspect, Format, Mode, Number, formats};
 
 pub(crate) use limits::LimitFlags;
 
@@ -99,6 +99,10 @@ pub(crate) struct Convert {
     /// Leave out the tensors whose names match
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
+    /// Write another number type: all tensors, or those whose names match. May round; a value
+    /// that has no room is refused unless `--allow precision`
+    #[arg(long, visible_alias = "dtype", value_name = "[GLOB=]DTYPE", value_parser = cast)]
+    pub(crate) cast: Vec<Cast>,
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
     pub(crate) allow: Vec<Permission>,
@@ -206,6 +210,27 @@ fn target(text: &str) -> Result<Target, String> {
             version: version.map(str::to_owned),
         }),
     }
+}
+
+/// What `--cast` says.
+#[derive(Clone)]
+pub(crate) struct Cast {
+    /// The names of the tensors that are meant; all if there is none.
+    pub(crate) glob: Option<String>,
+    pub(crate) number: Number,
+}
+
+fn cast(text: &str) -> Result<Cast, String> {
+    let (glob, name) = match text.rsplit_once('=') {
+        Some((glob, name)) => (Some(glob.to_owned()), name),
+        None => (None, text),
+    };
+    let found = Number::ALL.iter().find(|number| number.as_str() == name);
+    let number = found.copied().ok_or_else(|| {
+        let names: Vec<&str> = Number::ALL.iter().map(|number| number.as_str()).collect();
+        format!("the number types are {}", names.join(", "))
+    })?;
+    Ok(Cast { glob, number })
 }
 
 fn option(text: &str) -> Result<(String, String), String> {

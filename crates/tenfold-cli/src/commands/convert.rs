@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Allow, Aspect, Bundle, Format, Loss, Sink, WriteOptions, formats};
+use tenfold::{Allow, Aspect, Bundle, Format, Loss, Overflow, Sink, WriteOptions, formats};
 
 use super::Outcome;
 use crate::args::Convert;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::input::{self, DASH};
 use crate::options;
 use crate::render::note_text;
-use crate::select::select;
+use crate::select::{cast, select};
 use crate::streams::{Streams, in_output};
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
@@ -24,7 +24,13 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         options::split(&args.reading.options, format.info(), Some(target.info()))?;
     let mut opened = input::read(&source, format, &args.reading, reading)
         .map_err(|error| about_input(error.into()))?;
-    select(&mut opened.bundle, format.info(), &args.only, &args.exclude)?;
+    let (bundle, info) = (&mut opened.bundle, format.info());
+    select(bundle, info, &args.only, &args.exclude)?;
+    let over = match allowed(args).permits(Aspect::Precision) {
+        true => Overflow::Saturates,
+        false => Overflow::Fails,
+    };
+    cast(bundle, info, &args.cast, over, &args.reading.limits.0).map_err(about_input)?;
     let notes = opened.bundle.notes();
     input::refuse_notes(format, notes, &args.reading).map_err(about_input)?;
     for note in notes {

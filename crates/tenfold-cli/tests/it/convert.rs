@@ -195,6 +195,27 @@ fn tensors_are_chosen_by_name() {
 }
 
 #[test]
+fn numbers_are_cast_when_asked_and_overflow_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = PathBuf::from(corpus("tens/good/matrix.tens"));
+    let out = folder.path().join("a.npy");
+    let ran = convert(input, out.clone(), &["--cast", "f16", "--no-sync"]);
+    assert_eq!((ran.exit, ran.errors.as_str()), (Exit::Fine, ""), "{ran}");
+    assert!(
+        tenfold(["show".into(), out.clone()])
+            .text()
+            .starts_with("f16 [2, 3] dense")
+    );
+    let large = PathBuf::from(corpus("tens/good/f64_specials.tens"));
+    let ran = convert(large.clone(), out.clone(), &["--cast", "f32", "--force"]);
+    assert_eq!(ran.exit, Exit::Trouble, "{ran}");
+    let text = "1.7976931348623157e308 does not fit f32; --allow precision takes the nearest";
+    assert!(ran.errors.contains(text), "{ran}");
+    let flags = ["--cast", "*=f32", "--allow", "precision", "--force"];
+    assert_eq!(convert(large, out, &flags).exit, Exit::Fine);
+}
+
+#[test]
 fn an_unknown_aspect_is_trouble() {
     let ran = convert(
         example(),

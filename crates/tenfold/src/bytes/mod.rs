@@ -279,12 +279,20 @@ impl Bytes {
         Ok(all)
     }
 
-    /// The same bytes where each can be read by position at once: what is compressed or computed
-    /// goes into memory or, when large, into a temporary file.
+    /// The same bytes where each can be read by position: decompressed if they have to be.
     ///
     /// # Errors
     /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
+        match self.0.filter {
+            Filter::None => Ok(self.clone()),
+            Filter::Zstd { .. } => self.spooled(limits),
+        }
+    }
+
+    /// The same bytes in memory or, when large, in a temporary file, so that any of them is at
+    /// hand: for what is compressed or worked out.
+    pub(crate) fn spooled(&self, limits: &Limits) -> Result<Bytes> {
         if self.0.filter == Filter::None && !self.0.source.is_computed() {
             return Ok(self.clone());
         }

@@ -10,7 +10,7 @@ use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{Info, Names, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::meta::Meta;
-use crate::number::{DType, is_exact, is_rounded};
+use crate::number::{DType, Kind, Overflow, is_exact};
 use crate::tensor::{Address, Order, Storage, Symmetry, Tensor};
 
 /// Gives the bundle as `info`'s format holds it, and what changes on the way.
@@ -273,18 +273,12 @@ impl Step<'_> {
     fn in_number(&mut self, tensor: Tensor) -> Result<Tensor> {
         let numbers = self.info.holds.numbers;
         let own = tensor.dtype().number;
-        let (Storage::Dense { values, .. } | Storage::Sparse { values, .. }) = tensor.storage()
-        else {
-            return Ok(tensor);
+        let can_be_cast = match tensor.storage() {
+            Storage::Dense { .. } => true,
+            Storage::Sparse { address, .. } => !matches!(address, Address::Labels),
+            Storage::Train { .. } | Storage::Opaque { .. } => false,
         };
-        let is_labelled = matches!(
-            tensor.storage(),
-            Storage::Sparse {
-                address: Address::Labels,
-                ..
-            }
-        );
-        if numbers.contains(&own) || is_labelled {
+        if numbers.contains(&own) || !can_be_cast {
             return Ok(tensor);
         }
         let exact = numbers
@@ -293,7 +287,7 @@ impl Step<'_> {
             .min_by_key(|to| to.width());
         let nearest = numbers
             .iter()
-            .filter(|to| is_rounded(own, **to))
+            .filter(|to| to.kind() == Kind::Float)
             .max_by_key(|to| to.width());
         let (to, tier, aspect) = match (exact, nearest) {
             (Some(to), _) => (*to, Tier::Said, Aspect::Number),
@@ -306,24 +300,7 @@ impl Step<'_> {
             "is rounded to"
         };
         self.change(tier, aspect, format!("{own} {verb} {to}"));
-        let cast = values.cast(to, &self.how.limits)?;
-        let storage = match tensor.storage() {
-            Storage::Sparse { order, address, .. } => Storage::Sparse {
-                order: *order,
-                address: address.clone(),
-                values: cast,
-            },
-            Storage::Dense { order, .. } => Storage::Dense {
-                order: *order,
-                values: cast,
-            },
-            other => other.clone(),
-        };
-        let dtype = DType {
-            number: to,
-            ..tensor.dtype()
-        };
-        rebuilt(&tensor, dtype, tensor.symmetries().to_vec(), storage)
+        tensor.cast(to, Overflow::Saturates, &self.how.limits)
     }
 
     fn in_order(&mut self, tensor: Tensor) -> Result<Tensor> {

@@ -1,7 +1,6 @@
 //! From one number type to another, lazily.
 
-use half::{bf16, f16};
-use rustc_apfloat::{Float, FloatConvert, ieee};
+use rustc_apfloat::{Float, FloatConvert, Round, Status, ieee};
 
 use super::{Element, Kind, Number, Numbers};
 use crate::bytes::{Bytes, Compute, Endian, Source, narrow, swap, wide};
@@ -28,9 +27,13 @@ pub(crate) fn is_exact(from: Number, to: Number) -> bool {
     }
 }
 
-/// Whether values of `from` can be rounded to the nearest of `to`: only floats take everything.
-pub(crate) fn is_rounded(from: Number, to: Number) -> bool {
-    to.kind() == Kind::Float && from != to && matches!(to, Number::F32 | Number::F64)
+/// What happens to values that another type has no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overflow {
+    /// They are an error.
+    Fails,
+    /// They become the nearest there is; NaN becomes 0.
+    Saturates,
 }
 
 /// The bits of a float's significand, the one that is not stored included.
@@ -59,24 +62,12 @@ fn exponent(number: Number) -> usize {
 impl Numbers {
     /// The same numbers as another type: exactly where that is possible, else rounded to the
     /// nearest, ties to even.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the type cannot take them.
-    pub(crate) fn cast(&self, to: Number, limits: &Limits) -> Result<Numbers> {
+    pub(crate) fn cast(&self, to: Number, over: Overflow, limits: &Limits) -> Result<Numbers> {
         if self.number == to {
             return Ok(self.clone());
         }
-        if !is_exact(self.number, to) && !is_rounded(self.number, to) {
-            return Err(Error::invalid(format!(
-                "{} cannot become {to}",
-                self.number
-            )));
-        }
-        let cast = Cast {
-            numbers: self.settled(limits)?,
-            to,
-        };
-        let bytes = Bytes::whole(Source::computed(cast));
+        let numbers = self.settled(limits)?;
+        let bytes = Bytes::whole(Source::computed(Cast { numbers, to, over }));
         Ok(Numbers {
             number: to,
             endian: Endian::Little,
@@ -88,6 +79,7 @@ impl Numbers {
 struct Cast {
     numbers: Numbers,
     to: Number,
+    over: Overflow,
 }
 
 impl Compute for Cast {
@@ -109,7 +101,12 @@ impl Compute for Cast {
         }
         let mut cast = Vec::with_capacity(buffer.len().saturating_add(to.width()));
         for number in stored.chunks_exact(from.width()) {
-            convert(from, to, number, &mut cast);
+            if !convert(from, to, number, &mut cast) && self.over == Overflow::Fails {
+                let mut text = String::new();
+                super::write_number(from, number, &mut text);
+                let why = format!("{text} does not fit {to}; --allow precision takes the nearest");
+                return Err(Error::invalid(why));
+            }
         }
         let skip = narrow(at % width)?;
         let wanted = cast.get(skip..).and_then(|cast| cast.get(..buffer.len()));
@@ -118,29 +115,96 @@ impl Compute for Cast {
     }
 }
 
-/// Appends one number, given by its little-endian bytes, as another type.
-fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends one number, given by its little-endian bytes, as another type; false if it has no room
+/// for it and the nearest was taken.
+fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     match (from.kind(), to.kind()) {
-        (Kind::Float, Kind::Float) if is_exact(from, to) => widen(from, to, bytes, out),
+        (Kind::Float, Kind::Float) if is_exact(from, to) => {
+            widen(from, to, bytes, out);
+            true
+        }
         (_, Kind::Float) => round(from, to, bytes, out),
-        _ => extend(from, to, bytes, out),
+        (Kind::Float, _) => match Whole::of_float(from, bytes) {
+            Some(whole) => whole.put(to, out),
+            None => {
+                let number = from.to_f64(bytes);
+                let magnitude = if number.is_nan() { 0 } else { u128::MAX };
+                Whole {
+                    is_negative: number < 0.0,
+                    magnitude,
+                }
+                .put(to, out);
+                false
+            }
+        },
+        _ => Whole::of(from, bytes).put(to, out),
     }
 }
 
-/// An integer in more bytes.
-fn extend(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
-    let truth = [u8::from(bytes.iter().any(|byte| *byte != 0))];
-    let bytes = if from == Number::Bool { &truth } else { bytes };
-    let is_negative =
-        from.kind() == Kind::Signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
-    let filler = if is_negative { 0xff } else { 0 };
-    out.extend(
-        bytes
+/// A whole number of any type.
+struct Whole {
+    is_negative: bool,
+    magnitude: u128,
+}
+
+impl Whole {
+    fn of(from: Number, bytes: &[u8]) -> Whole {
+        let is_negative =
+            from.kind() == Kind::Signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+        let filler: u128 = if is_negative { u128::MAX } else { 0 };
+        let bits = bytes
             .iter()
-            .copied()
-            .chain(std::iter::repeat(filler))
-            .take(to.width()),
-    );
+            .rev()
+            .fold(filler, |bits, byte| bits << 8 | u128::from(*byte));
+        let magnitude = match from.kind() {
+            Kind::Bool => u128::from(bits != 0),
+            _ if is_negative => bits.wrapping_neg(),
+            _ => bits,
+        };
+        Whole {
+            is_negative,
+            magnitude,
+        }
+    }
+
+    /// The nearest whole number to a float, ties to even; `None` for NaN, infinities and what has
+    /// more than 128 bits.
+    fn of_float(from: Number, bytes: &[u8]) -> Option<Whole> {
+        let mut quad = Vec::new();
+        if from == Number::F128 {
+            quad.extend_from_slice(bytes);
+        } else {
+            widen(from, Number::F128, bytes, &mut quad);
+        }
+        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+        let is_negative = quad.is_negative();
+        let size = if is_negative { -quad } else { quad };
+        let whole = size.to_u128_r(128, Round::NearestTiesToEven, &mut false);
+        let is_fine = !whole.status.contains(Status::INVALID_OP);
+        is_fine.then_some(Whole {
+            is_negative,
+            magnitude: whole.value,
+        })
+    }
+
+    /// Appends it, or the nearest there is.
+    fn put(&self, to: Number, out: &mut Vec<u8>) -> bool {
+        let bits = to.width().saturating_mul(8);
+        let most = match to.kind() {
+            Kind::Bool => 1,
+            Kind::Signed => (1_u128 << (bits - 1)) - u128::from(!self.is_negative),
+            Kind::Unsigned | Kind::Float if self.is_negative => 0,
+            Kind::Unsigned | Kind::Float => u128::MAX >> (128 - bits),
+        };
+        let magnitude = self.magnitude.min(most);
+        let number = if self.is_negative {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        };
+        out.extend(number.to_le_bytes().iter().take(to.width()));
+        self.magnitude <= most
+    }
 }
 
 /// A float in a wider one: bit by bit, so that NaN keeps its payload.
@@ -176,36 +240,61 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(wide_number.to_le_bytes().iter().take(to.width()));
 }
 
-/// Anything as the nearest float.
-#[expect(
-    clippy::as_conversions,
-    reason = "`as` rounds to the nearest, ties to even, as meant"
-)]
-fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
-    let single = match from {
-        Number::U128 => <u128 as Element>::from_le(bytes) as f32,
-        Number::I128 => <i128 as Element>::from_le(bytes) as f32,
-        Number::U64 => <u64 as Element>::from_le(bytes) as f32,
-        Number::I64 => <i64 as Element>::from_le(bytes) as f32,
-        Number::F128 => {
-            let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(bytes));
-            let single: ieee::Single = quad.convert(&mut false).value;
-            f32::from_bits(u32::try_from(single.to_bits()).unwrap_or(0))
+/// Anything as the nearest float; false if it is finite and only an infinity is near.
+fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let (bits, status) = match to {
+        Number::F16 => nearest::<ieee::Half>(from, bytes),
+        Number::Bf16 => nearest::<ieee::BFloat>(from, bytes),
+        Number::F32 if from == Number::F64 => {
+            // The machine does this one, and much faster.
+            let double = f64::from_le(bytes);
+            #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
+            let single = double as f32;
+            let is_over = single.is_infinite() && double.is_finite();
+            let status = if is_over {
+                Status::OVERFLOW
+            } else {
+                Status::OK
+            };
+            (single.to_bits().into(), status)
         }
-        // A double holds all others exactly.
-        other => other.to_f64(bytes) as f32,
+        Number::F32 => nearest::<ieee::Single>(from, bytes),
+        Number::F64 => nearest::<ieee::Double>(from, bytes),
+        _ => nearest::<ieee::Quad>(from, bytes),
     };
-    match to {
-        Number::F16 => f16::from_f64(from.to_f64(bytes)).to_le(out),
-        Number::Bf16 => bf16::from_f64(from.to_f64(bytes)).to_le(out),
-        Number::F32 => Element::to_le(single, out),
-        Number::F128 => super::F128::from(from.to_f64(bytes)).to_le(out),
-        _ => Element::to_le(from.to_f64(bytes), out),
-    }
+    out.extend(bits.to_le_bytes().iter().take(to.width()));
+    !status.contains(Status::OVERFLOW)
+}
+
+fn nearest<T: Float>(from: Number, bytes: &[u8]) -> (u128, Status)
+where
+    ieee::Quad: FloatConvert<T>,
+{
+    let rounded = if from.kind() == Kind::Float {
+        let mut quad = Vec::new();
+        if from == Number::F128 {
+            quad.extend_from_slice(bytes);
+        } else {
+            widen(from, Number::F128, bytes, &mut quad);
+        }
+        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+        quad.convert(&mut false)
+    } else {
+        let whole = Whole::of(from, bytes);
+        let size = T::from_u128(whole.magnitude);
+        if whole.is_negative {
+            size.map(|size| -size)
+        } else {
+            size
+        }
+    };
+    (rounded.value.to_bits(), rounded.status)
 }
 
 #[cfg(test)]
 mod tests {
+    use half::{bf16, f16};
+
     use super::*;
     use crate::number::F128;
 
@@ -276,6 +365,63 @@ mod tests {
         assert_eq!(
             cast(Number::I16, Number::F32, &(-3_i16).to_le_bytes()),
             (-3.0_f32).to_le_bytes()
+        );
+    }
+
+    #[test]
+    fn floats_become_the_nearest_whole_number_and_what_has_no_room_is_told() {
+        let cases: [(f64, i8, bool); 7] = [
+            (2.5, 2, true),
+            (3.5, 4, true),
+            (-0.5, 0, true),
+            (127.4, 127, true),
+            (127.5, 127, false),
+            (-1e300, -128, false),
+            (f64::NAN, 0, false),
+        ];
+        for (number, wanted, fits) in cases {
+            let mut out = Vec::new();
+            assert_eq!(
+                convert(Number::F64, Number::I8, &number.to_le_bytes(), &mut out),
+                fits
+            );
+            assert_eq!(out, wanted.to_le_bytes(), "{number}");
+        }
+    }
+
+    #[test]
+    fn integers_without_room_become_the_nearest() {
+        let mut out = Vec::new();
+        assert!(!convert(
+            Number::I16,
+            Number::U8,
+            &(-1_i16).to_le_bytes(),
+            &mut out
+        ));
+        assert!(!convert(
+            Number::U16,
+            Number::U8,
+            &300_u16.to_le_bytes(),
+            &mut out
+        ));
+        assert!(!convert(Number::U8, Number::I8, &[200], &mut out));
+        assert!(convert(
+            Number::I128,
+            Number::I8,
+            &(-128_i128).to_le_bytes(),
+            &mut out
+        ));
+        assert_eq!(out, [0, 255, 127, 0x80]);
+    }
+
+    #[test]
+    fn large_integers_are_rounded_once() {
+        // A double would make a tie of it, which then goes down.
+        let number = (1_u64 << 60) + (1 << 52) + 1;
+        let rounded = cast(Number::U64, Number::Bf16, &number.to_le_bytes());
+        assert_eq!(
+            bf16::from_le(&rounded).to_f64(),
+            2_f64.powi(60) + 2_f64.powi(53)
         );
     }
 

@@ -113,11 +113,18 @@ impl Numbers {
         Ok(values)
     }
 
-    /// The same numbers where each can be read by position, whether they are compressed or
-    /// computed now.
+    /// The same numbers where each can be read by position: decompressed if they have to be.
     pub(crate) fn settled(&self, limits: &Limits) -> Result<Numbers> {
         Ok(Numbers {
             bytes: self.bytes.settled(limits)?,
+            ..self.clone()
+        })
+    }
+
+    /// The same numbers where any of them is at hand, whether they are compressed or worked out.
+    pub(crate) fn spooled(&self, limits: &Limits) -> Result<Numbers> {
+        Ok(Numbers {
+            bytes: self.bytes.spooled(limits)?,
             ..self.clone()
         })
     }

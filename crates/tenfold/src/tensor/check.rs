@@ -335,7 +335,7 @@ impl Claim<'_> {
         }
         let (all, order) = if self.tensor.is_packed() {
             (
-                self.tensor.dense(Order::Row, limits)?.settled(limits)?,
+                self.tensor.dense(Order::Row, limits)?.spooled(limits)?,
                 Order::Row,
             )
         } else {

@@ -4,6 +4,7 @@
 //! It is built by one constructor that checks that all of these fit each other, so that whoever
 //! holds one need not check again.
 
+mod cast;
 mod check;
 mod dense;
 mod dim;
