@@ -1,7 +1,6 @@
 //! Tests of the library as a whole, over all formats.
-#![allow(
+#![expect(
     clippy::as_conversions,
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,

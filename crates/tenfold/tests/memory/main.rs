@@ -1,11 +1,8 @@
 //! Tests that watch the allocator: hostile files, and tensors larger than the memory they may take.
 //!
 //! They have a program of their own, and one lock, as the counter sees all threads.
-#![allow(
+#![expect(
     clippy::as_conversions,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
     clippy::unwrap_used,
     reason = "a test may stop at the first surprise"
 )]
