@@ -13,6 +13,8 @@ import tempfile
 
 import numpy
 
+from shared import same_number, shown, tenfold
+
 TENFOLD = os.environ["TENFOLD"]
 KINDS = ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
 NAMES = {"b1": "bool", "c8": "c64", "c16": "c128"}
@@ -21,10 +23,6 @@ SHAPES = [
     (), (1,), (5,), (0,), (2, 3), (1, 4), (4, 1), (0, 3), (3, 0), (12, 2), (2, 3, 4), (3, 1, 2), (2, 0, 3),
     (2, 3, 2, 2), (1, 2, 1, 3), (2, 2, 3, 1, 2), (2, 0, 1, 3, 2), (1,) * 63 + (2,),
 ]
-
-
-def tenfold(*words):
-    return subprocess.run([TENFOLD, *words], check=True, capture_output=True, text=True).stdout
 
 
 def arrays():
@@ -48,24 +46,6 @@ def arrays():
             yield numpy.array([0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan], dtype=mark + kind)
     yield random.standard_normal((300, 200)).astype("<f4")
     yield numpy.asfortranarray(random.standard_normal((300, 200)))
-
-
-def shown(number, kind):
-    """What `tenfold show --json` prints for one number."""
-    if kind in "iub":
-        return number.item()
-    number = float(number)
-    if number != number:
-        return "NaN"
-    return {numpy.inf: "Infinity", -numpy.inf: "-Infinity"}.get(number, number)
-
-
-def same_number(found, wanted, dtype):
-    if dtype.kind in "iub" or isinstance(wanted, str):
-        return found == wanted
-    # A decimal of the right width reads back to the same bits.
-    bits = numpy.array(found, dtype=numpy.float64).astype(dtype).tobytes()
-    return bits == numpy.array(wanted, dtype=numpy.float64).astype(dtype).tobytes()
 
 
 def check_shown(path, array):

@@ -6,7 +6,6 @@ with checksums, the reference reads with the same bits.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -14,7 +13,8 @@ import ml_dtypes
 import numpy
 import ztensor
 
-TENFOLD = os.environ["TENFOLD"]
+from shared import same_number, shown, tenfold
+
 NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "bool"}
 NAMES |= {f"{kind}int{bits}": f"{kind or 'i'}{bits}" for kind in ("", "u") for bits in (8, 16, 32, 64)}
 # How tenfold is asked to write, and what the index must say then.
@@ -24,10 +24,6 @@ WAYS = {
     ("compress=zstd", "level=19", "checksum=crc32c"): ("zstd", "crc32c:0x"),
     ("checksum=crc32c",): ("raw", "crc32c:0x"),
 }
-
-
-def tenfold(*words):
-    return subprocess.run([TENFOLD, *words], check=True, capture_output=True, text=True).stdout
 
 
 def tensors():
@@ -52,24 +48,6 @@ def tensors():
     return found
 
 
-def shown(value, dtype):
-    """What `tenfold show --json` prints for one number."""
-    if dtype.kind in "iub":
-        return value.item()
-    number = float(value)
-    if number != number:
-        return "NaN"
-    return {numpy.inf: "Infinity", -numpy.inf: "-Infinity"}.get(number, number)
-
-
-def same_number(found, wanted, dtype):
-    if dtype.kind in "iub" or isinstance(wanted, str):
-        return found == wanted
-    # A decimal of the right width reads back to the same bits.
-    bits = numpy.array(found, dtype=numpy.float64).astype(dtype).tobytes()
-    return bits == numpy.array(wanted, dtype=numpy.float64).astype(dtype).tobytes()
-
-
 def check_reading(path, arrays):
     """tenfold reads what the reference wrote."""
     tenfold("verify", path)
@@ -78,7 +56,7 @@ def check_reading(path, arrays):
     for tensor, (name, array) in zip(seen["tensors"], arrays.items()):
         assert tensor["dtype"] == NAMES[str(array.dtype)], name
         assert tuple(tensor["shape"]) == array.shape, name
-        wanted = [shown(value, array.dtype) for value in array.ravel()]
+        wanted = [shown(value, array.dtype.kind) for value in array.ravel()]
         pairs = zip(tensor["data"], wanted, strict=True)
         assert all(same_number(found, value, array.dtype) for found, value in pairs), name
 

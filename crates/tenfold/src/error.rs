@@ -153,6 +153,22 @@ pub struct Loss {
     pub tier: Tier,
 }
 
+impl Loss {
+    /// Something that the target has no way to express.
+    pub(crate) fn impossible<'a>(
+        key: impl Into<Option<&'a Key>>,
+        aspect: Aspect,
+        detail: impl Into<String>,
+    ) -> Loss {
+        Loss {
+            key: key.into().cloned(),
+            aspect,
+            detail: detail.into(),
+            tier: Tier::Impossible,
+        }
+    }
+}
+
 /// How grave a loss is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {

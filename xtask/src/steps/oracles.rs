@@ -41,5 +41,6 @@ fn ask(folder: &Path) -> Result<(), String> {
     let mut check = program(&python, &[]);
     check.arg(folder.join("check.py"));
     check.env("TENFOLD", root().join("target/debug/tenfold"));
+    check.env("PYTHONPATH", root().join("oracles")); // what they share
     run(check)
 }

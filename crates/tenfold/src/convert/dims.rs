@@ -37,10 +37,8 @@ fn is_letter(name: &str) -> bool {
 /// The same tensor with other dimensions of the same sizes.
 fn with_dims(tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
     let symmetries = tensor.symmetries().to_vec();
-    let mut renamed = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
-    renamed.meta = tensor.meta.clone();
-    renamed.hints = tensor.hints.clone();
-    Ok(renamed)
+    let renamed = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
+    Ok(renamed.described_like(tensor))
 }
 
 /// Drops the names that `keep` does not want.
@@ -120,8 +118,6 @@ fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         order: Order::Row,
         values,
     };
-    let mut transposed = Tensor::new(dims, tensor.dtype(), vec![], storage)?;
-    transposed.meta = tensor.meta.clone();
-    transposed.hints = tensor.hints.clone();
-    Ok(transposed)
+    let transposed = Tensor::new(dims, tensor.dtype(), vec![], storage)?;
+    Ok(transposed.described_like(&tensor))
 }

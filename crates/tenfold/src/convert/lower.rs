@@ -333,8 +333,6 @@ pub(super) fn rebuilt(
     symmetries: Vec<Symmetry>,
     storage: Storage,
 ) -> Result<Tensor> {
-    let mut rebuilt = Tensor::new(tensor.dims().to_vec(), dtype, symmetries, storage)?;
-    rebuilt.meta = tensor.meta.clone();
-    rebuilt.hints = tensor.hints.clone();
-    Ok(rebuilt)
+    let rebuilt = Tensor::new(tensor.dims().to_vec(), dtype, symmetries, storage)?;
+    Ok(rebuilt.described_like(tensor))
 }

@@ -40,9 +40,7 @@ impl Tensor {
             ..self.dtype()
         };
         let symmetries = self.symmetries().to_vec();
-        let mut cast = Tensor::within(self.dims().to_vec(), dtype, symmetries, storage, limits)?;
-        cast.meta = self.meta.clone();
-        cast.hints = self.hints.clone();
-        Ok(cast)
+        let cast = Tensor::within(self.dims().to_vec(), dtype, symmetries, storage, limits)?;
+        Ok(cast.described_like(self))
     }
 }

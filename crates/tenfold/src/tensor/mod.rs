@@ -96,6 +96,14 @@ impl Tensor {
         Ok(tensor)
     }
 
+    /// The same tensor with the metadata and hints of another: of the one it was made from.
+    #[must_use]
+    pub(crate) fn described_like(mut self, other: &Tensor) -> Tensor {
+        self.meta.clone_from(&other.meta);
+        self.hints.clone_from(&other.hints);
+        self
+    }
+
     /// The dimensions.
     #[must_use]
     pub fn dims(&self) -> &[Dim] {

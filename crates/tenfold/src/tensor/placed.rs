@@ -85,9 +85,8 @@ impl Tensor {
             order: *order,
             values,
         };
-        let mut tensor = Tensor::new(dims.collect(), self.dtype(), vec![], storage)?;
-        tensor.meta = self.meta.clone();
-        tensor.hints = self.hints.clone();
+        let tensor =
+            Tensor::new(dims.collect(), self.dtype(), vec![], storage)?.described_like(self);
         Ok(Placed {
             tensor,
             sizes,

@@ -7,7 +7,7 @@ use crate::support::project;
 /// Each module and what it may use of the crate, besides itself.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &["key"]),
-    ("limits", &["error", "bytes"]),
+    ("limits", &["error"]),
     ("key", &[]),
     ("meta", &[]),
     ("note", &["key"]),

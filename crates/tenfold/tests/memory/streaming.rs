@@ -70,6 +70,40 @@ fn save(
 }
 
 #[test]
+fn a_file_of_100_gigabytes_opens_in_kilobytes() {
+    let _alone = alone();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let header = ["TENS".as_bytes(), &0x9000_u32.to_le_bytes(), b"IEEE"].concat();
+    file.write_all(&header).unwrap();
+    for field in [
+        8_u32,
+        1,
+        2,
+        0,
+        0,
+        1 << 31,
+        u32::from(b'a'),
+        6,
+        u32::from(b'b'),
+    ] {
+        file.write_all(&field.to_le_bytes()).unwrap();
+    }
+    // Nothing is stored: the values are a hole.
+    file.as_file().set_len(48 + (6 << 31) * 8).unwrap();
+    let (opened, held) = watched(|| tenfold::open(file.path()));
+    let opened = opened.unwrap();
+    let tensor = opened.bundle.only().unwrap();
+    assert_eq!(tensor.stored(), 6 << 31);
+    assert_eq!(
+        tensor
+            .cell::<f64>(&[1 << 30, 5], &Limits::default())
+            .unwrap(),
+        0.0
+    );
+    assert!(held <= 64 << 10, "{held} bytes held while opening");
+}
+
+#[test]
 fn a_raw_file_is_written_checked_and_rewritten_piece_by_piece() {
     let _alone = alone();
     let data = file(256 * MIB);

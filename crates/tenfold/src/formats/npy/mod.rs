@@ -58,7 +58,7 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind, WriteOptions,
 };
@@ -181,14 +181,8 @@ impl Format for Npy {
         let mut losses = Vec::new();
         for (key, tensor) in bundle.entries() {
             let dtype = tensor.dtype();
-            let mut add = |aspect, detail| {
-                losses.push(Loss {
-                    tier: Tier::Impossible,
-                    key: Some(key.clone()),
-                    aspect,
-                    detail,
-                });
-            };
+            let mut add =
+                |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
             let is_known = TYPES.iter().any(|(_, known)| *known == dtype);
             // Others that are no type of NumPy's are not its numbers, or not its arities.
             if dtype.arity == Arity::Complex

@@ -4,7 +4,7 @@ use super::write::{Sizes, choose, float_configs, parameters, shape, split, uint_
 use super::{DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
 use crate::bundle::Bundle;
 use crate::bytes::wide;
-use crate::error::{Aspect, Loss, Tier};
+use crate::error::{Aspect, Loss};
 use crate::key::Key;
 
 /// The most bytes that a `bin` can have.
@@ -19,7 +19,7 @@ pub(super) fn quirks_of(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     let mut losses = for_meta(bundle, data_type);
     let parameters = parameters(bundle);
     for (key, tensor) in bundle.entries() {
-        let mut add = |aspect, detail: String| losses.push(loss(key, aspect, detail));
+        let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
         let sizes = split(tensor);
         for_sizes(&sizes, &mut add);
         let is_value = key.state.is_none();
@@ -36,15 +36,6 @@ pub(super) fn quirks_of(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     }
     losses.extend(for_conflicts(parameters.into_keys()));
     losses
-}
-
-fn loss<'a>(key: impl Into<Option<&'a Key>>, aspect: Aspect, detail: String) -> Loss {
-    Loss {
-        tier: Tier::Impossible,
-        key: key.into().cloned(),
-        aspect,
-        detail,
-    }
 }
 
 fn for_meta(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
@@ -66,7 +57,7 @@ fn for_meta(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
         .map(|name| format!("{name}, a {} has no place for it", data_type.word()));
     let faults = faults.into_iter().flatten().map(|error| error.to_string());
     lost.chain(faults)
-        .map(|detail| loss(None, Aspect::Metadata, detail))
+        .map(|detail| Loss::impossible(None, Aspect::Metadata, detail))
         .collect()
 }
 
@@ -101,7 +92,11 @@ fn for_conflicts<'a>(paths: impl Iterator<Item = &'a [String]>) -> Vec<Loss> {
         }
         let above = Key::tree(above.to_vec());
         let detail = format!("it cannot be in one model with {above}");
-        losses.push(loss(&Key::tree(path.to_vec()), Aspect::Keys, detail));
+        losses.push(Loss::impossible(
+            &Key::tree(path.to_vec()),
+            Aspect::Keys,
+            detail,
+        ));
     }
     losses
 }

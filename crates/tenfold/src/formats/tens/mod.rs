@@ -62,7 +62,7 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
     WriteOptions,
@@ -168,14 +168,7 @@ impl Format for Tens {
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         let mut losses = Vec::new();
         for (key, tensor) in bundle.entries() {
-            let mut add = |aspect, detail: &str| {
-                losses.push(Loss {
-                    tier: Tier::Impossible,
-                    key: Some(key.clone()),
-                    aspect,
-                    detail: detail.into(),
-                });
-            };
+            let mut add = |aspect, detail: &str| losses.push(Loss::impossible(key, aspect, detail));
             if tensor.cells().is_none_or(|cells| cells >= TOO_MANY_CELLS) {
                 add(Aspect::Shape, "2^63 cells or more");
             }

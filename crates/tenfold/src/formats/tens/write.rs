@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink, narrow, swap, wide};
-use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
+use crate::error::{Aspect, Error, Loss, Refusal, Result};
 use crate::format::WriteOptions;
 use crate::key::Key;
 use crate::meta::Value;
@@ -52,14 +52,8 @@ impl Writer<'_> {
     /// What version 0.9 has no place for.
     fn too_much_for_0_9(&self) -> Vec<Loss> {
         let mut losses = Vec::new();
-        let mut add = |aspect, detail: &str| {
-            losses.push(Loss {
-                tier: Tier::Impossible,
-                key: Some(Key::root()),
-                aspect,
-                detail: detail.into(),
-            });
-        };
+        let mut add =
+            |aspect, detail: &str| losses.push(Loss::impossible(&Key::root(), aspect, detail));
         if self.tensor.dtype().number.kind() != Kind::Float {
             add(Aspect::Number, "integers");
         }

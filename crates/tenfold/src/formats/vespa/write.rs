@@ -3,7 +3,7 @@
 use super::{CELL_TYPES, DENSE, MOST, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Extent, PIECE, Records, Scan, Sink, put_short, swap, wide};
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Size, Storage, Tensor};
@@ -174,14 +174,7 @@ fn write_labels(labels: &[String], out: &mut Sink) -> Result<()> {
 pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
-        let mut add = |aspect, detail: String| {
-            losses.push(Loss {
-                tier: Tier::Impossible,
-                key: Some(key.clone()),
-                aspect,
-                detail,
-            });
-        };
+        let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
         for_names(tensor.dims(), &mut add);
         for_values(tensor, &mut add);
     }

@@ -56,7 +56,7 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
     WriteOptions,
@@ -187,14 +187,8 @@ impl Format for ZTensor {
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         let mut losses = Vec::new();
         for (key, tensor) in bundle.entries() {
-            let mut add = |aspect, detail: String| {
-                losses.push(Loss {
-                    tier: Tier::Impossible,
-                    key: Some(key.clone()),
-                    aspect,
-                    detail,
-                });
-            };
+            let mut add =
+                |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
             for (name, value) in tensor.meta.iter() {
                 if FIELDS.contains(&name) {
                     add(
