@@ -128,6 +128,7 @@ impl<'a> Finder<'a> {
                     format!("rows start at {first} and end at {last}, there are {count} cells");
                 return Err(Error::malformed(starts.bytes.at(), why));
             }
+            check_ascending(starts)?;
             finder.next_row_at = read_u64(starts, 1)?;
         }
         Ok(finder)
@@ -179,9 +180,6 @@ impl<'a> Finder<'a> {
                 while self.next_row_at <= cell {
                     self.row = self.row.saturating_add(1);
                     let next = read_u64(starts, self.row.saturating_add(1))?;
-                    if next < self.next_row_at {
-                        return Err(at_cell(starts, self.row, "rows start in descending order"));
-                    }
                     self.next_row_at = next;
                 }
                 let [row_place, column_place] = index else {
@@ -211,6 +209,24 @@ fn at_cell(numbers: &Numbers, cell: u64, why: impl Into<String>) -> Error {
     )
 }
 
+/// Checks that no row starts before the one above it.
+fn check_ascending(starts: &Numbers) -> Result<()> {
+    let mut last = 0;
+    let mut row = 0;
+    while row < starts.len() {
+        let batch = BATCH.min(starts.len().saturating_sub(row));
+        for start in read_many(starts, row, batch)? {
+            if start < last {
+                let why = format!("row {row} starts at {start}, the one before at {last}");
+                return Err(at_cell(starts, row, why));
+            }
+            last = start;
+            row = row.saturating_add(1);
+        }
+    }
+    Ok(())
+}
+
 /// Reads unsigned integers of any width.
 fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
     let width = numbers.number.width();
@@ -234,4 +250,46 @@ fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
 
 fn read_u64(numbers: &Numbers, at: u64) -> Result<u64> {
     Ok(read_many(numbers, at, 1)?.first().copied().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Number;
+
+    fn rows(starts: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let address = Address::Rows {
+            starts: Numbers::from_vec(starts),
+            columns: Numbers::from_vec(&[0_u32, 1, 0]),
+        };
+        let values = Numbers::from_vec(&[1_u8, 2, 3]);
+        let sparse = Sparse {
+            sizes: &[3, 2],
+            dtype: DType::real(Number::U8),
+            order: Order::Row,
+            address: &address,
+            values: &values,
+        };
+        let mut found = Vec::new();
+        sparse.for_each(&mut |_, index, _| {
+            found.push(index.to_vec());
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn compressed_rows_give_their_cells_also_after_empty_rows() {
+        assert_eq!(rows(&[0, 0, 2, 3]).unwrap(), [[1, 0], [1, 1], [2, 0]]);
+    }
+
+    #[test]
+    fn rows_that_start_before_the_row_above_are_refused() {
+        let error = rows(&[0, 3, 1, 3]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("row 2 starts at 1, the one before at 3"),
+            "{error}"
+        );
+        assert!(rows(&[1, 1, 2, 3]).is_err() && rows(&[0, 1, 2, 2]).is_err());
+    }
 }
