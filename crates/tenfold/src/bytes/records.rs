@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, Endian, Extent, Scan, Source, narrow, wide};
+use super::{Bytes, Endian, Extent, Scan, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -217,7 +217,7 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Builds labelled records in memory.
+/// Builds labelled records, in memory while they are few.
 ///
 /// ```
 /// # use tenfold::RecordsBuilder;
@@ -232,7 +232,7 @@ pub struct RecordsBuilder {
     labels: usize,
     width: usize,
     seen: HashSet<Vec<u8>>,
-    bytes: Vec<u8>,
+    spool: Spool,
 }
 
 impl RecordsBuilder {
@@ -243,7 +243,7 @@ impl RecordsBuilder {
             labels,
             width,
             seen: HashSet::new(),
-            bytes: Vec::new(),
+            spool: Spool::new(),
         }
     }
 
@@ -267,8 +267,8 @@ impl RecordsBuilder {
             put_short(wide(label.len()), &mut address)?;
             address.extend_from_slice(label.as_bytes());
         }
-        self.bytes.extend_from_slice(&address);
-        self.bytes.extend_from_slice(cells);
+        self.spool.write(&address)?;
+        self.spool.write(cells)?;
         if !self.seen.insert(address) {
             return Err(Error::invalid(format!(
                 "two records are labelled {labels:?}"
@@ -280,9 +280,9 @@ impl RecordsBuilder {
     /// Gives the cells of all records as bytes that know their labels.
     ///
     /// # Errors
-    /// None in practice: what was pushed can be walked over.
+    /// [`Error::Io`] if a temporary file fails.
     pub fn finish(self) -> Result<Bytes> {
-        let source = Source::memory(self.bytes);
+        let source = self.spool.finish()?;
         let mut scan = Scan::new(&source, "");
         let mut limits = lifted();
         limits.labels = u64::MAX;

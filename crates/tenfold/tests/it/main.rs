@@ -14,5 +14,6 @@ mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;
+mod sliced;
 mod support;
 mod vectors;
