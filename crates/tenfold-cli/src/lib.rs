@@ -11,6 +11,7 @@ mod exit;
 mod failure;
 mod input;
 mod options;
+mod rename;
 mod render;
 #[cfg(test)]
 mod samples;

@@ -14,15 +14,26 @@ pub(crate) fn select(
     exclude: &[String],
 ) -> Result<(), Failure> {
     let names = names(bundle, info);
-    for glob in only.iter().chain(exclude) {
-        demand(glob, &names)?;
-    }
+    demand_each(only.iter().chain(exclude), &names)?;
+    retain(bundle, info, only, exclude);
+    Ok(())
+}
+
+/// Fails unless each of the globs matches something.
+pub(crate) fn demand_each<'a>(
+    mut globs: impl Iterator<Item = &'a String>,
+    names: &[String],
+) -> Result<(), Failure> {
+    globs.try_for_each(|glob| demand(glob, names))
+}
+
+/// [`select`], where it does not matter whether a glob matches.
+pub(crate) fn retain(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
     bundle.retain(|key| {
         let name = shown_name(info, key);
         let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, &name));
         (only.is_empty() || any(only)) && !any(exclude)
     });
-    Ok(())
 }
 
 /// Casts tensors, each as the last word for it says.

@@ -91,6 +91,11 @@ impl Streams {
         self.say(&format!("tenfold: {file}: {}\n", plain(text)));
     }
 
+    /// Says what was done, when all went well; `text` may come from a file.
+    pub(crate) fn done(&mut self, text: &str) {
+        self.say(&format!("tenfold: {}\n", plain(text)));
+    }
+
     /// Says why a command stops.
     pub(crate) fn report(&mut self, failure: &Failure) {
         if !failure.is_quiet() {

@@ -40,7 +40,7 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
-pub use convert::{losses, save, write_to};
+pub use convert::{forecast, losses, save, save_with, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{
     Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,

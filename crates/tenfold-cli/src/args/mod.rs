@@ -3,6 +3,8 @@
 mod address;
 mod convert;
 mod limits;
+mod number;
+mod output;
 mod size;
 
 use std::path::PathBuf;
@@ -14,6 +16,7 @@ use tenfold::{Format, Mode, formats};
 pub(crate) use address::{Part, Words};
 pub(crate) use convert::{Cast, Convert};
 pub(crate) use limits::LimitFlags;
+pub(crate) use output::Output;
 
 /// One tool for every tensor file.
 #[derive(Parser)]
@@ -51,7 +54,10 @@ pub(crate) enum Command {
         after_help = "What the target cannot hold is said where all values survive, and \
                             refused where they do not.\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
-                            tenfold convert model.zt w.npy --only enc.w\n  \
+                            tenfold convert 'model.zt:enc.w[0:3]' rows.npy\n  \
+                            tenfold convert a.npy b.npy both.zt\n  \
+                            tenfold convert model.zt --out-dir model --to npy\n  \
+                            tenfold convert big.zt small.zt --max-size 5GB\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]

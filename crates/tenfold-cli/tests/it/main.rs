@@ -2,6 +2,7 @@
 
 mod address;
 mod convert;
+mod convert_many;
 mod corpus;
 mod formats;
 mod info;

@@ -6,4 +6,4 @@ mod lower;
 mod save;
 
 pub use losses::losses;
-pub use save::{save, write_to};
+pub use save::{forecast, save, save_with, write_to};

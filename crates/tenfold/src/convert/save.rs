@@ -9,17 +9,16 @@ use crate::bytes::Sink;
 use crate::error::{Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 
-/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
-/// lost.
+/// Gives a bundle as `format` would hold it, lazily, and what it loses on the way, if all of that
+/// is permitted: what [`save`] would do, before it is done.
 ///
 /// # Errors
-/// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
-pub fn write_to(
+/// [`Error::Refused`] with everything the format cannot hold.
+pub fn forecast(
     bundle: &Bundle,
-    out: &mut Sink,
     format: &dyn Format,
     how: &WriteOptions,
-) -> Result<Vec<Loss>> {
+) -> Result<(Bundle, Vec<Loss>)> {
     let info = format.info();
     how.options.check(info, When::Write)?;
     if let Some(version) = &how.version
@@ -47,9 +46,24 @@ pub fn write_to(
         }
         .into());
     }
+    Ok((lowered, said))
+}
+
+/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
+/// lost.
+///
+/// # Errors
+/// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
+pub fn write_to(
+    bundle: &Bundle,
+    out: &mut Sink,
+    format: &dyn Format,
+    how: &WriteOptions,
+) -> Result<Vec<Loss>> {
+    let (lowered, said) = forecast(bundle, format, how)?;
     format
         .write(&lowered, out, how)
-        .map_err(|error| error.of(info.name))?;
+        .map_err(|error| error.of(format.info().name))?;
     Ok(said)
 }
 
@@ -68,6 +82,21 @@ pub fn save(
     how: &WriteOptions,
     replace: bool,
 ) -> Result<Vec<Loss>> {
+    save_with(path, replace, how.skip_sync, |out| {
+        write_to(bundle, out, format, how)
+    })
+}
+
+/// Saves what `write` writes as the file `path`, in the way of [`save`].
+///
+/// # Errors
+/// What `write` gives, and [`Error::Io`] if the system fails.
+pub fn save_with<T>(
+    path: &Path,
+    replace: bool,
+    skip_sync: bool,
+    write: impl FnOnce(&mut Sink) -> Result<T>,
+) -> Result<T> {
     let in_file = |error: Error| error.in_file(path);
     if !replace && path.symlink_metadata().is_ok() {
         let why = format!("{} exists already; --force replaces it", path.display());
@@ -79,15 +108,13 @@ pub fn save(
     };
     let draft = Draft::create(folder, path).map_err(in_file)?;
     let mut out = Sink::file(draft.file.try_clone()?);
-    let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
+    let written = write(&mut out).map_err(in_file)?;
     out.finish().map_err(in_file)?;
-    draft
-        .publish(path, replace, !how.skip_sync)
-        .map_err(in_file)?;
-    if !how.skip_sync {
+    draft.publish(path, replace, !skip_sync).map_err(in_file)?;
+    if !skip_sync {
         File::open(folder)?.sync_all()?;
     }
-    Ok(said)
+    Ok(written)
 }
 
 /// A file that has no name yet, or a hidden one where the system cannot do without.
