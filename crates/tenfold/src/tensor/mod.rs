@@ -6,10 +6,12 @@
 
 mod cast;
 mod check;
+mod claim;
 mod dense;
 mod dim;
 mod group;
 mod labels;
+mod pack;
 mod packed;
 mod placed;
 mod read;
@@ -24,6 +26,7 @@ pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
 pub(crate) use labels::LabelSet;
+pub use pack::{Packing, Tolerance};
 pub use read::Cell;
 pub use slice::Slice;
 pub(crate) use sorted::Sorted;
