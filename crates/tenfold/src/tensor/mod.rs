@@ -4,6 +4,8 @@
 //! It is built by one constructor that checks that all of these fit each other, so that whoever
 //! holds one need not check again.
 
+mod addresses;
+mod blocks;
 mod cast;
 mod check;
 mod claim;
@@ -11,10 +13,13 @@ mod dense;
 mod dim;
 mod group;
 mod labels;
+mod listed;
 mod pack;
 mod packed;
+mod permute;
 mod placed;
 mod read;
+mod reshape;
 mod slice;
 mod sorted;
 mod sparse;

@@ -3,13 +3,14 @@
 use super::Tensor;
 use super::claim::{Cells, Deviation, spread};
 use super::group::{Group, advance};
+use super::listed::Listed;
 use super::slice::unravel_in;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
 use crate::bytes::{Bytes, Endian, PIECE, Spool, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Number, Numbers};
+use crate::number::Numbers;
 
 /// How far values may be from a symmetry they are packed by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,7 +101,7 @@ impl Tensor {
             },
             Storage::Sparse { .. } => {
                 let sizes = self.sizes()?;
-                let mut listed = Listed::new(self.dtype().number);
+                let mut listed = Listed::new(self.dtype().number, Order::Column);
                 let group = self.packed_group(limits)?;
                 if let Some(sparse) = self.sparse(&sizes) {
                     let most = wide(self.dtype().width()).saturating_add(8);
@@ -176,7 +177,7 @@ impl Tensor {
         tolerance: Tolerance,
     ) -> Result<(Storage, f64)> {
         let sizes = self.sizes()?;
-        let mut listed = Listed::new(self.dtype().number);
+        let mut listed = Listed::new(self.dtype().number, Order::Column);
         let mut worst = Deviation::default();
         if let Some(sparse) = self.sparse(&sizes) {
             let room = wide(self.dtype().width()).saturating_add(40);
@@ -265,44 +266,6 @@ fn demand(worst: &Deviation, symmetries: &[Symmetry], tolerance: Tolerance) -> R
     Err(Error::invalid(why))
 }
 
-/// Sparse cells as they are found: their column-major positions and their values.
-pub(crate) struct Listed {
-    number: Number,
-    places: Spool,
-    values: Spool,
-}
-
-impl Listed {
-    pub(crate) fn new(number: Number) -> Listed {
-        Listed {
-            number,
-            places: Spool::new(),
-            values: Spool::new(),
-        }
-    }
-
-    /// Adds a cell; `value` is little-endian.
-    pub(crate) fn push(&mut self, place: u64, value: &[u8]) -> Result<()> {
-        self.places.write(&place.to_le_bytes())?;
-        self.values.write(value)
-    }
-
-    pub(crate) fn finish(self) -> Result<Storage> {
-        let numbers = |number, spool: Spool| -> Result<Numbers> {
-            Ok(Numbers {
-                number,
-                endian: Endian::Little,
-                bytes: Bytes::whole(spool.finish()?),
-            })
-        };
-        Ok(Storage::Sparse {
-            order: Order::Column,
-            address: Address::Linear(numbers(Number::U64, self.places)?),
-            values: numbers(self.number, self.values)?,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use num_complex::Complex;
@@ -339,7 +302,7 @@ mod tests {
 
     fn sparse(tensor: &Tensor) -> Tensor {
         let sizes = tensor.sizes().unwrap();
-        let mut listed = Listed::new(tensor.dtype().number);
+        let mut listed = Listed::new(tensor.dtype().number, Order::Column);
         let all = tensor.dense(Order::Column, &Limits::default()).unwrap();
         let all = all.bytes.to_vec().unwrap();
         for (place, value) in (0..).zip(all.chunks_exact(tensor.dtype().width())) {

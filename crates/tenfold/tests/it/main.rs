@@ -15,4 +15,5 @@ mod layering;
 mod meaning;
 mod roundtrip;
 mod support;
+mod transform;
 mod vectors;
