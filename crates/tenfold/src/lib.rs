@@ -53,7 +53,7 @@ pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
 pub use tensor::{
-    Address, Cell, Dim, Operation, Order, Packing, Size, Slice, Storage, Symmetry, Tensor,
+    Address, Cell, Dim, Operation, Order, Packing, Pick, Size, Slice, Storage, Symmetry, Tensor,
     Tolerance,
 };
 
