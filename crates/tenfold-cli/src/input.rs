@@ -22,6 +22,7 @@ pub(crate) fn open(
 ) -> Result<(Source, Opened), Failure> {
     let source = source(path, streams)?;
     let format = detect(&source, path, reading)?;
+    streams.detail(path, &format!("read as {}", format.info().name));
     let (options, _) = options::split(&reading.options, format.info(), None)?;
     let opened = read(&source, format, reading, options)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
@@ -104,7 +105,7 @@ mod tests {
     fn reading(flags: &[&str]) -> Reading {
         let words = ["tenfold", "info", "x"].iter().chain(flags);
         match Tenfold::try_parse_from(words).unwrap().command {
-            Command::Info(args) => args.reading,
+            Command::Info(args) => args.files.reading,
             _ => panic!("info was asked for"),
         }
     }

@@ -1,5 +1,6 @@
 //! The last step of the ladder: named tensors, and what a file says besides them.
 
+use crate::bytes::Progress;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -98,9 +99,20 @@ impl Bundle {
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
+        self.check_watched(limits, &Progress::default())
+    }
+
+    /// The same, counting the stored bytes of each tensor once it is checked.
+    ///
+    /// # Errors
+    /// As [`Bundle::check`].
+    pub fn check_watched(&self, limits: &Limits, progress: &Progress) -> Result<Vec<Note>> {
+        let len = |tensor: &Tensor| tensor.storage().stored_len();
+        progress.expect(self.entries.iter().map(|(_, tensor)| len(tensor)).sum());
         let mut notes = Vec::new();
         for (key, tensor) in &self.entries {
             notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
+            progress.add(len(tensor));
         }
         Ok(notes)
     }
