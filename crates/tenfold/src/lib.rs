@@ -39,8 +39,8 @@ mod wire;
 use std::path::Path;
 
 pub use bundle::Bundle;
-pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
-pub use convert::{losses, save, write_to};
+pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use convert::{losses, remove_drafts, save, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{
     Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,
