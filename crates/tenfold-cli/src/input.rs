@@ -33,6 +33,7 @@ pub(crate) fn open_at(
 ) -> Result<(Source, Opened), Failure> {
     let source = source(&address.file, streams)?;
     let format = detect(&source, &address.file, reading)?;
+    streams.detail(&address.file, &format!("read as {}", format.info().name));
     let (options, _) = options::split(&reading.options, format.info(), None)?;
     let mut opened = read(&source, format, reading, options)?;
     address.narrow(&mut opened.bundle, format.info(), &reading.limits.0)?;
@@ -116,7 +117,7 @@ mod tests {
     fn reading(flags: &[&str]) -> Reading {
         let words = ["tenfold", "info", "x"].iter().chain(flags);
         match Tenfold::try_parse_from(words).unwrap().command {
-            Command::Info(args) => args.reading,
+            Command::Info(args) => args.files.reading,
             _ => panic!("info was asked for"),
         }
     }

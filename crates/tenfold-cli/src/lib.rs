@@ -10,22 +10,25 @@ mod commands;
 mod exit;
 mod failure;
 mod input;
+mod meter;
 mod options;
 mod rename;
 mod render;
 #[cfg(test)]
 mod samples;
 mod select;
+mod signals;
 mod streams;
 
 use std::ffi::OsString;
+use std::time::Instant;
 
-use clap::Parser;
-
-use args::Tenfold;
 pub use exit::Exit;
 use failure::Failure;
+use render::Paint;
+pub use signals::heed_signals;
 pub use streams::Streams;
+use streams::Voice;
 
 /// Does what the arguments say; the first is the name of the program.
 ///
@@ -41,9 +44,20 @@ where
     I: IntoIterator,
     I::Item: Into<OsString> + Clone,
 {
-    let outcome = match Tenfold::try_parse_from(args) {
-        Ok(tenfold) => commands::run(&tenfold.command, streams),
-        Err(answer) => give(&answer, streams),
+    let begun = Instant::now();
+    let words: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let outcome = match args::parse(&words) {
+        Ok(tenfold) => {
+            streams.set_voice(tenfold.voice.voice());
+            commands::run(&tenfold.command, streams)
+        }
+        Err(answer) => {
+            streams.set_voice(Voice {
+                color: args::color(&words),
+                ..Voice::default()
+            });
+            give(&answer, streams)
+        }
     };
     let flushed = streams.out.flush().map_err(Failure::from);
     let exits = [outcome, flushed.map(|()| Exit::Fine)].map(|outcome| {
@@ -52,16 +66,26 @@ where
             failure.exit
         })
     });
+    if streams.voice().verbose {
+        let time = begun.elapsed().as_secs_f64();
+        let who = streams.paint().head("tenfold:");
+        streams.say(&format!("{who} took {time:.3} s\n"));
+    }
     exits.into_iter().max().unwrap_or(Exit::Fine)
 }
 
 /// Prints what clap has to say: help and the version on the output, complaints on the errors.
 fn give(answer: &clap::Error, streams: &mut Streams) -> Result<Exit, Failure> {
-    let text = answer.render().to_string();
+    let text = answer.render();
+    let text = |paint: Paint| match paint.is_on {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
     if answer.use_stderr() {
-        streams.say(&text);
+        streams.complain(&text(streams.paint()));
         return Ok(Exit::Trouble);
     }
+    let text = text(streams.out.paint);
     streams.out.text(&text)?;
     Ok(Exit::Fine)
 }

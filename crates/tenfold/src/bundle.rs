@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::bytes::Progress;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -141,9 +142,20 @@ impl Bundle {
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
+        self.check_watched(limits, &Progress::default())
+    }
+
+    /// The same, counting the stored bytes of each tensor once it is checked.
+    ///
+    /// # Errors
+    /// As [`Bundle::check`].
+    pub fn check_watched(&self, limits: &Limits, progress: &Progress) -> Result<Vec<Note>> {
+        let len = |tensor: &Tensor| tensor.storage().stored_len();
+        progress.expect(self.entries.iter().map(|(_, tensor)| len(tensor)).sum());
         let mut notes = Vec::new();
         for (key, tensor) in &self.entries {
             notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
+            progress.add(len(tensor));
         }
         Ok(notes)
     }

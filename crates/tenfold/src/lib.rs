@@ -39,8 +39,8 @@ mod wire;
 use std::path::Path;
 
 pub use bundle::Bundle;
-pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
-pub use convert::{forecast, losses, save, save_with, write_to};
+pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use convert::{forecast, losses, remove_drafts, save, save_with, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{
     Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,
@@ -53,7 +53,8 @@ pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
 pub use tensor::{
-    Address, Cell, Dim, Operation, Order, Pick, Size, Slice, Storage, Symmetry, Tensor,
+    Address, Cell, Dim, Operation, Order, Packing, Pick, Size, Slice, Storage, Symmetry, Tensor,
+    Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

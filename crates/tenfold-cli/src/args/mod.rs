@@ -2,10 +2,13 @@
 
 mod address;
 mod convert;
+mod info;
 mod limits;
 mod number;
 mod output;
+mod parse;
 mod size;
+mod voice;
 
 use std::path::PathBuf;
 
@@ -15,8 +18,11 @@ use tenfold::{Format, Mode, formats};
 
 pub(crate) use address::{Part, Words};
 pub(crate) use convert::{Cast, Convert};
+pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::Output;
+pub(crate) use parse::{color, parse};
+pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
 #[derive(Parser)]
@@ -26,9 +32,12 @@ pub(crate) use output::Output;
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = "Exit codes: 0 fine, 1 the answer is no (a malformed file, say), 2 a usage or \
-                  input/output problem, 3 refused because something would be lost."
+                  input/output problem, 3 refused because something would be lost, 130 \
+                  interrupted."
 )]
 pub(crate) struct Tenfold {
+    #[command(flatten)]
+    pub(crate) voice: VoiceFlags,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -37,8 +46,13 @@ pub(crate) struct Tenfold {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Say what is in files, from their headers alone
-    #[command(after_help = "Example:\n  tenfold info model.zt\n  tenfold info --json *.zt")]
-    Info(Files),
+    #[command(
+        visible_alias = "ls",
+        after_help = "`tenfold FILE` does the same.\n\n\
+                      Example:\n  tenfold info model.zt\n  tenfold info --tree --sort size model.zt\n  \
+                      tenfold info --json *.zt"
+    )]
+    Info(Describe),
     /// Read files to the last byte and say whether they are sound
     #[command(after_help = "Example:\n  tenfold verify model.zt\n  \
                             tenfold verify --strict --json *.zt")]

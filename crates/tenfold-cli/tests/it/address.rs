@@ -47,10 +47,10 @@ fn every_command_takes_an_address() {
 fn a_path_names_a_tensor_of_a_tree() {
     let file = "primitiv/good/model_tree.model";
     let all = tenfold(["info", &corpus(file)]).text();
-    let mut names = all
+    let mut name = all
         .lines()
         .filter_map(|line| line.split_whitespace().next());
-    let name = names.rfind(|name| name.contains('/')).unwrap();
+    let name = name.rfind(|name| name.contains('/')).unwrap();
     let ran = show(&format!("{file}:{name}"), &[]);
     assert!(ran.text().starts_with(&format!("{name}: f32 ")), "{ran}");
 }

@@ -7,6 +7,7 @@ mod corpus;
 mod formats;
 mod info;
 mod program;
+mod saving;
 mod show;
 mod support;
 mod usage;

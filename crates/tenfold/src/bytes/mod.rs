@@ -10,6 +10,7 @@ mod filter;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
+mod progress;
 mod records;
 mod scan;
 mod sink;
@@ -24,6 +25,7 @@ pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
 pub(crate) use filter::{Compressor, Filter};
 pub(crate) use pages::Pages;
+pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;

@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "bundle",
-        &["error", "limits", "key", "meta", "note", "tensor"],
+        &["error", "limits", "key", "meta", "note", "bytes", "tensor"],
     ),
     (
         "format",

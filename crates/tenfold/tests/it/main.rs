@@ -16,4 +16,5 @@ mod meaning;
 mod roundtrip;
 mod sliced;
 mod support;
+mod transform;
 mod vectors;

@@ -25,7 +25,8 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     let index = inside.join(INDEX);
     let files: Vec<PathBuf> = names.iter().map(|name| inside.join(name)).collect();
     let all = files.iter().chain([&index]).map(PathBuf::as_path);
-    output::refuse_existing(all, job.force)?;
+    output::refuse_existing(all.clone(), job.force)?;
+    refuse_links(all)?;
     output::say_losses(folder, job.content.said.iter().chain(&said), streams);
     for (entry, file) in entries.iter().zip(&files) {
         let alone = alone(job, entry);
@@ -118,6 +119,18 @@ fn made(folder: &Path) -> Result<PathBuf, Failure> {
     let in_folder = |error: std::io::Error| Failure::from(Error::from(error).in_file(folder));
     std::fs::create_dir_all(folder).map_err(in_folder)?;
     folder.canonicalize().map_err(in_folder)
+}
+
+/// Fails if one of the files is a link: what it points to may be anywhere.
+fn refuse_links<'a>(mut files: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    match files.find(|file| file.is_symlink()) {
+        None => Ok(()),
+        Some(file) => {
+            let file = file.display();
+            let why = format!("{file} is a link, and --out-dir writes inside the folder alone");
+            Err(Failure::usage(why))
+        }
+    }
 }
 
 fn index_text(job: &Job, files: &[String]) -> String {

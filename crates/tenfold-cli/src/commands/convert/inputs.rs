@@ -96,6 +96,8 @@ pub(super) fn read(
         for note in notes {
             streams.note(found.word, &note_text(info, note));
         }
+        let name = found.format.info().name;
+        streams.detail(found.word, &format!("read as {name}"));
     }
     let content = merge::merge(parts, info, target, &allowed(args))?;
     Ok((content, writing))

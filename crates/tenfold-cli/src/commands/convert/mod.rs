@@ -10,13 +10,14 @@ mod target;
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{Allow, Aspect, Bundle, Info, Loss, Overflow, WriteOptions};
+use tenfold::{Allow, Aspect, Bundle, Info, Loss, Overflow, Progress, WriteOptions};
 
 use super::Outcome;
 use crate::args::Convert;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::DASH;
+use crate::meter::Meter;
 use crate::rename::rename;
 use crate::select::cast;
 use crate::streams::Streams;
@@ -36,6 +37,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         stem: content.stem.clone(),
         limits: args.reading.limits.0.clone(),
         skip_sync: args.output.no_sync,
+        progress: Progress::default(),
     };
     let job = Job {
         content: &content,
@@ -43,6 +45,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         how: &how,
         force: args.output.force,
     };
+    let _meter = Meter::start(streams, &how.progress);
     match (&destination, args.output.max_size) {
         (Destination::Folder(folder), _) => folder::write(&job, folder, streams)?,
         (Destination::File(file), Some(most)) => shards::write(&job, file, most, streams)?,

@@ -74,19 +74,20 @@ pub(super) fn say_losses<'a>(
     }
 }
 
-/// Says that a file was written, and what it is.
+/// Says that a file was written, and what it is; a pipe or a device is none.
 pub(super) fn say_written(
     file: &Path,
     format: &'static dyn Format,
     n_tensors: usize,
     streams: &mut Streams,
 ) {
+    let Some(about) = file.metadata().ok().filter(|about| about.is_file()) else {
+        return;
+    };
     let (name, shown) = (format.info().name, file.display());
     let n_tensors = counted(u64::try_from(n_tensors).unwrap_or(u64::MAX), "tensor");
     let version = version(file, format);
-    // A file that somebody took away meanwhile has no size worth saying.
-    let size = file.metadata().map_or(0, |about| about.len());
-    let size = bytes_text(size);
+    let size = bytes_text(about.len());
     streams.done(&format!(
         "wrote {shown}: {name} {version}, {n_tensors}, {size}"
     ));
