@@ -1,8 +1,11 @@
 //! The words on the command line.
 
+mod choice;
 mod convert;
+mod hash;
 mod limits;
 mod size;
+mod stats;
 
 use std::path::PathBuf;
 
@@ -10,8 +13,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use tenfold::{Format, Mode, formats};
 
+pub(crate) use choice::Choice;
 pub(crate) use convert::{Cast, Convert};
+pub(crate) use hash::Hash;
 pub(crate) use limits::LimitFlags;
+pub(crate) use stats::Stats;
 
 /// One tool for every tensor file.
 #[derive(Parser)]
@@ -52,6 +58,20 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Convert),
+    /// Say what is wrong with the values of files, and how they are distributed
+    #[command(
+        after_help = "Everything but the counts is about the finite values.\n\n\
+                            Example:\n  tenfold stats model.zt\n  \
+                            tenfold stats model.zt --only 'enc*' --hist\n  \
+                            tenfold stats --fail-on nan,inf *.zt"
+    )]
+    Stats(Stats),
+    /// Print a hash of what files mean: the same in any format, order or compression
+    #[command(after_help = "What is hashed, and how: docs/hash.md.\n\n\
+                            Example:\n  tenfold hash model.zt model.npy\n  \
+                            tenfold hash --tensors model.zt\n  \
+                            tenfold hash *.zt > SUMS\n  tenfold hash --check SUMS")]
+    Hash(Hash),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),
