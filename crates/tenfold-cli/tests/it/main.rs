@@ -3,9 +3,11 @@
 mod convert;
 mod corpus;
 mod formats;
+mod hash;
 mod info;
 mod program;
 mod show;
+mod stats;
 mod support;
 mod usage;
 mod verify;

@@ -10,9 +10,11 @@
 mod corpus;
 mod docs;
 mod generate;
+mod hash;
 mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;
+mod stats;
 mod support;
 mod vectors;
