@@ -24,6 +24,7 @@
 
 mod bundle;
 mod bytes;
+mod compare;
 mod convert;
 mod error;
 mod format;
@@ -40,6 +41,10 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use compare::{
+    ContentHash, Fault, Finite, PERCENTS, Samples, Scalar, SparseAs, Stats, file_hash,
+    tensor_hashes,
+};
 pub use convert::{losses, remove_drafts, save, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{

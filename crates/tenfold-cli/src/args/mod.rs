@@ -1,11 +1,14 @@
 //! The words on the command line.
 
 mod address;
+mod choice;
 mod convert;
+mod hash;
 mod info;
 mod limits;
 mod parse;
 mod size;
+mod stats;
 mod voice;
 
 use std::path::PathBuf;
@@ -15,10 +18,13 @@ use clap::{Args, Parser, Subcommand};
 use tenfold::{Format, Mode, formats};
 
 pub(crate) use address::{Part, Words};
+pub(crate) use choice::Choice;
 pub(crate) use convert::{Cast, Convert};
+pub(crate) use hash::Hash;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use parse::{color, parse};
+pub(crate) use stats::Stats;
 pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
@@ -70,6 +76,20 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Convert),
+    /// Say what is wrong with the values of files, and how they are distributed
+    #[command(
+        after_help = "Everything but the counts is about the finite values.\n\n\
+                            Example:\n  tenfold stats model.zt\n  \
+                            tenfold stats model.zt --only 'enc*' --hist\n  \
+                            tenfold stats --fail-on nan,inf *.zt"
+    )]
+    Stats(Stats),
+    /// Print a hash of what files mean: the same in any format, order or compression
+    #[command(after_help = "What is hashed, and how: docs/hash.md.\n\n\
+                            Example:\n  tenfold hash model.zt model.npy\n  \
+                            tenfold hash --tensors model.zt\n  \
+                            tenfold hash *.zt > SUMS\n  tenfold hash --check SUMS")]
+    Hash(Hash),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),

@@ -2,8 +2,10 @@
 
 mod convert;
 mod formats;
+mod hash;
 mod info;
 mod show;
+mod stats;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +25,8 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Verify(args) => verify::run(args, streams),
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
+        Command::Stats(args) => stats::run(args, streams),
+        Command::Hash(args) => hash::run(args, streams),
         Command::Formats(args) => formats::run(args, streams),
     }
 }

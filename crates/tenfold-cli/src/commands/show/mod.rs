@@ -4,8 +4,6 @@ mod cells;
 mod human;
 mod json;
 
-use tenfold::Tensor;
-
 use super::Outcome;
 use crate::address::Address;
 use crate::args::Show;
@@ -37,11 +35,4 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
         Ok(()) => Ok(Exit::Fine),
         Err(error) => Err(about(error.of(info.name).into())),
     }
-}
-
-/// Compares the checksums of a tensor, before any of its values is printed.
-fn compare_checksums(tensor: &Tensor) -> tenfold::Result<()> {
-    let parts = tensor.storage().parts().into_iter();
-    let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
-    with_digest.try_for_each(|part| part.bytes.check())
 }
