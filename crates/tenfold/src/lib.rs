@@ -24,6 +24,7 @@
 
 mod bundle;
 mod bytes;
+mod compare;
 mod convert;
 mod error;
 mod format;
@@ -40,6 +41,10 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
+pub use compare::{
+    Basis, Blocks, Comparison, DiffOptions, Measures, Pairing, Tolerance, Verdict, Worst, compare,
+    pair,
+};
 pub use convert::{losses, save, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{

@@ -1,6 +1,7 @@
 //! The words on the command line.
 
 mod convert;
+mod diff;
 mod limits;
 mod size;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use tenfold::{Format, Mode, formats};
 
 pub(crate) use convert::{Cast, Convert};
+pub(crate) use diff::Diff;
 pub(crate) use limits::LimitFlags;
 
 /// One tool for every tensor file.
@@ -52,6 +54,16 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Convert),
+    /// Say what changed from one file to another, whatever their formats
+    #[command(
+        after_help = "Tensors are paired by name, dimensions by name where both have the same \
+                            names. Exit code 0: all the same; 1: something differs; 2: trouble.\n\n\
+                            Example:\n  tenfold diff before.zt after.zt\n  \
+                            tenfold diff model-f32.zt model-bf16.zt --ignore-dtype --ulp 0\n  \
+                            tenfold diff integrals.tens rewritten.npy --rtol 1e-12 --atol 1e-15\n  \
+                            tenfold diff old.zt new.zt --map 'model.*=*' --only 'enc*' --top 5"
+    )]
+    Diff(Diff),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),

@@ -16,7 +16,7 @@ pub(crate) use element::{element, elements};
 pub(crate) use json::Json;
 pub(crate) use plain::plain;
 pub(crate) use table::{Row, Table};
-use value::{short_value, value};
+pub(crate) use value::{short_value, value};
 pub(crate) use window::{EDGE, Window, is_small};
 pub(crate) use words::{
     bytes_text, cells_text, counted, dim_names_text, kind_text, names_text, shape_text, when_text,
