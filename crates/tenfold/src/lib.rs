@@ -42,7 +42,8 @@ use std::path::Path;
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
 pub use compare::{
-    ContentHash, Fault, Finite, PERCENTS, Samples, Scalar, SparseAs, Stats, file_hash,
+    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
+    PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
     tensor_hashes,
 };
 pub use convert::{losses, remove_drafts, save, write_to};

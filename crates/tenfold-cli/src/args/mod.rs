@@ -3,6 +3,7 @@
 mod address;
 mod choice;
 mod convert;
+mod diff;
 mod hash;
 mod info;
 mod limits;
@@ -20,6 +21,7 @@ use tenfold::{Format, Mode, formats};
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::Choice;
 pub(crate) use convert::{Cast, Convert};
+pub(crate) use diff::Diff;
 pub(crate) use hash::Hash;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
@@ -90,6 +92,16 @@ pub(crate) enum Command {
                             tenfold hash --tensors model.zt\n  \
                             tenfold hash *.zt > SUMS\n  tenfold hash --check SUMS")]
     Hash(Hash),
+    /// Say what changed from one file to another, whatever their formats
+    #[command(
+        after_help = "Tensors are paired by name, dimensions by name where both have the same \
+                            names. Exit code 0: all the same; 1: something differs; 2: trouble.\n\n\
+                            Example:\n  tenfold diff before.zt after.zt\n  \
+                            tenfold diff model-f32.zt model-bf16.zt --ignore-dtype --ulp 0\n  \
+                            tenfold diff integrals.tens rewritten.npy --rtol 1e-12 --atol 1e-15\n  \
+                            tenfold diff old.zt new.zt --map 'model.*=*' --only 'enc*' --top 5"
+    )]
+    Diff(Diff),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod convert;
+mod diff;
 mod formats;
 mod hash;
 mod info;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Convert(args) => convert::run(args, streams),
         Command::Stats(args) => stats::run(args, streams),
         Command::Hash(args) => hash::run(args, streams),
+        Command::Diff(args) => diff::run(args, streams),
         Command::Formats(args) => formats::run(args, streams),
     }
 }

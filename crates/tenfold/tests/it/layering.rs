@@ -44,6 +44,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "format",
         ],
     ),
+    (
+        "compare",
+        &[
+            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
+        ],
+    ),
 ];
 
 /// The modules of the crate that a source file uses.
