@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod change;
 mod commands;
 mod exit;
 mod failure;
 mod input;
 mod meter;
 mod options;
+mod rename;
 mod render;
 #[cfg(test)]
 mod samples;

@@ -46,13 +46,14 @@ pub(crate) fn cast(
     Ok(())
 }
 
-fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
+/// The names of all tensors, as they are shown.
+pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
     let entries = bundle.entries().iter();
     entries.map(|(key, _)| shown_name(info, key)).collect()
 }
 
 /// Fails unless a glob matches something.
-fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
@@ -83,7 +84,7 @@ fn no_match(glob: &str, names: &[String]) -> String {
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.

@@ -46,6 +46,13 @@ impl Bundle {
         self.entries.retain(|(key, _)| keep(key));
     }
 
+    /// Gives every tensor, and the remarks about it, the key that `name` says.
+    pub fn rename(&mut self, mut name: impl FnMut(&Key) -> Key) {
+        let keys = self.entries.iter_mut().map(|(key, _)| key);
+        let noted = self.notes.iter_mut().filter_map(|note| note.key.as_mut());
+        keys.chain(noted).for_each(|key| *key = name(key));
+    }
+
     /// Adds a remark.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(note);

@@ -45,6 +45,23 @@ impl Key {
         }
     }
 
+    /// The key that a path stands for, written as [`Key`] shows it: without a statistic, which a
+    /// plain `@` would begin.
+    #[must_use]
+    pub fn of_path(text: &str) -> Self {
+        let mut path = vec![String::new()];
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            match (letter, path.last_mut()) {
+                ('/', _) => path.push(String::new()),
+                ('\\', Some(segment)) => segment.push(letters.next().unwrap_or('\\')),
+                (letter, Some(segment)) => segment.push(letter),
+                (_, None) => {}
+            }
+        }
+        Key::tree(path)
+    }
+
     /// The one segment of a key without statistic, unescaped: a flat format's name.
     #[must_use]
     pub fn flat_name(&self) -> Option<&str> {
@@ -106,6 +123,13 @@ mod tests {
     #[test]
     fn a_path_escapes_its_separators() {
         assert_eq!(tree(&["a/b", "c@d", r"e\f"]).to_string(), r"a\/b/c\@d/e\\f");
+    }
+
+    #[test]
+    fn a_path_is_read_as_it_is_written() {
+        for path in [&["a/b", "c@d", r"e\f"][..], &["enc", "", "w"], &["重み"]] {
+            assert_eq!(Key::of_path(&tree(path).to_string()), tree(path));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The words on the command line.
 
 mod convert;
+mod edit;
 mod info;
 mod limits;
 mod parse;
@@ -13,7 +14,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use tenfold::{Format, Mode, formats};
 
-pub(crate) use convert::{Cast, Convert};
+pub(crate) use convert::{Cast, Convert, allow};
+pub(crate) use edit::Edit;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use parse::{color, parse};
@@ -66,6 +68,15 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Convert),
+    /// Change names and metadata of a file, in place
+    #[command(
+        after_help = "The file is replaced at once and whole, or not at all.\n\n\
+                      Example:\n  tenfold edit model.zt --rename 's/^model\\.//' --drop '*.bias'\n  \
+                      tenfold edit model.zt --set enc.w:unit=mV --dry-run\n  \
+                      tenfold edit model.primitiv --strip-state -o small.primitiv\n  \
+                      tenfold edit adam.primitiv --set Adam.alpha=0.001"
+    )]
+    Edit(Edit),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),

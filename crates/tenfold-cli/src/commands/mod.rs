@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod convert;
+mod edit;
 mod formats;
 mod info;
 mod show;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Verify(args) => verify::run(args, streams),
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
+        Command::Edit(args) => edit::run(args, streams),
         Command::Formats(args) => formats::run(args, streams),
     }
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod corpus;
+mod edit;
 mod formats;
 mod info;
 mod program;
