@@ -4,6 +4,7 @@
 //! code. Each command has a file in `commands`; what they print with is in `render`.
 #![forbid(unsafe_code)]
 
+mod address;
 mod args;
 mod change;
 mod commands;

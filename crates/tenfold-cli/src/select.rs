@@ -57,30 +57,24 @@ pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
-    Err(Failure::usage(no_match(glob, names)))
+    let nearest = nearest(glob, names);
+    let why = format!("no tensor matches {glob:?}; there are {nearest}");
+    Err(Failure::usage(why))
 }
 
-/// Names the tensors that begin most like the glob.
-fn no_match(glob: &str, names: &[String]) -> String {
+/// Lists the names that are most like the wanted one, the nearest first.
+pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let alike = |name: &str| {
-        name.chars()
-            .zip(glob.chars())
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let mut nearest: Vec<&String> = names.iter().collect();
-    nearest.sort_by_key(|name| std::cmp::Reverse(alike(name)));
-    let listed: Vec<String> = nearest
+    let alike = |name: &String| strsim::jaro_winkler(wanted, name);
+    let mut ranked: Vec<(f64, &String)> = names.iter().map(|name| (alike(name), name)).collect();
+    ranked.sort_by(|(first, _), (second, _)| second.total_cmp(first));
+    let listed: Vec<String> = ranked
         .iter()
         .take(SHOWN)
-        .map(|name| format!("{name:?}"))
+        .map(|(_, name)| format!("{name:?}"))
         .collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
-    format!(
-        "no tensor matches {glob:?}; there are {}{more}",
-        listed.join(", ")
-    )
+    format!("{}{more}", listed.join(", "))
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.

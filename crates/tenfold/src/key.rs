@@ -45,21 +45,34 @@ impl Key {
         }
     }
 
-    /// The key that a path stands for, written as [`Key`] shows it: without a statistic, which a
-    /// plain `@` would begin.
+    /// The key that [`Display`](fmt::Display) shows as `text`: segments parted by `/`, a statistic
+    /// after `@`, both escaped by a backslash where they are meant as letters.
     #[must_use]
-    pub fn of_path(text: &str) -> Self {
-        let mut path = vec![String::new()];
-        let mut letters = text.chars();
+    pub fn parse(text: &str) -> Self {
+        let mut key = Key::root();
+        if text.is_empty() {
+            return key;
+        }
+        key.path.push(String::new());
+        let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
-            match (letter, path.last_mut()) {
-                ('/', _) => path.push(String::new()),
-                ('\\', Some(segment)) => segment.push(letters.next().unwrap_or('\\')),
-                (letter, Some(segment)) => segment.push(letter),
-                (_, None) => {}
+            let is_path = key.state.is_none();
+            let part = match (&mut key.state, key.path.last_mut()) {
+                (Some(state), _) => state,
+                (None, Some(segment)) => segment,
+                (None, None) => break,
+            };
+            match letter {
+                '\\' => part.push(letters.next_if(|next| is_special(*next)).unwrap_or(letter)),
+                '/' if is_path => key.path.push(String::new()),
+                '@' if is_path => key.state = Some(String::new()),
+                letter => part.push(letter),
             }
         }
-        Key::tree(path)
+        if text.starts_with('@') {
+            key.path.clear();
+        }
+        key
     }
 
     /// The one segment of a key without statistic, unescaped: a flat format's name.
@@ -98,12 +111,17 @@ impl fmt::Display for Key {
 
 fn escape(segment: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     for letter in segment.chars() {
-        if matches!(letter, '\\' | '/' | '@') {
+        if is_special(letter) {
             out.write_str("\\")?;
         }
         write!(out, "{letter}")?;
     }
     Ok(())
+}
+
+/// Whether a letter is escaped where it is part of a name.
+fn is_special(letter: char) -> bool {
+    matches!(letter, '\\' | '/' | '@')
 }
 
 #[cfg(test)]
@@ -126,18 +144,33 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_read_as_it_is_written() {
-        for path in [&["a/b", "c@d", r"e\f"][..], &["enc", "", "w"], &["重み"]] {
-            assert_eq!(Key::of_path(&tree(path).to_string()), tree(path));
-        }
-    }
-
-    #[test]
     fn a_statistic_follows_its_owner() {
         assert_eq!(
             tree(&["enc", "w"]).statistic("Adam.m1").to_string(),
             "enc/w@Adam.m1"
         );
         assert_eq!(Key::root().statistic("m").to_string(), "@m");
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back() {
+        let keys = [
+            Key::root(),
+            Key::root().statistic("m/@1"),
+            Key::flat(r"enc/w@1\"),
+            tree(&["a", "", "b@c"]),
+            tree(&["", ""]),
+            tree(&["enc", "w"]).statistic("Adam.m1"),
+            tree(&["重み"]).statistic(""),
+        ];
+        for key in keys {
+            assert_eq!(Key::parse(&key.to_string()), key, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_before_any_other_letter_is_itself() {
+        assert_eq!(Key::parse(r"a\b\"), Key::flat(r"a\b\"));
+        assert_eq!(Key::parse("w@m@1/x"), Key::flat("w").statistic("m@1/x"));
     }
 }

@@ -52,7 +52,10 @@ pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
-pub use tensor::{Address, Cell, Dim, Operation, Order, Size, Slice, Storage, Symmetry, Tensor};
+pub use tensor::{
+    Address, Cell, Dim, Operation, Order, Packing, Pick, Size, Slice, Storage, Symmetry, Tensor,
+    Tolerance,
+};
 
 /// An opened file: what is in it, and of which format it is.
 pub struct Opened {

@@ -1,5 +1,6 @@
 //! The words on the command line.
 
+mod address;
 mod convert;
 mod edit;
 mod info;
@@ -14,6 +15,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use tenfold::{Format, Mode, formats};
 
+pub(crate) use address::{Part, Words};
 pub(crate) use convert::{Cast, Convert, allow};
 pub(crate) use edit::Edit;
 pub(crate) use info::{Describe, Sort};
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Verify(Files),
     /// Print the values of a file
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
+                            tenfold show 'model.zt:enc.w[0:3, -1]'\n  \
+                            tenfold show model.zt enc.w '0:3, -1'\n  \
                             tenfold show --json model.zt > model.json")]
     Show(Show),
     /// Write a file anew, in its own format or another
@@ -85,7 +89,7 @@ pub(crate) enum Command {
 /// The arguments of the commands that take any number of files.
 #[derive(Args)]
 pub(crate) struct Files {
-    /// The files; `-` is standard input
+    /// The files, or tensors of them as in `FILE:KEY` or `FILE:KEY[0:3]`; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON, one object a file and line
@@ -98,9 +102,13 @@ pub(crate) struct Files {
 /// The arguments of `show`.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The file; `-` is standard input
+    /// The file, or a part of it as in `FILE:KEY[0:3]`; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) words: Words,
+    #[command(flatten)]
+    pub(crate) part: Part,
     /// Print all values, exactly, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -90,13 +90,13 @@ fn renamed(info: &Info, key: &Key, rule: &Rename) -> Key {
     if new == name {
         return key.clone();
     }
-    let path = match info.holds.names {
-        Names::Tree => Key::of_path(&new).path,
-        Names::Flat | Names::One => vec![new],
+    let new = match info.holds.names {
+        Names::Tree => Key::parse(&new),
+        Names::Flat | Names::One => Key::flat(new),
     };
     Key {
-        path,
-        state: key.state.clone(),
+        path: new.path,
+        state: key.state.clone().or(new.state),
     }
 }
 

@@ -1,4 +1,5 @@
 //! `tenfold edit`.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

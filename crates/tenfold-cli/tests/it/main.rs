@@ -1,5 +1,6 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
+mod address;
 mod convert;
 mod corpus;
 mod edit;

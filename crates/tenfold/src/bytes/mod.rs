@@ -107,6 +107,19 @@ impl Bytes {
         Bytes::part(source, Extent::Run(range))
     }
 
+    /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
+    pub(crate) fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
+        match (&self.0.extent, &self.0.filter) {
+            (Extent::Run(run), Filter::None) => {
+                let start = run.start.checked_add(range.start)?;
+                let end = run.start.checked_add(range.end)?;
+                (start <= end && end <= run.end)
+                    .then(|| Bytes::plain(self.0.source.clone(), Extent::Run(start..end)))
+            }
+            _ => None,
+        }
+    }
+
     /// The same stored bytes, read through `filter`.
     pub(crate) fn filtered(mut self, filter: Filter) -> Bytes {
         Arc::make_mut(&mut self.0).filter = filter;

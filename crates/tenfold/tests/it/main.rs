@@ -14,5 +14,7 @@ mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;
+mod sliced;
 mod support;
+mod transform;
 mod vectors;

@@ -7,6 +7,7 @@ mod json;
 use tenfold::Tensor;
 
 use super::Outcome;
+use crate::address::Address;
 use crate::args::Show;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -16,7 +17,12 @@ use crate::streams::Streams;
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
-    let (_, opened) = input::open(&args.file, &args.reading, streams).map_err(about)?;
+    let (words, part) = (&args.words, &args.part);
+    let address = Address::find(&args.file)
+        .with_words(words.key.as_deref(), words.places.as_deref())
+        .and_then(|address| address.with(part.tensor.as_deref(), part.slice.as_deref()))
+        .map_err(about)?;
+    let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
     let printed = if args.json {
