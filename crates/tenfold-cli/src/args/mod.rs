@@ -7,12 +7,13 @@ mod info;
 mod limits;
 mod parse;
 mod size;
+mod tools;
 mod voice;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Format, Mode, formats};
 
 pub(crate) use address::{Part, Words};
@@ -21,6 +22,7 @@ pub(crate) use edit::Edit;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use parse::{color, parse};
+pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
@@ -81,6 +83,21 @@ pub(crate) enum Command {
                       tenfold edit adam.primitiv --set Adam.alpha=0.001"
     )]
     Edit(Edit),
+    /// Make a folder of small files in every format, and show what can be done with them
+    #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
+    Demo(Demo),
+    /// Print what makes a shell complete the words of this program
+    #[command(
+        after_help = "Example:\n  tenfold completions bash > ~/.local/share/bash-completion/completions/tenfold\n  \
+                      tenfold completions zsh > ~/.zfunc/_tenfold\n  \
+                      tenfold completions fish > ~/.config/fish/completions/tenfold.fish"
+    )]
+    Completions(Completions),
+    /// Print the manual page, or write one for every command
+    #[command(
+        after_help = "Example:\n  tenfold man | man -l -\n  tenfold man ~/.local/share/man/man1"
+    )]
+    Man(Man),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),
@@ -112,8 +129,20 @@ pub(crate) struct Show {
     /// Print all values, exactly, as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all values in another form
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    pub(crate) form: Option<Form>,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// How values are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// As Vespa writes tensors: `tensor(x{},y[2]):{a:[1.0, 2.0]}`
+    Literal,
+    /// The same as --json
+    Json,
 }
 
 /// The arguments of `formats`.

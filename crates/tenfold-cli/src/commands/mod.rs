@@ -1,9 +1,12 @@
 //! The commands, a file each.
 
+mod completions;
 mod convert;
+mod demo;
 mod edit;
 mod formats;
 mod info;
+mod man;
 mod show;
 mod verify;
 
@@ -25,6 +28,9 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
         Command::Edit(args) => edit::run(args, streams),
+        Command::Demo(args) => demo::run(args, streams),
+        Command::Completions(args) => completions::run(args, streams),
+        Command::Man(args) => man::run(args, streams),
         Command::Formats(args) => formats::run(args, streams),
     }
 }

@@ -3,12 +3,16 @@
 mod address;
 mod convert;
 mod corpus;
+mod demo;
 mod edit;
 mod formats;
 mod info;
+mod literal;
 mod program;
 mod saving;
 mod show;
 mod support;
+mod tools;
 mod usage;
 mod verify;
+mod voice;
