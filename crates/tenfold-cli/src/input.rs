@@ -33,8 +33,7 @@ pub(crate) fn open_at(
 ) -> Result<(Source, Opened), Failure> {
     let source = source(&address.file, streams)?;
     let format = detect(&source, &address.file, reading)?;
-    let name = format.info().name;
-    streams.detail(&address.file, &format!("read as {name}"));
+    streams.detail(&address.file, &format!("read as {}", format.info().name));
     let (options, _) = options::split(&reading.options, format.info(), None)?;
     let mut opened = read(&source, format, reading, options)?;
     address.narrow(&mut opened.bundle, format.info(), &reading.limits.0)?;
