@@ -33,9 +33,11 @@ fn pieces(text: &str) -> Vec<String> {
         .trim()
         .split(ends)
         .filter(|piece| !piece.is_empty())
-        .map(|piece| match piece.parse::<f64>() {
-            Ok(number) => format!("{number:?}"),
-            Err(_) => piece.to_owned(),
+        .map(|piece| match (piece.parse::<f32>(), piece.parse::<f64>()) {
+            // Two spellings of one number are not always one number of more digits.
+            (Ok(number), _) if text.contains("<float>") => format!("{number:?}"),
+            (_, Ok(number)) => format!("{number:?}"),
+            _ => piece.to_owned(),
         })
         .collect();
     pieces.sort();

@@ -76,7 +76,7 @@ pub(super) fn all() -> Result<Vec<File>> {
         file(
             "field.blz",
             "blz",
-            "the same wave as a tensor train, in a hundredth of the space",
+            "the same wave as a tensor train, in a seventieth of the space",
             Bundle::of(train()?),
         ),
     ])
@@ -118,7 +118,8 @@ fn integrals() -> Result<Tensor> {
 fn repulsion(p: f64, q: f64, r: f64, s: f64) -> f64 {
     let overlap = |a: f64, b: f64| (-0.4 * (a - b) * (a - b)).exp();
     let distance = (p + q - r - s) / 2.0;
-    0.8 * overlap(p, q) * overlap(r, s) / (1.0 + distance * distance).sqrt()
+    // In brackets: the clouds may change places, and every bit shall be the same.
+    0.8 * (overlap(p, q) * overlap(r, s)) / (1.0 + distance * distance).sqrt()
 }
 
 /// Numbers that look drawn at random, between -1 and 1.

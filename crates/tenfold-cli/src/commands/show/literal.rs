@@ -23,6 +23,7 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
         compare_checksums(tensor)?;
         let dims = named(tensor);
         let spec = type_of(tensor.dtype(), &dims).ok_or_else(|| no_literal(tensor, &dims))?;
+        check_labels(tensor, limits)?;
         out.text(&format!("{spec}:"))?;
         match tensor.storage() {
             Storage::Sparse { .. } if tensor.n_mapped() > 0 => blocks(tensor, &dims, limits, out)?,
@@ -31,6 +32,17 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
         out.text("\n")?;
     }
     Ok(())
+}
+
+/// Fails if a label cannot be written, before anything is printed.
+fn check_labels(tensor: &Tensor, limits: &Limits) -> Result<()> {
+    if tensor.n_mapped() == 0 {
+        return Ok(());
+    }
+    tensor.for_each_cell(limits, &mut |cell| match cell {
+        Cell::Labelled { labels, .. } => labels.iter().try_for_each(|text| label(text).map(|_| ())),
+        Cell::At { .. } => Ok(()),
+    })
 }
 
 /// The dimensions with names for those that have none: `a`, `b` and so on.
