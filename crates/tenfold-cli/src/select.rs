@@ -63,7 +63,7 @@ pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
 }
 
 /// Fails unless a glob matches something.
-fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.

@@ -7,7 +7,7 @@ use tenfold::{
 };
 
 use super::Outcome;
-use crate::args::Convert;
+use crate::args::{Convert, allow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, DASH};
@@ -63,8 +63,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
 }
 
 fn allowed(args: &Convert) -> Allow {
-    let aspects: Option<Vec<Aspect>> = args.allow.iter().copied().collect();
-    aspects.map_or(Allow::Everything, Allow::These)
+    allow(&args.allow)
 }
 
 /// What a tensor without a name is called: as its file.

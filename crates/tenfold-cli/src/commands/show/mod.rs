@@ -3,10 +3,11 @@
 mod cells;
 mod human;
 mod json;
+mod literal;
 
 use super::Outcome;
 use crate::address::Address;
-use crate::args::Show;
+use crate::args::{Form, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -23,7 +24,9 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
-    let printed = if args.json {
+    let printed = if args.form == Some(Form::Literal) {
+        literal::print(info, &opened.bundle, limits, &mut streams.out)
+    } else if args.json || args.form == Some(Form::Json) {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
         for note in opened.bundle.notes() {
