@@ -6,6 +6,7 @@
 
 mod address;
 mod args;
+mod change;
 mod commands;
 mod exit;
 mod failure;
@@ -23,6 +24,7 @@ mod streams;
 use std::ffi::OsString;
 use std::time::Instant;
 
+use args::Tenfold;
 pub use exit::Exit;
 use failure::Failure;
 use render::Paint;
@@ -46,18 +48,32 @@ where
 {
     let begun = Instant::now();
     let words: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let outcome = match args::parse(&words) {
-        Ok(tenfold) => {
-            streams.set_voice(tenfold.voice.voice());
-            commands::run(&tenfold.command, streams)
-        }
-        Err(answer) => {
-            streams.set_voice(Voice {
-                color: args::color(&words),
-                ..Voice::default()
-            });
-            give(&answer, streams)
-        }
+    let parsed = args::parse(&words);
+    streams.set_voice(match &parsed {
+        Ok(tenfold) => tenfold.voice.voice(),
+        Err(_) => Voice {
+            color: args::color(&words),
+            ..Voice::default()
+        },
+    });
+    let exit = perform(parsed, streams);
+    if streams.voice().verbose {
+        let time = begun.elapsed().as_secs_f64();
+        let who = streams.paint().head("tenfold:");
+        streams.say(&format!("{who} took {time:.3} s\n"));
+    }
+    exit
+}
+
+/// Does what other words say, from inside of a command, in the same voice.
+fn run_again(words: &[OsString], streams: &mut Streams) -> Exit {
+    perform(args::parse(words), streams)
+}
+
+fn perform(parsed: Result<Tenfold, clap::Error>, streams: &mut Streams) -> Exit {
+    let outcome = match parsed {
+        Ok(tenfold) => commands::run(&tenfold.command, streams),
+        Err(answer) => give(&answer, streams),
     };
     let flushed = streams.out.flush().map_err(Failure::from);
     let exits = [outcome, flushed.map(|()| Exit::Fine)].map(|outcome| {
@@ -66,11 +82,6 @@ where
             failure.exit
         })
     });
-    if streams.voice().verbose {
-        let time = begun.elapsed().as_secs_f64();
-        let who = streams.paint().head("tenfold:");
-        streams.say(&format!("{who} took {time:.3} s\n"));
-    }
     exits.into_iter().max().unwrap_or(Exit::Fine)
 }
 

@@ -1,186 +1,194 @@
-//! `--rename`: names changed by a rule such as `s/^model\.//`.
+//! `s/old/new/`: new names from old ones, as `sed` would have them.
 
 use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
-use tenfold::{Bundle, Info, Key, Names};
+use tenfold::{Bundle, Info, Key};
 
 use crate::failure::Failure;
 use crate::render::shown_name;
-use crate::select;
+use crate::select::{names, nearest};
 
-/// A rule in the manner of sed: `s/PATTERN/NEW/FLAGS`, with any letter for the slash.
+/// A substitution.
 #[derive(Debug, Clone)]
 pub(crate) struct Rename {
     /// As it was given.
-    text: String,
+    rule: String,
     pattern: Regex,
-    new: String,
+    new: Vec<Part>,
     is_global: bool,
 }
 
+/// A part of what is put in place of a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// What a group matched; 0 is all of it.
+    Group(usize),
+}
+
 impl Rename {
-    /// Reads a rule.
+    /// Reads `s/PATTERN/NEW/FLAGS`, where any letter may stand for `/`. The pattern is a regular
+    /// expression; in NEW, `\1` or `$1` is what the first group matched and `&` the whole match.
+    /// Flags are `g` for every match rather than the first, and `i` for letters of either case.
     pub(crate) fn parse(text: &str) -> Result<Rename, String> {
-        let wanted = || "a rule such as s/old/new/ is wanted, with g or i after it".to_owned();
-        let mut letters = text.strip_prefix('s').ok_or_else(wanted)?.chars();
-        let mark = letters.next().ok_or_else(wanted)?;
-        if mark.is_alphanumeric() || mark == '\\' || mark.is_whitespace() {
-            return Err(wanted());
-        }
-        let parts = split(letters.as_str(), mark);
-        let [pattern, new, flags] = parts.as_slice() else {
-            return Err(wanted());
+        const USAGE: &str = "a substitution such as s/old/new/ or s/old/new/g is wanted";
+        let mut letters = text.chars();
+        let (Some('s'), Some(end)) = (letters.next(), letters.next()) else {
+            return Err(USAGE.into());
         };
-        if let Some(flag) = flags.chars().find(|flag| !matches!(flag, 'g' | 'i')) {
-            return Err(format!("{flag:?} is no flag; g and i are"));
+        if end.is_alphanumeric() || end == '\\' {
+            return Err(USAGE.into());
         }
-        let pattern = RegexBuilder::new(pattern)
+        let parts = split(letters.as_str(), end);
+        let [pattern, new, flags] = parts.as_slice() else {
+            return Err(USAGE.into());
+        };
+        if let Some(flag) = flags.chars().find(|flag| !"gi".contains(*flag)) {
+            return Err(format!("the flags are g and i, not {flag:?}"));
+        }
+        let pattern = RegexBuilder::new(&unescaped(pattern, end))
             .case_insensitive(flags.contains('i'))
             .build()
             .map_err(|error| error.to_string())?;
-        let new = template(new, &pattern)?;
+        let new = parts_of(new);
+        let n_groups = pattern.captures_len();
+        for part in &new {
+            match part {
+                Part::Group(number) if *number >= n_groups => {
+                    return Err(format!("the pattern has no group {number}"));
+                }
+                _ => {}
+            }
+        }
         Ok(Rename {
-            text: text.into(),
+            rule: text.into(),
             pattern,
             new,
             is_global: flags.contains('g'),
         })
     }
 
-    fn apply(&self, name: &str) -> String {
-        let n_times = if self.is_global { 0 } else { 1 };
-        let renamed = self.pattern.replacen(name, n_times, self.new.as_str());
-        renamed.into_owned()
+    /// The new name.
+    pub(crate) fn apply(&self, name: &str) -> String {
+        let new = |groups: &regex::Captures| -> String {
+            let texts = self.new.iter().map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                Part::Group(number) => groups.get(*number).map_or("", |found| found.as_str()),
+            });
+            texts.collect()
+        };
+        let times = if self.is_global { 0 } else { 1 };
+        self.pattern.replacen(name, times, new).into_owned()
     }
 }
 
-/// Cuts a rule at its marks; a mark after a backslash is itself.
-fn split(text: &str, mark: char) -> Vec<String> {
+impl std::fmt::Display for Rename {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.rule)
+    }
+}
+
+/// Gives tensors the names that one rule after the other makes of theirs; a statistic goes with its
+/// owner. Where there is a tree, a new name is a path. Gives what changed, as old and new names.
+pub(crate) fn rename(
+    bundle: &mut Bundle,
+    info: &Info,
+    is_tree: bool,
+    rules: &[Rename],
+) -> Result<Vec<(String, String)>, Failure> {
+    let mut changes = Vec::new();
+    for rule in rules {
+        let n_before = changes.len();
+        // The owner of every new name.
+        let mut owners: HashMap<Key, &Key> = HashMap::new();
+        for (key, _) in bundle.entries() {
+            let new = renamed(info, key, is_tree, rule);
+            let names = (shown_name(info, key), shown_name(info, &new));
+            let is_new = new != *key;
+            let first = *owners.entry(new).or_insert(key);
+            if first != key {
+                let (first, (second, new)) = (shown_name(info, first), names);
+                return Err(Failure::usage(format!(
+                    "{rule} gives {first:?} and {second:?} one name, {new:?}"
+                )));
+            }
+            changes.extend(is_new.then_some(names));
+        }
+        if changes.len() == n_before {
+            let nearest = nearest("", &names(bundle, info));
+            let why = format!("{rule} changes no name; there are {nearest}");
+            return Err(Failure::usage(why));
+        }
+        bundle.rename(|key| renamed(info, key, is_tree, rule));
+    }
+    Ok(changes)
+}
+
+fn renamed(info: &Info, key: &Key, is_tree: bool, rule: &Rename) -> Key {
+    let owner = Key::tree(key.path.clone());
+    let name = shown_name(info, &owner);
+    let new = match rule.apply(&name) {
+        new if new == name => return key.clone(),
+        new if is_tree || new.is_empty() => Key::parse(&new),
+        new => Key::flat(new),
+    };
+    Key {
+        path: new.path,
+        state: key.state.clone().or(new.state),
+    }
+}
+
+/// The texts between the letter `end`, where no backslash stands before it.
+fn split(text: &str, end: char) -> Vec<String> {
     let mut parts = vec![String::new()];
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        if letter == mark {
+    let mut is_escaped = false;
+    for letter in text.chars() {
+        if letter == end && !is_escaped {
             parts.push(String::new());
             continue;
         }
-        let Some(part) = parts.last_mut() else { break };
-        match letter {
-            '\\' => match letters.next() {
-                Some(next) if next == mark => part.push(mark),
-                next => part.extend(['\\'].into_iter().chain(next)),
-            },
-            letter => part.push(letter),
+        is_escaped = letter == '\\' && !is_escaped;
+        if let Some(part) = parts.last_mut() {
+            part.push(letter);
         }
     }
     parts
 }
 
-/// The new text in the regex crate's words: `\1`, `$1` and `&` are what was found.
-fn template(new: &str, pattern: &Regex) -> Result<String, String> {
+/// The pattern, where an escaped separator is the letter itself: `s|a\|b|c|` is about `a|b` in
+/// the separator's plain meaning, as in `sed`.
+fn unescaped(pattern: &str, end: char) -> String {
+    pattern.replace(&format!("\\{end}"), &regex::escape(&end.to_string()))
+}
+
+fn parts_of(new: &str) -> Vec<Part> {
+    let mut parts = vec![];
     let mut text = String::new();
     let mut letters = new.chars().peekable();
     while let Some(letter) = letters.next() {
-        let mut group = String::new();
-        match letter {
-            '&' => group.push('0'),
-            '\\' => match letters.next() {
-                Some(digit) if digit.is_ascii_digit() => group.push(digit),
-                Some(other) => push(other, &mut text),
-                None => push('\\', &mut text),
-            },
-            '$' if letters.next_if_eq(&'{').is_some() => {
-                group.extend(letters.by_ref().take_while(|letter| *letter != '}'));
+        let next = letters.peek().copied();
+        let group = next.and_then(|next| next.to_digit(10));
+        match (letter, next, group) {
+            ('\\' | '$', Some(_), Some(number)) => {
+                letters.next();
+                parts.push(Part::Text(std::mem::take(&mut text)));
+                parts.push(Part::Group(usize::try_from(number).unwrap_or(0)));
             }
-            '$' if letters.next_if_eq(&'$').is_some() => push('$', &mut text),
-            '$' => {
-                while let Some(digit) = letters.next_if(char::is_ascii_digit) {
-                    group.push(digit);
-                }
-                if group.is_empty() {
-                    push('$', &mut text);
-                }
+            ('\\', Some(next), None) => {
+                letters.next();
+                text.push(next);
             }
-            letter => push(letter, &mut text),
-        }
-        if group.is_empty() {
-            continue;
-        }
-        let is_known = match group.parse::<usize>() {
-            Ok(number) => number < pattern.captures_len(),
-            Err(_) => pattern.capture_names().flatten().any(|name| name == group),
-        };
-        if !is_known {
-            return Err(format!("the pattern has no group {group}"));
-        }
-        text.push_str(&format!("${{{group}}}"));
-    }
-    Ok(text)
-}
-
-/// Adds a letter that stands for itself.
-fn push(letter: char, text: &mut String) {
-    match letter {
-        '$' => text.push_str("$$"),
-        letter => text.push(letter),
-    }
-}
-
-/// Gives all tensors the names that the rules make of theirs, one rule after the other. A new name
-/// is a path if the tensors are in a tree, or will be.
-pub(crate) fn rename(
-    bundle: &mut Bundle,
-    info: &Info,
-    target: &Info,
-    rules: &[Rename],
-) -> Result<(), Failure> {
-    let is_tree = [info, target]
-        .iter()
-        .any(|info| info.holds.names == Names::Tree);
-    let named = |name: String| match is_tree || name.is_empty() {
-        true => Key::parse(&name),
-        false => Key::flat(name),
-    };
-    for rule in rules {
-        let names = select::names(bundle, info);
-        if !names.iter().any(|name| rule.pattern.is_match(name)) {
-            let (rule, nearest) = (&rule.text, select::nearest("", &names));
-            return Err(Failure::usage(format!(
-                "--rename {rule:?} matches no name; there are {nearest}"
-            )));
-        }
-        let new = |key: &Key| {
-            let name = shown_name(info, key);
-            match rule.apply(&name) {
-                renamed if renamed == name => key.clone(),
-                renamed => named(renamed),
+            ('&', ..) => {
+                parts.push(Part::Text(std::mem::take(&mut text)));
+                parts.push(Part::Group(0));
             }
-        };
-        refuse_collisions(bundle, info, &new, &rule.text)?;
-        bundle.rename(new);
-    }
-    Ok(())
-}
-
-fn refuse_collisions(
-    bundle: &Bundle,
-    info: &Info,
-    new: &dyn Fn(&Key) -> Key,
-    rule: &str,
-) -> Result<(), Failure> {
-    let mut owners: HashMap<Key, &Key> = HashMap::new();
-    for (key, _) in bundle.entries() {
-        let renamed = new(key);
-        let shown = shown_name(info, &renamed);
-        let first = *owners.entry(renamed).or_insert(key);
-        if first != key {
-            let (first, second) = (shown_name(info, first), shown_name(info, key));
-            return Err(Failure::usage(format!(
-                "--rename {rule:?} gives {first:?} and {second:?} one name, {shown:?}"
-            )));
+            _ => text.push(letter),
         }
     }
-    Ok(())
+    parts.push(Part::Text(text));
+    parts.retain(|part| *part != Part::Text(String::new()));
+    parts
 }
 
 #[cfg(test)]
@@ -192,43 +200,49 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_sed_s() {
-        for (rule, name, new) in [
-            ("s/^model\\.//", "model.enc.w", "enc.w"),
-            ("s/e/E/", "e.e", "E.e"),
-            ("s/e/E/g", "e.e", "E.E"),
-            ("s/ENC/dec/i", "enc.w", "dec.w"),
-            ("s|/|.|g", "a/b/c", "a.b.c"),
-            ("s/\\//./g", "a/b/c", "a.b.c"),
-            (r"s/(\w+)\.(\w+)/\2_\1/", "enc.w", "w_enc"),
-            (r"s/(\w+)\.(\w+)/$2x$1/", "enc.w", "wxenc"),
-            (r"s/(?<part>\w+)\.w/${part}.weight/", "enc.w", "enc.weight"),
-            ("s/w/<&>/", "w", "<w>"),
-            (r"s/w/\&$$\\/", "w", r"&$\"),
-            ("s/w/$/", "w", "$"),
-            ("s,a,b,", "a", "b"),
-            ("s/w//", "w", ""),
-        ] {
-            assert_eq!(renamed(rule, name), new, "{rule}");
-        }
+    fn the_first_match_is_replaced_or_all() {
+        assert_eq!(renamed("s/a/b/", "banana"), "bbnana");
+        assert_eq!(renamed("s/a/b/g", "banana"), "bbnbnb");
+        assert_eq!(renamed("s/A/b/gi", "bAnana"), "bbnbnb");
+        assert_eq!(renamed("s/x/y/", "banana"), "banana");
+        assert_eq!(renamed("s/^enc\\.//", "enc.enc.w"), "enc.w");
     }
 
     #[test]
-    fn what_is_no_rule_says_why() {
-        let wanted = "a rule such as s/old/new/ is wanted, with g or i after it";
-        for (rule, why) in [
-            ("", wanted),
-            ("s", wanted),
-            ("s/a", wanted),
-            ("s/a/b", wanted),
-            ("s/a/b/c/d", wanted),
-            ("saabaa", wanted),
-            ("s/a/b/x", "'x' is no flag; g and i are"),
-            ("s/a/\\1/", "the pattern has no group 1"),
-            ("s/a/${b}/", "the pattern has no group b"),
-        ] {
-            assert_eq!(Rename::parse(rule).unwrap_err(), why, "{rule}");
+    fn groups_are_put_back() {
+        let rule = r"s/layer\.(\d+)\.(\w+)/h.\1.attn.$2/";
+        assert_eq!(renamed(rule, "layer.10.q"), "h.10.attn.q");
+        assert_eq!(renamed("s/w/[&]/", "w"), "[w]");
+        assert_eq!(renamed(r"s/w/\&$\\/", "w"), r"&$\");
+        assert_eq!(renamed("s/(a)|(b)/<$2>/", "a"), "<>");
+    }
+
+    #[test]
+    fn any_letter_separates() {
+        assert_eq!(renamed("s|enc/|dec/|", "enc/w"), "dec/w");
+        assert_eq!(renamed(r"s/enc\/w/x\/y/", "enc/w"), "x/y");
+        assert_eq!(renamed(r"s|a\|b|c|", "xa|b"), "xc");
+        assert_eq!(renamed("s#重み#w#", "重み"), "w");
+    }
+
+    #[test]
+    fn what_is_no_substitution_says_so() {
+        for rule in ["", "s", "s/a", "s/a/b", "y/a/b/", "s/a/b/c/d", "sxaxbx"] {
+            let why = Rename::parse(rule).unwrap_err();
+            assert!(why.starts_with("a substitution such as"), "{rule} {why}");
         }
-        assert!(Rename::parse("s/(/b/").is_err());
+        assert_eq!(
+            Rename::parse("s/a/b/x").unwrap_err(),
+            "the flags are g and i, not 'x'"
+        );
+        assert_eq!(
+            Rename::parse(r"s/(a)/\2/").unwrap_err(),
+            "the pattern has no group 2"
+        );
+        assert!(
+            Rename::parse("s/(/b/")
+                .unwrap_err()
+                .contains("unclosed group")
+        );
     }
 }

@@ -13,27 +13,26 @@ pub(crate) fn select(
     only: &[String],
     exclude: &[String],
 ) -> Result<(), Failure> {
-    let names = names(bundle, info);
-    demand_each(only.iter().chain(exclude), &names)?;
-    retain(bundle, info, only, exclude);
+    demand_all(only.iter().chain(exclude), &names(bundle, info))?;
+    keep(bundle, info, only, exclude);
     Ok(())
 }
 
-/// Fails unless each of the globs matches something.
-pub(crate) fn demand_each<'a>(
-    mut globs: impl Iterator<Item = &'a String>,
-    names: &[String],
-) -> Result<(), Failure> {
-    globs.try_for_each(|glob| demand(glob, names))
-}
-
-/// [`select`], where it does not matter whether a glob matches.
-pub(crate) fn retain(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
+/// [`select`], where a glob need not match anything.
+pub(crate) fn keep(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
     bundle.retain(|key| {
         let name = shown_name(info, key);
         let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, &name));
         (only.is_empty() || any(only)) && !any(exclude)
     });
+}
+
+/// Fails unless every glob matches something.
+pub(crate) fn demand_all<'a>(
+    mut globs: impl Iterator<Item = &'a String>,
+    names: &[String],
+) -> Result<(), Failure> {
+    globs.try_for_each(|glob| demand(glob, names))
 }
 
 /// Casts tensors, each as the last word for it says.
@@ -64,7 +63,7 @@ pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
 }
 
 /// Fails unless a glob matches something.
-fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
@@ -88,8 +87,26 @@ pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
     format!("{}{more}", listed.join(", "))
 }
 
+/// What each star of a glob stands for in `name`, if it matches; the first as short as it can be.
+pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
+    let Some((start, rest)) = glob.split_once('*') else {
+        return matches(glob, name).then(Vec::new);
+    };
+    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    let starts = ends
+        .clone()
+        .find(|end| matches(start, name.get(..*end).unwrap_or_default()))?;
+    let (_, after) = name.split_at_checked(starts)?;
+    let mut ends = ends.filter_map(|end| end.checked_sub(starts));
+    let end = ends.find(|end| matches(rest, after.get(*end..).unwrap_or_default()))?;
+    let (text, left) = after.split_at_checked(end)?;
+    let mut found = vec![text.to_owned()];
+    found.extend(captures(rest, left)?);
+    Some(found)
+}
+
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.
@@ -141,6 +158,17 @@ mod tests {
         ] {
             assert!(!matches(glob, name), "{glob} {name}");
         }
+    }
+
+    #[test]
+    fn a_star_gives_the_text_it_stands_for() {
+        let found = |glob, name| captures(glob, name).map(|texts| texts.join("|"));
+        assert_eq!(found("model.*", "model.enc.w"), Some("enc.w".into()));
+        assert_eq!(found("*.*.w", "a.b.c.w"), Some("a|b.c".into()));
+        assert_eq!(found("l?.*", "l1.w"), Some("w".into()));
+        assert_eq!(found("ä*", "äö"), Some("ö".into()));
+        assert_eq!(found("w", "w"), Some(String::new()));
+        assert_eq!(found("*a", "b"), None);
     }
 
     #[test]

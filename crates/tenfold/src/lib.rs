@@ -24,6 +24,7 @@
 
 mod bundle;
 mod bytes;
+mod compare;
 mod convert;
 mod error;
 mod format;
@@ -40,6 +41,11 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use compare::{
+    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
+    PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
+    tensor_hashes,
+};
 pub use convert::{forecast, losses, remove_drafts, save, save_with, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{

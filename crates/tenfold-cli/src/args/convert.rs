@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tenfold::{Aspect, Number};
+use tenfold::{Allow, Aspect, Number};
 
 use super::number::number;
-use super::{Output, Part, Reading};
+use super::{Choice, Output, Part, Reading};
 use crate::rename::Rename;
 
 /// The arguments of `convert`.
@@ -36,12 +36,8 @@ pub(crate) struct Convert {
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Selection {
-    /// Take only the tensors whose names match; `*` stands for any text, `?` for any letter
-    #[arg(long, visible_alias = "include", value_name = "GLOB")]
-    pub(crate) only: Vec<String>,
-    /// Leave out the tensors whose names match
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) exclude: Vec<String>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) part: Part,
     /// Change names by a rule as of `sed -E`, such as `s/^model\.//`, with `g` or `i` after it
@@ -56,12 +52,18 @@ pub(crate) struct Selection {
 pub(crate) type Permission = Option<Aspect>;
 
 /// Reads the name of an aspect, or `all`.
-fn aspects() -> impl TypedValueParser<Value = Permission> {
+pub(super) fn aspects() -> impl TypedValueParser<Value = Permission> {
     let words = Aspect::ALL.iter().map(|aspect| aspect.as_str());
     PossibleValuesParser::new(words.chain(["all"])).map(|word| {
         let is_it = |aspect: &&Aspect| aspect.as_str() == word;
         Aspect::ALL.iter().find(is_it).copied()
     })
+}
+
+/// What the words of `--allow` permit.
+pub(crate) fn allow(permissions: &[Permission]) -> Allow {
+    let aspects: Option<Vec<Aspect>> = permissions.iter().copied().collect();
+    aspects.map_or(Allow::Everything, Allow::These)
 }
 
 /// What `--cast` says.

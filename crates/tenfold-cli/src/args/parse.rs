@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, ValueEnum};
 
 use super::{Tenfold, Wish};
+use crate::address::Address;
 
 /// Reads the command line; where it names a file in the place of a command, `info` is meant.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
@@ -30,7 +31,7 @@ fn may_be_file(answer: &clap::Error, words: &[OsString]) -> bool {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, _) => first_word(words),
         _ => None,
     };
-    word.is_some_and(|word| Path::new(word).exists() && !is_command(word))
+    word.is_some_and(|word| Address::find(Path::new(word)).file.exists() && !is_command(word))
 }
 
 /// What to say of a word in the place of a command that looks like a file that is not there.

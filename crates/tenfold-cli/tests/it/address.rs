@@ -40,7 +40,11 @@ fn every_command_takes_an_address() {
         &corpus("ztensor/good/row_major.zt:w[:,1:,0]"),
     ]);
     assert!(json.text().contains(r#""shape":[2,2]"#), "{json}");
-    assert!(json.text().contains(r#""tensors":1,"stored":4,"#), "{json}");
+    assert!(
+        json.text()
+            .contains(r#""tensors":1,"parameters":4,"stored":4,"#),
+        "{json}"
+    );
 }
 
 #[test]

@@ -218,6 +218,11 @@ impl Bytes {
         }
     }
 
+    /// Whether they are decompressed as they are read.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.0.filter != Filter::None
+    }
+
     /// Fills `buffer` with the decoded bytes from `at` on. No checksum is looked at.
     ///
     /// # Errors

@@ -29,14 +29,16 @@ mod storage;
 mod symmetry;
 mod train;
 
+pub(crate) use dense::strides;
 pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
-pub(crate) use labels::LabelSet;
+pub(crate) use labels::{LabelSet, hash as hash_labels};
 pub use pack::{Packing, Tolerance};
 pub use pick::Pick;
 pub use read::Cell;
 pub use slice::Slice;
+pub(crate) use slice::unravel_in;
 pub(crate) use sorted::Sorted;
 use sparse::Sparse;
 pub use storage::{Address, Order, Storage};

@@ -132,15 +132,16 @@ fn one(args: &Convert, found: &Found, options: Options) -> Result<Bundle, Failur
 
 /// Keeps what `--only` and `--exclude` want; each must match something in one of the files.
 fn choose(args: &Convert, info: &Info, parts: &mut [Part]) -> Result<(), Failure> {
-    let (only, exclude) = (&args.selection.only, &args.selection.exclude);
+    let choice = &args.selection.choice;
+    let (only, exclude) = (&choice.only, &choice.exclude);
     if let [part] = parts {
         return select::select(&mut part.bundle, info, only, exclude);
     }
     let names = parts.iter().map(|part| select::names(&part.bundle, info));
     let names: Vec<String> = names.flatten().collect();
-    select::demand_each(only.iter().chain(exclude), &names)?;
+    select::demand_all(only.iter().chain(exclude), &names)?;
     for part in parts {
-        select::retain(&mut part.bundle, info, only, exclude);
+        select::keep(&mut part.bundle, info, only, exclude);
     }
     Ok(())
 }

@@ -10,10 +10,10 @@ mod target;
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{Allow, Aspect, Bundle, Info, Loss, Overflow, Progress, WriteOptions};
+use tenfold::{Allow, Aspect, Bundle, Info, Loss, Names, Overflow, Progress, WriteOptions};
 
 use super::Outcome;
-use crate::args::Convert;
+use crate::args::{Convert, allow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::DASH;
@@ -103,7 +103,10 @@ impl Job<'_> {
 /// at all has been decided by then: see [`inputs::read`].
 fn prepare(args: &Convert, content: &mut Content, target: &Info) -> Result<(), Failure> {
     let Content { bundle, info, .. } = content;
-    rename(bundle, info, target, &args.selection.rename)?;
+    let is_tree = [*info, target]
+        .iter()
+        .any(|info| info.holds.names == Names::Tree);
+    rename(bundle, info, is_tree, &args.selection.rename)?;
     let over = match allowed(args).permits(Aspect::Precision) {
         true => Overflow::Saturates,
         false => Overflow::Fails,
@@ -136,6 +139,5 @@ fn destination(args: &Convert) -> Result<(&[PathBuf], Destination), Failure> {
 }
 
 fn allowed(args: &Convert) -> Allow {
-    let aspects: Option<Vec<Aspect>> = args.allow.iter().copied().collect();
-    aspects.map_or(Allow::Everything, Allow::These)
+    allow(&args.allow)
 }

@@ -9,6 +9,13 @@ use super::inputs::Found;
 use crate::args::Convert;
 use crate::failure::Failure;
 
+/// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
+/// nothing.
+fn is_nameless(file: &Path) -> bool {
+    let is_other = |about: std::fs::Metadata| !about.is_file();
+    file.starts_with("/dev") || file.metadata().is_ok_and(is_other)
+}
+
 /// Extensions that say too little: many programs use them for files of their own.
 const SHARED: &[&str] = &["bin"];
 
@@ -24,6 +31,7 @@ pub(super) fn choose(
     }
     let own = own(found);
     match (destination, own) {
+        (Destination::File(file), Some(own)) if is_nameless(file) => Ok(own),
         (Destination::File(file), own) => by_name(file, own, found),
         (Destination::Stream | Destination::Folder(_), Some(own)) => Ok(own),
         (Destination::Stream | Destination::Folder(_), None) => Err(Failure::usage(

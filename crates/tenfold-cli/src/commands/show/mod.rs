@@ -3,12 +3,11 @@
 mod cells;
 mod human;
 mod json;
-
-use tenfold::Tensor;
+mod literal;
 
 use super::Outcome;
 use crate::address::Address;
-use crate::args::Show;
+use crate::args::{Form, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -25,7 +24,9 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
-    let printed = if args.json {
+    let printed = if args.form == Some(Form::Literal) {
+        literal::print(info, &opened.bundle, limits, &mut streams.out)
+    } else if args.json || args.form == Some(Form::Json) {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
         for note in opened.bundle.notes() {
@@ -37,11 +38,4 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
         Ok(()) => Ok(Exit::Fine),
         Err(error) => Err(about(error.of(info.name).into())),
     }
-}
-
-/// Compares the checksums of a tensor, before any of its values is printed.
-fn compare_checksums(tensor: &Tensor) -> tenfold::Result<()> {
-    let parts = tensor.storage().parts().into_iter();
-    let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
-    with_digest.try_for_each(|part| part.bytes.check())
 }
