@@ -229,10 +229,9 @@ impl Samples {
             Storage::Dense { values, .. } => values.settled(limits)?,
             Storage::Sparse { values, .. } if tensor.is_packed() => images(tensor, values, limits)?,
             Storage::Sparse { values, .. } => values.settled(limits)?,
-            Storage::Train { .. } => tensor.dense(Order::Row, limits)?.spooled(limits)?,
-            Storage::Opaque { .. } => {
-                tensor.dense(Order::Row, limits)?;
-                return Err(Error::invalid("the layout is not understood"));
+            // Which fails for a layout that is not understood.
+            Storage::Train { .. } | Storage::Opaque { .. } => {
+                tensor.dense(Order::Row, limits)?.spooled(limits)?
             }
         };
         let stored = values.bytes.len() / wide(dtype.width());
