@@ -12,7 +12,7 @@ use crate::bytes::{Endian, PIECE, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
-use crate::tensor::{Address, Cell, Sorted, Storage, Tensor};
+use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides};
 
 /// The first thing in every hash, so that it is no hash of anything else.
 const DOMAIN: &str = "tenfold.hash/1";
@@ -125,13 +125,15 @@ fn dense(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
 /// The cells of a sparse tensor, without those whose bytes are all zero.
 fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     let mut state = State::of(tensor, "sparse");
-    Sorted::unpacked(tensor, limits)?.for_each(&mut |number, value| {
-        if value.iter().any(|byte| *byte != 0) {
-            state.number(number);
-            state.bytes(value);
-        }
-        Ok(())
-    })?;
+    Sorted::every(tensor, strides(&tensor.sizes()?, Order::Row), limits)?.for_each(
+        &mut |number, value| {
+            if value.iter().any(|byte| *byte != 0) {
+                state.number(number);
+                state.bytes(value);
+            }
+            Ok(())
+        },
+    )?;
     Ok(state.finish())
 }
 

@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "bundle",
-        &["error", "limits", "key", "meta", "note", "tensor"],
+        &["error", "limits", "key", "meta", "note", "bytes", "tensor"],
     ),
     (
         "format",
@@ -42,6 +42,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
             "format",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
         ],
     ),
 ];

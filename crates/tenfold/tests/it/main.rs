@@ -15,6 +15,8 @@ mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;
+mod sliced;
 mod stats;
 mod support;
+mod transform;
 mod vectors;

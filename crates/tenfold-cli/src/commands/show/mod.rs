@@ -3,9 +3,11 @@
 mod cells;
 mod human;
 mod json;
+mod literal;
 
 use super::Outcome;
-use crate::args::Show;
+use crate::address::Address;
+use crate::args::{Form, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -14,10 +16,17 @@ use crate::streams::Streams;
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
-    let (_, opened) = input::open(&args.file, &args.reading, streams).map_err(about)?;
+    let (words, part) = (&args.words, &args.part);
+    let address = Address::find(&args.file)
+        .with_words(words.key.as_deref(), words.places.as_deref())
+        .and_then(|address| address.with(part.tensor.as_deref(), part.slice.as_deref()))
+        .map_err(about)?;
+    let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
-    let printed = if args.json {
+    let printed = if args.form == Some(Form::Literal) {
+        literal::print(info, &opened.bundle, limits, &mut streams.out)
+    } else if args.json || args.form == Some(Form::Json) {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
         for note in opened.bundle.notes() {

@@ -33,6 +33,9 @@ pub(super) type Found<T> = (Vec<T>, Vec<<T as Tally>::Part>);
 /// There are never more chunks than this, so that their results are few.
 const MOST_CHUNKS: u64 = 4096;
 
+/// What one thread has made: its tally, and what came of each chunk it took.
+type Worked<T> = (T, Vec<(u64, <T as Tally>::Part)>);
+
 impl<'a> Chunks<'a> {
     pub(super) fn new(numbers: &'a Numbers, width: usize) -> Chunks<'a> {
         let width = width.max(1);
@@ -82,7 +85,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// Takes chunks until none is left.
-    fn work<T: Tally>(&self, next: &AtomicU64, mut tally: T) -> Result<(T, Vec<(u64, T::Part)>)> {
+    fn work<T: Tally>(&self, next: &AtomicU64, mut tally: T) -> Result<Worked<T>> {
         let per_piece = wide(PIECE / self.width).max(1);
         let mut buffer = vec![0; narrow(per_piece.min(self.count))?.saturating_mul(self.width)];
         let mut parts = Vec::new();
