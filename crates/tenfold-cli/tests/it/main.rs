@@ -2,6 +2,7 @@
 
 mod convert;
 mod corpus;
+mod diff;
 mod formats;
 mod info;
 mod program;

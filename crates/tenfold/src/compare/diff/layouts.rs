@@ -203,7 +203,7 @@ fn named_dimensions_are_matched_by_name() {
 
 fn labelled(dims: Vec<Dim>, n_labels: usize, blocks: &[(&[&str], &[u8])]) -> Tensor {
     let width = blocks.first().map_or(1, |(_, cells)| cells.len());
-    let mut records = RecordsBuilder::new(n_labels, width.try_into().unwrap());
+    let mut records = RecordsBuilder::new(n_labels, width);
     for (labels, cells) in blocks {
         records.push(labels, cells).unwrap();
     }
@@ -255,6 +255,8 @@ fn labelled_blocks_are_matched_by_their_labels() {
     assert_eq!(blocks.first_b, [["d", "z"]]);
     let measures = found.measures.unwrap();
     assert_eq!((measures.cells, measures.changed), (4, 1));
+    // Of the blocks that both have, also those that are the same: ‖1, 2, 3, 4‖ = √30.
+    assert!((measures.relative_norm - 5.0 / 30.0_f64.sqrt()).abs() < 1e-15);
     let worst = measures.worst.unwrap();
     assert_eq!(
         (worst.labels, worst.index),
