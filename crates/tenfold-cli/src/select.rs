@@ -63,34 +63,28 @@ pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
 }
 
 /// Fails unless a glob matches something.
-fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
-    Err(Failure::usage(no_match(glob, names)))
+    let nearest = nearest(glob, names);
+    let why = format!("no tensor matches {glob:?}; there are {nearest}");
+    Err(Failure::usage(why))
 }
 
-/// Names the tensors that begin most like the glob.
-fn no_match(glob: &str, names: &[String]) -> String {
+/// Lists the names that are most like the wanted one, the nearest first.
+pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let alike = |name: &str| {
-        name.chars()
-            .zip(glob.chars())
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let mut nearest: Vec<&String> = names.iter().collect();
-    nearest.sort_by_key(|name| std::cmp::Reverse(alike(name)));
-    let listed: Vec<String> = nearest
+    let alike = |name: &String| strsim::jaro_winkler(wanted, name);
+    let mut ranked: Vec<(f64, &String)> = names.iter().map(|name| (alike(name), name)).collect();
+    ranked.sort_by(|(first, _), (second, _)| second.total_cmp(first));
+    let listed: Vec<String> = ranked
         .iter()
         .take(SHOWN)
-        .map(|name| format!("{name:?}"))
+        .map(|(_, name)| format!("{name:?}"))
         .collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
-    format!(
-        "no tensor matches {glob:?}; there are {}{more}",
-        listed.join(", ")
-    )
+    format!("{}{more}", listed.join(", "))
 }
 
 /// What each star of a glob stands for in `name`, if it matches; the first as short as it can be.
@@ -112,7 +106,7 @@ pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.

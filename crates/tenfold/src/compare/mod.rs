@@ -1,8 +1,12 @@
-//! What several commands compute over one tensor or two.
+//! What can be said about one tensor, or about two.
 
 mod diff;
+mod digest;
+mod stats;
 
 pub use diff::{
-    Basis, Blocks, Comparison, DiffOptions, Measures, Pairing, Tolerance, Verdict, Worst, compare,
+    Basis, Blocks, Closeness, Comparison, DiffOptions, Measures, Pairing, Verdict, Worst, compare,
     pair,
 };
+pub use digest::{ContentHash, SparseAs, file_hash, tensor_hashes};
+pub use stats::{Fault, Finite, PERCENTS, Samples, Scalar, Stats};

@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "bundle",
-        &["error", "limits", "key", "meta", "note", "tensor"],
+        &["error", "limits", "key", "meta", "note", "bytes", "tensor"],
     ),
     (
         "format",
@@ -32,6 +32,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
             "format", "wire",
         ],
+    ),
+    (
+        "compare",
+        &["error", "limits", "bytes", "number", "tensor", "bundle"],
     ),
     (
         "convert",

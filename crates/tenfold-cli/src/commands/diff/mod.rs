@@ -7,7 +7,7 @@ mod meta;
 use std::path::Path;
 
 use tenfold::{
-    Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Tolerance, Verdict,
+    Closeness, Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Verdict,
     compare, pair,
 };
 
@@ -167,7 +167,7 @@ fn open<'a>(path: &'a Path, args: &Diff, streams: &mut Streams) -> Result<File<'
 
 fn options(args: &Diff) -> DiffOptions {
     DiffOptions {
-        tolerance: Tolerance {
+        tolerance: Closeness {
             relative: args.sameness.rtol,
             absolute: args.sameness.atol,
             ulp: args.sameness.ulp,

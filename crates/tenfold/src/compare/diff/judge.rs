@@ -1,8 +1,8 @@
 //! Compares elements, a block at a time.
 
+use super::closeness::{Closeness, Steps};
 use super::sums::{dot, exponent, largest, scaled};
 use super::tally::{Farthest, Tally};
-use super::tolerance::{Steps, Tolerance};
 use crate::bytes::wide;
 use crate::number::{DType, Number, convert, difference, is_exact};
 
@@ -16,7 +16,7 @@ const SAFE: std::ops::Range<f64> = 1e-250..1e300;
 pub(super) struct Judge<'a> {
     a: DType,
     b: DType,
-    tolerance: &'a Tolerance,
+    tolerance: &'a Closeness,
     steps: Option<Steps>,
     /// Whether doubles hold all numbers of both types.
     is_double: bool,
@@ -36,7 +36,7 @@ pub(super) struct Room {
 
 impl<'a> Judge<'a> {
     /// Both types have as many numbers an element.
-    pub(super) fn new(a: DType, b: DType, tolerance: &'a Tolerance) -> Judge<'a> {
+    pub(super) fn new(a: DType, b: DType, tolerance: &'a Closeness) -> Judge<'a> {
         let steps = tolerance.ulp;
         let fits = |dtype: DType| is_exact(dtype.number, Number::F64);
         Judge {

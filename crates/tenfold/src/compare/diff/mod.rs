@@ -1,11 +1,12 @@
 //! What two tensors, or two files of them, differ in.
 //!
 //! Cells are *the same* if they are equal as numbers, have the same bits, or lie within the
-//! [`Tolerance`]. Both tensors are read side by side, a piece at a time, in an order in which one of
+//! [`Closeness`]. Both tensors are read side by side, a piece at a time, in an order in which one of
 //! them lies; sums are made in a fixed order, so that they do not depend on the number of cores.
 
 mod blocks;
 mod cells;
+mod closeness;
 mod dense;
 mod judge;
 #[cfg(test)]
@@ -17,12 +18,11 @@ mod sums;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod tolerance;
 
 pub use blocks::Blocks;
+pub use closeness::Closeness;
 pub use measures::{Measures, Worst};
 pub use pair::{Pairing, pair};
-pub use tolerance::Tolerance;
 
 use crate::bytes::Endian;
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ use tally::Tally;
 #[derive(Debug, Clone, Default)]
 pub struct DiffOptions {
     /// When two cells count as the same.
-    pub tolerance: Tolerance,
+    pub tolerance: Closeness,
     /// Whether tensors may be the same though their element types differ.
     pub ignore_dtype: bool,
     /// How much the values may ask for when they are expanded.

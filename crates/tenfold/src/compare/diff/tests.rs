@@ -22,10 +22,10 @@ fn exactly() -> DiffOptions {
 }
 
 fn within(relative: f64, absolute: f64) -> DiffOptions {
-    let tolerance = Tolerance {
+    let tolerance = Closeness {
         relative,
         absolute,
-        ..Tolerance::default()
+        ..Closeness::default()
     };
     DiffOptions {
         tolerance,

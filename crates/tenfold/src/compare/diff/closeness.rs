@@ -8,7 +8,7 @@ use crate::number::{Element, Kind, Number, convert, significand};
 ///
 /// Cells that are equal as numbers or have the same bits are the same under every tolerance.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tolerance {
+pub struct Closeness {
     /// How far apart, relative to the larger of the two magnitudes.
     pub relative: f64,
     /// How far apart, added to the relative part.
@@ -19,7 +19,7 @@ pub struct Tolerance {
     pub equal_nan: bool,
 }
 
-impl Tolerance {
+impl Closeness {
     /// The most that cells of these magnitudes may differ by.
     pub(super) fn limit(&self, a: f64, b: f64) -> f64 {
         let larger = if a > b { a } else { b };
