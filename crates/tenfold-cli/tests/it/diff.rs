@@ -1,4 +1,9 @@
 //! `tenfold diff`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "only tests use it"
+)]
 
 use std::path::Path;
 
