@@ -7,7 +7,7 @@ use tenfold::{
 };
 
 /// More values than are sorted in memory, in more than one chunk.
-const MANY: usize = 700_000;
+const MANY: usize = 300_000;
 
 fn indexed(sizes: &[u64]) -> Vec<Dim> {
     sizes.iter().map(|size| Dim::indexed(*size)).collect()
