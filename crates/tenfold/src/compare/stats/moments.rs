@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_largest_and_the_smallest_doubles_are_not_lost() {
         let large = [f64::MAX, -f64::MAX, f64::MAX, -f64::MAX];
-        assert!(moments(&large).mean().abs() < f64::MAX * 1e-30);
+        assert!(moments(&large).mean().abs() < f64::MAX * 1e-15);
         near(moments(&large).deviation(), f64::MAX);
         near(moments(&[1e-300, 3e-300]).deviation(), 1e-300);
         near(moments(&[3e-200, 4e-200]).norm(), 5e-200);
