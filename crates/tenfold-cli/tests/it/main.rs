@@ -4,6 +4,7 @@ mod address;
 mod convert;
 mod corpus;
 mod demo;
+mod diff;
 mod edit;
 mod formats;
 mod hash;

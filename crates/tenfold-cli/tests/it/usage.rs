@@ -16,6 +16,7 @@ fn help_is_data_and_has_examples() {
         "demo",
         "completions",
         "man",
+        "diff",
     ] {
         let ran = tenfold([command, "--help"]);
         assert_eq!(ran.exit.code(), 0);
