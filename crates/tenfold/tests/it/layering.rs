@@ -34,10 +34,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "compare",
-        &["error", "limits", "bytes", "number", "tensor", "bundle"],
-    ),
-    (
         "convert",
         &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
