@@ -1,6 +1,7 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
 mod address;
+mod carried;
 mod convert;
 mod corpus;
 mod demo;

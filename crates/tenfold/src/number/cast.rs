@@ -102,10 +102,10 @@ impl Compute for Cast {
         let mut cast = Vec::with_capacity(buffer.len().saturating_add(to.width()));
         for number in stored.chunks_exact(from.width()) {
             if !convert(from, to, number, &mut cast) && self.over == Overflow::Fails {
-                let mut text = String::new();
-                super::write_number(from, number, &mut text);
-                let why = format!("{text} does not fit {to}; --allow precision takes the nearest");
-                return Err(Error::invalid(why));
+                let mut value = String::new();
+                super::write_number(from, number, &mut value);
+                let number = to.as_str();
+                return Err(Error::NoRoom { value, number });
             }
         }
         let skip = narrow(at % width)?;
