@@ -42,7 +42,7 @@ fn examine(
     streams: &mut Streams,
     found: &mut Found,
 ) -> Result<(), Failure> {
-    let source = input::source(file, streams)?;
+    let source = input::source(file, reading, streams)?;
     let format = input::detect(&source, file, reading)?;
     let info = format.info();
     found.format = Some(format);

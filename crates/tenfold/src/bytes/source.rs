@@ -37,6 +37,18 @@ pub(crate) trait Compute: Send + Sync {
 
     /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
+    /// checked that they exist.
+    fn for_each(
+        &self,
+        range: Range<u64>,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()>;
+
+    /// How many computations stand on top of each other here that hold much memory.
+    fn depth(&self) -> u32;
 }
 
 impl Source {
@@ -144,6 +156,22 @@ impl Source {
             #[cfg(feature = "mmap")]
             Kind::Map(map) => map.get(range),
             Kind::File(_) | Kind::Computed(_) => None,
+        }
+    }
+
+    /// How many computations stand on top of each other here that hold much memory.
+    pub(crate) fn depth(&self) -> u32 {
+        match &self.0 {
+            Kind::Computed(compute) => compute.depth(),
+            _ => 0,
+        }
+    }
+
+    /// What works the bytes out when they are asked for, if that is where they come from.
+    pub(super) fn as_computed(&self) -> Option<&dyn Compute> {
+        match &self.0 {
+            Kind::Computed(compute) => Some(&**compute),
+            _ => None,
         }
     }
 

@@ -35,9 +35,11 @@ fn is_letter(name: &str) -> bool {
 }
 
 /// The same tensor with other dimensions of the same sizes.
-fn with_dims(tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
+fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
     let symmetries = tensor.symmetries().to_vec();
-    let renamed = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
+    let storage = tensor.storage().clone();
+    let limits = &step.how.limits;
+    let renamed = Tensor::within(dims, tensor.dtype(), symmetries, storage, limits)?;
     Ok(renamed.described_like(tensor))
 }
 
@@ -58,7 +60,7 @@ fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) 
     }
     let detail = format!("the names of dimensions are dropped: {}", lost.join(", "));
     step.change(Tier::Said, Aspect::DimNames, detail);
-    with_dims(&tensor, dims)
+    with_dims(step, &tensor, dims)
 }
 
 /// Gives dimensions without a name one: a, b, c, … if none has one.
@@ -88,7 +90,7 @@ fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         let detail = format!("dimensions are called {}", invented.join(", "));
         step.change(Tier::Said, Aspect::Invented, detail);
     }
-    with_dims(&tensor, dims)
+    with_dims(step, &tensor, dims)
 }
 
 /// Transposes a dense tensor so that its dimensions are sorted by name.

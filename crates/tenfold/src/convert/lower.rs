@@ -9,6 +9,7 @@ use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{Info, Names, StorageKind, WriteOptions};
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::meta::Meta;
 use crate::number::{DType, Kind, Overflow, is_exact};
 use crate::tensor::{Address, Order, Storage, Symmetry, Tensor};
@@ -208,7 +209,13 @@ impl Step<'_> {
             }
             _ if symmetry => {
                 self.say_symmetry(tensor, symmetry);
-                rebuilt(tensor, tensor.dtype(), vec![], tensor.storage().clone())
+                rebuilt(
+                    tensor,
+                    tensor.dtype(),
+                    vec![],
+                    tensor.storage().clone(),
+                    &self.how.limits,
+                )
             }
             _ => Ok(tensor.clone()),
         }
@@ -265,6 +272,7 @@ impl Step<'_> {
                 order: Order::Row,
                 values,
             },
+            &self.how.limits,
         )
     }
 
@@ -322,6 +330,7 @@ impl Step<'_> {
             tensor.dtype(),
             tensor.symmetries().to_vec(),
             storage,
+            &self.how.limits,
         )
     }
 }
@@ -332,7 +341,9 @@ pub(super) fn rebuilt(
     dtype: DType,
     symmetries: Vec<Symmetry>,
     storage: Storage,
+    limits: &Limits,
 ) -> Result<Tensor> {
-    let rebuilt = Tensor::new(tensor.dims().to_vec(), dtype, symmetries, storage)?;
+    let dims = tensor.dims().to_vec();
+    let rebuilt = Tensor::within(dims, dtype, symmetries, storage, limits)?;
     Ok(rebuilt.described_like(tensor))
 }

@@ -1,9 +1,11 @@
 //! The second step of the ladder: what number the bytes spell.
 
 mod cast;
+mod casting;
 mod element;
 mod f128;
 mod numbers;
+mod quick;
 mod text;
 
 use std::fmt;

@@ -13,6 +13,7 @@ mod labels;
 mod packed;
 mod placed;
 mod read;
+mod relayout;
 mod slice;
 mod sorted;
 mod sparse;

@@ -55,6 +55,15 @@ impl Slice {
         u64::try_from(moved).ok()
     }
 
+    /// Some consecutive items of these places.
+    pub(crate) fn part(self, items: std::ops::Range<u64>) -> Option<Slice> {
+        Some(Slice {
+            start: self.place(items.start)?,
+            count: items.end.checked_sub(items.start)?,
+            step: self.step,
+        })
+    }
+
     /// The item at `place`, if it is among them.
     pub(crate) fn item(self, place: u64) -> Option<u64> {
         if self.count == 1 {
