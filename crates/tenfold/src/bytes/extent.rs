@@ -114,7 +114,7 @@ impl Extent {
 }
 
 /// Hands out what `read` gives for `range`, in order, in pieces of at most `budget` bytes.
-pub(crate) fn in_pieces(
+pub(super) fn in_pieces(
     range: Range<u64>,
     budget: usize,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,

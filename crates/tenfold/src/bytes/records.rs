@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, Endian, Extent, Scan, Source, narrow, wide};
+use super::{Bytes, Endian, Extent, Scan, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -101,10 +101,15 @@ impl Records {
 
     /// The labels of the record that begins at `at`.
     pub(crate) fn labels_at(&self, source: &Source, at: u64) -> Result<Vec<String>> {
+        Ok(self.record_at(source, at)?.0)
+    }
+
+    /// The labels of the record that begins at `at`, and where its cells begin.
+    pub(crate) fn record_at(&self, source: &Source, at: u64) -> Result<(Vec<String>, u64)> {
         let mut scan = Scan::part(source, "", at..self.span.end);
         let mut names = vec![String::new(); self.labels];
         read_labels(&mut scan, &mut names, &lifted())?;
-        Ok(names)
+        Ok((names, scan.at()))
     }
 
     /// Walks over all records; `each` may read the cells or leave them.
@@ -217,7 +222,7 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Builds labelled records in memory.
+/// Builds labelled records: in memory while they are few, in a temporary file beyond.
 ///
 /// ```
 /// # use tenfold::RecordsBuilder;
@@ -230,9 +235,10 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
 #[derive(Debug)]
 pub struct RecordsBuilder {
     labels: usize,
-    width: usize,
+    width: u64,
     seen: HashSet<Vec<u8>>,
-    bytes: Vec<u8>,
+    count: u64,
+    bytes: Spool,
 }
 
 impl RecordsBuilder {
@@ -241,9 +247,18 @@ impl RecordsBuilder {
     pub fn new(labels: usize, width: usize) -> Self {
         RecordsBuilder {
             labels,
-            width,
+            width: wide(width),
             seen: HashSet::new(),
-            bytes: Vec::new(),
+            count: 0,
+            bytes: Spool::new(),
+        }
+    }
+
+    /// Starts a list like `records`, with `width` bytes each.
+    pub(crate) fn like(records: &Records, width: u64) -> Self {
+        RecordsBuilder {
+            width,
+            ..RecordsBuilder::new(records.n_labels(), 0)
         }
     }
 
@@ -252,7 +267,7 @@ impl RecordsBuilder {
     /// # Errors
     /// [`Error::Invalid`] if it has another number of labels or bytes, or labels that were there.
     pub fn push(&mut self, labels: &[&str], cells: &[u8]) -> Result<()> {
-        if labels.len() != self.labels || cells.len() != self.width {
+        if labels.len() != self.labels || wide(cells.len()) != self.width {
             let why = format!(
                 "a record has {} labels and {} bytes, the others {} and {}",
                 labels.len(),
@@ -262,13 +277,8 @@ impl RecordsBuilder {
             );
             return Err(Error::invalid(why));
         }
-        let mut address = Vec::new();
-        for label in labels {
-            put_short(wide(label.len()), &mut address)?;
-            address.extend_from_slice(label.as_bytes());
-        }
-        self.bytes.extend_from_slice(&address);
-        self.bytes.extend_from_slice(cells);
+        let address = self.start(labels)?;
+        self.cells(cells)?;
         if !self.seen.insert(address) {
             return Err(Error::invalid(format!(
                 "two records are labelled {labels:?}"
@@ -277,19 +287,37 @@ impl RecordsBuilder {
         Ok(())
     }
 
+    /// Begins a record whose labels no other has; its cells follow. Gives the written labels.
+    pub(crate) fn start(&mut self, labels: &[impl AsRef<str>]) -> Result<Vec<u8>> {
+        let mut address = Vec::new();
+        for label in labels {
+            let label = label.as_ref();
+            put_short(wide(label.len()), &mut address)?;
+            address.extend_from_slice(label.as_bytes());
+        }
+        self.bytes.write(&address)?;
+        self.count = self.count.saturating_add(1);
+        Ok(address)
+    }
+
+    /// Adds cells to the record that was begun last; all pieces together have its width.
+    pub(crate) fn cells(&mut self, piece: &[u8]) -> Result<()> {
+        self.bytes.write(piece)
+    }
+
     /// Gives the cells of all records as bytes that know their labels.
     ///
     /// # Errors
-    /// None in practice: what was pushed can be walked over.
+    /// [`Error::Io`] if the temporary file fails.
     pub fn finish(self) -> Result<Bytes> {
-        let source = Source::memory(self.bytes);
+        let source = self.bytes.finish()?;
         let mut scan = Scan::new(&source, "");
         let mut limits = lifted();
         limits.labels = u64::MAX;
-        let width = wide(self.width);
+        let (count, width) = (self.count, self.width);
         let records = Records::find(
             &mut scan,
-            wide(self.seen.len()),
+            count,
             self.labels,
             width,
             &limits,

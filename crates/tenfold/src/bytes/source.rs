@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::extent::in_pieces;
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
@@ -45,7 +46,11 @@ pub(crate) trait Compute: Send + Sync {
         range: Range<u64>,
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        in_pieces(range, budget, each, &mut |at, piece| {
+            self.read_at(at, piece)
+        })
+    }
 
     /// How many computations stand on top of each other here that hold much memory.
     fn depth(&self) -> u32;

@@ -17,13 +17,22 @@ pub struct Spool {
 }
 
 impl Spool {
+    /// Keeps little in memory, as there may be one for every tensor.
+    #[must_use]
+    pub fn new() -> Self {
+        Spool {
+            memory: Vec::new(),
+            file: None,
+            threshold: 4 << 20,
+        }
+    }
+
     /// Keeps in memory a quarter of what `limits` allow.
     #[must_use]
     pub fn within(limits: &Limits) -> Self {
         Spool {
-            memory: Vec::new(),
-            file: None,
             threshold: usize::try_from(limits.memory / 4).unwrap_or(usize::MAX),
+            ..Spool::new()
         }
     }
 
@@ -90,6 +99,12 @@ impl Spool {
     }
 }
 
+impl Default for Spool {
+    fn default() -> Self {
+        Spool::new()
+    }
+}
+
 /// A file without a name, gone with its last user: where `TMPDIR` says, else in `/var/tmp`, as
 /// `/tmp` often is memory.
 pub(crate) fn scratch_file() -> Result<File> {
@@ -112,7 +127,7 @@ mod tests {
     fn what_goes_to_the_temporary_file_comes_back_in_order() {
         let mut spool = Spool {
             threshold: 10,
-            ..Spool::within(&Limits::default())
+            ..Spool::new()
         };
         for byte in 0..100 {
             spool.write(&[byte; 3]).unwrap();

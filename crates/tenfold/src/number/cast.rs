@@ -35,7 +35,7 @@ pub enum Overflow {
 }
 
 /// The bits of a float's significand, the one that is not stored included.
-fn significand(number: Number) -> usize {
+pub(crate) fn significand(number: Number) -> usize {
     match number {
         Number::F16 => 11,
         Number::Bf16 => 8,
@@ -59,7 +59,7 @@ fn exponent(number: Number) -> usize {
 
 /// Appends one number, given by its little-endian bytes, as another type; false if it has no room
 /// for it and the nearest was taken.
-pub(super) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+pub(crate) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     match (from.kind(), to.kind()) {
         (Kind::Float, Kind::Float) if is_exact(from, to) => {
             widen(from, to, bytes, out);
@@ -84,13 +84,13 @@ pub(super) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>)
 }
 
 /// A whole number of any type.
-struct Whole {
-    is_negative: bool,
-    magnitude: u128,
+pub(super) struct Whole {
+    pub(super) is_negative: bool,
+    pub(super) magnitude: u128,
 }
 
 impl Whole {
-    fn of(from: Number, bytes: &[u8]) -> Whole {
+    pub(super) fn of(from: Number, bytes: &[u8]) -> Whole {
         let is_negative =
             from.kind() == Kind::Signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
         let filler: u128 = if is_negative { u128::MAX } else { 0 };
@@ -111,14 +111,8 @@ impl Whole {
 
     /// The nearest whole number to a float, ties to even; `None` for NaN, infinities and what has
     /// more than 128 bits.
-    fn of_float(from: Number, bytes: &[u8]) -> Option<Whole> {
-        let mut quad = Vec::new();
-        if from == Number::F128 {
-            quad.extend_from_slice(bytes);
-        } else {
-            widen(from, Number::F128, bytes, &mut quad);
-        }
-        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+    pub(super) fn of_float(from: Number, bytes: &[u8]) -> Option<Whole> {
+        let quad = as_quad(from, bytes);
         let is_negative = quad.is_negative();
         let size = if is_negative { -quad } else { quad };
         let whole = size.to_u128_r(128, Round::NearestTiesToEven, &mut false);
@@ -147,6 +141,17 @@ impl Whole {
         out.extend(number.to_le_bytes().iter().take(to.width()));
         self.magnitude <= most
     }
+}
+
+/// A float as a binary128, which every float is.
+pub(super) fn as_quad(from: Number, bytes: &[u8]) -> ieee::Quad {
+    let mut quad = Vec::new();
+    if from == Number::F128 {
+        quad.extend_from_slice(bytes);
+    } else {
+        widen(from, Number::F128, bytes, &mut quad);
+    }
+    ieee::Quad::from_bits(<u128 as Element>::from_le(&quad))
 }
 
 /// A float in a wider one: bit by bit, so that NaN keeps its payload.
@@ -213,13 +218,7 @@ where
     ieee::Quad: FloatConvert<T>,
 {
     let rounded = if from.kind() == Kind::Float {
-        let mut quad = Vec::new();
-        if from == Number::F128 {
-            quad.extend_from_slice(bytes);
-        } else {
-            widen(from, Number::F128, bytes, &mut quad);
-        }
-        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+        let quad = as_quad(from, bytes);
         quad.convert(&mut false)
     } else {
         let whole = Whole::of(from, bytes);

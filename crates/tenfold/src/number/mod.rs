@@ -2,6 +2,8 @@
 
 mod cast;
 mod casting;
+mod difference;
+mod doubles;
 mod element;
 mod f128;
 mod numbers;
@@ -12,7 +14,8 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use cast::Overflow;
-pub(crate) use cast::is_exact;
+pub(crate) use cast::{convert, is_exact, significand};
+pub(crate) use difference::difference;
 pub use element::Element;
 pub use f128::F128;
 pub use numbers::Numbers;

@@ -6,11 +6,11 @@
 //! in as many passes as it takes.
 
 use super::Tensor;
+use super::claim::{Claim, spread};
 use super::group::{Group, Origin};
 use super::labels::LabelSet;
-use super::slice::{ravel_in, unravel_in};
 use super::sparse::Sparse;
-use super::storage::{Address, Order, Storage};
+use super::storage::{Address, Storage};
 use super::symmetry::{Operation, Symmetry};
 use crate::bytes::{Endian, Extent, PIECE, Pages, narrow, swap, wide};
 use crate::error::{Error, Result};
@@ -55,6 +55,16 @@ impl Tensor {
             }
         }
         Ok(notes)
+    }
+
+    /// Reads what has a checksum, and compares it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if one is wrong.
+    pub fn compare_checksums(&self) -> Result<()> {
+        let parts = self.storage().parts().into_iter();
+        let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
+        with_digest.try_for_each(|part| part.bytes.check())
     }
 
     /// Checks the stored cells of a dense tensor that is packed.
@@ -157,30 +167,16 @@ impl Tensor {
 
     /// Checks a symmetry that is declared but not used for packing.
     fn check_claim(&self, claim: &Symmetry, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
-        let sizes = self.sizes()?;
-        let only = |symmetry: &Symmetry| symmetry == claim;
-        let group = Group::generate(&sizes, self.dtype(), self.symmetries(), only, limits)?;
-        let mut worst = Worst::default();
-        let claimed = Claim {
-            tensor: self,
-            claim,
-            sizes: &sizes,
-            group: &group,
-        };
-        match self.storage() {
-            Storage::Dense { .. } => claimed.check_dense(limits, &mut worst)?,
-            Storage::Sparse { .. } => claimed.check_sparse(limits, &mut worst)?,
-            Storage::Train { .. } | Storage::Opaque { .. } => {}
-        }
+        let worst = Claim::new(self, claim, limits)?.deviation(limits)?;
         let allowed = match self.dtype().number.kind() {
             Kind::Float => worst.largest * TOLERANCE,
             Kind::Bool | Kind::Unsigned | Kind::Signed => 0.0,
         };
         // Written so that a deviation that is not a number is one.
-        if worst.deviation.is_nan() || worst.deviation > allowed {
+        if worst.apart.is_nan() || worst.apart > allowed {
             let why = format!(
                 "the symmetry {:?} under {:?} is broken: cell {:?} is off by {:e}, the largest value is {:e}",
-                claim.operation, claim.permutation, worst.index, worst.deviation, worst.largest
+                claim.operation, claim.permutation, worst.index, worst.apart, worst.largest
             );
             notes.push(Note::new(NoteKind::Lenient, why));
         }
@@ -260,155 +256,4 @@ fn check_unique(sparse: &Sparse, group: &Group) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Mixes an index so that its remainders are spread evenly.
-fn spread(index: u64) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(&index.to_le_bytes())
-}
-
-/// The largest deviation from a symmetry so far.
-#[derive(Default)]
-struct Worst {
-    deviation: f64,
-    largest: f64,
-    index: Vec<u64>,
-}
-
-struct Claim<'a> {
-    tensor: &'a Tensor,
-    claim: &'a Symmetry,
-    sizes: &'a [u64],
-    group: &'a Group,
-}
-
-impl Claim<'_> {
-    fn image(&self, index: &[u64]) -> Vec<u64> {
-        let places = self.claim.permutation.iter();
-        places
-            .map(|place| index.get(*place).copied().unwrap_or(0))
-            .collect()
-    }
-
-    /// Compares an element with the one that `operation` makes of its image.
-    fn compare(
-        &self,
-        index: &[u64],
-        element: &[u8],
-        operation: Operation,
-        image: &mut [u8],
-        worst: &mut Worst,
-    ) -> Result<()> {
-        let dtype = self.tensor.dtype();
-        operation.apply(dtype, image)?;
-        let width = dtype.number.width();
-        for (own, other) in element.chunks_exact(width).zip(image.chunks_exact(width)) {
-            let (left, right) = (dtype.number.to_f64(own), dtype.number.to_f64(other));
-            if left.is_finite() && left.abs() > worst.largest {
-                worst.largest = left.abs();
-            }
-            let is_same = own == other || left == right && dtype.number.kind() == Kind::Float;
-            if is_same || left.is_nan() && right.is_nan() {
-                continue;
-            }
-            // Large integers may differ and be the same double.
-            let apart = (left - right).abs();
-            let apart = if apart == 0.0 {
-                f64::MIN_POSITIVE
-            } else {
-                apart
-            };
-            if apart.is_nan() || apart > worst.deviation {
-                worst.deviation = apart;
-                worst.index = index.to_vec();
-            }
-        }
-        Ok(())
-    }
-
-    fn check_dense(&self, limits: &Limits, worst: &mut Worst) -> Result<()> {
-        let Storage::Dense { values, order } = self.tensor.storage() else {
-            return Ok(());
-        };
-        if values.is_empty() {
-            return Ok(()); // all cells are forced to be zero, which every symmetry allows
-        }
-        let (all, order) = if self.tensor.is_packed() {
-            (
-                self.tensor.dense(Order::Row, limits)?.spooled(limits)?,
-                Order::Row,
-            )
-        } else {
-            (values.settled(limits)?, *order)
-        };
-        let width = self.tensor.dtype().width();
-        let mut pages = Pages::new(all.bytes.clone());
-        let mut image = vec![0; width];
-        let mut index = vec![0; self.sizes.len()];
-        let mut cell = 0_u64;
-        let operation = Operation::of_code(&self.claim.operation).unwrap_or_default();
-        all.for_each(Endian::Little, width, PIECE, &mut |piece| {
-            for element in piece.chunks_exact(width) {
-                unravel_in(cell, self.sizes, order, &mut index);
-                let other = ravel_in(&self.image(&index), self.sizes, order);
-                pages.read_at(other.saturating_mul(wide(width)), &mut image)?;
-                if all.must_swap(Endian::Little) {
-                    swap(&mut image, self.tensor.dtype().number.width());
-                }
-                self.compare(&index, element, operation, &mut image, worst)?;
-                cell = cell.saturating_add(1);
-            }
-            Ok(())
-        })
-    }
-
-    /// Passes over the cells, each holding whole orbits of the claimed and packed symmetries.
-    fn check_sparse(&self, limits: &Limits, worst: &mut Worst) -> Result<()> {
-        let Some(sparse) = self.tensor.sparse(self.sizes) else {
-            return Ok(());
-        };
-        let packed = self.tensor.packed_group(limits)?;
-        let both = Group::generate(
-            self.sizes,
-            self.tensor.dtype(),
-            self.tensor.symmetries(),
-            |symmetry| symmetry.packed || symmetry == self.claim,
-            limits,
-        )?;
-        let width = self.tensor.dtype().width();
-        let images = sparse.count().saturating_mul(packed.order());
-        let n_passes = images
-            .saturating_mul(wide(width).saturating_add(24))
-            .div_ceil(PASS)
-            .max(1);
-        for pass in 0..n_passes {
-            let mut cells: Vec<(u64, Vec<u8>)> = Vec::new();
-            sparse.for_each_image(&packed, &mut |index, value| {
-                if spread(both.origin(index).index) % n_passes == pass {
-                    cells.push((packed.global(index), value.to_vec()));
-                }
-                Ok(())
-            })?;
-            cells.sort_unstable();
-            self.compare_all(&cells, worst)?;
-        }
-        Ok(())
-    }
-
-    fn compare_all(&self, cells: &[(u64, Vec<u8>)], worst: &mut Worst) -> Result<()> {
-        let zero = vec![0; self.tensor.dtype().width()];
-        let mut index = vec![0; self.sizes.len()];
-        for (global, value) in cells {
-            unravel_in(*global, self.sizes, Order::Column, &mut index);
-            // Both the cell that this one is the image of and its own image, as either may be
-            // absent: the powers of the permutation come round to both.
-            for (other, operation) in self.group.images(&index) {
-                let found = cells.binary_search_by_key(&other, |(global, _)| *global);
-                let found = found.ok().and_then(|place| cells.get(place));
-                let mut image = found.map_or_else(|| zero.clone(), |(_, value)| value.clone());
-                self.compare(&index, value, operation, &mut image, worst)?;
-            }
-        }
-        Ok(())
-    }
 }

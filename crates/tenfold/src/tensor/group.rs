@@ -12,7 +12,7 @@ use super::storage::Order;
 use super::symmetry::{Operation, Symmetry};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Arity, DType};
+use crate::number::DType;
 
 /// Every combination of the packed symmetries of a tensor.
 #[derive(Debug, Clone)]
@@ -54,12 +54,10 @@ impl Group {
         };
         let mut generators = Vec::new();
         for symmetry in symmetries.iter().filter(|symmetry| keep(symmetry)) {
-            let Some(mut operation) = Operation::of_code(&symmetry.operation) else {
+            let Some(operation) = symmetry.operation_on(dtype) else {
                 let why = format!("the symmetry operation {:?} is unknown", symmetry.operation);
                 return Err(Error::invalid(why));
             };
-            // A real number is its own conjugate.
-            operation.conjugate &= dtype.arity != Arity::Real;
             group.is_trivial = false;
             let generator = (symmetry.permutation.clone(), operation);
             // Each that is new at least doubles the group, so that few of many are ever used.

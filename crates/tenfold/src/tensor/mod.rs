@@ -4,29 +4,42 @@
 //! It is built by one constructor that checks that all of these fit each other, so that whoever
 //! holds one need not check again.
 
+mod addresses;
+mod blocks;
 mod cast;
 mod check;
+mod claim;
 mod dense;
 mod dim;
 mod group;
 mod labels;
+mod listed;
+mod pack;
 mod packed;
+mod permute;
+mod pick;
 mod placed;
 mod read;
 mod relayout;
+mod reshape;
 mod slice;
+mod sliced;
 mod sorted;
 mod sparse;
 mod storage;
 mod symmetry;
 mod train;
 
+pub(crate) use dense::strides;
 pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
-pub(crate) use labels::LabelSet;
+pub(crate) use labels::{LabelSet, hash as hash_labels};
+pub use pack::{Packing, Tolerance};
+pub use pick::Pick;
 pub use read::Cell;
 pub use slice::Slice;
+pub(crate) use slice::unravel_in;
 pub(crate) use sorted::Sorted;
 use sparse::Sparse;
 pub use storage::{Address, Order, Storage};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Tensor;
 use super::dim::{Dim, product};
 use super::storage::{Address, Order, Storage};
-use crate::bytes::{Bytes, Compute, Extent, Source, in_pieces, narrow, wide};
+use crate::bytes::{Bytes, Compute, Extent, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
@@ -131,17 +131,6 @@ impl Compute for Grid {
             at = at.saturating_add(wide(part));
         }
         Ok(())
-    }
-
-    fn for_each(
-        &self,
-        range: std::ops::Range<u64>,
-        budget: usize,
-        each: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        in_pieces(range, budget, each, &mut |at, piece| {
-            self.read_at(at, piece)
-        })
     }
 
     fn depth(&self) -> u32 {

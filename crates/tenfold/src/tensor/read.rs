@@ -141,8 +141,28 @@ impl Tensor {
         self.view(values.number, axes.to_vec(), values.bytes.len(), limits)
     }
 
+    /// The values of a box as a lazy array, row-major and little-endian; the slices lie inside.
+    pub(super) fn boxed(&self, slices: &[Slice], limits: &Limits) -> Result<Numbers> {
+        let len = wide(box_len(slices, self.dtype().width())?);
+        limits.check_decoded("a slice would be expanded to all its cells", len)?;
+        let axes = (0..slices.len()).collect();
+        self.view_of(slices.to_vec(), self.dtype().number, axes, len, limits)
+    }
+
     fn view(&self, number: Number, axes: Vec<usize>, len: u64, limits: &Limits) -> Result<Numbers> {
-        let view = View::new(self, axes, len, limits, Threads::Cores)?;
+        let whole = self.sizes()?.into_iter().map(Slice::all).collect();
+        self.view_of(whole, number, axes, len, limits)
+    }
+
+    fn view_of(
+        &self,
+        window: Vec<Slice>,
+        number: Number,
+        axes: Vec<usize>,
+        len: u64,
+        limits: &Limits,
+    ) -> Result<Numbers> {
+        let view = View::new(self, window, axes, len, limits, Threads::Cores)?;
         Ok(Numbers {
             number,
             endian: Endian::Little,

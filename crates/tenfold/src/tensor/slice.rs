@@ -55,15 +55,6 @@ impl Slice {
         u64::try_from(moved).ok()
     }
 
-    /// Some consecutive items of these places.
-    pub(crate) fn part(self, items: std::ops::Range<u64>) -> Option<Slice> {
-        Some(Slice {
-            start: self.place(items.start)?,
-            count: items.end.checked_sub(items.start)?,
-            step: self.step,
-        })
-    }
-
     /// The item at `place`, if it is among them.
     pub(crate) fn item(self, place: u64) -> Option<u64> {
         if self.count == 1 {
@@ -100,6 +91,25 @@ impl Slice {
             Err(outside())
         }
     }
+}
+
+/// A box inside a box, as a box of the whole.
+pub(crate) fn within(outer: &[Slice], inner: &[Slice]) -> Result<Vec<Slice>> {
+    let compose = |(outer, inner): (&Slice, &Slice)| {
+        Some(Slice {
+            start: match inner.count {
+                0 => 0,
+                _ => outer.place(inner.start)?,
+            },
+            count: inner.count,
+            step: match inner.count {
+                0 | 1 => 1,
+                _ => outer.step.checked_mul(inner.step)?,
+            },
+        })
+    };
+    let composed: Option<Vec<Slice>> = outer.iter().zip(inner).map(compose).collect();
+    composed.ok_or_else(|| Error::invalid("a slice of a slice does not lie inside"))
 }
 
 /// How many cells a box has, as bytes of `width` each.

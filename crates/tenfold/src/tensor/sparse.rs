@@ -97,7 +97,7 @@ impl Sparse<'_> {
 }
 
 /// Turns addresses into indices, a batch at a time.
-struct Finder<'a> {
+pub(crate) struct Finder<'a> {
     sizes: &'a [u64],
     order: Order,
     address: &'a Address,
@@ -109,7 +109,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(sparse: &'a Sparse) -> Result<Self> {
+    pub(crate) fn new(sparse: &'a Sparse) -> Result<Self> {
         let mut finder = Finder {
             sizes: sparse.sizes,
             order: sparse.order,
@@ -134,7 +134,7 @@ impl<'a> Finder<'a> {
         Ok(finder)
     }
 
-    fn load(&mut self, cell: u64, count: u64) -> Result<()> {
+    pub(crate) fn load(&mut self, cell: u64, count: u64) -> Result<()> {
         self.cell = cell;
         let columns: Vec<&Numbers> = match self.address {
             Address::Linear(numbers) => vec![numbers],
@@ -150,7 +150,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The index of the `item`th loaded cell.
-    fn index(&mut self, item: usize, index: &mut [u64]) -> Result<()> {
+    pub(crate) fn index(&mut self, item: usize, index: &mut [u64]) -> Result<()> {
         let mut loaded = self
             .loaded
             .iter()

@@ -46,6 +46,17 @@ pub enum Order {
     Column,
 }
 
+impl Order {
+    /// The opposite one.
+    #[must_use]
+    pub fn other(self) -> Order {
+        match self {
+            Order::Row => Order::Column,
+            Order::Column => Order::Row,
+        }
+    }
+}
+
 /// Where the values of a sparse tensor belong.
 #[derive(Debug, Clone)]
 pub enum Address {

@@ -1,8 +1,10 @@
 //! Symmetries: permutations of the indices that leave a tensor as it is, up to an operation.
 
+use std::fmt;
+
 use crate::bytes::swap;
 use crate::error::{Error, Result};
-use crate::number::{DType, Kind};
+use crate::number::{Arity, DType, Kind};
 
 /// A claim that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,24 @@ pub struct Symmetry {
     pub operation: String,
     /// Whether the stored cells are only those that the others follow from.
     pub packed: bool,
+}
+
+impl Symmetry {
+    /// What it does to elements of this type, if that can be computed. A real number is its own
+    /// conjugate.
+    #[must_use]
+    pub(crate) fn operation_on(&self, dtype: DType) -> Option<Operation> {
+        let mut operation = Operation::of_code(&self.operation)?;
+        operation.conjugate &= dtype.arity != Arity::Real;
+        Some(operation)
+    }
+}
+
+/// Shows it as the place of every index and the operation, such as `[1, 0] -x`.
+impl fmt::Display for Symmetry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?} {}", self.permutation, self.operation)
+    }
 }
 
 /// What happens to an element when its indices are permuted.
@@ -111,7 +131,7 @@ fn not_representable(dtype: DType, number: &[u8]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{Arity, Number};
+    use crate::number::Number;
 
     fn applied<const N: usize>(code: &str, dtype: DType, mut bytes: [u8; N]) -> Result<[u8; N]> {
         Operation::of_code(code).unwrap().apply(dtype, &mut bytes)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::dense::{self, strides};
-use super::super::slice::{Slice, box_len};
+use super::super::slice::{Slice, box_len, within};
 use super::super::storage::Order;
 use super::gather::{Axis, Gather, outside};
 use super::grid::Grid;
@@ -98,12 +98,8 @@ impl Stored {
         let mut scratch = Vec::new();
         let mut rest = out;
         for number in 0..grid.count() {
-            let part: Vec<Slice> = slices
-                .iter()
-                .zip(grid.ranges(number))
-                .map(|(slice, range)| slice.part(range))
-                .collect::<Option<_>>()
-                .ok_or_else(outside)?;
+            let ranges = grid.ranges(number).into_iter();
+            let part = within(slices, &ranges.map(Slice::range).collect::<Vec<_>>())?;
             let len = box_len(&part, self.width)?;
             let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
             scratch.resize(len, 0);

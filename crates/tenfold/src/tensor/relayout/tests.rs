@@ -7,7 +7,7 @@ use crate::bytes::{Bytes, Compute, Endian, Source, Threads, wide};
 use crate::limits::Limits;
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::slice::{ravel_in, unravel_in};
-use crate::tensor::{Dim, Order, Storage, Tensor};
+use crate::tensor::{Dim, Order, Slice, Storage, Tensor};
 
 /// All orders of so many dimensions.
 fn permutations(ndim: usize) -> Vec<Vec<usize>> {
@@ -99,6 +99,7 @@ fn check(sizes: &[u64], dtype: DType, order: Order, endian: Endian, axes: &[usiz
         let tensor = tensor(sizes, dtype, order, endian, bytes);
         let view = View::new(
             &tensor,
+            sizes.iter().copied().map(Slice::all).collect(),
             axes.to_vec(),
             len,
             &limits,

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::super::slice::{Slice, box_len, boxes};
+use super::super::slice::{Slice, box_len, boxes, within};
 use super::super::storage::{Order, Storage};
 use super::super::train::Train;
 use super::super::{Tensor, dense};
@@ -14,12 +14,15 @@ use crate::bytes::{Compute, Threads, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// All logical values of a tensor in some order of its dimensions, worked out when they are read.
+/// The logical values of a tensor, or of a box of it, in some order of its dimensions, worked out
+/// when they are read.
 ///
 /// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
 /// and the last slab is kept until the end was read.
 pub(crate) struct View {
     tensor: Tensor,
+    /// The places along each dimension of the tensor that are seen.
+    window: Vec<Slice>,
     /// Which dimension of the tensor each of the view's is; its last runs fastest.
     axes: Vec<usize>,
     slabs: Grid,
@@ -52,9 +55,10 @@ enum Way {
 }
 
 impl View {
-    /// All values of `tensor`, `len` bytes, with its dimensions in the order `axes`.
+    /// The values of `tensor` in `window`, `len` bytes, with its dimensions in the order `axes`.
     pub(crate) fn new(
         tensor: &Tensor,
+        window: Vec<Slice>,
         axes: Vec<usize>,
         len: u64,
         limits: &Limits,
@@ -63,7 +67,7 @@ impl View {
         let sizes = tensor.sizes()?;
         let seen: Vec<u64> = axes
             .iter()
-            .map(|axis| sizes.get(*axis).copied().unwrap_or(1))
+            .map(|axis| window.get(*axis).map_or(1, |slice| slice.count))
             .collect();
         // Views of views get less and less, so that all together stay within the memory allowed.
         let depth = tensor
@@ -76,6 +80,7 @@ impl View {
         let slabs = slabs(tensor, &sizes, &seen, &axes, share, limits);
         Ok(View {
             tensor: tensor.clone(),
+            window,
             axes,
             slabs,
             len,
@@ -105,13 +110,23 @@ impl View {
         Ok(())
     }
 
+    /// Whether all of the tensor is seen.
+    fn is_whole(&self) -> Result<bool> {
+        let sizes = self.tensor.sizes()?;
+        Ok(self
+            .window
+            .iter()
+            .copied()
+            .eq(sizes.into_iter().map(Slice::all)))
+    }
+
     /// Finds out how slabs are had.
     fn way(&self) -> Result<Way> {
         let tensor = self.tensor.settled(&self.limits)?;
         let Storage::Dense { order, values } = tensor.storage() else {
             return Ok(Way::Boxes(tensor));
         };
-        if tensor.is_packed() {
+        if tensor.is_packed() || !self.is_whole()? {
             return Ok(Way::Boxes(tensor));
         }
         let stored = Stored::new(values, tensor.dtype(), &tensor.sizes()?, *order, &self.axes);
@@ -148,7 +163,8 @@ impl View {
     ) -> Result<()> {
         let sizes = tensor.sizes()?;
         if self.axes.is_sorted() {
-            return tensor.fill_box(&sizes, slices, &self.limits, out);
+            let own = within(&self.window, slices)?;
+            return tensor.fill_box(&sizes, &own, &self.limits, out);
         }
         let mut own = vec![Slice::one(0); slices.len()];
         for (axis, slice) in self.axes.iter().zip(slices) {
@@ -156,6 +172,7 @@ impl View {
                 *place = *slice;
             }
         }
+        let own = within(&self.window, &own)?;
         scratch.resize(out.len(), 0);
         tensor.fill_box(&sizes, &own, &self.limits, scratch)?;
         let counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();
@@ -215,7 +232,11 @@ impl View {
             return Ok(false);
         };
         let is_whole = at.is_multiple_of(wide(width)) && buffer.len().is_multiple_of(width);
-        if values.bytes.as_slice().is_none() || self.tensor.is_packed() || !is_whole {
+        if values.bytes.as_slice().is_none()
+            || self.tensor.is_packed()
+            || !is_whole
+            || !self.is_whole()?
+        {
             return Ok(false);
         }
         let sizes = self.tensor.sizes()?;

@@ -1,0 +1,4 @@
+//! Tensors made from others, against plain loops over their cells.
+
+mod samples;
+mod shape;
