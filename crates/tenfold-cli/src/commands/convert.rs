@@ -19,7 +19,8 @@ use crate::streams::{Streams, in_output};
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let about_input = |failure: Failure| failure.about(&args.input);
-    let source = input::source(&args.input, streams).map_err(|error| about_input(error.into()))?;
+    let source = input::source(&args.input, &args.reading, streams)
+        .map_err(|error| about_input(error.into()))?;
     let format = input::detect(&source, &args.input, &args.reading)
         .map_err(|error| about_input(error.into()))?;
     let target = target(args, format)?;

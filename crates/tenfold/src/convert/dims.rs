@@ -37,9 +37,11 @@ fn is_letter(name: &str) -> bool {
 }
 
 /// The same tensor with other dimensions of the same sizes.
-fn with_dims(tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
+fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
     let symmetries = tensor.symmetries().to_vec();
-    let renamed = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
+    let storage = tensor.storage().clone();
+    let limits = &step.how.limits;
+    let renamed = Tensor::within(dims, tensor.dtype(), symmetries, storage, limits)?;
     Ok(renamed.described_like(tensor))
 }
 
@@ -72,7 +74,7 @@ fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) 
         let detail = format!("the names of dimensions are {verb}: {}", lost.join(", "));
         step.change(tier, Aspect::DimNames, detail);
     }
-    with_dims(&tensor, dims)
+    with_dims(step, &tensor, dims)
 }
 
 fn names_json(dims: &[Dim]) -> Json {
@@ -119,7 +121,7 @@ fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         let detail = format!("dimensions are called {}", invented.join(", "));
         step.change(Tier::Said, Aspect::Invented, detail);
     }
-    with_dims(&tensor, dims)
+    with_dims(step, &tensor, dims)
 }
 
 /// Transposes a dense tensor so that its dimensions are sorted by name.

@@ -45,7 +45,8 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
         _ if loses_symmetry => {
             say_symmetry(step, tensor);
             let full = tensor.unpacked(&step.how.limits)?;
-            rebuilt(tensor, tensor.dtype(), vec![], full.storage().clone())
+            let storage = full.storage().clone();
+            rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
         }
         _ => Ok(tensor.clone()),
     }
@@ -63,6 +64,7 @@ fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
         tensor.dtype(),
         kept,
         Storage::Dense { order, values },
+        &step.how.limits,
     )
 }
 

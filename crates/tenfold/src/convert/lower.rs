@@ -14,6 +14,7 @@ use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{Carries, Format, Info, WriteOptions};
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::number::{DType, Kind, Number, Numbers, Overflow, is_exact};
 use crate::tensor::{Address, Order, Storage, Symmetry, Tensor};
@@ -229,6 +230,7 @@ impl Step<'_> {
             tensor.dtype(),
             tensor.symmetries().to_vec(),
             storage,
+            &self.how.limits,
         )
     }
 }
@@ -239,7 +241,9 @@ pub(super) fn rebuilt(
     dtype: DType,
     symmetries: Vec<Symmetry>,
     storage: Storage,
+    limits: &Limits,
 ) -> Result<Tensor> {
-    let rebuilt = Tensor::new(tensor.dims().to_vec(), dtype, symmetries, storage)?;
+    let dims = tensor.dims().to_vec();
+    let rebuilt = Tensor::within(dims, dtype, symmetries, storage, limits)?;
     Ok(rebuilt.described_like(tensor))
 }

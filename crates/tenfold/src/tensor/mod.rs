@@ -20,6 +20,7 @@ mod permute;
 mod pick;
 mod placed;
 mod read;
+mod relayout;
 mod repacked;
 mod reshape;
 mod slice;

@@ -147,6 +147,10 @@ impl Compute for Grid {
         }
         Ok(())
     }
+
+    fn depth(&self) -> u32 {
+        self.source.depth()
+    }
 }
 
 #[cfg(test)]

@@ -150,6 +150,13 @@ impl Compute for Picked {
         self.len
     }
 
+    fn depth(&self) -> u32 {
+        // The cells and their images are both looked at through views.
+        let parts = self.tensor.storage().parts();
+        let below = parts.iter().map(|part| part.bytes.source().depth()).max();
+        below.unwrap_or(0).saturating_add(2)
+    }
+
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let stopped = |_| Error::invalid("another reader of the tensor stopped halfway");
         let mut walk = self.walk.lock().map_err(stopped)?;

@@ -171,6 +171,10 @@ impl Compute for Woven {
         cells.saturating_add(wide(self.names.len()))
     }
 
+    fn depth(&self) -> u32 {
+        self.values.bytes.source().depth()
+    }
+
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let mut number = self.find(at);
         let mut at = at;
