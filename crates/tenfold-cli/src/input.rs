@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Seek;
 use std::path::Path;
 
-use tenfold::{Error, Format, Note, Opened, Options, ReadOptions, Result, Source, Spool};
+use tenfold::{Error, Format, Limits, Note, Opened, Options, ReadOptions, Result, Source, Spool};
 
 use crate::address::Address;
 use crate::args::Reading;
@@ -31,7 +31,7 @@ pub(crate) fn open_at(
     reading: &Reading,
     streams: &mut Streams,
 ) -> Result<(Source, Opened), Failure> {
-    let source = source(&address.file, streams)?;
+    let source = source(&address.file, reading, streams)?;
     let format = detect(&source, &address.file, reading)?;
     streams.detail(&address.file, &format!("read as {}", format.info().name));
     let (options, _) = options::split(&reading.options, format.info(), None)?;
@@ -42,14 +42,15 @@ pub(crate) fn open_at(
 }
 
 /// Opens a file, or standard input for `-`, so that it can be read by position.
-pub(crate) fn source(path: &Path, streams: &mut Streams) -> Result<Source> {
+pub(crate) fn source(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
+    let limits = &reading.limits.0;
     if path != Path::new(DASH) {
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
-        return by_position(file);
+        return by_position(file, limits);
     }
     match streams.take_input() {
-        Some(Input::File(file)) => by_position(file),
-        Some(Input::Stream(mut stream)) => Spool::read_from(&mut stream),
+        Some(Input::File(file)) => by_position(file, limits),
+        Some(Input::Stream(mut stream)) => Spool::read_from(&mut stream, limits),
         None => Err(Error::Invalid(
             "standard input can be read only once".into(),
         )),
@@ -58,12 +59,12 @@ pub(crate) fn source(path: &Path, streams: &mut Streams) -> Result<Source> {
 
 /// A regular file is read where it lies; a pipe, or a file that somebody read the start of, is
 /// spooled from where it stands.
-fn by_position(mut file: File) -> Result<Source> {
+fn by_position(mut file: File, limits: &Limits) -> Result<Source> {
     let about = file.metadata()?;
     if about.is_dir() || about.is_file() && file.stream_position()? == 0 {
         return Source::file(file);
     }
-    Spool::read_from(&mut file)
+    Spool::read_from(&mut file, limits)
 }
 
 /// The format named by `--format`, else the one the content shows.
@@ -89,6 +90,7 @@ pub(crate) fn read(
         limits: reading.limits.0.clone(),
         mode: reading.mode(),
         options,
+        skip_restore: reading.no_restore,
     };
     tenfold::read(source, format, &how)
 }

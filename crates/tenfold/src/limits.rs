@@ -35,6 +35,9 @@ pub struct Limits {
     pub ratio: u64,
     /// Cells that packed symmetries may tie together (the size of the group they generate).
     pub orbit: u64,
+    /// Bytes of memory that work on tensors larger than it may take: not a limit on files, but a
+    /// budget. Whatever does not fit is done in slabs, or through temporary files.
+    pub memory: u64,
 }
 
 /// One limit: its name, its default and what it bounds.
@@ -53,6 +56,10 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 impl Limits {
+    /// The memory budget unless set otherwise. The same on every machine, so that a conversion that
+    /// works here works in a small container, and takes the same way through temporary files.
+    pub const MEMORY: u64 = 512 * MIB;
+
     /// All limits, in the order in which they are documented.
     pub const ALL: &'static [LimitInfo] = &[
         LimitInfo {
@@ -204,6 +211,7 @@ impl Default for Limits {
             decoded: 0,
             ratio: 0,
             orbit: 0,
+            memory: Limits::MEMORY,
         };
         for limit in Limits::ALL {
             if let Some(field) = limits.field(limit.name) {

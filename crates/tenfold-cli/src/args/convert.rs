@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tenfold::{Allow, Aspect, Number};
 
+use super::naming::NamingFlags;
 use super::number::number;
 use super::{Choice, Output, Part, Reading};
 use crate::rename::Rename;
@@ -28,6 +29,8 @@ pub(crate) struct Convert {
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) naming: NamingFlags,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

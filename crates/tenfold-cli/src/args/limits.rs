@@ -1,4 +1,4 @@
-//! One `--max-NAME` flag for every limit of the library.
+//! One `--max-NAME` flag for every limit of the library, and `--memory`.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -8,6 +8,17 @@ use super::size::size;
 
 /// The limits, as far as flags raise or lower them.
 pub(crate) struct LimitFlags(pub(crate) Limits);
+
+const MEMORY: &str = "memory";
+
+/// Reads a size that is enough to work in.
+fn memory(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 1 << 20;
+    match size(text)? {
+        less if less < LEAST => Err("at least 1MiB is needed".into()),
+        enough => Ok(enough),
+    }
+}
 
 fn flag(limit: &LimitInfo) -> String {
     format!("max-{}", limit.name)
@@ -24,7 +35,16 @@ impl Args for LimitFlags {
                 .help_heading("Limits, in numbers such as 1_000_000, 64MiB or 2GB")
                 .hide_short_help(true)
         };
-        command.args(Limits::ALL.iter().map(arg))
+        let memory = Arg::new(MEMORY)
+            .long(MEMORY)
+            .value_name("SIZE")
+            .value_parser(memory)
+            .help(format!(
+                "Work in so much memory, with temporary files for what needs more \
+                 [default: {}MiB]",
+                Limits::MEMORY >> 20
+            ));
+        command.arg(memory).args(Limits::ALL.iter().map(arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -41,6 +61,9 @@ impl FromArgMatches for LimitFlags {
                     .set(limit.name, *value)
                     .map_err(|error| Error::raw(ErrorKind::ValueValidation, error))?;
             }
+        }
+        if let Some(value) = matches.get_one::<u64>(MEMORY) {
+            limits.memory = *value;
         }
         Ok(LimitFlags(limits))
     }

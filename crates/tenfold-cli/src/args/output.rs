@@ -25,9 +25,13 @@ pub(crate) struct Output {
     pub(crate) to: Option<Target>,
     /// Write a file for every tensor into this folder, and an index.json of their true names
     #[arg(long, value_name = "DIR", requires = "to")]
+    // Whose names are those of files, and kept in the index as they are; --rename changes them.
+    #[arg(conflicts_with_all = ["sep", "strip_prefix", "no_state"])]
     pub(crate) out_dir: Option<PathBuf>,
     /// Write several files, OUT-00001-of-00003 and so on, with at most so many bytes of values each
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "out_dir")]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    // A prefix has to be there in every file; --rename takes one off as well.
+    #[arg(conflicts_with_all = ["out_dir", "strip_prefix"])]
     pub(crate) max_size: Option<u64>,
     /// Replace files that exist
     #[arg(long)]

@@ -24,7 +24,8 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         let why = "edit writes a file: name it with --output";
         return Err(Failure::usage(why));
     }
-    let source = input::source(&args.file, streams).map_err(|error| about(error.into()))?;
+    let source =
+        input::source(&args.file, &args.reading, streams).map_err(|error| about(error.into()))?;
     let format =
         input::detect(&source, &args.file, &args.reading).map_err(|error| about(error.into()))?;
     let info = format.info();

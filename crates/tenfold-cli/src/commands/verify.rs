@@ -45,7 +45,7 @@ fn examine(
     found: &mut Found,
 ) -> Result<(), Failure> {
     let address = Address::find(file);
-    let source = input::source(&address.file, streams)?;
+    let source = input::source(&address.file, reading, streams)?;
     let format = input::detect(&source, &address.file, reading)?;
     let info = format.info();
     found.format = Some(format);

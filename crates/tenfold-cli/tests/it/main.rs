@@ -1,10 +1,12 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
 mod address;
+mod carried;
 mod convert;
 mod convert_many;
 mod corpus;
 mod demo;
+mod diff;
 mod edit;
 mod formats;
 mod hash;

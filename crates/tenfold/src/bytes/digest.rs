@@ -2,7 +2,7 @@
 
 use sha2::Digest as _;
 
-use super::{Bytes, Extent, PIECE, narrow, wide};
+use super::{Bytes, Extent, PIECE, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
 
 /// How a checksum is computed.
@@ -97,6 +97,54 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
     let second_len = narrow(run.end.saturating_sub(middle))?;
     let crc = crc32c::crc32c_combine(first?, second, second_len);
     digest.compare(State::Crc32c(crc), run.start)
+}
+
+/// A piece of a run, with its CRC-32C.
+#[derive(Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    crc: u32,
+}
+
+/// Hands out the bytes of a run in a file, in pieces of at most `budget`, and compares their
+/// checksum, which other threads compute meanwhile.
+pub(super) fn compare_on_the_way(
+    bytes: &Bytes,
+    run: std::ops::Range<u64>,
+    digest: &Digest,
+    budget: usize,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut state = digest.start();
+    let mut whole = 0;
+    let mut at = run.start;
+    let is_crc = digest.algorithm == Algorithm::Crc32c;
+    let fill = |piece: &mut Piece| {
+        let len = run.end.saturating_sub(at).min(wide(budget.max(1)));
+        piece.bytes.resize(narrow(len)?, 0);
+        bytes.source().read_at(at, &mut piece.bytes)?;
+        at = at.saturating_add(len);
+        // What does not combine is computed here, where the pieces come by in order.
+        if !is_crc {
+            state.update(&piece.bytes);
+        }
+        Ok(len > 0)
+    };
+    let work = |piece: &mut Piece| {
+        if is_crc {
+            piece.crc = crc32c::crc32c(&piece.bytes);
+        }
+        Ok(())
+    };
+    let len = usize::try_from(bytes.stored_len()).unwrap_or(usize::MAX);
+    in_order(Threads::Cores.for_len(len), fill, work, |piece| {
+        if is_crc {
+            whole = crc32c::crc32c_combine(whole, piece.crc, piece.bytes.len());
+        }
+        each(&piece.bytes)
+    })?;
+    let state = if is_crc { State::Crc32c(whole) } else { state };
+    digest.compare(state, bytes.at())
 }
 
 fn crc_of_run(bytes: &Bytes, from: u64, to: u64) -> Result<u32> {

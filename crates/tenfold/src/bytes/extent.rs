@@ -98,21 +98,39 @@ impl Extent {
         {
             return bytes.chunks(budget).try_for_each(each);
         }
+        if let Extent::Run(range) = self
+            && let Some(compute) = source.as_computed()
+            && range.end <= source.len()
+        {
+            return compute.for_each(range.clone(), budget, each);
+        }
         if let Extent::Records(records) = self {
             return records.for_each_cells(source, budget, each);
         }
-        let len = self.len();
-        let mut buffer = vec![0; budget.min(narrow(len.min(wide(PIECE.max(budget))))?)];
-        let mut at = 0_u64;
-        while at < len {
-            let part = narrow(wide(buffer.len()).min(len.saturating_sub(at)))?;
-            let piece = buffer.get_mut(..part).unwrap_or_default();
-            self.read_at(source, at, piece)?;
-            each(piece)?;
-            at = at.saturating_add(wide(part));
-        }
-        Ok(())
+        in_pieces(0..self.len(), budget, each, &mut |at, piece| {
+            self.read_at(source, at, piece)
+        })
     }
+}
+
+/// Hands out what `read` gives for `range`, in order, in pieces of at most `budget` bytes.
+pub(super) fn in_pieces(
+    range: Range<u64>,
+    budget: usize,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let len = range.end.saturating_sub(range.start);
+    let mut buffer = vec![0; narrow(len.min(wide(budget.max(1))))?];
+    let mut at = range.start;
+    while at < range.end {
+        let part = narrow(wide(buffer.len()).min(range.end.saturating_sub(at)))?;
+        let piece = buffer.get_mut(..part).unwrap_or_default();
+        read(at, piece)?;
+        each(piece)?;
+        at = at.saturating_add(wide(part));
+    }
+    Ok(())
 }
 
 /// The geometry of [`Extent::Strided`], checked by [`Extent::span`].

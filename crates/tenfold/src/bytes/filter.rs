@@ -4,6 +4,7 @@ use super::{Bytes, Sink};
 #[cfg(feature = "zstd")]
 use super::{PIECE, wide};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 /// What stands between stored and decoded bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +102,9 @@ impl Compressor {
     const SINGLE: u64 = 32 << 20;
     const FRAME: usize = 16 << 20;
 
-    /// For `len` bytes in all, at a compression level.
-    pub(crate) fn new(len: u64, level: i32) -> Result<Self> {
+    /// For `len` bytes in all, at a compression level, with frames in work that take about half of
+    /// the memory that `limits` allow, or with one.
+    pub(crate) fn new(len: u64, level: i32, limits: &Limits) -> Result<Self> {
         let single = len < Compressor::SINGLE;
         let frame = if single {
             super::narrow(len)?
@@ -111,7 +113,10 @@ impl Compressor {
         };
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
-            .min(16);
+            .min(16)
+            // A frame, what it is compressed to, and what that takes.
+            .min(super::narrow(limits.memory / 2)? / Compressor::FRAME / 3)
+            .max(1);
         Ok(Compressor {
             level,
             frame,
@@ -182,7 +187,7 @@ mod tests {
     fn compressed(parts: &[&[u8]]) -> Vec<u8> {
         let mut out = Sink::memory();
         for part in parts {
-            let mut compressor = Compressor::new(wide(part.len()), 3).unwrap();
+            let mut compressor = Compressor::new(wide(part.len()), 3, &Limits::default()).unwrap();
             compressor.push(part, &mut out).unwrap();
             compressor.finish(&mut out).unwrap();
         }

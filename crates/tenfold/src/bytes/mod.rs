@@ -14,8 +14,10 @@ mod progress;
 mod records;
 mod scan;
 mod sink;
+mod size;
 mod source;
 mod spool;
+mod threads;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,9 +32,12 @@ pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
 pub use sink::Sink;
+pub use size::bytes_text;
 pub use source::Source;
 pub(crate) use source::{Compute, narrow, wide};
 pub use spool::Spool;
+pub(crate) use spool::scratch_file;
+pub(crate) use threads::{Threads, in_order, share_out};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -207,6 +212,11 @@ impl Bytes {
         }
     }
 
+    /// Whether each byte can be read by position and no checksum wants to see them all.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.0.filter == Filter::None && self.0.digest.is_none()
+    }
+
     /// Borrows the bytes, if they lie in memory as they are.
     ///
     /// A checksum is not looked at: [`Bytes::check`] does that.
@@ -256,6 +266,11 @@ impl Bytes {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        if let (Some(digest), Extent::Run(run)) = (&self.0.digest, &self.0.extent)
+            && self.0.source.as_file().is_some()
+        {
+            return digest::compare_on_the_way(self, run.clone(), digest, budget, each);
+        }
         let mut state = self.0.digest.as_ref().map(Digest::start);
         self.0
             .extent
@@ -317,7 +332,7 @@ impl Bytes {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;
-        let mut spool = Spool::new();
+        let mut spool = Spool::within(limits);
         self.for_each(PIECE, &mut |piece| spool.write(piece))?;
         Ok(Bytes::whole(spool.finish()?))
     }
@@ -325,10 +340,18 @@ impl Bytes {
 
 /// Reverses the bytes of every number of `width` bytes in `buffer`.
 pub(crate) fn swap(buffer: &mut [u8], width: usize) {
-    if width < 2 {
-        return;
+    // The usual widths are spelled out for the compiler, which then takes many at once.
+    match width {
+        0 | 1 => {}
+        2 => swap_all::<2>(buffer),
+        4 => swap_all::<4>(buffer),
+        8 => swap_all::<8>(buffer),
+        16 => swap_all::<16>(buffer),
+        _ => buffer.chunks_exact_mut(width).for_each(<[u8]>::reverse),
     }
-    for number in buffer.chunks_exact_mut(width) {
-        number.reverse();
-    }
+}
+
+fn swap_all<const WIDTH: usize>(buffer: &mut [u8]) {
+    let (numbers, _) = buffer.as_chunks_mut::<WIDTH>();
+    numbers.iter_mut().for_each(|number| number.reverse());
 }

@@ -63,7 +63,8 @@ impl Pages {
         if slot.as_ref().is_none_or(|(held, _)| *held != number) {
             let from = number.saturating_mul(PAGE);
             let len = PAGE.min(self.bytes.len().saturating_sub(from));
-            let mut page = vec![0; narrow(len)?];
+            let mut page = slot.take().map(|(_, page)| page).unwrap_or_default();
+            page.resize(narrow(len)?, 0);
             self.bytes.read_at(from, &mut page)?;
             *slot = Some((number, page));
         }

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::extent::in_pieces;
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
@@ -37,6 +38,22 @@ pub(crate) trait Compute: Send + Sync {
 
     /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
+    /// checked that they exist.
+    fn for_each(
+        &self,
+        range: Range<u64>,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        in_pieces(range, budget, each, &mut |at, piece| {
+            self.read_at(at, piece)
+        })
+    }
+
+    /// How many computations stand on top of each other here that hold much memory.
+    fn depth(&self) -> u32;
 }
 
 impl Source {
@@ -144,6 +161,22 @@ impl Source {
             #[cfg(feature = "mmap")]
             Kind::Map(map) => map.get(range),
             Kind::File(_) | Kind::Computed(_) => None,
+        }
+    }
+
+    /// How many computations stand on top of each other here that hold much memory.
+    pub(crate) fn depth(&self) -> u32 {
+        match &self.0 {
+            Kind::Computed(compute) => compute.depth(),
+            _ => 0,
+        }
+    }
+
+    /// What works the bytes out when they are asked for, if that is where they come from.
+    pub(super) fn as_computed(&self) -> Option<&dyn Compute> {
+        match &self.0 {
+            Kind::Computed(compute) => Some(&**compute),
+            _ => None,
         }
     }
 

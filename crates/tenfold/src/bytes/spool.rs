@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::path::Path;
 
 use super::{PIECE, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 /// Collects bytes that come in order, so that they can be read at any position later.
 #[derive(Debug)]
@@ -15,13 +17,22 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Keeps up to 32 MiB in memory.
+    /// Keeps little in memory, as there may be one for every tensor.
     #[must_use]
     pub fn new() -> Self {
         Spool {
             memory: Vec::new(),
             file: None,
-            threshold: 32 << 20,
+            threshold: 4 << 20,
+        }
+    }
+
+    /// Keeps in memory a quarter of what `limits` allow.
+    #[must_use]
+    pub fn within(limits: &Limits) -> Self {
+        Spool {
+            threshold: usize::try_from(limits.memory / 4).unwrap_or(usize::MAX),
+            ..Spool::new()
         }
     }
 
@@ -29,8 +40,8 @@ impl Spool {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the stream or the temporary file fails.
-    pub fn read_from(reader: &mut dyn Read) -> Result<Source> {
-        let mut spool = Spool::new();
+    pub fn read_from(reader: &mut dyn Read, limits: &Limits) -> Result<Source> {
+        let mut spool = Spool::within(limits);
         let mut buffer = vec![0; PIECE];
         loop {
             match reader.read(&mut buffer) {
@@ -48,19 +59,28 @@ impl Spool {
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
         self.memory.extend_from_slice(piece);
-        if self.memory.len() > self.threshold {
+        let most = match self.file {
+            Some(_) => self.threshold.min(PIECE),
+            None => self.threshold,
+        };
+        if self.memory.len() > most {
             self.flush()?;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
-        };
-        file.write_all(&self.memory)?;
-        self.memory.clear();
+        match &mut self.file {
+            Some(file) => {
+                file.write_all(&self.memory)?;
+                self.memory.clear();
+            }
+            none => {
+                let file = none.insert(scratch_file()?);
+                // From now on a small buffer will do.
+                file.write_all(&std::mem::take(&mut self.memory))?;
+            }
+        }
         Ok(())
     }
 
@@ -69,10 +89,9 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn finish(mut self) -> Result<Source> {
-        if self.file.is_none() {
-            return Ok(Source::memory(self.memory));
+        if self.file.is_some() {
+            self.flush()?;
         }
-        self.flush()?;
         match self.file {
             Some(file) => Source::file(file),
             None => Ok(Source::memory(self.memory)),
@@ -84,6 +103,20 @@ impl Default for Spool {
     fn default() -> Self {
         Spool::new()
     }
+}
+
+/// A file without a name, gone with its last user: where `TMPDIR` says, else in `/var/tmp`, as
+/// `/tmp` often is memory.
+pub(crate) fn scratch_file() -> Result<File> {
+    let large = Path::new("/var/tmp");
+    if std::env::var_os("TMPDIR").is_none()
+        && let Ok(file) = tempfile::tempfile_in(large)
+    {
+        return Ok(file);
+    }
+    let folder = std::env::temp_dir();
+    let file = tempfile::tempfile_in(&folder);
+    file.map_err(|error| Error::from(error).in_file(&folder))
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
-//! From one number type to another, lazily.
+//! From one number type to another, number by number.
 
 use rustc_apfloat::{Float, FloatConvert, Round, Status, ieee};
 
-use super::{Element, Kind, Number, Numbers};
-use crate::bytes::{Bytes, Compute, Endian, Source, narrow, swap, wide};
-use crate::error::{Error, Result};
-use crate::limits::Limits;
+use super::{Element, Kind, Number};
+use crate::bytes::wide;
 
 /// Whether every value of `from` is a value of `to`.
 pub(crate) fn is_exact(from: Number, to: Number) -> bool {
@@ -56,62 +54,6 @@ fn exponent(number: Number) -> usize {
         Number::F64 => 11,
         Number::F128 => 15,
         _ => 0,
-    }
-}
-
-impl Numbers {
-    /// The same numbers as another type: exactly where that is possible, else rounded to the
-    /// nearest, ties to even.
-    pub(crate) fn cast(&self, to: Number, over: Overflow, limits: &Limits) -> Result<Numbers> {
-        if self.number == to {
-            return Ok(self.clone());
-        }
-        let numbers = self.settled(limits)?;
-        let bytes = Bytes::whole(Source::computed(Cast { numbers, to, over }));
-        Ok(Numbers {
-            number: to,
-            endian: Endian::Little,
-            bytes,
-        })
-    }
-}
-
-struct Cast {
-    numbers: Numbers,
-    to: Number,
-    over: Overflow,
-}
-
-impl Compute for Cast {
-    fn len(&self) -> u64 {
-        self.numbers.len().saturating_mul(wide(self.to.width()))
-    }
-
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let (from, to) = (self.numbers.number, self.to);
-        let width = wide(to.width());
-        let first = at / width;
-        let last = at.saturating_add(wide(buffer.len())).div_ceil(width);
-        let mut stored = vec![0; narrow(last.saturating_sub(first))?.saturating_mul(from.width())];
-        self.numbers
-            .bytes
-            .read_at(first.saturating_mul(wide(from.width())), &mut stored)?;
-        if self.numbers.must_swap(Endian::Little) {
-            swap(&mut stored, from.width());
-        }
-        let mut cast = Vec::with_capacity(buffer.len().saturating_add(to.width()));
-        for number in stored.chunks_exact(from.width()) {
-            if !convert(from, to, number, &mut cast) && self.over == Overflow::Fails {
-                let mut text = String::new();
-                super::write_number(from, number, &mut text);
-                let why = format!("{text} does not fit {to}; --allow precision takes the nearest");
-                return Err(Error::invalid(why));
-            }
-        }
-        let skip = narrow(at % width)?;
-        let wanted = cast.get(skip..).and_then(|cast| cast.get(..buffer.len()));
-        buffer.copy_from_slice(wanted.ok_or_else(|| Error::invalid("a cast is too short"))?);
-        Ok(())
     }
 }
 

@@ -1,11 +1,13 @@
 //! The second step of the ladder: what number the bytes spell.
 
 mod cast;
+mod casting;
 mod difference;
 mod doubles;
 mod element;
 mod f128;
 mod numbers;
+mod quick;
 mod text;
 
 use std::fmt;

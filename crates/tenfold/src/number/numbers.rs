@@ -1,7 +1,7 @@
 //! Lazy arrays of numbers.
 
 use super::{Element, Number};
-use crate::bytes::{Bytes, Endian, PIECE, Sink, swap, wide};
+use crate::bytes::{Bytes, Endian, PIECE, Sink, Threads, in_order, narrow, share_out, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -63,6 +63,9 @@ impl Numbers {
         let width = width.max(1);
         let budget = (budget / width).max(1).saturating_mul(width);
         let must_swap = self.must_swap(endian);
+        if must_swap && self.bytes.is_plain() {
+            return self.for_each_swapped(budget, each);
+        }
         let mut carry: Vec<u8> = Vec::new();
         self.bytes.for_each(budget, &mut |piece| {
             if carry.is_empty() && piece.len().is_multiple_of(width) && !must_swap {
@@ -78,6 +81,67 @@ impl Numbers {
                 each(now)?;
             }
             carry = later.to_vec();
+            Ok(())
+        })
+    }
+
+    /// Hands out the bytes of all numbers in the other byte order, turned round by several threads.
+    fn for_each_swapped(
+        &self,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let len = usize::try_from(self.bytes.len()).unwrap_or(usize::MAX);
+        let mut at = 0_u64;
+        let fill = |piece: &mut Vec<u8>| {
+            let left = self.bytes.len().saturating_sub(at);
+            piece.resize(narrow(left.min(wide(budget)))?, 0);
+            self.bytes.read_at(at, piece)?;
+            at = at.saturating_add(wide(piece.len()));
+            Ok(!piece.is_empty())
+        };
+        let work = |piece: &mut Vec<u8>| {
+            swap(piece, self.number.width());
+            Ok(())
+        };
+        in_order(Threads::Cores.for_len(len), fill, work, |piece| each(piece))
+    }
+
+    /// Fills `out` with all numbers, little-endian, on several threads where that is possible.
+    pub(crate) fn read_into(&self, out: &mut [u8]) -> Result<()> {
+        const SHARE: usize = 1 << 20;
+        if wide(out.len()) != self.bytes.len() {
+            let why = format!("{} bytes of room for {}", out.len(), self.bytes.len());
+            return Err(Error::invalid(why));
+        }
+        let must_swap = self.must_swap(Endian::Little);
+        if self.bytes.is_plain() {
+            let threads = Threads::Cores.for_len(out.len());
+            // What is worked out in slabs has its own threads.
+            let (threads, share) = match self.bytes.source().depth() {
+                0 => (threads, SHARE),
+                _ => (1, out.len().max(1)),
+            };
+            return share_out(
+                threads,
+                out.chunks_mut(share).enumerate(),
+                |(number, out)| {
+                    self.bytes
+                        .read_at(wide(number.saturating_mul(share)), out)?;
+                    if must_swap {
+                        swap(out, self.number.width());
+                    }
+                    Ok(())
+                },
+            );
+        }
+        let mut rest = out;
+        self.for_each(Endian::Little, 1, PIECE, &mut |piece| {
+            let room = std::mem::take(&mut rest).split_at_mut_checked(piece.len());
+            let (now, later) =
+                room.ok_or_else(|| Error::invalid("more bytes than there should be"))?;
+            now.copy_from_slice(piece);
+            rest = later;
             Ok(())
         })
     }

@@ -71,6 +71,10 @@ impl Compute for Positions {
         self.count.saturating_mul(WIDTH)
     }
 
+    fn depth(&self) -> u32 {
+        self.values.bytes.source().depth()
+    }
+
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let sparse = Sparse {
             sizes: &self.sizes,

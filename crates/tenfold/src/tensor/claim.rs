@@ -3,10 +3,11 @@
 use super::Tensor;
 use super::dense;
 use super::group::{Group, advance};
+use super::relayout::Stored;
 use super::slice::{Slice, box_len, unravel_in};
 use super::storage::{Order, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Threads, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{DType, Kind, Numbers};
@@ -227,11 +228,9 @@ impl Cells {
     pub(crate) fn read(&self, slices: &[Slice]) -> Result<Vec<u8>> {
         let width = self.dtype.width();
         let mut out = vec![0; box_len(slices, width)?];
-        let bytes = &self.values.bytes;
-        dense::read_box(bytes, width, &self.sizes, self.order, slices, &mut out)?;
-        if self.values.must_swap(Endian::Little) {
-            swap(&mut out, self.dtype.number.width());
-        }
+        let axes: Vec<usize> = (0..self.sizes.len()).collect();
+        let stored = Stored::new(&self.values, self.dtype, &self.sizes, self.order, &axes);
+        stored.read_box(slices, wide(out.len()), Threads::Cores, &mut out)?;
         Ok(out)
     }
 

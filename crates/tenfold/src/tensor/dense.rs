@@ -2,18 +2,16 @@
 
 use super::slice::Slice;
 use super::storage::Order;
-use crate::bytes::{Bytes, PIECE, Pages, narrow, wide};
+use crate::bytes::{Bytes, Pages, narrow, wide};
 use crate::error::{Error, Result};
 
-/// One dimension of a box, as seen from the stored values and from the box.
+/// One dimension of a box.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     slice: Slice,
     size: u64,
     /// How many elements apart neighbours are stored.
     stored: u64,
-    /// How many elements apart neighbours are in the box.
-    boxed: u64,
 }
 
 /// Elements apart, along each dimension.
@@ -34,57 +32,57 @@ pub(crate) fn strides(sizes: &[u64], order: Order) -> Vec<u64> {
     }
 }
 
-/// Fills `out` with a box, row-major, as the bytes are stored. The slices lie inside.
+/// Fills `out` with a box of values whose sizes are given slowest first, laid out as it is stored.
+/// The slices lie inside.
 ///
-/// Reads stored runs that are as long as the box allows and spreads them over `out`.
-pub(crate) fn read_box(
+/// Reads stored runs that are as long as the box allows.
+pub(crate) fn read_stored(
     bytes: &Bytes,
     width: usize,
     sizes: &[u64],
-    order: Order,
-    slices: &[Slice],
-    out: &mut [u8],
-) -> Result<()> {
-    read_strided(bytes, width, sizes, &strides(sizes, order), slices, out)
-}
-
-/// [`read_box`] of values whose dimensions are stored in any order, without gaps.
-pub(crate) fn read_strided(
-    bytes: &Bytes,
-    width: usize,
-    sizes: &[u64],
-    stored: &[u64],
     slices: &[Slice],
     out: &mut [u8],
 ) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
-    let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-    let mut axes: Vec<Axis> = slices
-        .iter()
-        .zip(sizes)
-        .zip(stored.iter().zip(strides(&counts, Order::Row)))
-        .map(|((slice, size), (stored, boxed))| Axis {
+    let stored = strides(sizes, Order::Row);
+    let axes = slices.iter().zip(sizes).zip(stored);
+    // Dimensions of size 1 take no part.
+    let axes: Vec<Axis> = { axes }
+        .filter(|((_, size), _)| **size != 1)
+        .map(|((slice, size), stored)| Axis {
             slice: *slice,
             size: *size,
-            stored: *stored,
-            boxed,
+            stored,
         })
         .collect();
-    // Dimensions of size 1 take no part; the slowest stored comes first.
-    axes.retain(|axis| axis.size != 1);
-    axes.sort_by_key(|axis| std::cmp::Reverse(axis.stored));
+    let (outer, run) = axes.split_at(contiguous_tail(&axes));
+    let mut start = 0_u64;
+    let mut len = width;
+    for axis in run {
+        start = start.saturating_add(axis.slice.start.saturating_mul(axis.stored));
+        len = len.saturating_mul(narrow(axis.slice.count)?);
+    }
+    let mut pages = Pages::new(bytes.clone());
+    let mut runs = out.chunks_exact_mut(len);
+    each_run(outer, start, &mut |cell| {
+        let run = runs.next().ok_or_else(outside)?;
+        pages.read_through(cell.saturating_mul(wide(width)), run)
+    })
+}
 
-    let runs = contiguous_tail(&axes);
-    let (outer, run) = axes.split_at(runs);
-    let mut reader = Reader {
-        width,
-        run,
-        pages: Pages::new(bytes.clone()),
-        out,
+/// Calls `each` with the first element of every run.
+fn each_run(axes: &[Axis], start: u64, each: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+    let Some((axis, inner)) = axes.split_first() else {
+        return each(start);
     };
-    reader.outer(outer, 0, 0)
+    for item in 0..axis.slice.count {
+        let place = axis.slice.place(item).ok_or_else(outside)?;
+        let start = start.saturating_add(place.saturating_mul(axis.stored));
+        each_run(inner, start, each)?;
+    }
+    Ok(())
 }
 
 /// Where the dimensions begin that together make one stored run.
@@ -102,94 +100,6 @@ fn contiguous_tail(axes: &[Axis]) -> usize {
     start
 }
 
-struct Reader<'a> {
-    width: usize,
-    run: &'a [Axis],
-    pages: Pages,
-    out: &'a mut [u8],
-}
-
-impl Reader<'_> {
-    /// Loops over the dimensions outside the run; `stored` and `boxed` are element positions.
-    fn outer(&mut self, axes: &[Axis], stored: u64, boxed: u64) -> Result<()> {
-        let Some((axis, inner)) = axes.split_first() else {
-            return self.run(stored, boxed);
-        };
-        for item in 0..axis.slice.count {
-            let place = axis.slice.place(item).ok_or_else(outside)?;
-            let stored = stored.saturating_add(place.saturating_mul(axis.stored));
-            let boxed = boxed.saturating_add(item.saturating_mul(axis.boxed));
-            self.outer(inner, stored, boxed)?;
-        }
-        Ok(())
-    }
-
-    /// Reads one stored run and spreads it over the box.
-    fn run(&mut self, stored: u64, boxed: u64) -> Result<()> {
-        let mut start = stored;
-        let mut len = 1_u64;
-        for axis in self.run {
-            start = start.saturating_add(axis.slice.start.saturating_mul(axis.stored));
-            len = len.saturating_mul(axis.slice.count);
-        }
-        let width = wide(self.width);
-        let at = start.saturating_mul(width);
-        let is_straight = strides_match(self.run);
-        let to = narrow(boxed.saturating_mul(width))?;
-        if is_straight {
-            let len = narrow(len.saturating_mul(width))?;
-            let target = self.out.get_mut(to..).and_then(|out| out.get_mut(..len));
-            let target = target.ok_or_else(outside)?;
-            return self.pages.read_through(at, target);
-        }
-        self.spread(at, len, boxed)
-    }
-
-    fn spread(&mut self, at: u64, len: u64, boxed: u64) -> Result<()> {
-        let per_piece = (wide(PIECE) / wide(self.width)).max(1);
-        // An odometer over the run, fastest dimension last.
-        let mut items = vec![0_u64; self.run.len()];
-        let mut place = boxed;
-        let mut buffer = Vec::new();
-        let mut done = 0_u64;
-        while done < len {
-            let part = per_piece.min(len.saturating_sub(done));
-            buffer.resize(narrow(part.saturating_mul(wide(self.width)))?, 0);
-            let from = at.saturating_add(done.saturating_mul(wide(self.width)));
-            self.pages.read_through(from, &mut buffer)?;
-            for element in buffer.chunks_exact(self.width) {
-                let to = narrow(place)?.saturating_mul(self.width);
-                let target = self
-                    .out
-                    .get_mut(to..)
-                    .and_then(|out| out.get_mut(..self.width));
-                target.ok_or_else(outside)?.copy_from_slice(element);
-                for (item, axis) in items.iter_mut().zip(self.run).rev() {
-                    *item = item.saturating_add(1);
-                    place = place.saturating_add(axis.boxed);
-                    if *item < axis.slice.count {
-                        break;
-                    }
-                    place = place.saturating_sub(axis.boxed.saturating_mul(axis.slice.count));
-                    *item = 0;
-                }
-            }
-            done = done.saturating_add(part);
-        }
-        Ok(())
-    }
-}
-
-/// Whether the elements of a stored run also follow each other in the box.
-fn strides_match(run: &[Axis]) -> bool {
-    let mut expected = 1_u64;
-    run.iter().rev().all(|axis| {
-        let matches = axis.boxed == expected || axis.slice.count == 1;
-        expected = expected.saturating_mul(axis.slice.count);
-        matches
-    })
-}
-
 fn outside() -> Error {
     Error::invalid("a slice does not lie inside its tensor")
 }
@@ -197,6 +107,9 @@ fn outside() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::{Endian, Threads};
+    use crate::number::{DType, Number, Numbers};
+    use crate::tensor::relayout::Stored;
     use crate::tensor::slice::{box_len, unravel_in};
 
     /// A tensor of bytes whose values are their column-major or row-major positions.
@@ -204,7 +117,15 @@ mod tests {
         let cells: u64 = sizes.iter().product();
         let bytes = Bytes::memory((0..cells).map(|n| u8::try_from(n).unwrap()).collect());
         let mut out = vec![0; box_len(slices, 1).unwrap()];
-        read_box(&bytes, 1, sizes, order, slices, &mut out).unwrap();
+        let values = Numbers {
+            number: Number::U8,
+            endian: Endian::Little,
+            bytes,
+        };
+        let axes: Vec<usize> = (0..sizes.len()).collect();
+        Stored::new(&values, DType::real(Number::U8), sizes, order, &axes)
+            .read_box(slices, 7, Threads::Cores, &mut out)
+            .unwrap();
         let strides = strides(sizes, order);
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let mut item = vec![0; sizes.len()];

@@ -18,6 +18,10 @@ pub(crate) struct Placed {
     pub(crate) sizes: Vec<u64>,
     /// How many blocks are absent.
     pub(crate) absent: u128,
+    /// The labels along each mapped dimension, in the order of their positions.
+    pub(crate) labels: Vec<Vec<String>>,
+    /// The numbers of the blocks that are there, ascending, in row-major order.
+    pub(crate) blocks: Vec<u64>,
 }
 
 impl Tensor {
@@ -59,6 +63,8 @@ impl Tensor {
             .map(|(index, at)| (super::slice::ravel_in(&index, &sizes, Order::Row), at))
             .collect();
         table.sort_unstable();
+        let blocks = table.iter().map(|(block, _)| *block).collect();
+        let labels = places.into_iter().map(in_order).collect();
         let grid = Grid {
             source: values.bytes.source().clone(),
             table,
@@ -91,8 +97,17 @@ impl Tensor {
             tensor,
             sizes,
             absent,
+            labels,
+            blocks,
         })
     }
+}
+
+/// Labels in the order of their positions.
+fn in_order(places: HashMap<String, u64>) -> Vec<String> {
+    let mut labels: Vec<(String, u64)> = places.into_iter().collect();
+    labels.sort_unstable_by_key(|(_, place)| *place);
+    labels.into_iter().map(|(label, _)| label).collect()
 }
 
 /// All blocks in order; those that are absent are zero.
@@ -131,6 +146,10 @@ impl Compute for Grid {
             at = at.saturating_add(wide(part));
         }
         Ok(())
+    }
+
+    fn depth(&self) -> u32 {
+        self.source.depth()
     }
 }
 

@@ -1,13 +1,12 @@
 //! Reading the values of a tensor: all, a box, or cell by cell.
 
-use std::sync::Mutex;
-
 use super::packed::Packed;
-use super::slice::{box_len, boxes, within};
+use super::relayout::{Stored, View};
+use super::slice::box_len;
 use super::storage::{Address, Order, Storage};
 use super::train::{Train, read_train_box};
-use super::{Slice, Tensor, dense, product};
-use crate::bytes::{Bytes, Compute, Endian, Extent, PIECE, Source, narrow, swap, wide};
+use super::{Slice, Tensor, product};
+use crate::bytes::{Bytes, Endian, Extent, PIECE, Source, Threads, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Element, Number, Numbers};
@@ -72,6 +71,27 @@ impl Tensor {
     ) -> Result<()> {
         let values = self.dense(Order::Row, limits)?;
         values.for_each(Endian::Little, self.dtype().width(), budget, each)
+    }
+
+    /// Fills `out` with all logical values in `order`, as little-endian bytes, on all cores.
+    ///
+    /// ```
+    /// use tenfold::{Dim, Limits, Numbers, Order, Storage, Tensor};
+    ///
+    /// let values = Numbers::from_vec(&[1_u8, 2, 3, 4, 5, 6]);
+    /// let storage = Storage::Dense { order: Order::Column, values };
+    /// let dims = vec![Dim::indexed(2), Dim::indexed(3)];
+    /// let tensor = Tensor::new(dims, "u8".parse()?, vec![], storage)?;
+    /// let mut out = [0; 6];
+    /// tensor.read_into(Order::Row, &Limits::default(), &mut out)?;
+    /// assert_eq!(out, [1, 3, 5, 2, 4, 6]);
+    /// # Ok::<(), tenfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::dense`], and [`Error::Invalid`] if `out` has another length.
+    pub fn read_into(&self, order: Order, limits: &Limits, out: &mut [u8]) -> Result<()> {
+        self.dense(order, limits)?.read_into(out)
     }
 
     /// All logical values as a lazy array in `order`: the stored ones where they are so already.
@@ -142,14 +162,7 @@ impl Tensor {
         len: u64,
         limits: &Limits,
     ) -> Result<Numbers> {
-        let view = View {
-            tensor: self.settled(limits)?,
-            window,
-            axes,
-            len,
-            limits: limits.clone(),
-            slab: Mutex::default(),
-        };
+        let view = View::new(self, window, axes, len, limits, Threads::Cores)?;
         Ok(Numbers {
             number,
             endian: Endian::Little,
@@ -218,7 +231,7 @@ impl Tensor {
     }
 
     /// Fills `out` with a box whose slices lie inside.
-    fn fill_box(
+    pub(super) fn fill_box(
         &self,
         sizes: &[u64],
         slices: &[Slice],
@@ -238,11 +251,13 @@ impl Tensor {
                 .read_box(slices, out)
             }
             Storage::Dense { order, values } => {
-                dense::read_box(&values.bytes, dtype.width(), sizes, *order, slices, out)?;
-                if values.must_swap(Endian::Little) {
-                    swap(out, dtype.number.width());
-                }
-                Ok(())
+                let axes: Vec<usize> = (0..sizes.len()).collect();
+                Stored::new(values, dtype, sizes, *order, &axes).read_box(
+                    slices,
+                    limits.memory / 2,
+                    Threads::Cores,
+                    out,
+                )
             }
             Storage::Sparse { .. } => match self.sparse(sizes) {
                 Some(sparse) => sparse.read_box(&self.packed_group(limits)?, slices, out),
@@ -315,119 +330,4 @@ impl Tensor {
             each(Cell::Labelled { labels, values })
         })
     }
-}
-
-/// The logical values of a tensor, or of a box of it, in some order of its dimensions, worked out
-/// when they are read.
-///
-/// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
-/// and the last slab is kept.
-struct View {
-    tensor: Tensor,
-    /// The places along each dimension of the tensor that are seen.
-    window: Vec<Slice>,
-    /// Which dimension of the tensor each of the view's is; its last runs fastest.
-    axes: Vec<usize>,
-    len: u64,
-    limits: Limits,
-    slab: Mutex<Slab>,
-}
-
-#[derive(Default)]
-struct Slab {
-    at: u64,
-    bytes: Vec<u8>,
-}
-
-/// The size of a slab, a multiple of every element's.
-const SLAB: u64 = 32 << 20;
-
-impl Compute for View {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let stopped = |_| Error::invalid("another reader of the tensor stopped halfway");
-        let mut slab = self.slab.lock().map_err(stopped)?;
-        let mut at = at;
-        let mut rest = buffer;
-        while !rest.is_empty() {
-            if at < slab.at || at >= slab.at.saturating_add(wide(slab.bytes.len())) {
-                self.fill(&mut slab, at - at % SLAB)?;
-            }
-            let found = slab.bytes.get(narrow(at - slab.at)?..).unwrap_or_default();
-            let part = found.len().min(rest.len());
-            if part == 0 {
-                return Err(Error::invalid("a view ends before its length"));
-            }
-            let (now, later) = rest.split_at_mut(part);
-            now.copy_from_slice(found.get(..part).unwrap_or_default());
-            rest = later;
-            at = at.saturating_add(wide(part));
-        }
-        Ok(())
-    }
-}
-
-impl View {
-    /// Works out the slab that begins at `at`.
-    fn fill(&self, slab: &mut Slab, at: u64) -> Result<()> {
-        let width = wide(self.tensor.dtype().width());
-        let len = SLAB.min(self.len.saturating_sub(at));
-        slab.at = at;
-        slab.bytes.resize(narrow(len)?, 0);
-        let filled = self.read_cells(at / width, at.saturating_add(len) / width, &mut slab.bytes);
-        if filled.is_err() {
-            slab.bytes.clear();
-        }
-        filled
-    }
-
-    /// Fills `out` with whole cells, counted in the order of the view.
-    fn read_cells(&self, from: u64, to: u64, out: &mut [u8]) -> Result<()> {
-        let sizes = self.tensor.sizes()?;
-        let counts: Vec<u64> = self.window.iter().map(|slice| slice.count).collect();
-        let seen: Vec<u64> = permuted(&counts, &self.axes);
-        let mut rest = out;
-        for slices in boxes(&seen, from, to) {
-            let len = box_len(&slices, self.tensor.dtype().width())?;
-            let (now, later) = rest
-                .split_at_mut_checked(len)
-                .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
-            if self.axes.is_sorted() {
-                let own = within(&self.window, &slices)?;
-                self.tensor.fill_box(&sizes, &own, &self.limits, now)?;
-            } else {
-                self.fill_permuted(&sizes, &slices, now)?;
-            }
-            rest = later;
-        }
-        Ok(())
-    }
-
-    /// Fills `out` with a box whose slices are in the order of the view.
-    fn fill_permuted(&self, sizes: &[u64], slices: &[Slice], out: &mut [u8]) -> Result<()> {
-        let mut own = vec![Slice::one(0); slices.len()];
-        for (axis, slice) in self.axes.iter().zip(slices) {
-            if let Some(place) = own.get_mut(*axis) {
-                *place = *slice;
-            }
-        }
-        let own = within(&self.window, &own)?;
-        let mut rows = vec![0; out.len()];
-        self.tensor.fill_box(sizes, &own, &self.limits, &mut rows)?;
-        let own_counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();
-        let strides = permuted(&dense::strides(&own_counts, Order::Row), &self.axes);
-        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-        let whole: Vec<Slice> = counts.iter().map(|count| Slice::all(*count)).collect();
-        let (rows, width) = (Bytes::memory(rows), self.tensor.dtype().width());
-        dense::read_strided(&rows, width, &counts, &strides, &whole, out)
-    }
-}
-
-fn permuted(items: &[u64], axes: &[usize]) -> Vec<u64> {
-    axes.iter()
-        .map(|axis| items.get(*axis).copied().unwrap_or(1))
-        .collect()
 }

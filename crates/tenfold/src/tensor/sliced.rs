@@ -271,6 +271,10 @@ impl Compute for Cut {
         self.len
     }
 
+    fn depth(&self) -> u32 {
+        self.bytes.source().depth()
+    }
+
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let width = wide(self.width);
         let (from, skip) = (at / width, at % width);
@@ -297,14 +301,7 @@ impl Cut {
                 .split_at_mut_checked(box_len(&part, self.width)?)
                 .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
             let slices = within(&self.slices, &part)?;
-            dense::read_box(
-                &self.bytes,
-                self.width,
-                &self.sizes,
-                Order::Row,
-                &slices,
-                now,
-            )?;
+            dense::read_stored(&self.bytes, self.width, &self.sizes, &slices, now)?;
             rest = later;
         }
         Ok(())

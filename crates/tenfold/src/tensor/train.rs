@@ -4,7 +4,6 @@ use std::ops::{Add, Mul};
 
 use super::dense;
 use super::slice::{Slice, box_len};
-use super::storage::Order;
 use crate::bytes::{Endian, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -51,6 +50,25 @@ impl Train<'_> {
         Ok(())
     }
 
+    /// How many elements [`Train::read_box`] holds at once for a box of so many places.
+    pub(crate) fn held(&self, counts: &[u64]) -> u128 {
+        let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
+        let mut rows = 1_u128;
+        let mut most = 0_u128;
+        for (count, (rank, next)) in counts.iter().zip(links) {
+            let (count, rank, next) = (u128::from(*count), u128::from(*rank), u128::from(*next));
+            // A core is there as bytes and as numbers; the rows before and after the product.
+            let core = rank.saturating_mul(count).saturating_mul(next);
+            let before = rows.saturating_mul(rank);
+            rows = rows.saturating_mul(count);
+            let after = rows.saturating_mul(next);
+            let step = core.saturating_mul(2).saturating_add(before);
+            most = most.max(step.saturating_add(after));
+        }
+        // At the end, the numbers, their bytes, and where these go.
+        most.max(rows.saturating_mul(3))
+    }
+
     /// The selected matrices of one core, in the order (rank, selected, next rank).
     fn core<T: Element>(&self, core: &Numbers, shape: [u64; 3], slice: Slice) -> Result<Vec<T>> {
         let [rank, _, next] = shape;
@@ -60,7 +78,7 @@ impl Train<'_> {
         self.limits
             .check_decoded("the selected part of a core would be read", wide(len))?;
         let mut bytes = vec![0; len];
-        dense::read_box(&core.bytes, width, &shape, Order::Row, &slices, &mut bytes)?;
+        dense::read_stored(&core.bytes, width, &shape, &slices, &mut bytes)?;
         if core.must_swap(Endian::Little) {
             swap(&mut bytes, core.number.width());
         }

@@ -9,13 +9,13 @@ use tenfold::{
 
 use crate::{alone, watched};
 
-const MIB: usize = 1 << 20;
+pub(crate) const MIB: usize = 1 << 20;
 
-/// What a stream may hold besides the slab of a reordered view.
+/// What a stream may hold.
 const BUDGET: usize = 2 * MIB;
 
 /// A file of `len` bytes that do not compress and never repeat within 4 MiB.
-fn file(len: usize) -> tempfile::NamedTempFile {
+pub(crate) fn file(len: usize) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let block: Vec<u8> = (0..4 * MIB / 8)
@@ -32,7 +32,7 @@ fn file(len: usize) -> tempfile::NamedTempFile {
     file
 }
 
-fn dense(source: &Source, sizes: &[u64], order: Order) -> Tensor {
+pub(crate) fn dense(source: &Source, sizes: &[u64], order: Order) -> Tensor {
     let bytes = Bytes::whole(source.clone());
     let values = Numbers {
         number: Number::F64,
@@ -152,25 +152,6 @@ fn a_compressed_tensor_is_checked_piece_by_piece() {
     streamed.unwrap();
     assert_eq!(len, 128 * MIB);
     assert!(held <= BUDGET, "{held} bytes held while streaming");
-}
-
-#[test]
-fn a_reordered_tensor_is_streamed_a_slab_at_a_time() {
-    let _alone = alone();
-    let data = file(256 * MIB);
-    let source = Source::open(data.path()).unwrap();
-    let tensor = dense(&source, &[4096, 8192], Order::Column);
-    let mut len = 0;
-    let (streamed, held) = watched(|| {
-        tensor.for_each(MIB / 4, &Limits::default(), &mut |piece| {
-            len += piece.len();
-            Ok(())
-        })
-    });
-    streamed.unwrap();
-    assert_eq!(len, 256 * MIB);
-    // A slab of 32 MiB and a cache of pages of half that size.
-    assert!(held <= 50 * MIB, "{held} bytes held");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenfold::{Aspect, Bundle, Error, Key, Loss, Names, Refusal, Tensor};
 
+use super::Job;
 use super::file_names::file_names;
-use super::{Job, output};
+use super::output::{self, Written};
 use crate::failure::Failure;
 use crate::render::{counted, shown_name};
 use crate::streams::Streams;
@@ -41,7 +42,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     let n_files = counted(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
     let format = job.format.info().name;
     let version = match files.first() {
-        Some(file) => format!(" {}", output::version(file, job.format)),
+        Some(file) => format!(" {}", Written::find(job, file).version),
         None => String::new(),
     };
     let folder = folder.display();

@@ -49,7 +49,8 @@ pub(super) fn find<'a>(
         let address = Address::find(word)
             .with(part.tensor.as_deref(), part.slice.as_deref())
             .map_err(about)?;
-        let source = input::source(&address.file, streams).map_err(|error| about(error.into()))?;
+        let source = input::source(&address.file, &args.reading, streams)
+            .map_err(|error| about(error.into()))?;
         let format = input::detect(&source, &address.file, &args.reading)
             .map_err(|error| about(error.into()))?;
         found.push(Found {

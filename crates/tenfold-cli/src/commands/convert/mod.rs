@@ -38,6 +38,8 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         limits: args.reading.limits.0.clone(),
         skip_sync: args.output.no_sync,
         progress: Progress::default(),
+        skip_carry: args.naming.no_carry,
+        naming: args.naming.naming(),
     };
     let job = Job {
         content: &content,

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use tenfold::{Aspect, Error, Format, Loss, ReadOptions, Sink, Source};
+use tenfold::{Loss, ReadOptions, Sink, Source, Tier};
 
 use super::Job;
+use super::target::is_nameless;
 use crate::failure::Failure;
 use crate::render::{bytes_text, counted};
 use crate::streams::{Streams, in_output};
@@ -15,7 +16,7 @@ pub(super) fn write(job: &Job, file: &Path, streams: &mut Streams) -> Result<(),
     let said = tenfold::save(bundle, file, job.format, job.how, job.force)
         .map_err(|error| job.blame(file, error))?;
     say_losses(file, job.content.said.iter().chain(&said), streams);
-    say_written(file, job.format, bundle.entries().len(), streams);
+    say_written(job, file, streams);
     Ok(())
 }
 
@@ -51,61 +52,65 @@ pub(super) fn refuse_existing<'a>(
     }
 }
 
-/// Says what was permitted or only has to be said: a line for every aspect, with the first of many.
+/// Says what was permitted or only has to be said, a line for every aspect; to those who want to
+/// know more, also what is carried.
 pub(super) fn say_losses<'a>(
     file: &Path,
     losses: impl Iterator<Item = &'a Loss>,
     streams: &mut Streams,
 ) {
-    let losses: Vec<&Loss> = losses.collect();
-    for aspect in Aspect::ALL {
-        let mut alike = losses.iter().filter(|loss| loss.aspect == *aspect);
-        let Some(first) = alike.next() else { continue };
-        let word = aspect.as_str();
-        let mut line = match first.key.as_ref().filter(|key| !key.is_empty()) {
-            Some(key) => format!("{word}: {key}: {}", first.detail),
-            None => format!("{word}: {}", first.detail),
-        };
-        let more = alike.count();
-        if more > 0 {
-            line.push_str(&format!(" (and {more} more)"));
-        }
-        streams.note(file, &line);
+    let (carried, said): (Vec<Loss>, Vec<Loss>) =
+        losses.cloned().partition(|loss| loss.tier == Tier::Carried);
+    for alike in tenfold::alike(&carried) {
+        let word = alike.aspect.as_str();
+        streams.detail(file, &format!("carried, {word}: {}", alike.detail));
+    }
+    for alike in tenfold::alike(&said) {
+        let word = alike.aspect.as_str();
+        streams.note(file, &format!("{word}: {}", alike.detail));
     }
 }
 
 /// Says that a file was written, and what it is; a pipe or a device is none.
-pub(super) fn say_written(
-    file: &Path,
-    format: &'static dyn Format,
-    n_tensors: usize,
-    streams: &mut Streams,
-) {
-    let Some(about) = file.metadata().ok().filter(|about| about.is_file()) else {
-        return;
-    };
-    let (name, shown) = (format.info().name, file.display());
-    let n_tensors = counted(u64::try_from(n_tensors).unwrap_or(u64::MAX), "tensor");
-    let version = version(file, format);
+pub(super) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
+    let about = file.metadata().ok().filter(|_| !is_nameless(file));
+    let Some(about) = about else { return };
+    let (name, shown) = (job.format.info().name, file.display());
+    let written = Written::find(job, file);
+    let version = written.version;
+    let n_tensors = counted(written.n_tensors, "tensor");
     let size = bytes_text(about.len());
     streams.done(&format!(
         "wrote {shown}: {name} {version}, {n_tensors}, {size}"
     ));
 }
 
-/// The version of a file that was just written: what it says itself, where there are several.
-pub(super) fn version(file: &Path, format: &'static dyn Format) -> String {
-    let info = format.info();
-    let usual = info.versions.first().copied().unwrap_or_default();
-    if info.versions.len() < 2 {
-        return usual.into();
+/// What a file that was just written says of itself.
+pub(super) struct Written {
+    pub(super) version: String,
+    n_tensors: u64,
+}
+
+impl Written {
+    /// Reads the headers again: which version was written, and what of the content, is the
+    /// format's affair.
+    pub(super) fn find(job: &Job, file: &Path) -> Written {
+        let info = job.format.info();
+        let how = ReadOptions {
+            limits: job.how.limits.clone(),
+            ..ReadOptions::default()
+        };
+        let read = |source: Source| tenfold::read(&source, job.format, &how);
+        // What cannot be read again, for a limit, has been written all the same.
+        let bundle = match Source::open(file).and_then(read) {
+            Ok(opened) => opened.bundle,
+            Err(_) => job.content.bundle.clone(),
+        };
+        let said = bundle.hints.text(&format!("{}:version", info.name));
+        let usual = info.versions.first().copied();
+        Written {
+            version: said.or(usual).unwrap_or_default().into(),
+            n_tensors: u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX),
+        }
     }
-    let says = |source: Source| -> Result<Option<String>, Error> {
-        let bundle = tenfold::read(&source, format, &ReadOptions::default())?.bundle;
-        let hint = bundle.hints.text(&format!("{}:version", info.name));
-        Ok(hint.map(str::to_owned))
-    };
-    // What cannot be read again has been written all the same.
-    let said = Source::open(file).and_then(says).ok().flatten();
-    said.unwrap_or_else(|| usual.into())
 }

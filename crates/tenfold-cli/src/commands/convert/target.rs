@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
 /// nothing.
-fn is_nameless(file: &Path) -> bool {
+pub(super) fn is_nameless(file: &Path) -> bool {
     let is_other = |about: std::fs::Metadata| !about.is_file();
     file.starts_with("/dev") || file.metadata().is_ok_and(is_other)
 }

@@ -85,7 +85,7 @@ impl Plan {
             Storage::Dense { values, .. } => match self.level {
                 Some(level) => {
                     encoding = "zstd";
-                    compress(values, level, out)?;
+                    compress(values, level, limits, out)?;
                 }
                 None => {
                     values.write(out, values.endian)?;
@@ -130,8 +130,8 @@ impl Plan {
     }
 }
 
-fn compress(values: &Numbers, level: i32, out: &mut Sink) -> Result<()> {
-    let mut compressor = Compressor::new(values.bytes.len(), level)?;
+fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Result<()> {
+    let mut compressor = Compressor::new(values.bytes.len(), level, limits)?;
     let width = values.number.width();
     values.for_each(Endian::Little, width, PIECE, &mut |piece| {
         compressor.push(piece, out)

@@ -1,0 +1,21 @@
+//! Values in another order of their dimensions.
+//!
+//! | file | |
+//! |---|---|
+//! | `gather.rs` | elements that lie apart in memory, put side by side |
+//! | `stored.rs` | boxes of stored values in any order of dimensions |
+//! | `grid.rs` | cutting a tensor into boxes that fit into memory |
+//! | `passes.rs` | two passes through a temporary file, where one would read tiny runs |
+//! | `view.rs` | all of it as lazy bytes, worked out a slab at a time |
+
+mod gather;
+mod grid;
+mod passes;
+mod stored;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use stored::Stored;
+pub(super) use view::View;
