@@ -51,7 +51,9 @@ pub use key::Key;
 pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
-pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
+pub use number::{
+    Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
+};
 pub use tensor::{
     Address, Cell, Dim, Operation, Order, Packing, Size, Slice, Storage, Symmetry, Tensor,
     Tolerance,

@@ -273,11 +273,7 @@ impl Step<'_> {
     fn in_number(&mut self, tensor: Tensor) -> Result<Tensor> {
         let numbers = self.info.holds.numbers;
         let own = tensor.dtype().number;
-        let can_be_cast = match tensor.storage() {
-            Storage::Dense { .. } => true,
-            Storage::Sparse { address, .. } => !matches!(address, Address::Labels),
-            Storage::Train { .. } | Storage::Opaque { .. } => false,
-        };
+        let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. });
         if numbers.contains(&own) || !can_be_cast {
             return Ok(tensor);
         }

@@ -36,6 +36,25 @@ pub enum Overflow {
     Saturates,
 }
 
+/// Which neighbour a value becomes that lies between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// The nearer one; of two equally near the even one.
+    #[default]
+    NearestEven,
+    /// The one that is nearer to zero: the rest is cut off.
+    TowardZero,
+}
+
+impl Rounding {
+    fn round(self) -> Round {
+        match self {
+            Rounding::NearestEven => Round::NearestTiesToEven,
+            Rounding::TowardZero => Round::TowardZero,
+        }
+    }
+}
+
 /// The bits of a float's significand, the one that is not stored included.
 fn significand(number: Number) -> usize {
     match number {
@@ -60,14 +79,24 @@ fn exponent(number: Number) -> usize {
 }
 
 impl Numbers {
-    /// The same numbers as another type: exactly where that is possible, else rounded to the
-    /// nearest, ties to even.
-    pub(crate) fn cast(&self, to: Number, over: Overflow, limits: &Limits) -> Result<Numbers> {
+    /// The same numbers as another type: exactly where that is possible, else rounded.
+    pub(crate) fn cast(
+        &self,
+        to: Number,
+        rounding: Rounding,
+        over: Overflow,
+        limits: &Limits,
+    ) -> Result<Numbers> {
         if self.number == to {
             return Ok(self.clone());
         }
         let numbers = self.settled(limits)?;
-        let bytes = Bytes::whole(Source::computed(Cast { numbers, to, over }));
+        let bytes = Bytes::whole(Source::computed(Cast {
+            numbers,
+            to,
+            rounding,
+            over,
+        }));
         Ok(Numbers {
             number: to,
             endian: Endian::Little,
@@ -79,6 +108,7 @@ impl Numbers {
 struct Cast {
     numbers: Numbers,
     to: Number,
+    rounding: Rounding,
     over: Overflow,
 }
 
@@ -101,7 +131,8 @@ impl Compute for Cast {
         }
         let mut cast = Vec::with_capacity(buffer.len().saturating_add(to.width()));
         for number in stored.chunks_exact(from.width()) {
-            if !convert(from, to, number, &mut cast) && self.over == Overflow::Fails {
+            if !convert(from, to, self.rounding, number, &mut cast) && self.over == Overflow::Fails
+            {
                 let mut text = String::new();
                 super::write_number(from, number, &mut text);
                 let why = format!("{text} does not fit {to}; --allow precision takes the nearest");
@@ -117,14 +148,14 @@ impl Compute for Cast {
 
 /// Appends one number, given by its little-endian bytes, as another type; false if it has no room
 /// for it and the nearest was taken.
-fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+fn convert(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     match (from.kind(), to.kind()) {
         (Kind::Float, Kind::Float) if is_exact(from, to) => {
             widen(from, to, bytes, out);
             true
         }
-        (_, Kind::Float) => round(from, to, bytes, out),
-        (Kind::Float, _) => match Whole::of_float(from, bytes) {
+        (_, Kind::Float) => round(from, to, rounding, bytes, out),
+        (Kind::Float, _) => match Whole::of_float(from, rounding, bytes) {
             Some(whole) => whole.put(to, out),
             None => {
                 let number = from.to_f64(bytes);
@@ -167,9 +198,9 @@ impl Whole {
         }
     }
 
-    /// The nearest whole number to a float, ties to even; `None` for NaN, infinities and what has
-    /// more than 128 bits.
-    fn of_float(from: Number, bytes: &[u8]) -> Option<Whole> {
+    /// The whole number that a float is rounded to; `None` for NaN, infinities and what has more
+    /// than 128 bits.
+    fn of_float(from: Number, rounding: Rounding, bytes: &[u8]) -> Option<Whole> {
         let mut quad = Vec::new();
         if from == Number::F128 {
             quad.extend_from_slice(bytes);
@@ -179,7 +210,7 @@ impl Whole {
         let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
         let is_negative = quad.is_negative();
         let size = if is_negative { -quad } else { quad };
-        let whole = size.to_u128_r(128, Round::NearestTiesToEven, &mut false);
+        let whole = size.to_u128_r(128, rounding.round(), &mut false);
         let is_fine = !whole.status.contains(Status::INVALID_OP);
         is_fine.then_some(Whole {
             is_negative,
@@ -240,12 +271,12 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(wide_number.to_le_bytes().iter().take(to.width()));
 }
 
-/// Anything as the nearest float; false if it is finite and only an infinity is near.
-fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+/// Anything as a float beside it; false if it is finite and only an infinity is near.
+fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let (bits, status) = match to {
-        Number::F16 => nearest::<ieee::Half>(from, bytes),
-        Number::Bf16 => nearest::<ieee::BFloat>(from, bytes),
-        Number::F32 if from == Number::F64 => {
+        Number::F16 => beside::<ieee::Half>(from, rounding, bytes),
+        Number::Bf16 => beside::<ieee::BFloat>(from, rounding, bytes),
+        Number::F32 if from == Number::F64 && rounding == Rounding::NearestEven => {
             // The machine does this one, and much faster.
             let double = f64::from_le(bytes);
             #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
@@ -258,18 +289,20 @@ fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
             };
             (single.to_bits().into(), status)
         }
-        Number::F32 => nearest::<ieee::Single>(from, bytes),
-        Number::F64 => nearest::<ieee::Double>(from, bytes),
-        _ => nearest::<ieee::Quad>(from, bytes),
+        Number::F32 => beside::<ieee::Single>(from, rounding, bytes),
+        Number::F64 => beside::<ieee::Double>(from, rounding, bytes),
+        _ => beside::<ieee::Quad>(from, rounding, bytes),
     };
     out.extend(bits.to_le_bytes().iter().take(to.width()));
     !status.contains(Status::OVERFLOW)
 }
 
-fn nearest<T: Float>(from: Number, bytes: &[u8]) -> (u128, Status)
+fn beside<T: Float>(from: Number, rounding: Rounding, bytes: &[u8]) -> (u128, Status)
 where
     ieee::Quad: FloatConvert<T>,
 {
+    // Whether it is too large is asked here: cut to the largest there is, nothing else would tell.
+    let is_over;
     let rounded = if from.kind() == Kind::Float {
         let mut quad = Vec::new();
         if from == Number::F128 {
@@ -278,17 +311,24 @@ where
             widen(from, Number::F128, bytes, &mut quad);
         }
         let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
-        quad.convert(&mut false)
+        is_over = quad.is_finite() && quad.ilogb() > T::MAX_EXP;
+        quad.convert_r(rounding.round(), &mut false)
     } else {
         let whole = Whole::of(from, bytes);
-        let size = T::from_u128(whole.magnitude);
+        let log = whole.magnitude.checked_ilog2().unwrap_or(0);
+        is_over = i32::try_from(log).is_ok_and(|log| log > T::MAX_EXP.into());
+        let size = T::from_u128_r(whole.magnitude, rounding.round());
         if whole.is_negative {
             size.map(|size| -size)
         } else {
             size
         }
     };
-    (rounded.value.to_bits(), rounded.status)
+    let status = match is_over {
+        true => rounded.status | Status::OVERFLOW,
+        false => rounded.status,
+    };
+    (rounded.value.to_bits(), status)
 }
 
 #[cfg(test)]
@@ -300,7 +340,7 @@ mod tests {
 
     fn cast(from: Number, to: Number, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        convert(from, to, bytes, &mut out);
+        convert(from, to, Rounding::NearestEven, bytes, &mut out);
         out
     }
 
@@ -382,7 +422,13 @@ mod tests {
         for (number, wanted, fits) in cases {
             let mut out = Vec::new();
             assert_eq!(
-                convert(Number::F64, Number::I8, &number.to_le_bytes(), &mut out),
+                convert(
+                    Number::F64,
+                    Number::I8,
+                    Rounding::NearestEven,
+                    &number.to_le_bytes(),
+                    &mut out
+                ),
                 fits
             );
             assert_eq!(out, wanted.to_le_bytes(), "{number}");
@@ -395,19 +441,28 @@ mod tests {
         assert!(!convert(
             Number::I16,
             Number::U8,
+            Rounding::NearestEven,
             &(-1_i16).to_le_bytes(),
             &mut out
         ));
         assert!(!convert(
             Number::U16,
             Number::U8,
+            Rounding::NearestEven,
             &300_u16.to_le_bytes(),
             &mut out
         ));
-        assert!(!convert(Number::U8, Number::I8, &[200], &mut out));
+        assert!(!convert(
+            Number::U8,
+            Number::I8,
+            Rounding::NearestEven,
+            &[200],
+            &mut out
+        ));
         assert!(convert(
             Number::I128,
             Number::I8,
+            Rounding::NearestEven,
             &(-128_i128).to_le_bytes(),
             &mut out
         ));

@@ -9,8 +9,8 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
-pub use cast::Overflow;
 pub(crate) use cast::is_exact;
+pub use cast::{Overflow, Rounding};
 pub use element::Element;
 pub use f128::F128;
 pub use numbers::Numbers;
