@@ -15,6 +15,7 @@ mod render;
 mod samples;
 mod select;
 mod streams;
+mod transform;
 
 use std::ffi::OsString;
 

@@ -1,8 +1,8 @@
 //! Which tensors of a file are meant, and as which numbers.
 
-use tenfold::{Bundle, Info, Limits, Overflow};
+use tenfold::{Bundle, Info, Overflow};
 
-use crate::args::Cast;
+use crate::args::{Cast, Convert};
 use crate::failure::Failure;
 use crate::render::shown_name;
 
@@ -29,10 +29,10 @@ pub(crate) fn select(
 pub(crate) fn cast(
     bundle: &mut Bundle,
     info: &Info,
-    casts: &[Cast],
+    args: &Convert,
     over: Overflow,
-    limits: &Limits,
 ) -> Result<(), Failure> {
+    let (casts, limits) = (&args.cast, &args.reading.limits.0);
     let names: Vec<String> = names(bundle, info);
     for glob in casts.iter().filter_map(|cast| cast.glob.as_deref()) {
         demand(glob, &names)?;
@@ -40,19 +40,20 @@ pub(crate) fn cast(
     for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
         let is_meant = |cast: &&Cast| cast.glob.as_deref().is_none_or(|glob| matches(glob, name));
         if let Some(cast) = casts.iter().rfind(is_meant) {
-            *tensor = tensor.cast(cast.number, over, limits)?;
+            *tensor =
+                tensor.cast_rounded(cast.number, args.transform.round.into(), over, limits)?;
         }
     }
     Ok(())
 }
 
-fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
+pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
     let entries = bundle.entries().iter();
     entries.map(|(key, _)| shown_name(info, key)).collect()
 }
 
 /// Fails unless a glob matches something.
-fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
@@ -83,7 +84,7 @@ fn no_match(glob: &str, names: &[String]) -> String {
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.

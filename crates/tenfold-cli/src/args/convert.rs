@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tenfold::{Aspect, Format, Number};
 
-use super::{Reading, named};
+use super::{Reading, Transform, named};
 
 /// The arguments of `convert`.
 #[derive(Args)]
@@ -39,6 +39,8 @@ pub(crate) struct Convert {
     /// Do not wait for the disk: quicker, but a power failure may lose OUT
     #[arg(long)]
     pub(crate) no_sync: bool,
+    #[command(flatten)]
+    pub(crate) transform: Transform,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod limits;
 mod size;
+mod transform;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use tenfold::{Format, Mode, formats};
 
 pub(crate) use convert::{Cast, Convert};
 pub(crate) use limits::LimitFlags;
+pub(crate) use transform::{Meant, Transform};
 
 /// One tool for every tensor file.
 #[derive(Parser)]

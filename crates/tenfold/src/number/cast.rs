@@ -316,7 +316,7 @@ where
     } else {
         let whole = Whole::of(from, bytes);
         let log = whole.magnitude.checked_ilog2().unwrap_or(0);
-        is_over = i32::try_from(log).is_ok_and(|log| log > T::MAX_EXP.into());
+        is_over = i32::try_from(log).is_ok_and(|log| log > T::MAX_EXP);
         let size = T::from_u128_r(whole.magnitude, rounding.round());
         if whole.is_negative {
             size.map(|size| -size)

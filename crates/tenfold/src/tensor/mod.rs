@@ -5,6 +5,7 @@
 //! holds one need not check again.
 
 mod addresses;
+mod axes;
 mod blocks;
 mod cast;
 mod check;
