@@ -53,7 +53,7 @@ pub(crate) enum Command {
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
-    Convert(Convert),
+    Convert(Box<Convert>),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),

@@ -1,5 +1,7 @@
 //! The words of `convert` that change tensors.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use tenfold::Rounding;
 
@@ -13,6 +15,16 @@ pub(crate) struct Transform {
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
           default_missing_value = "*")]
     pub(crate) unpack: Option<String>,
+    /// Store every cell of sparse tensors and trains; labels become positions, if `--allow labels`
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
+          default_missing_value = "*")]
+    pub(crate) dense: Option<String>,
+    /// The value that absent cells get with `--dense`, such as `nan`
+    #[arg(long, value_name = "[GLOB=]VALUE", value_parser = text, allow_hyphen_values = true)]
+    pub(crate) fill: Vec<Meant<String>>,
+    /// Write the labels of a dimension that become positions, one a line, in their order
+    #[arg(long, value_name = "DIM=FILE", value_parser = labels_out)]
+    pub(crate) labels_out: Vec<(String, PathBuf)>,
     /// Give the cells, in row-major order, other sizes; one may be -1 and is worked out
     #[arg(long, value_name = "[GLOB=]SIZES", value_parser = sizes, allow_hyphen_values = true)]
     pub(crate) reshape: Vec<Meant<Vec<Option<u64>>>>,
@@ -22,6 +34,14 @@ pub(crate) struct Transform {
     /// Name the dimensions, such as `x,y`; `_` is no name
     #[arg(long, value_name = "[GLOB=]NAMES", value_parser = names)]
     pub(crate) dims: Vec<Meant<Vec<Option<String>>>>,
+    /// Give the positions along a dimension labels, one a line of FILE; for a mapped dimension that
+    /// becomes positions, the order of its labels
+    #[arg(long, value_name = "DIM=@FILE", value_parser = labels)]
+    pub(crate) labels: Vec<(String, PathBuf)>,
+    /// Store only the cells that are not zero
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
+          default_missing_value = "*", conflicts_with = "dense")]
+    pub(crate) sparse: Option<String>,
     /// Store one cell of every orbit of a symmetry: T[ab] = T[ba] is `ba`, a change of sign `-ba`,
     /// a conjugate `ba*`. Refused unless the values have it
     #[arg(long, value_name = "[GLOB=]SYMMETRY", value_parser = text, allow_hyphen_values = true)]
@@ -73,6 +93,20 @@ fn text(word: &str) -> Result<Meant<String>, String> {
     let (glob, what) = split(word);
     let what = what.to_owned();
     Ok(Meant { glob, what })
+}
+
+fn labels(word: &str) -> Result<(String, PathBuf), String> {
+    match word.split_once("=@") {
+        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => Ok((dim.into(), file.into())),
+        _ => Err("labels are DIM=@FILE".into()),
+    }
+}
+
+fn labels_out(word: &str) -> Result<(String, PathBuf), String> {
+    match word.split_once('=') {
+        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => Ok((dim.into(), file.into())),
+        _ => Err("labels are written to DIM=FILE".into()),
+    }
 }
 
 fn sizes(word: &str) -> Result<Meant<Vec<Option<u64>>>, String> {

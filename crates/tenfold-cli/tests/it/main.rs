@@ -7,5 +7,6 @@ mod info;
 mod program;
 mod show;
 mod support;
+mod transform;
 mod usage;
 mod verify;

@@ -148,7 +148,13 @@ impl Compute for Cast {
 
 /// Appends one number, given by its little-endian bytes, as another type; false if it has no room
 /// for it and the nearest was taken.
-fn convert(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+pub(super) fn convert(
+    from: Number,
+    to: Number,
+    rounding: Rounding,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> bool {
     match (from.kind(), to.kind()) {
         (Kind::Float, Kind::Float) if is_exact(from, to) => {
             widen(from, to, bytes, out);

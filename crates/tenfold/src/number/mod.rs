@@ -4,6 +4,7 @@ mod cast;
 mod element;
 mod f128;
 mod numbers;
+mod parse;
 mod text;
 
 use std::fmt;
