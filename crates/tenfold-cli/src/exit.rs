@@ -15,6 +15,8 @@ pub enum Exit {
     Trouble,
     /// 3: not done, because something would have been lost.
     Refused,
+    /// 130: somebody pressed Ctrl-C.
+    Interrupted,
 }
 
 impl Exit {
@@ -26,6 +28,7 @@ impl Exit {
             Exit::No => 1,
             Exit::Trouble => 2,
             Exit::Refused => 3,
+            Exit::Interrupted => 130,
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tenfold::{Error, Format, Note, Opened, Options, ReadOptions, Result, Source, Spool};
 
+use crate::address::Address;
 use crate::args::Reading;
 use crate::failure::Failure;
 use crate::options;
@@ -14,16 +15,28 @@ use crate::streams::{Input, Streams};
 /// The word that stands for standard input or output.
 pub(crate) const DASH: &str = "-";
 
-/// Opens a file and reads its headers; `--strict` lets no note pass.
+/// Opens the file that a word names, or the part of one, as in `FILE:KEY[0:3]`, and reads its
+/// headers; `--strict` lets no note pass.
 pub(crate) fn open(
-    path: &Path,
+    word: &Path,
     reading: &Reading,
     streams: &mut Streams,
 ) -> Result<(Source, Opened), Failure> {
-    let source = source(path, streams)?;
-    let format = detect(&source, path, reading)?;
+    open_at(&Address::find(word), reading, streams)
+}
+
+/// Opens what is at an address; the bundle holds no more than that.
+pub(crate) fn open_at(
+    address: &Address,
+    reading: &Reading,
+    streams: &mut Streams,
+) -> Result<(Source, Opened), Failure> {
+    let source = source(&address.file, streams)?;
+    let format = detect(&source, &address.file, reading)?;
+    streams.detail(&address.file, &format!("read as {}", format.info().name));
     let (options, _) = options::split(&reading.options, format.info(), None)?;
-    let opened = read(&source, format, reading, options)?;
+    let mut opened = read(&source, format, reading, options)?;
+    address.narrow(&mut opened.bundle, format.info(), &reading.limits.0)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
     Ok((source, opened))
 }
@@ -104,7 +117,7 @@ mod tests {
     fn reading(flags: &[&str]) -> Reading {
         let words = ["tenfold", "info", "x"].iter().chain(flags);
         match Tenfold::try_parse_from(words).unwrap().command {
-            Command::Info(args) => args.reading,
+            Command::Info(args) => args.files.reading,
             _ => panic!("info was asked for"),
         }
     }

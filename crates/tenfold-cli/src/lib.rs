@@ -4,27 +4,34 @@
 //! code. Each command has a file in `commands`; what they print with is in `render`.
 #![forbid(unsafe_code)]
 
+mod address;
 mod args;
+mod change;
 mod commands;
 mod exit;
 mod failure;
 mod input;
+mod meter;
 mod options;
+mod rename;
 mod render;
 #[cfg(test)]
 mod samples;
 mod select;
+mod signals;
 mod streams;
 mod transform;
 
 use std::ffi::OsString;
-
-use clap::Parser;
+use std::time::Instant;
 
 use args::Tenfold;
 pub use exit::Exit;
 use failure::Failure;
+use render::Paint;
+pub use signals::heed_signals;
 pub use streams::Streams;
+use streams::Voice;
 
 /// Does what the arguments say; the first is the name of the program.
 ///
@@ -40,7 +47,32 @@ where
     I: IntoIterator,
     I::Item: Into<OsString> + Clone,
 {
-    let outcome = match Tenfold::try_parse_from(args) {
+    let begun = Instant::now();
+    let words: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let parsed = args::parse(&words);
+    streams.set_voice(match &parsed {
+        Ok(tenfold) => tenfold.voice.voice(),
+        Err(_) => Voice {
+            color: args::color(&words),
+            ..Voice::default()
+        },
+    });
+    let exit = perform(parsed, streams);
+    if streams.voice().verbose {
+        let time = begun.elapsed().as_secs_f64();
+        let who = streams.paint().head("tenfold:");
+        streams.say(&format!("{who} took {time:.3} s\n"));
+    }
+    exit
+}
+
+/// Does what other words say, from inside of a command, in the same voice.
+fn run_again(words: &[OsString], streams: &mut Streams) -> Exit {
+    perform(args::parse(words), streams)
+}
+
+fn perform(parsed: Result<Tenfold, clap::Error>, streams: &mut Streams) -> Exit {
+    let outcome = match parsed {
         Ok(tenfold) => commands::run(&tenfold.command, streams),
         Err(answer) => give(&answer, streams),
     };
@@ -56,11 +88,16 @@ where
 
 /// Prints what clap has to say: help and the version on the output, complaints on the errors.
 fn give(answer: &clap::Error, streams: &mut Streams) -> Result<Exit, Failure> {
-    let text = answer.render().to_string();
+    let text = answer.render();
+    let text = |paint: Paint| match paint.is_on {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
     if answer.use_stderr() {
-        streams.say(&text);
+        streams.complain(&text(streams.paint()));
         return Ok(Exit::Trouble);
     }
+    let text = text(streams.out.paint);
     streams.out.text(&text)?;
     Ok(Exit::Fine)
 }

@@ -6,5 +6,6 @@ use std::process::ExitCode;
 use tenfold_cli::Streams;
 
 fn main() -> ExitCode {
+    tenfold_cli::heed_signals();
     tenfold_cli::run(std::env::args_os(), &mut Streams::process()).into()
 }

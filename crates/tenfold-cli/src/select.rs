@@ -13,16 +13,26 @@ pub(crate) fn select(
     only: &[String],
     exclude: &[String],
 ) -> Result<(), Failure> {
-    let names = names(bundle, info);
-    for glob in only.iter().chain(exclude) {
-        demand(glob, &names)?;
-    }
+    demand_all(only.iter().chain(exclude), &names(bundle, info))?;
+    keep(bundle, info, only, exclude);
+    Ok(())
+}
+
+/// [`select`], where a glob need not match anything.
+pub(crate) fn keep(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
     bundle.retain(|key| {
         let name = shown_name(info, key);
         let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, &name));
         (only.is_empty() || any(only)) && !any(exclude)
     });
-    Ok(())
+}
+
+/// Fails unless every glob matches something.
+pub(crate) fn demand_all<'a>(
+    mut globs: impl Iterator<Item = &'a String>,
+    names: &[String],
+) -> Result<(), Failure> {
+    globs.try_for_each(|glob| demand(glob, names))
 }
 
 /// Casts tensors, each as the last word for it says.
@@ -47,6 +57,7 @@ pub(crate) fn cast(
     Ok(())
 }
 
+/// The names of all tensors, as they are shown.
 pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
     let entries = bundle.entries().iter();
     entries.map(|(key, _)| shown_name(info, key)).collect()
@@ -57,30 +68,42 @@ pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
-    Err(Failure::usage(no_match(glob, names)))
+    let nearest = nearest(glob, names);
+    let why = format!("no tensor matches {glob:?}; there are {nearest}");
+    Err(Failure::usage(why))
 }
 
-/// Names the tensors that begin most like the glob.
-fn no_match(glob: &str, names: &[String]) -> String {
+/// Lists the names that are most like the wanted one, the nearest first.
+pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let alike = |name: &str| {
-        name.chars()
-            .zip(glob.chars())
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let mut nearest: Vec<&String> = names.iter().collect();
-    nearest.sort_by_key(|name| std::cmp::Reverse(alike(name)));
-    let listed: Vec<String> = nearest
+    let alike = |name: &String| strsim::jaro_winkler(wanted, name);
+    let mut ranked: Vec<(f64, &String)> = names.iter().map(|name| (alike(name), name)).collect();
+    ranked.sort_by(|(first, _), (second, _)| second.total_cmp(first));
+    let listed: Vec<String> = ranked
         .iter()
         .take(SHOWN)
-        .map(|name| format!("{name:?}"))
+        .map(|(_, name)| format!("{name:?}"))
         .collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
-    format!(
-        "no tensor matches {glob:?}; there are {}{more}",
-        listed.join(", ")
-    )
+    format!("{}{more}", listed.join(", "))
+}
+
+/// What each star of a glob stands for in `name`, if it matches; the first as short as it can be.
+pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
+    let Some((start, rest)) = glob.split_once('*') else {
+        return matches(glob, name).then(Vec::new);
+    };
+    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    let starts = ends
+        .clone()
+        .find(|end| matches(start, name.get(..*end).unwrap_or_default()))?;
+    let (_, after) = name.split_at_checked(starts)?;
+    let mut ends = ends.filter_map(|end| end.checked_sub(starts));
+    let end = ends.find(|end| matches(rest, after.get(*end..).unwrap_or_default()))?;
+    let (text, left) = after.split_at_checked(end)?;
+    let mut found = vec![text.to_owned()];
+    found.extend(captures(rest, left)?);
+    Some(found)
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
@@ -136,6 +159,17 @@ mod tests {
         ] {
             assert!(!matches(glob, name), "{glob} {name}");
         }
+    }
+
+    #[test]
+    fn a_star_gives_the_text_it_stands_for() {
+        let found = |glob, name| captures(glob, name).map(|texts| texts.join("|"));
+        assert_eq!(found("model.*", "model.enc.w"), Some("enc.w".into()));
+        assert_eq!(found("*.*.w", "a.b.c.w"), Some("a|b.c".into()));
+        assert_eq!(found("l?.*", "l1.w"), Some("w".into()));
+        assert_eq!(found("ä*", "äö"), Some("ö".into()));
+        assert_eq!(found("w", "w"), Some(String::new()));
+        assert_eq!(found("*a", "b"), None);
     }
 
     #[test]

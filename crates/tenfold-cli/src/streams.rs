@@ -7,15 +7,31 @@ use std::path::Path;
 
 use tenfold::{Error, Result};
 
+use crate::args::Wish;
 use crate::failure::Failure;
-use crate::render::plain;
+use crate::render::{Paint, plain};
 
 /// Standard input, output and errors, or what stands in for them.
 pub struct Streams {
     input: Option<Input>,
     pub(crate) out: Out,
     errors: Box<dyn Write + Send>,
+    /// What errors and notes are painted with.
+    paint: Paint,
+    voice: Voice,
     is_terminal: bool,
+    is_process: bool,
+}
+
+/// How much is said, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Voice {
+    /// No words but errors.
+    pub(crate) quiet: bool,
+    /// More words than usual.
+    pub(crate) verbose: bool,
+    pub(crate) color: Wish,
+    pub(crate) progress: Wish,
 }
 
 /// Standard input.
@@ -39,7 +55,10 @@ impl Streams {
             input: Some(input),
             out: Out::new(Box::new(io::stdout())),
             errors: Box::new(io::stderr()),
+            paint: Paint::default(),
+            voice: Voice::default(),
             is_terminal: io::stdout().is_terminal(),
+            is_process: true,
         }
     }
 
@@ -54,7 +73,10 @@ impl Streams {
             input: Some(Input::Stream(Box::new(input))),
             out: Out::new(Box::new(output)),
             errors: Box::new(errors),
+            paint: Paint::default(),
+            voice: Voice::default(),
             is_terminal: false,
+            is_process: false,
         }
     }
 
@@ -75,8 +97,49 @@ impl Streams {
         self.input.take()
     }
 
-    /// Says something that is not data.
+    /// Whether these are the streams of this process.
+    pub(crate) fn is_process(&self) -> bool {
+        self.is_process
+    }
+
+    /// How much is said, and how.
+    pub(crate) fn voice(&self) -> Voice {
+        self.voice
+    }
+
+    /// Says how much is said from here on, and how.
+    pub(crate) fn set_voice(&mut self, voice: Voice) {
+        self.voice = voice;
+        self.out.paint.is_on = self.is_painted(voice.color, &io::stdout());
+        self.paint.is_on = self.is_painted(voice.color, &io::stderr());
+    }
+
+    fn is_painted(&self, color: Wish, stream: &impl anstream::stream::RawStream) -> bool {
+        match color {
+            Wish::Always => true,
+            Wish::Never => false,
+            // What the terminal can do, and what NO_COLOR and CLICOLOR_FORCE say.
+            Wish::Auto if self.is_process => {
+                anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
+            }
+            Wish::Auto => false,
+        }
+    }
+
+    /// What errors and notes are painted with.
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Says something that is not data, unless only errors are wanted.
     pub(crate) fn say(&mut self, text: &str) {
+        if !self.voice.quiet {
+            self.complain(text);
+        }
+    }
+
+    /// Says what is wrong.
+    pub(crate) fn complain(&mut self, text: &str) {
         if self.is_terminal {
             // Keeps what a person sees in order; a terminal that is gone needs no order.
             let _ = self.out.flush();
@@ -87,22 +150,37 @@ impl Streams {
 
     /// Says something about a file; `text` may come from the file.
     pub(crate) fn note(&mut self, path: &Path, text: &str) {
-        let file = plain(&path.display().to_string());
-        self.say(&format!("tenfold: {file}: {}\n", plain(text)));
+        let (who, file) = (self.paint.note("tenfold:"), shown(path));
+        self.say(&format!("{who} {file}: {}\n", plain(text)));
+    }
+
+    /// Says something about a file to those who want to know more.
+    pub(crate) fn detail(&mut self, path: &Path, text: &str) {
+        if self.voice.verbose {
+            let (who, file) = (self.paint.head("tenfold:"), shown(path));
+            self.say(&format!("{who} {file}: {}\n", plain(text)));
+        }
     }
 
     /// Says why a command stops.
     pub(crate) fn report(&mut self, failure: &Failure) {
         if !failure.is_quiet() {
-            self.say(&format!("tenfold: {}\n", failure.line()));
+            let who = self.paint.error("tenfold:");
+            self.complain(&format!("{who} {}\n", failure.line()));
         }
     }
+}
+
+/// A path, safe to print.
+fn shown(path: &Path) -> String {
+    plain(&path.display().to_string())
 }
 
 /// Standard output, buffered; its errors name it.
 pub(crate) struct Out {
     writer: Box<dyn Write + Send>,
     buffer: String,
+    pub(crate) paint: Paint,
 }
 
 /// How much is collected before it is passed on.
@@ -113,6 +191,7 @@ impl Out {
         Out {
             writer,
             buffer: String::new(),
+            paint: Paint::default(),
         }
     }
 

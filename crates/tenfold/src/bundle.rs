@@ -1,5 +1,9 @@
 //! The last step of the ladder: named tensors, and what a file says besides them.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::bytes::Progress;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -12,6 +16,8 @@ use crate::tensor::Tensor;
 pub struct Bundle {
     entries: Vec<(Key, Tensor)>,
     notes: Vec<Note>,
+    /// Where each name stands among the entries, once somebody has asked.
+    places: OnceLock<HashMap<String, usize>>,
     /// What the file says about itself.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -36,6 +42,7 @@ impl Bundle {
     /// Adds a tensor.
     pub fn push(&mut self, key: Key, tensor: Tensor) {
         self.entries.push((key, tensor));
+        self.places.take();
     }
 
     /// Keeps the tensors whose keys `keep` wants, and the remarks about them and about the file.
@@ -43,6 +50,31 @@ impl Bundle {
         self.notes
             .retain(|note| note.key.as_ref().is_none_or(&mut keep));
         self.entries.retain(|(key, _)| keep(key));
+        self.places.take();
+    }
+
+    /// Keeps the tensor at one place among the entries, and the remarks about it and the file.
+    pub fn keep(&mut self, place: usize) {
+        self.entries = self.entries.drain(..).skip(place).take(1).collect();
+        self.places.take();
+        let kept = self.entries.first().map(|(key, _)| key);
+        self.notes
+            .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
+    }
+
+    /// Gives every tensor, and the remarks about it, the key that `name` says.
+    pub fn rename(&mut self, mut name: impl FnMut(&Key) -> Key) {
+        let keys = self.entries.iter_mut().map(|(key, _)| key);
+        let noted = self.notes.iter_mut().filter_map(|note| note.key.as_mut());
+        keys.chain(noted).for_each(|key| *key = name(key));
+        self.places.take();
+    }
+
+    /// Adds the tensors of another bundle, and the remarks about it; its metadata is left out.
+    pub fn append(&mut self, other: Bundle) {
+        self.entries.extend(other.entries);
+        self.notes.extend(other.notes);
+        self.places.take();
     }
 
     /// Adds a remark.
@@ -70,12 +102,24 @@ impl Bundle {
     /// The tensor called `name`: first as a raw flat name, then as a path as [`Key`] shows it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tensor> {
-        let raw = self
-            .entries
-            .iter()
-            .find(|(key, _)| key.flat_name() == Some(name));
-        let found = raw.or_else(|| self.entries.iter().find(|(key, _)| key.to_string() == name));
-        found.map(|(_, tensor)| tensor)
+        let (_, tensor) = self.entries.get(self.place(name)?)?;
+        Some(tensor)
+    }
+
+    /// Where among the entries the tensor called `name` stands; the first, if there are several.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let places = self.places.get_or_init(|| {
+            let keys = || self.entries.iter().map(|(key, _)| key).enumerate();
+            let raw = keys().filter_map(|(place, key)| Some((key.flat_name()?.to_owned(), place)));
+            let shown = keys().map(|(place, key)| (key.to_string(), place));
+            let mut places = HashMap::new();
+            for (name, place) in raw.chain(shown) {
+                places.entry(name).or_insert(place);
+            }
+            places
+        });
+        places.get(name).copied()
     }
 
     /// The only tensor.
@@ -98,9 +142,20 @@ impl Bundle {
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
+        self.check_watched(limits, &Progress::default())
+    }
+
+    /// The same, counting the stored bytes of each tensor once it is checked.
+    ///
+    /// # Errors
+    /// As [`Bundle::check`].
+    pub fn check_watched(&self, limits: &Limits, progress: &Progress) -> Result<Vec<Note>> {
+        let len = |tensor: &Tensor| tensor.storage().stored_len();
+        progress.expect(self.entries.iter().map(|(_, tensor)| len(tensor)).sum());
         let mut notes = Vec::new();
         for (key, tensor) in &self.entries {
             notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
+            progress.add(len(tensor));
         }
         Ok(notes)
     }
@@ -119,5 +174,45 @@ impl Bundle {
             let text = "the name is used again; looking it up finds the first";
             self.note(Note::new(NoteKind::DuplicateName, text).on(&key));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Numbers;
+    use crate::tensor::{Order, Storage};
+
+    fn bundle(keys: &[Key]) -> Bundle {
+        let mut bundle = Bundle::new();
+        for (number, key) in (0_u8..).zip(keys) {
+            let storage = Storage::Dense {
+                order: Order::Row,
+                values: Numbers::from_vec(&[number]),
+            };
+            let tensor = Tensor::new(vec![], "u8".parse().unwrap(), vec![], storage);
+            bundle.push(key.clone(), tensor.unwrap());
+        }
+        bundle
+    }
+
+    #[test]
+    fn a_raw_name_is_found_before_a_path() {
+        let path = Key::tree(vec!["a".into(), "b".into()]);
+        let bundle = bundle(&[path, Key::flat("a/b"), Key::flat("a/b")]);
+        assert_eq!(bundle.place("a/b"), Some(1));
+        assert_eq!(bundle.place(r"a\/b"), Some(1));
+        assert_eq!(bundle.place("a"), None);
+    }
+
+    #[test]
+    fn names_are_looked_up_as_they_are_now() {
+        let mut bundle = bundle(&[Key::flat("a"), Key::flat("b")]);
+        assert_eq!(bundle.place("b"), Some(1));
+        bundle.rename(|key| Key::flat(format!("{key}2")));
+        assert_eq!((bundle.place("b"), bundle.place("b2")), (None, Some(1)));
+        bundle.keep(1);
+        assert_eq!(bundle.get("b2").unwrap().to_vec::<u8>().unwrap(), [1]);
+        assert_eq!((bundle.entries().len(), bundle.place("a2")), (1, None));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Progress, Sink, Source};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::limits::Limits;
 use crate::number::{Arity, Number};
@@ -207,6 +207,8 @@ pub struct WriteOptions {
     pub limits: Limits,
     /// Whether the file is brought to the disk before it gets its name; on unless switched off.
     pub skip_sync: bool,
+    /// Where to count the bytes that are written.
+    pub progress: Progress,
 }
 
 /// Which losses are permitted.

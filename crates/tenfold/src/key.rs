@@ -45,6 +45,36 @@ impl Key {
         }
     }
 
+    /// The key that [`Display`](fmt::Display) shows as `text`: segments parted by `/`, a statistic
+    /// after `@`, both escaped by a backslash where they are meant as letters.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut key = Key::root();
+        if text.is_empty() {
+            return key;
+        }
+        key.path.push(String::new());
+        let mut letters = text.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let is_path = key.state.is_none();
+            let part = match (&mut key.state, key.path.last_mut()) {
+                (Some(state), _) => state,
+                (None, Some(segment)) => segment,
+                (None, None) => break,
+            };
+            match letter {
+                '\\' => part.push(letters.next_if(|next| is_special(*next)).unwrap_or(letter)),
+                '/' if is_path => key.path.push(String::new()),
+                '@' if is_path => key.state = Some(String::new()),
+                letter => part.push(letter),
+            }
+        }
+        if text.starts_with('@') {
+            key.path.clear();
+        }
+        key
+    }
+
     /// The one segment of a key without statistic, unescaped: a flat format's name.
     #[must_use]
     pub fn flat_name(&self) -> Option<&str> {
@@ -81,12 +111,17 @@ impl fmt::Display for Key {
 
 fn escape(segment: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     for letter in segment.chars() {
-        if matches!(letter, '\\' | '/' | '@') {
+        if is_special(letter) {
             out.write_str("\\")?;
         }
         write!(out, "{letter}")?;
     }
     Ok(())
+}
+
+/// Whether a letter is escaped where it is part of a name.
+fn is_special(letter: char) -> bool {
+    matches!(letter, '\\' | '/' | '@')
 }
 
 #[cfg(test)]
@@ -115,5 +150,27 @@ mod tests {
             "enc/w@Adam.m1"
         );
         assert_eq!(Key::root().statistic("m").to_string(), "@m");
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back() {
+        let keys = [
+            Key::root(),
+            Key::root().statistic("m/@1"),
+            Key::flat(r"enc/w@1\"),
+            tree(&["a", "", "b@c"]),
+            tree(&["", ""]),
+            tree(&["enc", "w"]).statistic("Adam.m1"),
+            tree(&["重み"]).statistic(""),
+        ];
+        for key in keys {
+            assert_eq!(Key::parse(&key.to_string()), key, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_before_any_other_letter_is_itself() {
+        assert_eq!(Key::parse(r"a\b\"), Key::flat(r"a\b\"));
+        assert_eq!(Key::parse("w@m@1/x"), Key::flat("w").statistic("m@1/x"));
     }
 }

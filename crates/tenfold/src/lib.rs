@@ -24,6 +24,7 @@
 
 mod bundle;
 mod bytes;
+mod compare;
 mod convert;
 mod error;
 mod format;
@@ -39,8 +40,13 @@ mod wire;
 use std::path::Path;
 
 pub use bundle::Bundle;
-pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder, Sink, Source, Spool};
-pub use convert::{losses, save, write_to};
+pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use compare::{
+    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
+    PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
+    tensor_hashes,
+};
+pub use convert::{losses, remove_drafts, save, write_to};
 pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
 pub use format::{
     Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,
@@ -55,8 +61,8 @@ pub use number::{
     Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
 };
 pub use tensor::{
-    Address, Cell, Density, Dim, Operation, Order, Packing, Placed, Size, Slice, Storage, Symmetry,
-    Tensor, Tolerance,
+    Address, Cell, Density, Dim, Operation, Order, Packing, Pick, Placed, Size, Slice, Storage,
+    Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

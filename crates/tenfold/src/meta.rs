@@ -129,6 +129,12 @@ impl Meta {
         }
     }
 
+    /// Takes a value away, if there is one called `name`.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let place = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.remove(place).1)
+    }
+
     /// The value called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tenfold::{Aspect, Format, Number};
+use tenfold::{Allow, Aspect, Format, Number};
 
 use super::{Reading, Transform, named};
 
@@ -56,12 +56,18 @@ pub(crate) struct Target {
 pub(crate) type Permission = Option<Aspect>;
 
 /// Reads the name of an aspect, or `all`.
-fn aspects() -> impl TypedValueParser<Value = Permission> {
+pub(super) fn aspects() -> impl TypedValueParser<Value = Permission> {
     let words = Aspect::ALL.iter().map(|aspect| aspect.as_str());
     PossibleValuesParser::new(words.chain(["all"])).map(|word| {
         let is_it = |aspect: &&Aspect| aspect.as_str() == word;
         Aspect::ALL.iter().find(is_it).copied()
     })
+}
+
+/// What the words of `--allow` permit.
+pub(crate) fn allow(permissions: &[Permission]) -> Allow {
+    let aspects: Option<Vec<Aspect>> = permissions.iter().copied().collect();
+    aspects.map_or(Allow::Everything, Allow::These)
 }
 
 fn target(text: &str) -> Result<Target, String> {

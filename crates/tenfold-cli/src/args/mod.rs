@@ -1,19 +1,39 @@
 //! The words on the command line.
 
+mod address;
+mod choice;
 mod convert;
+mod diff;
+mod edit;
+mod hash;
+mod info;
 mod limits;
+mod parse;
 mod size;
+mod stats;
+mod tools;
 mod transform;
+mod voice;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Format, Mode, formats};
 
-pub(crate) use convert::{Cast, Convert};
+pub(crate) use address::{Part, Words};
+pub(crate) use choice::Choice;
+pub(crate) use convert::{Cast, Convert, allow};
+pub(crate) use diff::Diff;
+pub(crate) use edit::Edit;
+pub(crate) use hash::Hash;
+pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
+pub(crate) use parse::{color, parse};
+pub(crate) use stats::Stats;
+pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use transform::{Meant, Transform};
+pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
 #[derive(Parser)]
@@ -23,9 +43,12 @@ pub(crate) use transform::{Meant, Transform};
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = "Exit codes: 0 fine, 1 the answer is no (a malformed file, say), 2 a usage or \
-                  input/output problem, 3 refused because something would be lost."
+                  input/output problem, 3 refused because something would be lost, 130 \
+                  interrupted."
 )]
 pub(crate) struct Tenfold {
+    #[command(flatten)]
+    pub(crate) voice: VoiceFlags,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -34,14 +57,21 @@ pub(crate) struct Tenfold {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Say what is in files, from their headers alone
-    #[command(after_help = "Example:\n  tenfold info model.zt\n  tenfold info --json *.zt")]
-    Info(Files),
+    #[command(
+        visible_alias = "ls",
+        after_help = "`tenfold FILE` does the same.\n\n\
+                      Example:\n  tenfold info model.zt\n  tenfold info --tree --sort size model.zt\n  \
+                      tenfold info --json *.zt"
+    )]
+    Info(Describe),
     /// Read files to the last byte and say whether they are sound
     #[command(after_help = "Example:\n  tenfold verify model.zt\n  \
                             tenfold verify --strict --json *.zt")]
     Verify(Files),
     /// Print the values of a file
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
+                            tenfold show 'model.zt:enc.w[0:3, -1]'\n  \
+                            tenfold show model.zt enc.w '0:3, -1'\n  \
                             tenfold show --json model.zt > model.json")]
     Show(Show),
     /// Write a file anew, in its own format or another
@@ -54,6 +84,54 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Box<Convert>),
+    /// Say what is wrong with the values of files, and how they are distributed
+    #[command(
+        after_help = "Everything but the counts is about the finite values.\n\n\
+                            Example:\n  tenfold stats model.zt\n  \
+                            tenfold stats model.zt --only 'enc*' --hist\n  \
+                            tenfold stats --fail-on nan,inf *.zt"
+    )]
+    Stats(Stats),
+    /// Print a hash of what files mean: the same in any format, order or compression
+    #[command(after_help = "What is hashed, and how: docs/hash.md.\n\n\
+                            Example:\n  tenfold hash model.zt model.npy\n  \
+                            tenfold hash --tensors model.zt\n  \
+                            tenfold hash *.zt > SUMS\n  tenfold hash --check SUMS")]
+    Hash(Hash),
+    /// Say what changed from one file to another, whatever their formats
+    #[command(
+        after_help = "Tensors are paired by name, dimensions by name where both have the same \
+                            names. Exit code 0: all the same; 1: something differs; 2: trouble.\n\n\
+                            Example:\n  tenfold diff before.zt after.zt\n  \
+                            tenfold diff model-f32.zt model-bf16.zt --ignore-dtype --ulp 0\n  \
+                            tenfold diff integrals.tens rewritten.npy --rtol 1e-12 --atol 1e-15\n  \
+                            tenfold diff old.zt new.zt --map 'model.*=*' --only 'enc*' --top 5"
+    )]
+    Diff(Diff),
+    /// Change names and metadata of a file, in place
+    #[command(
+        after_help = "The file is replaced at once and whole, or not at all.\n\n\
+                      Example:\n  tenfold edit model.zt --rename 's/^model\\.//' --drop '*.bias'\n  \
+                      tenfold edit model.zt --set enc.w:unit=mV --dry-run\n  \
+                      tenfold edit model.primitiv --strip-state -o small.primitiv\n  \
+                      tenfold edit adam.primitiv --set Adam.alpha=0.001"
+    )]
+    Edit(Edit),
+    /// Make a folder of small files in every format, and show what can be done with them
+    #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
+    Demo(Demo),
+    /// Print what makes a shell complete the words of this program
+    #[command(
+        after_help = "Example:\n  tenfold completions bash > ~/.local/share/bash-completion/completions/tenfold\n  \
+                      tenfold completions zsh > ~/.zfunc/_tenfold\n  \
+                      tenfold completions fish > ~/.config/fish/completions/tenfold.fish"
+    )]
+    Completions(Completions),
+    /// Print the manual page, or write one for every command
+    #[command(
+        after_help = "Example:\n  tenfold man | man -l -\n  tenfold man ~/.local/share/man/man1"
+    )]
+    Man(Man),
     /// List the formats and what they hold
     #[command(after_help = "Example:\n  tenfold formats\n  tenfold formats blz")]
     Formats(Formats),
@@ -62,7 +140,7 @@ pub(crate) enum Command {
 /// The arguments of the commands that take any number of files.
 #[derive(Args)]
 pub(crate) struct Files {
-    /// The files; `-` is standard input
+    /// The files, or tensors of them as in `FILE:KEY` or `FILE:KEY[0:3]`; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON, one object a file and line
@@ -75,14 +153,30 @@ pub(crate) struct Files {
 /// The arguments of `show`.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The file; `-` is standard input
+    /// The file, or a part of it as in `FILE:KEY[0:3]`; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) words: Words,
+    #[command(flatten)]
+    pub(crate) part: Part,
     /// Print all values, exactly, as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all values in another form
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    pub(crate) form: Option<Form>,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// How values are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// As Vespa writes tensors: `tensor(x{},y[2]):{a:[1.0, 2.0]}`
+    Literal,
+    /// The same as --json
+    Json,
 }
 
 /// The arguments of `formats`.

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use tenfold::{Allow, Aspect, Bundle, Format, Loss, Overflow, Sink, WriteOptions, formats};
+use tenfold::{
+    Allow, Aspect, Bundle, Format, Loss, Overflow, Progress, Sink, WriteOptions, formats,
+};
 
 use super::Outcome;
-use crate::args::Convert;
+use crate::args::{Convert, allow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, DASH};
+use crate::meter::Meter;
 use crate::options;
-use crate::render::note_text;
+use crate::render::{bytes_text, note_text};
 use crate::select::{cast, select};
 use crate::streams::{Streams, in_output};
 use crate::transform;
@@ -46,8 +49,15 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         stem: stem(&args.input),
         limits: args.reading.limits.0.clone(),
         skip_sync: args.no_sync,
+        progress: Progress::default(),
     };
+    streams.detail(&args.input, &format!("read as {}", info.name));
     let said = write(args, &opened.bundle, target, &how, streams)?;
+    let len = bytes_text(how.progress.done());
+    streams.detail(
+        &args.output,
+        &format!("{len} written as {}", target.info().name),
+    );
     for line in loss_lines(&said) {
         streams.note(&args.output, &line);
     }
@@ -55,8 +65,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
 }
 
 fn allowed(args: &Convert) -> Allow {
-    let aspects: Option<Vec<Aspect>> = args.allow.iter().copied().collect();
-    aspects.map_or(Allow::Everything, Allow::These)
+    allow(&args.allow)
 }
 
 /// What a tensor without a name is called: as its file.
@@ -121,6 +130,7 @@ fn write(
         failure if failure.is_usage() => failure,
         failure => failure.about(&args.input),
     };
+    let _meter = Meter::start(streams, &how.progress);
     if args.output != Path::new(DASH) {
         return tenfold::save(bundle, &args.output, format, how, args.force).map_err(about_input);
     }

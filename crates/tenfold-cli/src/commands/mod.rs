@@ -1,9 +1,16 @@
 //! The commands, a file each.
 
+mod completions;
 mod convert;
+mod demo;
+mod diff;
+mod edit;
 mod formats;
+mod hash;
 mod info;
+mod man;
 mod show;
+mod stats;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +30,13 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Verify(args) => verify::run(args, streams),
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
+        Command::Stats(args) => stats::run(args, streams),
+        Command::Hash(args) => hash::run(args, streams),
+        Command::Diff(args) => diff::run(args, streams),
+        Command::Edit(args) => edit::run(args, streams),
+        Command::Demo(args) => demo::run(args, streams),
+        Command::Completions(args) => completions::run(args, streams),
+        Command::Man(args) => man::run(args, streams),
         Command::Formats(args) => formats::run(args, streams),
     }
 }

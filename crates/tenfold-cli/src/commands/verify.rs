@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use tenfold::{Error, Format, Mode, Note, NoteKind, Result};
+use tenfold::{Error, Format, Mode, Note, NoteKind, Progress, Result};
 
 use super::{Outcome, each_file};
+use crate::address::Address;
 use crate::args::{Files, Reading};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::meter::Meter;
 use crate::options;
 use crate::render::{Json, counted, note, note_text, plain, shown_name};
 use crate::streams::{Out, Streams};
@@ -42,15 +44,21 @@ fn examine(
     streams: &mut Streams,
     found: &mut Found,
 ) -> Result<(), Failure> {
-    let source = input::source(file, streams)?;
-    let format = input::detect(&source, file, reading)?;
+    let address = Address::find(file);
+    let source = input::source(&address.file, streams)?;
+    let format = input::detect(&source, &address.file, reading)?;
     let info = format.info();
     found.format = Some(format);
+    streams.detail(file, &format!("read as {}", info.name));
     let (options, _) = options::split(&reading.options, info, None)?;
-    let bundle = input::read(&source, format, reading, options)?.bundle;
+    let mut bundle = input::read(&source, format, reading, options)?.bundle;
+    address.narrow(&mut bundle, info, &reading.limits.0)?;
     found.n_tensors = u64::try_from(bundle.entries().len()).ok();
     found.notes = bundle.notes().to_vec();
-    let notes = bundle.check(&reading.limits.0);
+    let progress = Progress::default();
+    let meter = Meter::start(streams, &progress);
+    let notes = bundle.check_watched(&reading.limits.0, &progress);
+    drop(meter);
     let notes = notes.map_err(|error| error.of(info.name))?;
     let broken = notes.iter().find(|note| note.kind == NoteKind::Lenient);
     let fault = broken

@@ -123,7 +123,7 @@ impl<'a> Json<'a> {
 }
 
 /// A JSON string; also what JSON would let pass is escaped if a terminal could act on it.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let escaped = serde_json::Value::from(text).to_string();
     let mut safe = String::with_capacity(escaped.len());
     for letter in escaped.chars() {

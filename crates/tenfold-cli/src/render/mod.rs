@@ -4,8 +4,10 @@ mod array;
 mod describe;
 mod element;
 mod json;
+mod paint;
 mod plain;
 mod table;
+mod type_spec;
 mod value;
 mod window;
 mod words;
@@ -13,11 +15,14 @@ mod words;
 pub(crate) use array::array;
 pub(crate) use describe::{describe, metadata, metadata_lines, note, note_text, shown_name};
 pub(crate) use element::{element, elements};
-pub(crate) use json::Json;
+pub(crate) use json::{Json, quoted};
+pub(crate) use paint::Paint;
 pub(crate) use plain::plain;
 pub(crate) use table::{Row, Table};
-use value::{short_value, value};
+pub(crate) use type_spec::{is_dim_name, type_of, type_spec};
+pub(crate) use value::{short_value, value};
 pub(crate) use window::{EDGE, Window, is_small};
 pub(crate) use words::{
-    bytes_text, cells_text, counted, dim_names_text, kind_text, names_text, shape_text, when_text,
+    bytes_text, cells_text, count_text, counted, dim_names_text, kind_text, names_text, shape_text,
+    when_text,
 };

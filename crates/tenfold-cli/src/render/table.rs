@@ -1,6 +1,7 @@
 //! Aligned columns.
 
 use tenfold::Result;
+use unicode_width::UnicodeWidthStr;
 
 use super::plain;
 use crate::streams::Out;
@@ -9,6 +10,7 @@ use crate::streams::Out;
 #[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
+    has_heads: bool,
 }
 
 /// One row, and lines that belong to it.
@@ -26,6 +28,13 @@ impl Row {
             below: Vec::new(),
         }
     }
+
+    /// Puts another name into the first cell.
+    pub(crate) fn rename(&mut self, name: &str) {
+        if let Some(first) = self.cells.first_mut() {
+            *first = plain(name);
+        }
+    }
 }
 
 impl Table {
@@ -33,6 +42,7 @@ impl Table {
     pub(crate) fn new(heads: &[&str]) -> Table {
         Table {
             rows: vec![Row::new(heads)],
+            has_heads: true,
         }
     }
 
@@ -46,14 +56,13 @@ impl Table {
         let widths: Vec<usize> = (0..n_columns.unwrap_or(0))
             .map(|column| self.width(column))
             .collect();
-        for row in &self.rows {
-            let mut line = String::from(indent);
-            for (cell, width) in row.cells.iter().zip(&widths) {
-                line.push_str(cell);
-                let gap = width.saturating_sub(cell.chars().count()).saturating_add(2);
-                line.extend(std::iter::repeat_n(' ', gap));
-            }
-            out.text(line.trim_end())?;
+        for (place, row) in self.rows.iter().enumerate() {
+            let paint = out.paint;
+            out.text(&match self.has_heads {
+                true if place == 0 => paint.head(&line(indent, &row.cells, &widths, str::to_owned)),
+                true => line(indent, &row.cells, &widths, |name| paint.name(name)),
+                false => line(indent, &row.cells, &widths, str::to_owned),
+            })?;
             out.text("\n")?;
             for line in &row.below {
                 out.text(&format!("{indent}  {}\n", plain(line)))?;
@@ -68,8 +77,60 @@ impl Table {
             .iter()
             .filter(|row| row.cells.len() > column.saturating_add(1))
             .filter_map(|row| row.cells.get(column))
-            .map(|cell| cell.chars().count())
+            .map(|cell| cell.width())
             .max()
             .unwrap_or(0)
+    }
+}
+
+/// One line; the first cell is painted.
+fn line(
+    indent: &str,
+    cells: &[String],
+    widths: &[usize],
+    paint: impl Fn(&str) -> String,
+) -> String {
+    let mut line = String::from(indent);
+    let mut gap = 0;
+    for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if !cell.is_empty() {
+            line.extend(std::iter::repeat_n(' ', gap));
+            gap = 0;
+            line.push_str(&match place {
+                0 => paint(cell),
+                _ => cell.clone(),
+            });
+        }
+        let room = width.saturating_sub(cell.width()).saturating_add(2);
+        gap = gap.saturating_add(room);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams::printed;
+
+    #[test]
+    fn columns_are_aligned_by_what_a_terminal_shows() {
+        let mut table = Table::new(&["name", "dtype"]);
+        for (name, dtype) in [("重み", "f32"), ("e\u{301}", ""), ("abcde", "u8")] {
+            table.push(Row::new([name, dtype]));
+        }
+        let text = printed(|out| table.print("", out));
+        assert_eq!(text, "name   dtype\n重み   f32\ne\u{301}\nabcde  u8\n");
+    }
+
+    #[test]
+    fn colours_do_not_move_columns() {
+        let mut table = Table::new(&["name", "dtype"]);
+        table.push(Row::new(["a", "f32"]));
+        let text = printed(|out| {
+            out.paint.is_on = true;
+            table.print("", out)
+        });
+        let heads = "\u{1b}[2mname  dtype\u{1b}[0m";
+        assert_eq!(text, format!("{heads}\n\u{1b}[1ma\u{1b}[0m     f32\n"));
     }
 }

@@ -10,6 +10,23 @@ pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
     }
 }
 
+/// A number as it is spoken: exact while it is short, then rounded down, such as `1.2 M`.
+pub(crate) fn count_text(count: u128) -> String {
+    const UNITS: &[(&str, u128)] = &[
+        ("T", 1_000_000_000_000),
+        ("B", 1_000_000_000),
+        ("M", 1_000_000),
+        ("k", 1_000),
+    ];
+    match UNITS.iter().find(|(_, unit)| count >= *unit) {
+        Some((name, unit)) if count >= 10_000 => {
+            let tenths = count % unit * 10 / unit;
+            format!("{}.{tenths} {name}", count / unit)
+        }
+        _ => count.to_string(),
+    }
+}
+
 /// A number of bytes, rounded down to a tenth of the unit that fits.
 pub(crate) fn bytes_text(len: u64) -> String {
     const UNITS: &[(&str, u64)] = &[
@@ -129,6 +146,15 @@ pub(crate) fn when_text(when: When) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_said_as_they_are_spoken() {
+        assert_eq!(count_text(9_999), "9999");
+        assert_eq!(count_text(10_000), "10.0 k");
+        assert_eq!(count_text(1_299_999), "1.2 M");
+        assert_eq!(count_text(7_000_000_000), "7.0 B");
+        assert_eq!(count_text(u64::MAX.into()), "18446744.0 T");
+    }
 
     #[test]
     fn sizes_are_said_in_the_unit_that_fits() {

@@ -3,9 +3,9 @@
 mod labels;
 mod step;
 
-use tenfold::{Allow, Aspect, Bundle, Error, Info, Key};
+use tenfold::{Aspect, Bundle, Error, Info, Key};
 
-use crate::args::{Convert, Meant, Transform};
+use crate::args::{Convert, Meant, Transform, allow};
 use crate::failure::Failure;
 use crate::render::shown_name;
 use crate::select::{demand, names};
@@ -35,7 +35,7 @@ pub(crate) fn apply(
             name: &name,
             transform,
             lists: &lists,
-            may_drop_labels: may_drop_labels(args),
+            may_drop_labels: allow(&args.allow).permits(Aspect::Labels),
             may_replace: args.force,
             limits: &args.reading.limits.0,
             found: Vec::new(),
@@ -53,12 +53,6 @@ pub(crate) fn apply(
         None => Ok(()),
         Some(dim) => Err(Failure::usage(format!("no tensor has a dimension {dim:?}"))),
     }
-}
-
-fn may_drop_labels(args: &Convert) -> bool {
-    let aspects: Option<Vec<Aspect>> = args.allow.iter().copied().collect();
-    let allow = aspects.map_or(Allow::Everything, Allow::These);
-    allow.permits(Aspect::Labels)
 }
 
 /// Every glob of every flag.

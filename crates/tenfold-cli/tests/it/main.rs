@@ -1,12 +1,21 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
+mod address;
 mod convert;
 mod corpus;
+mod demo;
+mod edit;
 mod formats;
+mod hash;
 mod info;
+mod literal;
 mod program;
+mod saving;
 mod show;
+mod stats;
 mod support;
+mod tools;
 mod transform;
 mod usage;
 mod verify;
+mod voice;

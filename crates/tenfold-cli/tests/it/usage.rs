@@ -4,7 +4,9 @@ use crate::support::tenfold;
 
 #[test]
 fn help_is_data_and_has_examples() {
-    for command in ["info", "verify", "show", "convert", "formats"] {
+    for command in [
+        "info", "verify", "show", "convert", "stats", "hash", "formats",
+    ] {
         let ran = tenfold([command, "--help"]);
         assert_eq!(ran.exit.code(), 0);
         assert_eq!(ran.errors, "");

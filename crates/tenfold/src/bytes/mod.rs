@@ -10,6 +10,7 @@ mod filter;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
+mod progress;
 mod records;
 mod scan;
 mod sink;
@@ -24,6 +25,7 @@ pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
 pub(crate) use filter::{Compressor, Filter};
 pub(crate) use pages::Pages;
+pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
@@ -103,6 +105,19 @@ impl Bytes {
     /// A run of a source.
     pub(crate) fn run(source: &Source, range: Range<u64>) -> Result<Bytes> {
         Bytes::part(source, Extent::Run(range))
+    }
+
+    /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
+    pub(crate) fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
+        match (&self.0.extent, &self.0.filter) {
+            (Extent::Run(run), Filter::None) => {
+                let start = run.start.checked_add(range.start)?;
+                let end = run.start.checked_add(range.end)?;
+                (start <= end && end <= run.end)
+                    .then(|| Bytes::plain(self.0.source.clone(), Extent::Run(start..end)))
+            }
+            _ => None,
+        }
     }
 
     /// The same stored bytes, read through `filter`.
@@ -201,6 +216,11 @@ impl Bytes {
             (Extent::Run(range), Filter::None) => self.0.source.slice(range.clone()),
             _ => None,
         }
+    }
+
+    /// Whether they are decompressed as they are read.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.0.filter != Filter::None
     }
 
     /// Fills `buffer` with the decoded bytes from `at` on. No checksum is looked at.

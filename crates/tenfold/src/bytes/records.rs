@@ -101,10 +101,15 @@ impl Records {
 
     /// The labels of the record that begins at `at`.
     pub(crate) fn labels_at(&self, source: &Source, at: u64) -> Result<Vec<String>> {
+        Ok(self.record_at(source, at)?.0)
+    }
+
+    /// The labels of the record that begins at `at`, and where its cells begin.
+    pub(crate) fn record_at(&self, source: &Source, at: u64) -> Result<(Vec<String>, u64)> {
         let mut scan = Scan::part(source, "", at..self.span.end);
         let mut names = vec![String::new(); self.labels];
         read_labels(&mut scan, &mut names, &lifted())?;
-        Ok(names)
+        Ok((names, scan.at()))
     }
 
     /// Walks over all records; `each` may read the cells or leave them.

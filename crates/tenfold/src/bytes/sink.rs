@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::{Algorithm, Bytes, DigestState, PIECE, wide};
+use super::{Algorithm, Bytes, DigestState, PIECE, Progress, wide};
 use crate::error::{Error, Result};
 
 /// An append-only target: a file, a stream or memory.
@@ -13,6 +13,7 @@ pub struct Sink {
     buffer: Vec<u8>,
     at: u64,
     digest: Option<DigestState>,
+    progress: Progress,
 }
 
 enum Target {
@@ -28,6 +29,7 @@ impl Sink {
             buffer: Vec::new(),
             at: 0,
             digest: None,
+            progress: Progress::default(),
         }
     }
 
@@ -47,6 +49,16 @@ impl Sink {
     #[must_use]
     pub fn stream(stream: Box<dyn Write + Send>) -> Self {
         Sink::new(Target::Stream(stream))
+    }
+
+    /// Counts what is written from here on in `progress`.
+    pub(crate) fn report_to(&mut self, progress: Progress) {
+        self.progress = progress;
+    }
+
+    fn advance(&mut self, len: u64) {
+        self.at = self.at.saturating_add(len);
+        self.progress.add(len);
     }
 
     /// How many bytes have been written: the offset of the next.
@@ -72,7 +84,7 @@ impl Sink {
                 self.flush()?;
             }
         }
-        self.at = self.at.saturating_add(wide(bytes.len()));
+        self.advance(wide(bytes.len()));
         Ok(())
     }
 
@@ -107,15 +119,18 @@ impl Sink {
 
     /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
     fn copy_in_kernel(&mut self, from: &File, start: u64, end: u64) -> Result<u64> {
+        /// Large enough for the kernel, small enough to see how far it is.
+        #[cfg(target_os = "linux")]
+        const STEP: u64 = 64 << 20;
         let mut at = start;
         #[cfg(target_os = "linux")]
-        if let Target::File(to) = &self.target {
-            while at < end {
-                let len = super::narrow((end.saturating_sub(at)).min(1 << 30))?;
-                match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
-                    Ok(0) | Err(_) => break,
-                    Ok(done) => self.at = self.at.saturating_add(wide(done)),
-                }
+        while let Target::File(to) = &self.target
+            && at < end
+        {
+            let len = super::narrow((end.saturating_sub(at)).min(STEP))?;
+            match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
+                Ok(0) | Err(_) => break,
+                Ok(done) => self.advance(wide(done)),
             }
         }
         Ok(at)

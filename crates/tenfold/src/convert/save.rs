@@ -1,8 +1,12 @@
 //! Writing a file so that it is there whole, or not at all.
 
 use std::fs::{File, OpenOptions};
+use std::io::ErrorKind::{AlreadyExists, IsADirectory, NotFound};
+use std::io::IsTerminal;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use super::draft::Draft;
 use super::{losses, lower::lower};
 use crate::bundle::Bundle;
 use crate::bytes::Sink;
@@ -47,6 +51,11 @@ pub fn write_to(
         }
         .into());
     }
+    let parts = lowered.entries().iter();
+    let parts = parts.flat_map(|(_, tensor)| tensor.storage().parts());
+    how.progress
+        .expect(parts.map(|part| part.bytes.len()).sum());
+    out.report_to(how.progress.clone());
     format
         .write(&lowered, out, how)
         .map_err(|error| error.of(info.name))?;
@@ -56,8 +65,11 @@ pub fn write_to(
 /// Saves a bundle as the file `path`, which must not exist unless `replace` is set.
 ///
 /// The file is written under no name, brought to the disk, and only then named: `path` is never a
-/// part of a file, whatever happens. Replacing names it `.NAME.tenfold-new` for the moment before
-/// it takes the old one's place.
+/// part of a file, whatever happens. A file that is replaced hands on its permissions; one that is
+/// read while it is replaced is read to its end. Of a link, what it points to is replaced.
+///
+/// What is no file, such as a pipe or a device, cannot be there whole or not at all: it is written
+/// to as the bytes come.
 ///
 /// # Errors
 /// [`Error::Refused`] if the format cannot hold everything, [`Error::Io`] if the system fails.
@@ -69,120 +81,87 @@ pub fn save(
     replace: bool,
 ) -> Result<Vec<Loss>> {
     let in_file = |error: Error| error.in_file(path);
-    if !replace && path.symlink_metadata().is_ok() {
-        let why = format!("{} exists already; --force replaces it", path.display());
-        return Err(Error::invalid(why));
+    match Place::find(path, replace).map_err(in_file)? {
+        Place::Stream(file) => {
+            let mut out = Sink::stream(Box::new(file));
+            let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
+            out.finish().map_err(in_file)?;
+            Ok(said)
+        }
+        Place::File(place) => {
+            let draft = Draft::create(&place).map_err(in_file)?;
+            let mut out = Sink::file(draft.file.try_clone()?);
+            let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
+            out.finish().map_err(in_file)?;
+            match draft.publish(replace, !how.skip_sync) {
+                Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
+                other => other.map_err(in_file),
+            }?;
+            Ok(said)
+        }
     }
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let draft = Draft::create(folder, path).map_err(in_file)?;
-    let mut out = Sink::file(draft.file.try_clone()?);
-    let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
-    out.finish().map_err(in_file)?;
-    draft
-        .publish(path, replace, !how.skip_sync)
-        .map_err(in_file)?;
-    if !how.skip_sync {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(said)
 }
 
-/// A file that has no name yet, or a hidden one where the system cannot do without.
-struct Draft {
-    file: File,
-    hidden: Option<PathBuf>,
+/// Where a file is to go.
+enum Place {
+    /// To a name in a folder.
+    File(PathBuf),
+    /// Straight into what is no file.
+    Stream(File),
 }
 
-impl Draft {
-    fn create(folder: &Path, path: &Path) -> Result<Draft> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = nameless(folder) {
-            return Ok(Draft { file, hidden: None });
-        }
-        let _ = folder;
-        let hidden = hidden_name(path)?;
-        remove(&hidden)?;
-        // Never an existing file, nor through a link that somebody laid there meanwhile.
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&hidden)?;
-        Ok(Draft {
-            file,
-            hidden: Some(hidden),
-        })
-    }
-
-    /// Gives the file its name.
-    fn publish(mut self, path: &Path, replace: bool, sync: bool) -> Result<()> {
-        if sync {
-            self.file.sync_all()?;
-        }
-        #[cfg(target_os = "linux")]
-        if self.hidden.is_none() {
-            if !replace {
-                return link(&self.file, path);
+impl Place {
+    fn find(path: &Path, replace: bool) -> Result<Place> {
+        let about = match path.metadata() {
+            Err(error) if error.kind() == NotFound && path.is_symlink() => {
+                let why = format!("{} is a link to nothing", path.display());
+                return Err(Error::invalid(why));
             }
-            let hidden = hidden_name(path)?;
-            remove(&hidden)?;
-            link(&self.file, &hidden)?;
-            self.hidden = Some(hidden);
+            Err(error) if error.kind() == NotFound => return Ok(Place::File(path.into())),
+            other => other?,
+        };
+        if about.is_dir() {
+            return Err(std::io::Error::from(IsADirectory).into());
         }
-        if let Some(hidden) = &self.hidden {
-            std::fs::rename(hidden, path)?;
-            self.hidden = None;
+        if is_own_stream(path) || !about.is_file() && !about.file_type().is_block_device() {
+            return Place::stream(path);
         }
-        Ok(())
+        if !replace {
+            return Err(taken(path));
+        }
+        if about.file_type().is_block_device() {
+            return Place::stream(path);
+        }
+        // A link stays, and the file it points to is replaced, in its own folder.
+        let file = if path.is_symlink() {
+            path.canonicalize()?
+        } else {
+            path.into()
+        };
+        Ok(Place::File(file))
+    }
+
+    fn stream(path: &Path) -> Result<Place> {
+        // At the end: a shell may have opened the same file to append to it.
+        let file = OpenOptions::new().append(true).open(path)?;
+        if file.is_terminal() {
+            let name = path.display();
+            let why = format!("{name} is a terminal, and these bytes are not for reading");
+            return Err(Error::invalid(why));
+        }
+        Ok(Place::Stream(file))
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some(hidden) = &self.hidden {
-            // The save has failed already; what stays is a hidden file that the next one replaces.
-            let _ = std::fs::remove_file(hidden);
-        }
-    }
+fn taken(path: &Path) -> Error {
+    let why = format!("{} exists already; --force replaces it", path.display());
+    Error::invalid(why)
 }
 
-/// Removes what a save that was killed left behind.
-fn remove(hidden: &Path) -> Result<()> {
-    match std::fs::remove_file(hidden) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
-fn hidden_name(path: &Path) -> Result<PathBuf> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| Error::invalid("a file needs a name"))?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(".tenfold-new");
-    Ok(path.with_file_name(hidden))
-}
-
-/// A file in `folder` without a name; `None` where the file system has no such thing.
-#[cfg(target_os = "linux")]
-fn nameless(folder: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    // Any failure falls back to a hidden name, where a real one shows up again.
-    rustix::fs::open(folder, flags, Mode::from_bits_truncate(0o666))
-        .ok()
-        .map(File::from)
-}
-
-/// Gives a nameless file a name.
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    rustix::fs::linkat(CWD, own.as_str(), CWD, path, AtFlags::SYMLINK_FOLLOW)
-        .map_err(|error| std::io::Error::from(error).into())
+/// Whether a path is another word for one of the streams that this process was given.
+fn is_own_stream(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    let streams = ["/dev/stdout", "/dev/stderr"];
+    let is_in = |folder: &&str| path.parent() == Some(Path::new(folder));
+    folders.iter().any(is_in) || streams.iter().any(|name| path == Path::new(name))
 }

@@ -56,7 +56,7 @@ impl Rounding {
 }
 
 /// The bits of a float's significand, the one that is not stored included.
-fn significand(number: Number) -> usize {
+pub(crate) fn significand(number: Number) -> usize {
     match number {
         Number::F16 => 11,
         Number::Bf16 => 8,
@@ -131,7 +131,8 @@ impl Compute for Cast {
         }
         let mut cast = Vec::with_capacity(buffer.len().saturating_add(to.width()));
         for number in stored.chunks_exact(from.width()) {
-            if !convert(from, to, self.rounding, number, &mut cast) && self.over == Overflow::Fails
+            if !convert_rounded(from, to, self.rounding, number, &mut cast)
+                && self.over == Overflow::Fails
             {
                 let mut text = String::new();
                 super::write_number(from, number, &mut text);
@@ -148,7 +149,12 @@ impl Compute for Cast {
 
 /// Appends one number, given by its little-endian bytes, as another type; false if it has no room
 /// for it and the nearest was taken.
-pub(super) fn convert(
+pub(crate) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    convert_rounded(from, to, Rounding::NearestEven, bytes, out)
+}
+
+/// [`convert`], where it is said how to round.
+fn convert_rounded(
     from: Number,
     to: Number,
     rounding: Rounding,
@@ -179,13 +185,13 @@ pub(super) fn convert(
 }
 
 /// A whole number of any type.
-struct Whole {
-    is_negative: bool,
-    magnitude: u128,
+pub(super) struct Whole {
+    pub(super) is_negative: bool,
+    pub(super) magnitude: u128,
 }
 
 impl Whole {
-    fn of(from: Number, bytes: &[u8]) -> Whole {
+    pub(super) fn of(from: Number, bytes: &[u8]) -> Whole {
         let is_negative =
             from.kind() == Kind::Signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
         let filler: u128 = if is_negative { u128::MAX } else { 0 };
@@ -206,14 +212,8 @@ impl Whole {
 
     /// The whole number that a float is rounded to; `None` for NaN, infinities and what has more
     /// than 128 bits.
-    fn of_float(from: Number, rounding: Rounding, bytes: &[u8]) -> Option<Whole> {
-        let mut quad = Vec::new();
-        if from == Number::F128 {
-            quad.extend_from_slice(bytes);
-        } else {
-            widen(from, Number::F128, bytes, &mut quad);
-        }
-        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+    pub(super) fn of_float(from: Number, rounding: Rounding, bytes: &[u8]) -> Option<Whole> {
+        let quad = as_quad(from, bytes);
         let is_negative = quad.is_negative();
         let size = if is_negative { -quad } else { quad };
         let whole = size.to_u128_r(128, rounding.round(), &mut false);
@@ -242,6 +242,17 @@ impl Whole {
         out.extend(number.to_le_bytes().iter().take(to.width()));
         self.magnitude <= most
     }
+}
+
+/// A float as a binary128, which every float is.
+pub(super) fn as_quad(from: Number, bytes: &[u8]) -> ieee::Quad {
+    let mut quad = Vec::new();
+    if from == Number::F128 {
+        quad.extend_from_slice(bytes);
+    } else {
+        widen(from, Number::F128, bytes, &mut quad);
+    }
+    ieee::Quad::from_bits(<u128 as Element>::from_le(&quad))
 }
 
 /// A float in a wider one: bit by bit, so that NaN keeps its payload.
@@ -310,13 +321,7 @@ where
     // Whether it is too large is asked here: cut to the largest there is, nothing else would tell.
     let is_over;
     let rounded = if from.kind() == Kind::Float {
-        let mut quad = Vec::new();
-        if from == Number::F128 {
-            quad.extend_from_slice(bytes);
-        } else {
-            widen(from, Number::F128, bytes, &mut quad);
-        }
-        let quad = ieee::Quad::from_bits(<u128 as Element>::from_le(&quad));
+        let quad = as_quad(from, bytes);
         is_over = quad.is_finite() && quad.ilogb() > T::MAX_EXP;
         quad.convert_r(rounding.round(), &mut false)
     } else {
@@ -346,7 +351,7 @@ mod tests {
 
     fn cast(from: Number, to: Number, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        convert(from, to, Rounding::NearestEven, bytes, &mut out);
+        convert(from, to, bytes, &mut out);
         out
     }
 
@@ -428,13 +433,7 @@ mod tests {
         for (number, wanted, fits) in cases {
             let mut out = Vec::new();
             assert_eq!(
-                convert(
-                    Number::F64,
-                    Number::I8,
-                    Rounding::NearestEven,
-                    &number.to_le_bytes(),
-                    &mut out
-                ),
+                convert(Number::F64, Number::I8, &number.to_le_bytes(), &mut out),
                 fits
             );
             assert_eq!(out, wanted.to_le_bytes(), "{number}");
@@ -447,28 +446,19 @@ mod tests {
         assert!(!convert(
             Number::I16,
             Number::U8,
-            Rounding::NearestEven,
             &(-1_i16).to_le_bytes(),
             &mut out
         ));
         assert!(!convert(
             Number::U16,
             Number::U8,
-            Rounding::NearestEven,
             &300_u16.to_le_bytes(),
             &mut out
         ));
-        assert!(!convert(
-            Number::U8,
-            Number::I8,
-            Rounding::NearestEven,
-            &[200],
-            &mut out
-        ));
+        assert!(!convert(Number::U8, Number::I8, &[200], &mut out));
         assert!(convert(
             Number::I128,
             Number::I8,
-            Rounding::NearestEven,
             &(-128_i128).to_le_bytes(),
             &mut out
         ));

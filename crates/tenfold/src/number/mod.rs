@@ -1,6 +1,8 @@
 //! The second step of the ladder: what number the bytes spell.
 
 mod cast;
+mod difference;
+mod doubles;
 mod element;
 mod f128;
 mod numbers;
@@ -10,8 +12,9 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) use cast::is_exact;
 pub use cast::{Overflow, Rounding};
+pub(crate) use cast::{convert, is_exact, significand};
+pub(crate) use difference::difference;
 pub use element::Element;
 pub use f128::F128;
 pub use numbers::Numbers;

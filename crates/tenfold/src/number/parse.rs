@@ -1,6 +1,6 @@
 //! Elements from text.
 
-use super::cast::{Rounding, convert};
+use super::cast::convert;
 use super::{DType, F128, Kind, Number};
 use crate::error::{Error, Result};
 
@@ -32,7 +32,7 @@ impl Number {
         let mut out = Vec::new();
         if from == self {
             out.extend_from_slice(&bytes);
-        } else if !convert(from, self, Rounding::NearestEven, &bytes, &mut out) {
+        } else if !convert(from, self, &bytes, &mut out) {
             return Err(Error::invalid(format!("{text} does not fit {self}")));
         }
         Ok(out)

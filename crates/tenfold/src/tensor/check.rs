@@ -57,6 +57,16 @@ impl Tensor {
         Ok(notes)
     }
 
+    /// Reads what has a checksum, and compares it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if one is wrong.
+    pub fn compare_checksums(&self) -> Result<()> {
+        let parts = self.storage().parts().into_iter();
+        let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
+        with_digest.try_for_each(|part| part.bytes.check())
+    }
+
     /// Checks the stored cells of a dense tensor that is packed.
     fn check_packed(&self, values: &Numbers, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let group = self.packed_group(limits)?;

@@ -56,9 +56,10 @@ impl LabelSet {
     }
 }
 
-fn hash(labels: &[String]) -> u64 {
+/// Eight bytes of labels.
+pub(crate) fn hash<T: AsRef<str>>(labels: &[T]) -> u64 {
     let mut state = Xxh3::new();
-    for label in labels {
+    for label in labels.iter().map(AsRef::as_ref) {
         state.update(&crate::bytes::wide(label.len()).to_le_bytes());
         state.update(label.as_bytes());
     }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::packed::Packed;
-use super::slice::{box_len, boxes};
+use super::slice::{box_len, boxes, within};
 use super::storage::{Address, Order, Storage};
 use super::train::{Train, read_train_box};
 use super::{Slice, Tensor, dense, product};
@@ -121,9 +121,30 @@ impl Tensor {
         self.view(values.number, axes.to_vec(), values.bytes.len(), limits)
     }
 
+    /// The values of a box as a lazy array, row-major and little-endian; the slices lie inside.
+    pub(super) fn boxed(&self, slices: &[Slice], limits: &Limits) -> Result<Numbers> {
+        let len = wide(box_len(slices, self.dtype().width())?);
+        limits.check_decoded("a slice would be expanded to all its cells", len)?;
+        let axes = (0..slices.len()).collect();
+        self.view_of(slices.to_vec(), self.dtype().number, axes, len, limits)
+    }
+
     fn view(&self, number: Number, axes: Vec<usize>, len: u64, limits: &Limits) -> Result<Numbers> {
+        let whole = self.sizes()?.into_iter().map(Slice::all).collect();
+        self.view_of(whole, number, axes, len, limits)
+    }
+
+    fn view_of(
+        &self,
+        window: Vec<Slice>,
+        number: Number,
+        axes: Vec<usize>,
+        len: u64,
+        limits: &Limits,
+    ) -> Result<Numbers> {
         let view = View {
             tensor: self.settled(limits)?,
+            window,
             axes,
             len,
             limits: limits.clone(),
@@ -296,12 +317,15 @@ impl Tensor {
     }
 }
 
-/// All logical values of a tensor in some order of its dimensions, worked out when they are read.
+/// The logical values of a tensor, or of a box of it, in some order of its dimensions, worked out
+/// when they are read.
 ///
 /// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
 /// and the last slab is kept.
 struct View {
     tensor: Tensor,
+    /// The places along each dimension of the tensor that are seen.
+    window: Vec<Slice>,
     /// Which dimension of the tensor each of the view's is; its last runs fastest.
     axes: Vec<usize>,
     len: u64,
@@ -363,7 +387,8 @@ impl View {
     /// Fills `out` with whole cells, counted in the order of the view.
     fn read_cells(&self, from: u64, to: u64, out: &mut [u8]) -> Result<()> {
         let sizes = self.tensor.sizes()?;
-        let seen: Vec<u64> = permuted(&sizes, &self.axes);
+        let counts: Vec<u64> = self.window.iter().map(|slice| slice.count).collect();
+        let seen: Vec<u64> = permuted(&counts, &self.axes);
         let mut rest = out;
         for slices in boxes(&seen, from, to) {
             let len = box_len(&slices, self.tensor.dtype().width())?;
@@ -371,7 +396,8 @@ impl View {
                 .split_at_mut_checked(len)
                 .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
             if self.axes.is_sorted() {
-                self.tensor.fill_box(&sizes, &slices, &self.limits, now)?;
+                let own = within(&self.window, &slices)?;
+                self.tensor.fill_box(&sizes, &own, &self.limits, now)?;
             } else {
                 self.fill_permuted(&sizes, &slices, now)?;
             }
@@ -388,6 +414,7 @@ impl View {
                 *place = *slice;
             }
         }
+        let own = within(&self.window, &own)?;
         let mut rows = vec![0; out.len()];
         self.tensor.fill_box(sizes, &own, &self.limits, &mut rows)?;
         let own_counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();

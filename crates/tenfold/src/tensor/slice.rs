@@ -93,6 +93,25 @@ impl Slice {
     }
 }
 
+/// A box inside a box, as a box of the whole.
+pub(crate) fn within(outer: &[Slice], inner: &[Slice]) -> Result<Vec<Slice>> {
+    let compose = |(outer, inner): (&Slice, &Slice)| {
+        Some(Slice {
+            start: match inner.count {
+                0 => 0,
+                _ => outer.place(inner.start)?,
+            },
+            count: inner.count,
+            step: match inner.count {
+                0 | 1 => 1,
+                _ => outer.step.checked_mul(inner.step)?,
+            },
+        })
+    };
+    let composed: Option<Vec<Slice>> = outer.iter().zip(inner).map(compose).collect();
+    composed.ok_or_else(|| Error::invalid("a slice of a slice does not lie inside"))
+}
+
 /// How many cells a box has, as bytes of `width` each.
 pub(crate) fn box_len(slices: &[Slice], width: usize) -> Result<usize> {
     let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();

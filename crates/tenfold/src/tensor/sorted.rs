@@ -1,10 +1,11 @@
-//! The cells of a sparse tensor in ascending order, one for every orbit.
+//! The cells of a sparse tensor in ascending order: one for every orbit, or all.
 //!
 //! Cells that come in order are handed on as they are read. Others are sorted in as many passes
 //! over the file as memory demands, each taking the cells of one range of indices.
 
 use super::Tensor;
 use super::group::Group;
+use super::sparse::Sparse;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -14,6 +15,8 @@ pub(crate) struct Sorted<'a> {
     tensor: &'a Tensor,
     sizes: Vec<u64>,
     group: Group,
+    /// How far apart neighbours along each dimension are counted, if all cells are wanted.
+    strides: Option<Vec<u64>>,
     is_ascending: bool,
     n_zeros: u64,
 }
@@ -30,16 +33,35 @@ impl<'a> Sorted<'a> {
     /// # Errors
     /// [`Error::Malformed`] if a cell lies outside, or is not zero where its symmetry says so.
     pub(crate) fn new(tensor: &'a Tensor, limits: &Limits) -> Result<Sorted<'a>> {
+        Sorted::look_over(tensor, None, limits)
+    }
+
+    /// Looks over the cells, where all of an orbit are wanted; the index of each is the sum of its
+    /// places times `strides`.
+    pub(crate) fn every(
+        tensor: &'a Tensor,
+        strides: Vec<u64>,
+        limits: &Limits,
+    ) -> Result<Sorted<'a>> {
+        Sorted::look_over(tensor, Some(strides), limits)
+    }
+
+    fn look_over(
+        tensor: &'a Tensor,
+        strides: Option<Vec<u64>>,
+        limits: &Limits,
+    ) -> Result<Sorted<'a>> {
         let (sizes, group) = (tensor.sizes()?, tensor.packed_group(limits)?);
         let mut sorted = Sorted {
             tensor,
             sizes,
             group,
+            strides,
             is_ascending: true,
             n_zeros: 0,
         };
         let (mut is_ascending, mut n_zeros, mut last) = (true, 0_u64, None);
-        sorted.representatives(&mut |index, value| {
+        sorted.visit(&mut |index, value| {
             is_ascending &= last.is_none_or(|last| last < index);
             last = Some(index);
             n_zeros = n_zeros.saturating_add(value.iter().all(|byte| *byte == 0).into());
@@ -55,13 +77,14 @@ impl<'a> Sorted<'a> {
     }
 
     /// Calls `each` with the global index (first dimension fastest) and the little-endian value of
-    /// the smallest cell of every orbit that has a stored cell, in ascending order.
+    /// the smallest cell of every orbit that has a stored cell, in ascending order; or with those
+    /// of all cells.
     ///
     /// # Errors
     /// [`Error::Malformed`] if two stored cells are one, or images of each other.
     pub(crate) fn for_each(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         if self.is_ascending {
-            return self.representatives(each);
+            return self.visit(each);
         }
         for (from, to, count) in self.passes()? {
             self.pass(from, to, count, each)?;
@@ -78,7 +101,7 @@ impl<'a> Sorted<'a> {
             .and_then(|cells| u64::try_from(cells).ok());
         let range = cells.unwrap_or(u64::MAX).div_ceil(RANGES).max(1);
         let mut counts = vec![0_u64; narrow(RANGES)?];
-        self.representatives(&mut |index, _| {
+        self.visit(&mut |index, _| {
             if let Some(count) = counts.get_mut(narrow(index / range)?) {
                 *count = count.saturating_add(1);
             }
@@ -111,7 +134,7 @@ impl<'a> Sorted<'a> {
         let count = narrow(count)?;
         let mut values = Vec::with_capacity(count.saturating_mul(width));
         let mut cells: Vec<(u64, usize)> = Vec::with_capacity(count);
-        self.representatives(&mut |index, value| {
+        self.visit(&mut |index, value| {
             if index >= from && index < to {
                 cells.push((index, values.len()));
                 values.extend_from_slice(value);
@@ -132,11 +155,29 @@ impl<'a> Sorted<'a> {
         Ok(())
     }
 
-    /// Calls `each` with the smallest cell of the orbit of every stored cell, in file order.
-    fn representatives(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
-        let dtype = self.tensor.dtype();
+    /// Calls `each` with the wanted cells of the orbit of every stored cell, in file order.
+    fn visit(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let not_sparse = || Error::invalid("the tensor is not sparse");
         let sparse = self.tensor.sparse(&self.sizes).ok_or_else(not_sparse)?;
+        let Some(strides) = &self.strides else {
+            return self.representatives(&sparse, each);
+        };
+        sparse.for_each_image(&self.group, &mut |index, value| {
+            let places = index.iter().zip(strides);
+            let number = places.fold(0_u64, |sum, (place, stride)| {
+                sum.saturating_add(place.saturating_mul(*stride))
+            });
+            each(number, value)
+        })
+    }
+
+    /// Calls `each` with the smallest cell of the orbit of every stored cell, in file order.
+    fn representatives(
+        &self,
+        sparse: &Sparse,
+        each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let dtype = self.tensor.dtype();
         let mut image = Vec::new();
         sparse.for_each(&mut |_, index, value| {
             let origin = self.group.origin(index);

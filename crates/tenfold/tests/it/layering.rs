@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "bundle",
-        &["error", "limits", "key", "meta", "note", "tensor"],
+        &["error", "limits", "key", "meta", "note", "bytes", "tensor"],
     ),
     (
         "format",
@@ -34,10 +34,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "compare",
+        &["error", "limits", "bytes", "number", "tensor", "bundle"],
+    ),
+    (
         "convert",
         &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
             "format",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
         ],
     ),
 ];

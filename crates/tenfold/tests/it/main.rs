@@ -10,10 +10,13 @@
 mod corpus;
 mod docs;
 mod generate;
+mod hash;
 mod honesty;
 mod layering;
 mod meaning;
 mod roundtrip;
+mod sliced;
+mod stats;
 mod support;
 mod transform;
 mod vectors;

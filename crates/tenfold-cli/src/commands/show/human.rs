@@ -2,7 +2,7 @@
 
 use tenfold::{Bundle, Info, Limits, Result, Storage, Tensor};
 
-use super::{cells, compare_checksums};
+use super::cells;
 use crate::render::{
     Window, array, cells_text, counted, metadata_lines, plain, shape_text, shown_name,
 };
@@ -38,7 +38,7 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
         Storage::Dense { values, .. } => {
             let window = Window::new(&tensor.sizes()?, tensor.cells());
             if window.is_whole() {
-                compare_checksums(tensor)?;
+                tensor.compare_checksums()?;
             } else if values.bytes.digest().is_some() {
                 out.text(" (checksum not looked at: only the edges are read)")?;
             }
@@ -46,7 +46,7 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
             windowed(tensor, &window, limits, out)
         }
         Storage::Sparse { .. } => {
-            compare_checksums(tensor)?;
+            tensor.compare_checksums()?;
             out.text("\n")?;
             cells::print(tensor, limits, out)
         }

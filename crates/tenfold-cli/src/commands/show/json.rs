@@ -6,7 +6,6 @@ use tenfold::{
     Bundle, Cell, DType, Endian, Info, Key, Limits, Numbers, Order, Result, Storage, Tensor,
 };
 
-use super::compare_checksums;
 use crate::render::{Json, describe, elements, metadata, note};
 use crate::streams::Out;
 
@@ -24,7 +23,7 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
         if let Storage::Dense { .. } = tensor.storage() {
             tensor.dense(Order::Row, limits)?; // lazy: only says whether it may be expanded
         }
-        compare_checksums(tensor)?;
+        tensor.compare_checksums()?;
     }
     let mut json = Json::new(out);
     json.object(|json| {

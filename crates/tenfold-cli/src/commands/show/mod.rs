@@ -3,11 +3,11 @@
 mod cells;
 mod human;
 mod json;
-
-use tenfold::Tensor;
+mod literal;
 
 use super::Outcome;
-use crate::args::Show;
+use crate::address::Address;
+use crate::args::{Form, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -16,10 +16,17 @@ use crate::streams::Streams;
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
-    let (_, opened) = input::open(&args.file, &args.reading, streams).map_err(about)?;
+    let (words, part) = (&args.words, &args.part);
+    let address = Address::find(&args.file)
+        .with_words(words.key.as_deref(), words.places.as_deref())
+        .and_then(|address| address.with(part.tensor.as_deref(), part.slice.as_deref()))
+        .map_err(about)?;
+    let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
-    let printed = if args.json {
+    let printed = if args.form == Some(Form::Literal) {
+        literal::print(info, &opened.bundle, limits, &mut streams.out)
+    } else if args.json || args.form == Some(Form::Json) {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
         for note in opened.bundle.notes() {
@@ -31,11 +38,4 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
         Ok(()) => Ok(Exit::Fine),
         Err(error) => Err(about(error.of(info.name).into())),
     }
-}
-
-/// Compares the checksums of a tensor, before any of its values is printed.
-fn compare_checksums(tensor: &Tensor) -> tenfold::Result<()> {
-    let parts = tensor.storage().parts().into_iter();
-    let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
-    with_digest.try_for_each(|part| part.bytes.check())
 }

@@ -1,0 +1,291 @@
+//! Which tensor of which file is meant, and which part of it: `FILE:KEY[0:3, ::2, -1]`.
+
+use std::path::{Path, PathBuf};
+
+use tenfold::{Bundle, Info, Limits, Pick, Result};
+
+use crate::failure::Failure;
+use crate::input::DASH;
+use crate::select;
+
+/// A file, and perhaps a tensor of it and a part of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The file.
+    pub(crate) file: PathBuf,
+    tensor: Option<Named>,
+    slice: Option<String>,
+}
+
+/// How a tensor is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    /// Behind a colon or as a flag: its name, and perhaps a slice in brackets after it.
+    Key(String),
+    /// As a word of its own, which may be a slice if there is only one tensor.
+    Word(String),
+}
+
+impl Address {
+    /// The file that a word names, if there is one; else what stands before the first colon, or
+    /// else the first bracket, where that names a file.
+    pub(crate) fn find(word: &Path) -> Address {
+        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() && !path.is_dir();
+        match word.to_str() {
+            Some(text) => Address::split(text, &is_file),
+            None => Address::whole(word),
+        }
+    }
+
+    fn whole(file: &Path) -> Address {
+        Address {
+            file: file.into(),
+            tensor: None,
+            slice: None,
+        }
+    }
+
+    fn split(text: &str, is_file: &dyn Fn(&Path) -> bool) -> Address {
+        let whole = Address::whole(Path::new(text));
+        if is_file(&whole.file) {
+            return whole;
+        }
+        let before = |mark: char| {
+            let parts = text.match_indices(mark).map(|(at, _)| text.split_at(at));
+            parts.into_iter().find(|(file, _)| is_file(Path::new(file)))
+        };
+        if let Some((file, rest)) = before(':') {
+            let key = rest.strip_prefix(':').unwrap_or(rest);
+            return Address {
+                file: file.into(),
+                tensor: Some(Named::Key(key.into())),
+                slice: None,
+            };
+        }
+        match before('[').filter(|_| text.ends_with(']')) {
+            Some((file, slice)) => Address {
+                file: file.into(),
+                tensor: None,
+                slice: Some(slice.into()),
+            },
+            None => whole,
+        }
+    }
+
+    /// The same address with what flags say besides.
+    pub(crate) fn with(
+        self,
+        tensor: Option<&str>,
+        slice: Option<&str>,
+    ) -> Result<Address, Failure> {
+        self.and(tensor.map(|key| Named::Key(key.into())), slice)
+    }
+
+    /// The same address with what words after the file say besides.
+    pub(crate) fn with_words(
+        self,
+        key: Option<&str>,
+        slice: Option<&str>,
+    ) -> Result<Address, Failure> {
+        match (&self.tensor, slice) {
+            // Where the tensor is named already, the next word is a slice of it.
+            (Some(_), None) => self.and(None, key),
+            _ => self.and(key.map(|key| Named::Word(key.into())), slice),
+        }
+    }
+
+    fn and(mut self, tensor: Option<Named>, slice: Option<&str>) -> Result<Address, Failure> {
+        if self.tensor.is_some() && tensor.is_some() || self.slice.is_some() && slice.is_some() {
+            return Err(Failure::usage("a tensor or a slice is named twice"));
+        }
+        self.tensor = self.tensor.or(tensor);
+        self.slice = self.slice.or(slice.map(str::to_owned));
+        Ok(self)
+    }
+
+    /// Narrows the content of the file to the tensor and the part of it that are meant.
+    pub(crate) fn narrow(
+        &self,
+        bundle: &mut Bundle,
+        info: &Info,
+        limits: &Limits,
+    ) -> Result<(), Failure> {
+        let (place, slice) = match (&self.tensor, self.slice.as_deref()) {
+            (None, None) => return Ok(()),
+            (None, slice) => (lone(bundle, info)?, slice),
+            (Some(named), slice) => {
+                let (Named::Key(text) | Named::Word(text)) = named;
+                match (looked_up(bundle, text), slice) {
+                    (Some((place, None)), slice) => (place, slice),
+                    (Some((place, slice)), None) => (place, slice),
+                    (Some(_), Some(_)) => return Err(Failure::usage("a slice is given twice")),
+                    (None, None) if is_slice(bundle, named) => (0, Some(text.as_str())),
+                    (None, _) => return Err(unknown(bundle, info, text)),
+                }
+            }
+        };
+        let picks = slice.map(Pick::list).transpose()?;
+        bundle.keep(place);
+        if let (Some(picks), Some((_, tensor))) = (picks, bundle.entries_mut().next()) {
+            *tensor = tensor.sliced(&picks, limits)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the tensor stands that `text` names, and the slice that follows the name. A name may have
+/// brackets of its own: all of the text comes first, then what is before the last bracket, and so
+/// on.
+fn looked_up<'a>(bundle: &Bundle, text: &'a str) -> Option<(usize, Option<&'a str>)> {
+    if let Some(place) = bundle.place(text) {
+        return Some((place, None));
+    }
+    let mut brackets = text.rmatch_indices('[').filter(|_| text.ends_with(']'));
+    brackets.find_map(|(at, _)| {
+        let (name, slice) = text.split_at_checked(at)?;
+        Some((bundle.place(name)?, Some(slice)))
+    })
+}
+
+/// Whether a word is a slice of the only tensor.
+fn is_slice(bundle: &Bundle, named: &Named) -> bool {
+    match named {
+        Named::Word(text) => bundle.entries().len() == 1 && Pick::list(text).is_ok(),
+        Named::Key(_) => false,
+    }
+}
+
+/// The place of the only tensor.
+fn lone(bundle: &Bundle, info: &Info) -> Result<usize, Failure> {
+    match bundle.entries().len() {
+        1 => Ok(0),
+        0 => Err(Failure::usage("there is no tensor to take a slice of")),
+        count => {
+            let names = select::nearest("", &select::names(bundle, info));
+            Err(Failure::usage(format!(
+                "a slice is of one tensor, and there are {count}: name one, as in FILE:KEY[0:3], \
+                 of {names}"
+            )))
+        }
+    }
+}
+
+fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Failure {
+    let name = match text.rsplit_once('[').filter(|_| text.ends_with(']')) {
+        Some((name, _)) => name,
+        None => text,
+    };
+    let why = match bundle.entries() {
+        [] => "there are none".into(),
+        [(key, _)] if key.is_empty() => "the file is its one tensor, without a name".into(),
+        _ => {
+            let names = select::nearest(name, &select::names(bundle, info));
+            format!("there are {names}")
+        }
+    };
+    Failure::usage(format!("no tensor is called {name:?}; {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{self, MADE_UP};
+    use tenfold::Key;
+
+    fn split(text: &str, files: &[&str]) -> Address {
+        Address::split(text, &|path| {
+            files.iter().any(|file| path == Path::new(file))
+        })
+    }
+
+    fn key(file: &str, key: &str) -> Address {
+        Address {
+            tensor: Some(Named::Key(key.into())),
+            ..Address::whole(Path::new(file))
+        }
+    }
+
+    #[test]
+    fn a_file_with_the_whole_text_wins() {
+        let files = ["a:b[0]", "a", "a:b"];
+        assert_eq!(split("a:b[0]", &files), Address::whole(Path::new("a:b[0]")));
+    }
+
+    #[test]
+    fn the_first_colon_after_a_file_parts_it_from_the_key() {
+        assert_eq!(split("a:b:c", &["a", "a:b"]), key("a", "b:c"));
+        assert_eq!(split("a:b:c", &["a:b"]), key("a:b", "c"));
+        assert_eq!(
+            split("c:/x.zt:w[0:3]", &["c:/x.zt"]),
+            key("c:/x.zt", "w[0:3]")
+        );
+        assert_eq!(split("a[0]:w", &["a", "a[0]"]), key("a[0]", "w"));
+    }
+
+    #[test]
+    fn a_bracket_after_a_file_begins_a_slice() {
+        let address = split("a.npy[0:3]", &["a.npy"]);
+        assert_eq!(address.file, Path::new("a.npy"));
+        assert_eq!(address.slice.as_deref(), Some("[0:3]"));
+        for gone in ["b.npy[0:3]", "a.npy[0", "b:w"] {
+            assert_eq!(split(gone, &["a.npy"]), Address::whole(Path::new(gone)));
+        }
+    }
+
+    fn narrowed(names: &[&str], address: &Address) -> Result<(String, Vec<u64>), String> {
+        let mut bundle = Bundle::new();
+        for name in names {
+            bundle.push(Key::parse(name), samples::dense().1);
+        }
+        address
+            .narrow(&mut bundle, &MADE_UP, &Limits::default())
+            .map_err(|failure| failure.text)?;
+        let [(key, tensor)] = bundle.entries() else {
+            return Err("not one".into());
+        };
+        Ok((key.to_string(), tensor.sizes().unwrap()))
+    }
+
+    #[test]
+    fn brackets_may_belong_to_the_name() {
+        let whole = samples::dense().1.sizes().unwrap();
+        let names = ["w", "w[0]", "w[0][1]:2"];
+        let found = |text| narrowed(&names, &key("f", text)).unwrap();
+        assert_eq!(found("w[0]"), ("w[0]".into(), whole.clone()));
+        assert_eq!(found("w[0][1]:2"), ("w[0][1]:2".into(), whole.clone()));
+        assert_eq!(found("w[0][0]"), ("w[0]".into(), whole[1..].to_vec()));
+        assert_eq!(found("w[1]"), ("w".into(), whole[1..].to_vec()));
+    }
+
+    #[test]
+    fn a_word_is_a_slice_where_there_is_one_tensor() {
+        let address = Address::whole(Path::new("f"))
+            .with_words(Some("0:1"), None)
+            .unwrap();
+        let (_, sizes) = narrowed(&["w"], &address).unwrap();
+        assert_eq!(sizes[0], 1);
+        assert_eq!(
+            narrowed(&["enc.w", "dec.v"], &address).unwrap_err(),
+            "no tensor is called \"0:1\"; there are \"enc.w\", \"dec.v\""
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let names = ["enc.weight", "dec.weight", "enc.bias"];
+        assert_eq!(
+            narrowed(&names, &key("f", "enc.wieght[0]")).unwrap_err(),
+            "no tensor is called \"enc.wieght\"; there are \"enc.weight\", \
+             \"dec.weight\", \"enc.bias\""
+        );
+        let slice = Address::whole(Path::new("f"))
+            .with(None, Some("0"))
+            .unwrap();
+        assert_eq!(
+            narrowed(&names, &slice).unwrap_err(),
+            "a slice is of one tensor, and there are 3: name one, as in FILE:KEY[0:3], of \
+             \"enc.weight\", \"dec.weight\", \"enc.bias\""
+        );
+        assert!(key("f", "w").with(Some("v"), None).is_err());
+    }
+}

@@ -1,0 +1,325 @@
+//! Small files that look like real ones, the same on every run.
+
+use tenfold::{
+    Address, Bundle, Dim, Element, Endian, Key, Limits, Number, Numbers, Order, RecordsBuilder,
+    Result, Storage, Symmetry, Tensor, Tolerance, Value,
+};
+
+/// A file to be written.
+pub(super) struct File {
+    pub(super) name: &'static str,
+    pub(super) format: &'static str,
+    pub(super) about: &'static str,
+    pub(super) options: &'static [(&'static str, &'static str)],
+    pub(super) bundle: Bundle,
+}
+
+/// All files.
+pub(super) fn all() -> Result<Vec<File>> {
+    const SMALL_AND_SAFE: &[(&str, &str)] = &[("compress", "zstd"), ("checksum", "crc32c")];
+    let file = |name, format, about, bundle| File {
+        name,
+        format,
+        about,
+        options: &[],
+        bundle,
+    };
+    Ok(vec![
+        file(
+            "integrals.tens",
+            "tens",
+            "repulsion of electrons in a molecule: each number stands for up to eight cells",
+            Bundle::of(integrals()?),
+        ),
+        file(
+            "model.model",
+            "primitiv",
+            "a small neural network with the statistics of its optimizer",
+            model()?,
+        ),
+        file(
+            "adam.optimizer",
+            "primitiv",
+            "the optimizer itself: named numbers, no tensors",
+            optimizer(),
+        ),
+        File {
+            options: SMALL_AND_SAFE,
+            ..file(
+                "weights.zt",
+                "ztensor",
+                "the weights of the network, compressed, with checksums",
+                weights(false)?,
+            )
+        },
+        File {
+            options: SMALL_AND_SAFE,
+            ..file(
+                "weights-next.zt",
+                "ztensor",
+                "the same weights after a step of training that went wrong",
+                weights(true)?,
+            )
+        },
+        file(
+            "catalogue.tbf",
+            "vespa",
+            "products by brand and kind, three features each",
+            Bundle::of(catalogue()?),
+        ),
+        file(
+            "field.npy",
+            "npy",
+            "a smooth wave in space, every point of it",
+            Bundle::of(field()?),
+        ),
+        file(
+            "field.blz",
+            "blz",
+            "the same wave as a tensor train, in a seventieth of the space",
+            Bundle::of(train()?),
+        ),
+    ])
+}
+
+/// Two-electron integrals (pq|rs) of six orbitals along a chain.
+fn integrals() -> Result<Tensor> {
+    const ORBITALS: u32 = 6;
+    /// Smaller ones are left out, as chemists do.
+    const SMALL: f64 = 1e-4;
+    let (mut places, mut values) = (Vec::new(), Vec::new());
+    for place in 0..ORBITALS.pow(4) {
+        let [p, q, r, s] = [1, 6, 36, 216].map(|step| f64::from(place / step % ORBITALS));
+        let value = repulsion(p, q, r, s);
+        if value > SMALL {
+            places.push(u64::from(place));
+            values.push(value);
+        }
+    }
+    let dims = ["p", "q", "r", "s"].map(|name| Dim::indexed(ORBITALS.into()).named(name));
+    let storage = Storage::Sparse {
+        order: Order::Column,
+        address: Address::Linear(Numbers::from_vec(&places)),
+        values: Numbers::from_vec(&values),
+    };
+    let dtype = f64::DTYPE;
+    let tensor = Tensor::new(dims.to_vec(), dtype, vec![], storage)?;
+    // (pq|rs) = (qp|rs) = (pq|sr) = (rs|pq)
+    let swaps = [[1, 0, 2, 3], [0, 1, 3, 2], [2, 3, 0, 1]].map(|permutation| Symmetry {
+        permutation: permutation.to_vec(),
+        operation: "x".into(),
+        packed: true,
+    });
+    let packing = tensor.pack(&swaps, Tolerance::Exact, &Limits::default())?;
+    Ok(packing.tensor)
+}
+
+/// Two clouds of charge, each where two orbitals overlap.
+fn repulsion(p: f64, q: f64, r: f64, s: f64) -> f64 {
+    let overlap = |a: f64, b: f64| (-0.4 * (a - b) * (a - b)).exp();
+    let distance = (p + q - r - s) / 2.0;
+    // In brackets: the clouds may change places, and every bit shall be the same.
+    0.8 * (overlap(p, q) * overlap(r, s)) / (1.0 + distance * distance).sqrt()
+}
+
+/// Numbers that look drawn at random, between -1 and 1.
+struct Noise(u32);
+
+impl Noise {
+    fn next(&mut self) -> f32 {
+        // A linear congruential generator: its upper bits are good enough to look at.
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let upper = u16::try_from(self.0 >> 16).unwrap_or(0);
+        f32::from(upper) / 32768.0 - 1.0
+    }
+
+    fn many(&mut self, count: u64, scale: f32) -> Vec<f32> {
+        (0..count).map(|_| self.next() * scale).collect()
+    }
+}
+
+/// The layers of the network: a name, and its sizes.
+const LAYERS: [(&str, &str, &[u64]); 4] = [
+    ("encoder", "weight", &[16, 8]),
+    ("encoder", "bias", &[16]),
+    ("decoder", "weight", &[8, 16]),
+    ("decoder", "bias", &[8]),
+];
+
+fn dense(sizes: &[u64], order: Order, values: &[f32]) -> Result<Tensor> {
+    let dims = sizes.iter().map(|size| Dim::indexed(*size)).collect();
+    let values = Numbers::from_vec(values);
+    Tensor::new(dims, f32::DTYPE, vec![], Storage::Dense { order, values })
+}
+
+fn model() -> Result<Bundle> {
+    let mut noise = Noise(1);
+    let mut bundle = Bundle::new();
+    for (layer, name, sizes) in LAYERS {
+        let key = Key::tree(vec![layer.into(), name.into()]);
+        let count = sizes.iter().product();
+        let values = noise.many(count, 0.5);
+        bundle.push(key.clone(), dense(sizes, Order::Column, &values)?);
+        let gradient = noise.many(count, 0.01);
+        let squares: Vec<f32> = gradient.iter().map(|number| number * number).collect();
+        for (state, values) in [("Adam.m1", &gradient), ("Adam.m2", &squares)] {
+            bundle.push(key.statistic(state), dense(sizes, Order::Column, values)?);
+        }
+    }
+    Ok(bundle)
+}
+
+fn optimizer() -> Bundle {
+    let pair = |name: &str, value| (Value::from(name), value);
+    let floats = [
+        ("Optimizer.lr_scale", 1.0),
+        ("Optimizer.l2_strength", 0.0),
+        ("Optimizer.clip_threshold", 5.0),
+        ("Adam.alpha", 0.001),
+        ("Adam.beta1", 0.9),
+        ("Adam.beta2", 0.999),
+        ("Adam.eps", 1e-8),
+    ];
+    let floats = floats.map(|(name, number)| pair(name, Value::f32(number)));
+    let uints = vec![pair("Optimizer.epoch", Value::Int(12))];
+    let mut bundle = Bundle::new();
+    bundle.meta.set("primitiv:uint_configs", Value::Map(uints));
+    bundle
+        .meta
+        .set("primitiv:float_configs", Value::Map(floats.to_vec()));
+    bundle
+}
+
+/// The weights, and after a step: some moved a little, one is no number any more.
+fn weights(is_next: bool) -> Result<Bundle> {
+    let mut noise = Noise(1);
+    let mut bundle = Bundle::new();
+    for (layer, name, sizes) in LAYERS {
+        let mut values = noise.many(sizes.iter().product(), 0.5);
+        if is_next && layer == "decoder" {
+            values
+                .iter_mut()
+                .for_each(|value| *value += noise.next() * 0.001);
+        }
+        if let Some(last) = values.last_mut().filter(|_| is_next && name == "bias") {
+            *last = if layer == "decoder" { f32::NAN } else { *last };
+        }
+        let key = Key::flat(format!("{layer}.{name}"));
+        bundle.push(key, dense(sizes, Order::Row, &values)?);
+    }
+    Ok(bundle)
+}
+
+fn catalogue() -> Result<Tensor> {
+    const WIDTH: usize = 12;
+    let mut records = RecordsBuilder::new(2, WIDTH);
+    for (brand, kind, features) in [
+        ("Acme", "anvil", [9.5_f32, 0.1, 3.0]),
+        ("Acme", "rocket skates", [0.7, 8.25, 1.5]),
+        ("Globex", "anvil", [8.75, 0.2, 2.5]),
+        ("Globex", "umbrella", [0.4, 0.9, 7.0]),
+        ("Müller & Söhne", "umbrella", [0.5, 1.1, 9.0]),
+    ] {
+        let cells: Vec<u8> = features
+            .iter()
+            .flat_map(|cell| cell.to_be_bytes())
+            .collect();
+        records.push(&[brand, kind], &cells)?;
+    }
+    let values = Numbers {
+        number: Number::F32,
+        endian: Endian::Big,
+        bytes: records.finish()?,
+    };
+    let dims = vec![
+        Dim::mapped("brand"),
+        Dim::mapped("kind"),
+        Dim::indexed(3).named("feature"),
+    ];
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values,
+    };
+    Tensor::new(dims, f32::DTYPE, vec![], storage)
+}
+
+/// How many points the wave has along each axis.
+const POINTS: u32 = 24;
+
+fn points() -> impl Iterator<Item = f64> {
+    (0..POINTS).map(|place| f64::from(place) / 4.0)
+}
+
+fn cube() -> Vec<Dim> {
+    vec![Dim::indexed(POINTS.into()); 3]
+}
+
+/// sin(x + y + z)
+fn field() -> Result<Tensor> {
+    let lines = points().flat_map(|x| points().map(move |y| x + y));
+    let cells = lines.flat_map(|line| points().map(move |z| (line + z).sin()));
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&cells.collect::<Vec<f64>>()),
+    };
+    Tensor::new(cube(), f64::DTYPE, vec![], storage)
+}
+
+/// The same by the rule for the sine of a sum, once for each plus: a train of rank 2.
+fn train() -> Result<Tensor> {
+    let sines = || points().map(f64::sin);
+    let cosines = || points().map(f64::cos);
+    let pairs = |left: Vec<f64>, right: Vec<f64>| -> Vec<f64> {
+        let pairs = left.into_iter().zip(right);
+        pairs.flat_map(|(a, b)| [a, b]).collect()
+    };
+    let first = pairs(sines().collect(), cosines().collect());
+    let minus = sines().map(|sine| -sine);
+    let upper = pairs(cosines().collect(), minus.collect());
+    let lower = pairs(sines().collect(), cosines().collect());
+    let second: Vec<f64> = upper.into_iter().chain(lower).collect();
+    let third: Vec<f64> = cosines().chain(sines()).collect();
+    let cores = [first, second, third].map(|core| Numbers::from_vec(&core));
+    let storage = Storage::Train {
+        ranks: vec![1, 2, 2, 1],
+        cores: cores.to_vec(),
+    };
+    Tensor::new(cube(), f64::DTYPE, vec![], storage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_train_is_the_field() {
+        let (field, train) = (field().unwrap(), train().unwrap());
+        let limits = Limits::default();
+        for index in [[0, 0, 0], [1, 2, 3], [23, 23, 23], [7, 0, 19]] {
+            let left: f64 = field.cell(&index, &limits).unwrap();
+            let right: f64 = train.cell(&index, &limits).unwrap();
+            assert!((left - right).abs() < 1e-14, "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn an_integral_stands_for_eight() {
+        let tensor = integrals().unwrap();
+        let limits = Limits::default();
+        let cell = |index: [u64; 4]| tensor.cell::<f64>(&index, &limits).unwrap();
+        let value = cell([0, 1, 2, 3]);
+        assert!(value > 0.0);
+        for index in [
+            [1, 0, 2, 3],
+            [0, 1, 3, 2],
+            [1, 0, 3, 2],
+            [2, 3, 0, 1],
+            [3, 2, 0, 1],
+            [2, 3, 1, 0],
+            [3, 2, 1, 0],
+        ] {
+            assert_eq!(cell(index).to_bits(), value.to_bits());
+        }
+    }
+}

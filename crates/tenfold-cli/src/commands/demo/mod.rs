@@ -1,0 +1,233 @@
+//! `tenfold demo`: files of every format, and what can be done with them.
+
+mod files;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use tenfold::{Error, Options, WriteOptions};
+
+use super::Outcome;
+use crate::args::Demo;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Row, Table, plain};
+use crate::streams::Streams;
+use files::File;
+
+/// The file that says what the others are; a folder that has it is the demo's own.
+const README: &str = "README.txt";
+/// How it begins.
+const MARK: &str = "Files to try `tenfold` on, made by `tenfold demo`.\n";
+
+/// A command that is shown, and run.
+struct Step {
+    about: &'static str,
+    /// The command, where `@` stands for the folder.
+    words: &'static [&'static str],
+    exit: Exit,
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        about: "What is in a file, whatever its format? Only headers are read.",
+        words: &[
+            "info",
+            "@integrals.tens",
+            "@catalogue.tbf",
+            "@field.npy",
+            "@field.blz",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "Names fold into a tree.",
+        words: &["info", "--tree", "@model.model"],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "Is it sound, to the last byte? Checksums, symmetries, duplicates.",
+        words: &[
+            "verify",
+            "@integrals.tens",
+            "@model.model",
+            "@weights.zt",
+            "@catalogue.tbf",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "What are the values?",
+        words: &["show", "@catalogue.tbf"],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "A conversion that would lose something is refused, and says what.",
+        words: &["convert", "@catalogue.tbf", "@catalogue.npy"],
+        exit: Exit::Refused,
+    },
+    Step {
+        about: "It goes ahead when the loss is permitted by name.",
+        words: &[
+            "convert",
+            "@catalogue.tbf",
+            "@catalogue.npy",
+            "--allow",
+            "labels",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "Where all values survive, what changes is only said.",
+        words: &["convert", "@integrals.tens", "@integrals.npy"],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "A tensor train is expanded when that is wanted.",
+        words: &[
+            "convert",
+            "@field.blz",
+            "@field-again.npy",
+            "--allow",
+            "train",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "Names and metadata change in place.",
+        words: &[
+            "edit",
+            "@adam.optimizer",
+            "--set",
+            "alpha=0.0005",
+            "--dry-run",
+        ],
+        exit: Exit::Fine,
+    },
+];
+
+/// What the steps write.
+const WRITTEN: [&str; 3] = ["catalogue.npy", "integrals.npy", "field-again.npy"];
+
+pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
+    let folder = args.folder.as_path();
+    make(folder)?;
+    let shown = plain(&folder.display().to_string());
+    let files = files::all()?;
+    let count = files.len();
+    streams
+        .out
+        .text(&format!("{count} files were made in {shown}:\n"))?;
+    table(&files).print("  ", &mut streams.out)?;
+    let mut exit = Exit::Fine;
+    for step in STEPS {
+        let words: Vec<OsString> = step
+            .words
+            .iter()
+            .map(|word| in_folder(word, folder))
+            .collect();
+        let line: Vec<String> = words.iter().map(quoted).collect();
+        let line = streams
+            .out
+            .paint
+            .name(&format!("$ tenfold {}", line.join(" ")));
+        streams.out.text(&format!("\n{}\n{line}\n", step.about))?;
+        // What a command says goes to the errors, and shall come where it belongs.
+        streams.out.flush()?;
+        let name = OsString::from("tenfold");
+        let words: Vec<OsString> = std::iter::once(name).chain(words).collect();
+        if crate::run_again(&words, streams) != step.exit {
+            exit = Exit::Trouble;
+        }
+        streams.out.flush()?;
+    }
+    streams.out.text(&format!(
+        "\nThe files are in {shown}: try your own commands on them.\n"
+    ))?;
+    Ok(exit)
+}
+
+/// Makes the folder and its files, if there is no other folder.
+fn make(folder: &Path) -> Result<(), Failure> {
+    let readme = folder.join(README);
+    let in_file = |path: &Path, error: std::io::Error| Error::from(error).in_file(path);
+    let is_own = std::fs::read_to_string(&readme).is_ok_and(|text| text.starts_with(MARK));
+    let is_empty = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !is_own && !is_empty {
+        let folder = folder.display();
+        let why = format!("{folder} exists and was not made by a demo: name another folder");
+        return Err(Failure::usage(why));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| in_file(folder, error))?;
+    let files = files::all()?;
+    std::fs::write(&readme, readme_text(&files)).map_err(|error| in_file(&readme, error))?;
+    for name in WRITTEN {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(in_file(&path, error).into());
+            }
+            _ => {}
+        }
+    }
+    files
+        .iter()
+        .try_for_each(|file| save(file, &folder.join(file.name)))
+}
+
+fn save(file: &File, path: &Path) -> Result<(), Failure> {
+    let format = tenfold::by_name(file.format)
+        .ok_or_else(|| Failure::usage(format!("{} is no format", file.format)))?;
+    let mut options = Options::default();
+    for (name, value) in file.options {
+        options.set(*name, *value);
+    }
+    let how = WriteOptions {
+        options,
+        strict: true,
+        // They are made anew at any time.
+        skip_sync: true,
+        ..WriteOptions::default()
+    };
+    tenfold::save(&file.bundle, path, format, &how, true)?;
+    Ok(())
+}
+
+fn table(files: &[File]) -> Table {
+    let mut table = Table::default();
+    for file in files {
+        table.push(Row::new([file.name, file.about]));
+    }
+    table
+}
+
+fn readme_text(files: &[File]) -> String {
+    let lines = files
+        .iter()
+        .map(|file| format!("  {:16}  {}\n", file.name, file.about));
+    format!(
+        "{MARK}\n{}\nThey are overwritten by the next `tenfold demo`.\n",
+        lines.collect::<String>()
+    )
+}
+
+/// A word of a step, with the folder for `@`.
+fn in_folder(word: &str, folder: &Path) -> OsString {
+    match word.strip_prefix('@') {
+        Some(name) => folder.join(name).into_os_string(),
+        None => word.into(),
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &OsString) -> String {
+    let word = plain(&word.to_string_lossy());
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

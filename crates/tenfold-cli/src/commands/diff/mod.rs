@@ -1,0 +1,278 @@
+//! `tenfold diff`: what changed from one file to another.
+
+mod human;
+mod json;
+mod meta;
+
+use std::path::Path;
+
+use tenfold::{
+    Closeness, Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Verdict,
+    compare, pair,
+};
+
+use super::Outcome;
+use crate::args::Diff;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::render::{note_text, shown_name};
+use crate::select::{captures, demand_all, keep, names};
+use crate::streams::Streams;
+use meta::MetaChange;
+
+pub(super) fn run(args: &Diff, streams: &mut Streams) -> Outcome {
+    let report = gather(args, streams).map_err(|mut failure| {
+        // One file that cannot be read is no answer to whether two are the same.
+        if failure.exit == Exit::No {
+            failure.exit = Exit::Trouble;
+        }
+        failure
+    })?;
+    for row in &report.failed {
+        streams.report(&row.failure);
+    }
+    let printed = match args.json {
+        true => json::print(args, &report, &mut streams.out),
+        false => human::print(args, &report, &mut streams.out),
+    };
+    match printed.map_err(Failure::from) {
+        Err(failure) if !failure.is_quiet() => Err(failure),
+        _ => Ok(report.exit()),
+    }
+}
+
+/// One of the two files.
+struct File<'a> {
+    path: &'a Path,
+    opened: Opened,
+}
+
+impl File<'_> {
+    fn info(&self) -> &'static Info {
+        self.opened.format.info()
+    }
+
+    /// The tensor at a place, and its name.
+    fn entry(&self, place: usize) -> Option<(String, &Key, &Tensor)> {
+        let (key, tensor) = self.opened.bundle.entries().get(place)?;
+        Some((shown_name(self.info(), key), key, tensor))
+    }
+
+    fn names(&self, places: &[usize]) -> Vec<String> {
+        let entries = places.iter().filter_map(|place| self.entry(*place));
+        entries.map(|(name, ..)| name).collect()
+    }
+}
+
+/// A tensor, as far as the output needs it.
+struct Side {
+    name: String,
+    key: Key,
+    tensor: Tensor,
+}
+
+/// Two tensors that differ.
+struct Row {
+    a: Side,
+    b: Side,
+    found: Comparison,
+    meta: Vec<MetaChange>,
+}
+
+/// Two tensors that could not be compared.
+struct Failed {
+    a: String,
+    b: String,
+    failure: Failure,
+}
+
+/// All that is said about two files.
+#[derive(Default)]
+struct Report {
+    formats: [&'static str; 2],
+    identical: u64,
+    equal: u64,
+    near: u64,
+    changed: Vec<Row>,
+    failed: Vec<Failed>,
+    only_a: Vec<String>,
+    only_b: Vec<String>,
+    /// Differences in the metadata of the files.
+    meta: Vec<MetaChange>,
+}
+
+impl Report {
+    fn n_same(&self) -> u64 {
+        self.identical + self.equal + self.near
+    }
+
+    fn is_same(&self) -> bool {
+        self.changed.is_empty()
+            && self.only_a.is_empty()
+            && self.only_b.is_empty()
+            && self.meta.is_empty()
+    }
+
+    fn exit(&self) -> Exit {
+        match (self.failed.is_empty(), self.is_same()) {
+            (false, _) => Exit::Trouble,
+            (true, true) => Exit::Fine,
+            (true, false) => Exit::No,
+        }
+    }
+}
+
+fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
+    let mut a = open(&args.a, args, streams)?;
+    let mut b = open(&args.b, args, streams)?;
+    let all_names = [&a, &b].map(|file| names(&file.opened.bundle, file.info()));
+    let globs = args.only.iter().chain(&args.exclude);
+    demand_all(globs, &all_names.concat())?;
+    for file in [&mut a, &mut b] {
+        let info = file.info();
+        keep(&mut file.opened.bundle, info, &args.only, &args.exclude);
+    }
+    let map = mapped(args, &a, &b)?;
+    let pairing = pair(&a.opened.bundle, &b.opened.bundle, &map);
+    let mut report = Report {
+        formats: [a.info().name, b.info().name],
+        only_a: a.names(&pairing.only_a),
+        only_b: b.names(&pairing.only_b),
+        ..Report::default()
+    };
+    if args.meta {
+        let (a, b) = (&a.opened.bundle.meta, &b.opened.bundle.meta);
+        report.meta = meta::changes(a, b);
+    }
+    let how = options(args);
+    for (left, right) in pairing.pairs {
+        report.look(args, (&a, left), (&b, right), &how);
+    }
+    report.changed.sort_by(human::by_change);
+    Ok(report)
+}
+
+fn open<'a>(path: &'a Path, args: &Diff, streams: &mut Streams) -> Result<File<'a>, Failure> {
+    let (_, opened) =
+        input::open(path, &args.reading, streams).map_err(|failure| failure.about(path))?;
+    for note in opened.bundle.notes() {
+        streams.note(path, &note_text(opened.format.info(), note));
+    }
+    Ok(File { path, opened })
+}
+
+fn options(args: &Diff) -> DiffOptions {
+    DiffOptions {
+        tolerance: Closeness {
+            relative: args.sameness.rtol,
+            absolute: args.sameness.atol,
+            ulp: args.sameness.ulp,
+            equal_nan: args.sameness.equal_nan,
+        },
+        ignore_dtype: args.sameness.ignore_dtype,
+        limits: args.reading.limits.0.clone(),
+    }
+}
+
+/// The names that `--map` puts together.
+fn mapped(args: &Diff, a: &File, b: &File) -> Result<Vec<(String, String)>, Failure> {
+    let own = names(&a.opened.bundle, a.info());
+    let others = names(&b.opened.bundle, b.info());
+    let mut map = Vec::new();
+    for (glob, target) in &args.map {
+        demand_all([glob].into_iter(), &own)?;
+        if !target.contains('*') {
+            demand_all([target].into_iter(), &others)?;
+        }
+        for name in &own {
+            let Some(texts) = captures(glob, name) else {
+                continue;
+            };
+            let mut texts = texts.into_iter();
+            let mut parts = target.split('*');
+            let mut other = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                other.push_str(&texts.next().unwrap_or_default());
+                other.push_str(part);
+            }
+            map.push((name.clone(), other));
+        }
+    }
+    Ok(map)
+}
+
+impl Report {
+    /// Compares a pair of tensors.
+    fn look(
+        &mut self,
+        args: &Diff,
+        (a, left): (&File, usize),
+        (b, right): (&File, usize),
+        how: &DiffOptions,
+    ) {
+        let (Some(own), Some(other)) = (a.entry(left), b.entry(right)) else {
+            return;
+        };
+        let (tensor_a, tensor_b) = (own.2, other.2);
+        let side = |(name, key, tensor): (String, &Key, &Tensor)| Side {
+            name,
+            key: key.clone(),
+            tensor: tensor.clone(),
+        };
+        let meta = match args.meta {
+            true => meta::tensor_changes(tensor_a, tensor_b),
+            false => Vec::new(),
+        };
+        let found = match compare(tensor_a, tensor_b, how) {
+            Ok(found) => found,
+            Err(error) => {
+                let failure = blame(error, (a, own.2), (b, other.2), &own.0, &how.limits);
+                self.failed.push(Failed {
+                    a: own.0,
+                    b: other.0,
+                    failure,
+                });
+                return;
+            }
+        };
+        match found.verdict {
+            _ if !meta.is_empty() => {}
+            Verdict::Identical => return self.identical += 1,
+            Verdict::Equal => return self.equal += 1,
+            Verdict::Near => return self.near += 1,
+            Verdict::Changed => {}
+        }
+        self.changed.push(Row {
+            a: side(own),
+            b: side(other),
+            found,
+            meta,
+        });
+    }
+}
+
+/// Finds out which of two files is at fault.
+fn blame(
+    error: Error,
+    (a, tensor_a): (&File, &Tensor),
+    (b, tensor_b): (&File, &Tensor),
+    name: &str,
+    limits: &Limits,
+) -> Failure {
+    let is_malformed = matches!(error, Error::Malformed { .. });
+    let is_sound = |tensor: &Tensor| !is_malformed || tensor.check(limits).is_ok();
+    let guilty = match (is_sound(tensor_a), is_sound(tensor_b)) {
+        (false, _) => Some(a),
+        (true, false) => Some(b),
+        (true, true) => None,
+    };
+    let mut failure = match guilty {
+        Some(file) => Failure::from(error.of(file.info().name)).about(file.path),
+        None => Failure::from(error),
+    };
+    if !name.is_empty() {
+        failure.text = format!("{}: {}", crate::render::plain(name), failure.text);
+    }
+    failure
+}

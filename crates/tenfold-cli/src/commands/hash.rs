@@ -1,0 +1,169 @@
+//! `tenfold hash`: what files mean, in 32 bytes.
+
+use std::path::{Path, PathBuf};
+
+use tenfold::{ContentHash, Error, Result, file_hash, tensor_hashes};
+
+use super::{Outcome, each_file};
+use crate::args::Hash;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::render::{Json, note_text, plain, shown_name};
+use crate::select::select;
+use crate::streams::{Out, Streams};
+
+const SCHEMA: &str = "tenfold.hash/1";
+
+pub(super) fn run(args: &Hash, streams: &mut Streams) -> Outcome {
+    if let Some(sums) = &args.check {
+        return check(sums, args, streams).map_err(|failure| failure.about(sums));
+    }
+    each_file(&args.files, streams, |file, streams| {
+        let hashed = hashed(file, args, streams)?;
+        if args.json {
+            print_json(file, &hashed, &mut streams.out)?;
+        } else {
+            print(file, &hashed, args, &mut streams.out)?;
+        }
+        Ok(Exit::Fine)
+    })
+}
+
+/// The hashes of a file.
+struct Hashed {
+    format: &'static str,
+    tensors: Vec<(String, ContentHash)>,
+}
+
+fn hashed(file: &Path, args: &Hash, streams: &mut Streams) -> Result<Hashed, Failure> {
+    let (_, mut opened) = input::open(file, &args.reading, streams)?;
+    let info = opened.format.info();
+    let bundle = &mut opened.bundle;
+    select(bundle, info, &args.choice.only, &args.choice.exclude)?;
+    for note in bundle.notes() {
+        streams.note(file, &note_text(info, note));
+    }
+    let hashes = tensor_hashes(bundle, args.sparse_as(), &args.reading.limits.0);
+    let hashes = hashes.map_err(|error| error.of(info.name))?;
+    let names = bundle
+        .entries()
+        .iter()
+        .map(|(key, _)| shown_name(info, key));
+    Ok(Hashed {
+        format: info.name,
+        tensors: names.zip(hashes).collect(),
+    })
+}
+
+fn print(file: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
+    let file = plain(&file.display().to_string());
+    if !args.tensors {
+        return out.text(&format!("{}  {file}\n", file_hash(&hashed.tensors)));
+    }
+    hashed.tensors.iter().try_for_each(|(name, hash)| {
+        let name = plain(name);
+        out.text(&format!("{hash}  {file}:{name}\n"))
+    })
+}
+
+fn print_json(file: &Path, hashed: &Hashed, out: &mut Out) -> Result<()> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text(SCHEMA)?;
+        json.name("file")?.text(&file.to_string_lossy())?;
+        json.name("format")?.text(hashed.format)?;
+        let hash = file_hash(&hashed.tensors).to_string();
+        json.name("hash")?.text(&hash)?;
+        json.name("tensors")?.list(|json| {
+            let mut tensors = hashed.tensors.iter();
+            tensors.try_for_each(|(name, hash)| {
+                json.object(|json| {
+                    json.name("name")?.text(name)?;
+                    json.name("hash")?.text(&hash.to_string())
+                })
+            })
+        })
+    })?;
+    json.end_line()
+}
+
+/// One line of a list of hashes.
+#[derive(Debug, PartialEq)]
+struct Sum {
+    hash: String,
+    /// The file, and perhaps `:` and a tensor.
+    target: String,
+}
+
+fn check(sums: &Path, args: &Hash, streams: &mut Streams) -> Outcome {
+    let text = std::fs::read_to_string(sums).map_err(|error| Error::from(error).in_file(sums))?;
+    let sums = parse(&text)?;
+    let mut worst = Exit::Fine;
+    for sum in &sums {
+        let (file, name) = split(&sum.target);
+        let exit = match hashed(&file, args, streams) {
+            Ok(hashed) => {
+                let exit = verdict(&hashed, name, sum);
+                let word = if exit == Exit::Fine { "ok" } else { "differs" };
+                let target = plain(&sum.target);
+                streams.out.text(&format!("{target}: {word}\n"))?;
+                exit
+            }
+            Err(failure) => {
+                let failure = failure.about(&file);
+                streams.report(&failure);
+                failure.exit
+            }
+        };
+        worst = worst.max(exit);
+    }
+    Ok(worst)
+}
+
+fn verdict(hashed: &Hashed, name: Option<&str>, sum: &Sum) -> Exit {
+    let is_right = match name {
+        None => file_hash(&hashed.tensors).to_string() == sum.hash,
+        Some(name) => {
+            let mut tensors = hashed.tensors.iter();
+            tensors.any(|(own, hash)| plain(own) == name && hash.to_string() == sum.hash)
+        }
+    };
+    if is_right { Exit::Fine } else { Exit::No }
+}
+
+/// The file, and the tensor if what follows a `:` is one: a file with the whole name wins.
+fn split(target: &str) -> (PathBuf, Option<&str>) {
+    if !Path::new(target).exists() {
+        for (at, _) in target.match_indices(':') {
+            let (file, rest) = target.split_at(at);
+            if Path::new(file).exists() {
+                return (file.into(), rest.get(1..));
+            }
+        }
+    }
+    (target.into(), None)
+}
+
+fn parse(text: &str) -> Result<Vec<Sum>, Failure> {
+    let mut sums = Vec::new();
+    for (place, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+    {
+        let is_hash = |hash: &&str| hash.len() == 64 && hash.bytes().all(|c| c.is_ascii_hexdigit());
+        match line.split_once("  ").filter(|(hash, _)| is_hash(hash)) {
+            Some((hash, target)) => sums.push(Sum {
+                hash: hash.to_ascii_lowercase(),
+                target: target.into(),
+            }),
+            None => {
+                let number = place.saturating_add(1);
+                let why = format!("line {number} is no hash, two spaces and a file");
+                return Err(Failure::usage(why));
+            }
+        }
+    }
+    Ok(sums)
+}

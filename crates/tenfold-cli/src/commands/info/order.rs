@@ -1,0 +1,98 @@
+//! In which order tensors are listed.
+
+use std::cmp::{Ordering, Reverse};
+
+use tenfold::{Bundle, Key, Tensor};
+
+use crate::args::Sort;
+
+/// The tensors of a file, in order.
+pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Vec<&(Key, Tensor)> {
+    let mut entries: Vec<&(Key, Tensor)> = bundle.entries().iter().collect();
+    match sort {
+        Sort::File => {}
+        Sort::Name => entries.sort_by(|(a, _), (b, _)| by_name(a, b)),
+        Sort::Size => entries.sort_by_key(|(_, tensor)| Reverse(tensor.storage().stored_len())),
+    }
+    entries
+}
+
+/// Segment by segment; a statistic comes after its owner.
+fn by_name(a: &Key, b: &Key) -> Ordering {
+    let segments = a.path.iter().zip(&b.path);
+    let different = segments.map(|(a, b)| natural(a, b)).find(|by| by.is_ne());
+    different
+        .unwrap_or_else(|| a.path.len().cmp(&b.path.len()))
+        .then_with(|| a.state.cmp(&b.state))
+}
+
+/// Numbers inside of names count by their value: `layer.2` comes before `layer.10`.
+pub(super) fn natural(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a, b);
+    while let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) {
+        if x.is_ascii_digit() && y.is_ascii_digit() {
+            let ((m, more), (n, rest)) = (number(left), number(right));
+            let by = m.len().cmp(&n.len()).then_with(|| m.cmp(n));
+            if by.is_ne() {
+                return by;
+            }
+            (left, right) = (more, rest);
+            continue;
+        }
+        if x != y {
+            return x.cmp(&y);
+        }
+        (left, right) = (after(left, x), after(right, y));
+    }
+    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
+}
+
+/// The digits that a text begins with, without zeros before them, and the rest.
+fn number(text: &str) -> (&str, &str) {
+    let end = text.find(|letter: char| !letter.is_ascii_digit());
+    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    (digits.trim_start_matches('0'), rest)
+}
+
+fn after(text: &str, letter: char) -> &str {
+    text.strip_prefix(letter).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_by_their_value() {
+        let sorted = [
+            "",
+            "a",
+            "a0",
+            "a01",
+            "a1",
+            "a1b",
+            "a2",
+            "a10",
+            "a99999999999999999999998",
+            "a99999999999999999999999",
+            "ab",
+            "b",
+            "é",
+        ];
+        for (place, name) in sorted.iter().enumerate() {
+            for (other, later) in sorted.iter().enumerate() {
+                let by = place.cmp(&other);
+                assert_eq!(natural(name, later), by, "{name} {later}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_statistic_follows_its_owner() {
+        let owner = Key::tree(vec!["w".into()]);
+        let next = Key::tree(vec!["w2".into()]);
+        let statistic = owner.statistic("m");
+        assert_eq!(by_name(&owner, &statistic), Ordering::Less);
+        assert_eq!(by_name(&statistic, &next), Ordering::Less);
+    }
+}

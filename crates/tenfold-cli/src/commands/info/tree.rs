@@ -1,0 +1,135 @@
+//! Names folded into a tree, with sums.
+
+use std::collections::HashMap;
+
+use tenfold::{Info, Key, Names, Tensor};
+
+use crate::render::{Row, bytes_text, counted, shown_name};
+
+/// Deeper parts of a name stay together.
+const LEVELS: usize = 24;
+
+/// A folder of names, or a tensor; in the order in which they came.
+#[derive(Default)]
+struct Node<'a> {
+    label: String,
+    tensor: Option<(&'a Key, &'a Tensor)>,
+    children: Vec<Node<'a>>,
+    /// Where the folder with a label is.
+    folders: HashMap<String, usize>,
+    n_tensors: u64,
+    len: u64,
+}
+
+/// A row for every folder and every tensor; `row` makes those of tensors.
+pub(super) fn rows(
+    info: &Info,
+    entries: &[&(Key, Tensor)],
+    row: impl Fn(&Key, &Tensor) -> Row,
+) -> Vec<Row> {
+    let mut root = Node::default();
+    for (key, tensor) in entries {
+        root.insert(&labels(info, key), key, tensor);
+    }
+    let mut rows = Vec::new();
+    root.children
+        .iter()
+        .for_each(|node| node.rows("", 0, &row, &mut rows));
+    rows
+}
+
+/// The parts of a name, each with what separates it from the next.
+fn labels(info: &Info, key: &Key) -> Vec<String> {
+    let name = shown_name(info, key);
+    let is_tree = info.holds.names == Names::Tree;
+    let end = match &key.state {
+        // What a statistic is called is one part with its owner's last.
+        Some(_) => name.find('@').unwrap_or(name.len()),
+        None => name.len(),
+    };
+    let (path, state) = name.split_at(end);
+    let mut labels: Vec<String> = Vec::new();
+    let mut is_escaped = false;
+    let mut label = String::new();
+    for letter in path.chars() {
+        label.push(letter);
+        let is_end = matches!(letter, '/' | '.') && !is_escaped;
+        is_escaped = is_tree && letter == '\\' && !is_escaped;
+        if is_end && labels.len() < LEVELS {
+            labels.push(std::mem::take(&mut label));
+        }
+    }
+    label.push_str(state);
+    labels.push(label);
+    labels
+}
+
+impl<'a> Node<'a> {
+    fn insert(&mut self, labels: &[String], key: &'a Key, tensor: &'a Tensor) {
+        self.n_tensors = self.n_tensors.saturating_add(1);
+        self.len = self.len.saturating_add(tensor.storage().stored_len());
+        match labels {
+            [] => {}
+            [label] => self.children.push(Node {
+                label: label.clone(),
+                tensor: Some((key, tensor)),
+                ..Node::default()
+            }),
+            [label, rest @ ..] => {
+                let n_children = self.children.len();
+                let place = *self.folders.entry(label.clone()).or_insert(n_children);
+                if place == n_children {
+                    self.children.push(Node {
+                        label: label.clone(),
+                        ..Node::default()
+                    });
+                }
+                if let Some(folder) = self.children.get_mut(place) {
+                    folder.insert(rest, key, tensor);
+                }
+            }
+        }
+    }
+
+    /// The rows of this node, whose label follows `before`, the folders that have no line of their
+    /// own because there is nothing beside what they hold.
+    fn rows(
+        &self,
+        before: &str,
+        level: usize,
+        row: &impl Fn(&Key, &Tensor) -> Row,
+        rows: &mut Vec<Row>,
+    ) {
+        let name = format!("{before}{}", self.label);
+        if let [child] = self.children.as_slice() {
+            return child.rows(&name, level, row, rows);
+        }
+        let indent = "  ".repeat(level);
+        if let Some((key, tensor)) = self.tensor {
+            let mut row = row(key, tensor);
+            row.rename(&match name.as_str() {
+                "" => format!("{indent}(unnamed)"),
+                name => format!("{indent}{name}"),
+            });
+            row.below = row
+                .below
+                .iter()
+                .map(|line| format!("{indent}{line}"))
+                .collect();
+            rows.push(row);
+            return;
+        }
+        let count = counted(self.n_tensors, "tensor");
+        let size = bytes_text(self.len);
+        rows.push(Row::new([
+            &format!("{indent}{name}"),
+            "",
+            &count,
+            "",
+            &size,
+        ]));
+        let next = level.saturating_add(1);
+        let children = self.children.iter();
+        children.for_each(|child| child.rows("", next, row, rows));
+    }
+}

@@ -1,0 +1,51 @@
+//! `tenfold man`: manual pages.
+
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man as Page;
+use tenfold::Error;
+
+use super::Outcome;
+use crate::args::{Man, Tenfold};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::streams::Streams;
+
+pub(super) fn run(args: &Man, streams: &mut Streams) -> Outcome {
+    let mut command = Tenfold::command();
+    command.build();
+    match &args.folder {
+        None => streams.out.text(&page(&command)?)?,
+        Some(folder) => write_all(&command, folder, streams)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn page(command: &Command) -> Result<String, Failure> {
+    let mut page = Vec::new();
+    Page::new(command.clone())
+        .render(&mut page)
+        .map_err(Error::from)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Writes `tenfold.1`, `tenfold-info.1` and so on.
+fn write_all(command: &Command, folder: &Path, streams: &mut Streams) -> Result<(), Failure> {
+    let in_file = |path: &Path, error: std::io::Error| Error::from(error).in_file(path);
+    std::fs::create_dir_all(folder).map_err(|error| in_file(folder, error))?;
+    let name = command.get_name().to_owned();
+    let pages = command
+        .get_subcommands()
+        .filter(|command| command.get_name() != "help");
+    let pages = pages.map(|command| {
+        let full = format!("{name}-{}", command.get_name());
+        command.clone().name(full)
+    });
+    for command in std::iter::once(command.clone()).chain(pages) {
+        let path = folder.join(format!("{}.1", command.get_name()));
+        std::fs::write(&path, page(&command)?).map_err(|error| in_file(&path, error))?;
+        streams.detail(&path, "written");
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Statistics as JSON.
+
+use std::path::Path;
+
+use tenfold::{Fault, Info, Number, PERCENTS, Result, Scalar, write_number};
+
+use super::bars::edges;
+use super::{Found, Known};
+use crate::render::{Json, describe};
+use crate::streams::Out;
+
+const SCHEMA: &str = "tenfold.stats/1";
+
+pub(super) fn print(file: &Path, info: &Info, found: &[Found], out: &mut Out) -> Result<()> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text(SCHEMA)?;
+        json.name("file")?.text(&file.to_string_lossy())?;
+        json.name("format")?.text(info.name)?;
+        json.name("tensors")?.list(|json| {
+            found.iter().try_for_each(|found| {
+                json.object(|json| {
+                    describe(json, info, found.key, found.tensor)?;
+                    faults(json.name("faults")?, &found.faults())?;
+                    match &found.known {
+                        None => json.name("stats")?.raw("null"),
+                        Some(known) => json.name("stats")?.object(|json| stats(json, known)),
+                    }
+                })
+            })
+        })
+    })?;
+    json.end_line()
+}
+
+fn faults(json: &mut Json, faults: &[Fault]) -> Result<()> {
+    json.texts(faults.iter().map(|fault| fault.as_str()))
+}
+
+fn stats(json: &mut Json, known: &Known) -> Result<()> {
+    let stats = &known.stats;
+    json.name("cells")?.number(stats.cells)?;
+    json.name("explicit")?.number(stats.explicit)?;
+    json.name("nan")?.number(stats.nan)?;
+    json.name("positive_infinite")?
+        .number(stats.positive_infinite)?;
+    json.name("negative_infinite")?
+        .number(stats.negative_infinite)?;
+    json.name("zeros")?.number(stats.zeros)?;
+    json.name("negative")?.number(stats.negative)?;
+    float(json.name("density")?, stats.density())?;
+    let of = if stats.of_moduli { "moduli" } else { "values" };
+    json.name("of")?.text(of)?;
+    let Some(finite) = &stats.finite else {
+        return json.name("finite")?.raw("null");
+    };
+    json.name("finite")?.object(|json| {
+        scalar(json.name("min")?, &finite.min)?;
+        scalar(json.name("max")?, &finite.max)?;
+        float(json.name("mean")?, finite.mean)?;
+        float(json.name("std")?, finite.std)?;
+        float(json.name("norm")?, finite.norm)?;
+        json.name("quantiles")?.list(|json| {
+            let mut quantiles = PERCENTS.iter().zip(finite.quantiles);
+            quantiles.try_for_each(|(percent, value)| {
+                json.object(|json| {
+                    json.name("percent")?.number(percent)?;
+                    float(json.name("value")?, value)
+                })
+            })
+        })?;
+        let Some(counts) = &known.histogram else {
+            return Ok(());
+        };
+        json.name("histogram")?.object(|json| {
+            json.name("edges")?.list(|json| {
+                let mut edges = edges(finite, counts.len()).into_iter();
+                edges.try_for_each(|edge| float(json, edge))
+            })?;
+            json.name("counts")?.numbers(counts)
+        })
+    })
+}
+
+fn scalar(json: &mut Json, scalar: &Scalar) -> Result<()> {
+    let mut text = String::new();
+    write_number(scalar.number, &scalar.bytes, &mut text);
+    json.raw(&text)
+}
+
+fn float(json: &mut Json, value: f64) -> Result<()> {
+    let bytes = value.to_le_bytes().to_vec();
+    let number = Number::F64;
+    scalar(json, &Scalar { number, bytes })
+}

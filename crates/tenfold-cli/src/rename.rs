@@ -1,0 +1,191 @@
+//! `s/old/new/`: new names from old ones, as `sed` would have them.
+
+use regex::{Regex, RegexBuilder};
+
+/// A substitution.
+#[derive(Debug, Clone)]
+pub(crate) struct Rename {
+    /// As it was given.
+    rule: String,
+    pattern: Regex,
+    new: Vec<Part>,
+    is_global: bool,
+}
+
+/// A part of what is put in place of a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// What a group matched; 0 is all of it.
+    Group(usize),
+}
+
+impl Rename {
+    /// Reads `s/PATTERN/NEW/FLAGS`, where any letter may stand for `/`. The pattern is a regular
+    /// expression; in NEW, `\1` or `$1` is what the first group matched and `&` the whole match.
+    /// Flags are `g` for every match rather than the first, and `i` for letters of either case.
+    pub(crate) fn parse(text: &str) -> Result<Rename, String> {
+        const USAGE: &str = "a substitution such as s/old/new/ or s/old/new/g is wanted";
+        let mut letters = text.chars();
+        let (Some('s'), Some(end)) = (letters.next(), letters.next()) else {
+            return Err(USAGE.into());
+        };
+        if end.is_alphanumeric() || end == '\\' {
+            return Err(USAGE.into());
+        }
+        let parts = split(letters.as_str(), end);
+        let [pattern, new, flags] = parts.as_slice() else {
+            return Err(USAGE.into());
+        };
+        if let Some(flag) = flags.chars().find(|flag| !"gi".contains(*flag)) {
+            return Err(format!("the flags are g and i, not {flag:?}"));
+        }
+        let pattern = RegexBuilder::new(&unescaped(pattern, end))
+            .case_insensitive(flags.contains('i'))
+            .build()
+            .map_err(|error| error.to_string())?;
+        let new = parts_of(new);
+        let n_groups = pattern.captures_len();
+        for part in &new {
+            match part {
+                Part::Group(number) if *number >= n_groups => {
+                    return Err(format!("the pattern has no group {number}"));
+                }
+                _ => {}
+            }
+        }
+        Ok(Rename {
+            rule: text.into(),
+            pattern,
+            new,
+            is_global: flags.contains('g'),
+        })
+    }
+
+    /// The new name.
+    pub(crate) fn apply(&self, name: &str) -> String {
+        let new = |groups: &regex::Captures| -> String {
+            let texts = self.new.iter().map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                Part::Group(number) => groups.get(*number).map_or("", |found| found.as_str()),
+            });
+            texts.collect()
+        };
+        let times = if self.is_global { 0 } else { 1 };
+        self.pattern.replacen(name, times, new).into_owned()
+    }
+}
+
+impl std::fmt::Display for Rename {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.rule)
+    }
+}
+
+/// The texts between the letter `end`, where no backslash stands before it.
+fn split(text: &str, end: char) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_escaped = false;
+    for letter in text.chars() {
+        if letter == end && !is_escaped {
+            parts.push(String::new());
+            continue;
+        }
+        is_escaped = letter == '\\' && !is_escaped;
+        if let Some(part) = parts.last_mut() {
+            part.push(letter);
+        }
+    }
+    parts
+}
+
+/// The pattern, where an escaped separator is the letter itself: `s|a\|b|c|` is about `a|b` in
+/// the separator's plain meaning, as in `sed`.
+fn unescaped(pattern: &str, end: char) -> String {
+    pattern.replace(&format!("\\{end}"), &regex::escape(&end.to_string()))
+}
+
+fn parts_of(new: &str) -> Vec<Part> {
+    let mut parts = vec![];
+    let mut text = String::new();
+    let mut letters = new.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        let group = next.and_then(|next| next.to_digit(10));
+        match (letter, next, group) {
+            ('\\' | '$', Some(_), Some(number)) => {
+                letters.next();
+                parts.push(Part::Text(std::mem::take(&mut text)));
+                parts.push(Part::Group(usize::try_from(number).unwrap_or(0)));
+            }
+            ('\\', Some(next), None) => {
+                letters.next();
+                text.push(next);
+            }
+            ('&', ..) => {
+                parts.push(Part::Text(std::mem::take(&mut text)));
+                parts.push(Part::Group(0));
+            }
+            _ => text.push(letter),
+        }
+    }
+    parts.push(Part::Text(text));
+    parts.retain(|part| *part != Part::Text(String::new()));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(rule: &str, name: &str) -> String {
+        Rename::parse(rule).unwrap().apply(name)
+    }
+
+    #[test]
+    fn the_first_match_is_replaced_or_all() {
+        assert_eq!(renamed("s/a/b/", "banana"), "bbnana");
+        assert_eq!(renamed("s/a/b/g", "banana"), "bbnbnb");
+        assert_eq!(renamed("s/A/b/gi", "bAnana"), "bbnbnb");
+        assert_eq!(renamed("s/x/y/", "banana"), "banana");
+        assert_eq!(renamed("s/^enc\\.//", "enc.enc.w"), "enc.w");
+    }
+
+    #[test]
+    fn groups_are_put_back() {
+        let rule = r"s/layer\.(\d+)\.(\w+)/h.\1.attn.$2/";
+        assert_eq!(renamed(rule, "layer.10.q"), "h.10.attn.q");
+        assert_eq!(renamed("s/w/[&]/", "w"), "[w]");
+        assert_eq!(renamed(r"s/w/\&$\\/", "w"), r"&$\");
+        assert_eq!(renamed("s/(a)|(b)/<$2>/", "a"), "<>");
+    }
+
+    #[test]
+    fn any_letter_separates() {
+        assert_eq!(renamed("s|enc/|dec/|", "enc/w"), "dec/w");
+        assert_eq!(renamed(r"s/enc\/w/x\/y/", "enc/w"), "x/y");
+        assert_eq!(renamed(r"s|a\|b|c|", "xa|b"), "xc");
+        assert_eq!(renamed("s#重み#w#", "重み"), "w");
+    }
+
+    #[test]
+    fn what_is_no_substitution_says_so() {
+        for rule in ["", "s", "s/a", "s/a/b", "y/a/b/", "s/a/b/c/d", "sxaxbx"] {
+            let why = Rename::parse(rule).unwrap_err();
+            assert!(why.starts_with("a substitution such as"), "{rule} {why}");
+        }
+        assert_eq!(
+            Rename::parse("s/a/b/x").unwrap_err(),
+            "the flags are g and i, not 'x'"
+        );
+        assert_eq!(
+            Rename::parse(r"s/(a)/\2/").unwrap_err(),
+            "the pattern has no group 2"
+        );
+        assert!(
+            Rename::parse("s/(/b/")
+                .unwrap_err()
+                .contains("unclosed group")
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! `tenfold demo`.
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::support::{Ran, tenfold};
+
+/// Runs `demo` and says `DIR` for where it is.
+fn demo(folder: &Path) -> Ran {
+    let mut ran = tenfold(["demo".into(), folder.to_owned()]);
+    let name = folder.display().to_string();
+    ran.out = ran.text().replace(&name, "DIR").into_bytes();
+    ran.errors = ran.errors.replace(&name, "DIR");
+    ran
+}
+
+#[test]
+fn every_command_does_what_it_should_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demo");
+    let ran = demo(&path);
+    assert_snapshot!(ran);
+    assert_eq!(demo(&path).text(), ran.text());
+    for entry in fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        if file.ends_with("README.txt") {
+            continue;
+        }
+        let ran = tenfold(["verify".into(), file]);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_somebody_elses_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("README.txt"), "mine").unwrap();
+    let ran = demo(folder.path());
+    assert_eq!(ran.exit.code(), 2);
+    let said = "tenfold: DIR exists and was not made by a demo: name another folder\n";
+    assert_eq!(ran.errors, said);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -1,0 +1,167 @@
+//! `tenfold stats`.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use insta::assert_snapshot;
+
+use crate::support::{corpus, tenfold};
+
+/// A file that NumPy would have written: `dtype` as in `<f4`, and a shape such as `(3,)`.
+fn npy(folder: &tempfile::TempDir, name: &str, dtype: &str, shape: &str, values: &[u8]) -> PathBuf {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(values);
+    let path = folder.path().join(name);
+    fs::write(&path, file).unwrap();
+    path
+}
+
+fn singles(folder: &tempfile::TempDir, name: &str, values: &[f32]) -> PathBuf {
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    npy(folder, name, "<f4", &format!("({},)", values.len()), &bytes)
+}
+
+fn in_folder(args: &[&str]) -> String {
+    // What a snapshot shows must not name a temporary folder.
+    let ran = tenfold(args);
+    let text = ran.to_string();
+    let folder = std::path::Path::new(args[1]).parent().unwrap();
+    text.replace(&format!("{}/", folder.display()), "")
+}
+
+#[test]
+fn several_tensors_are_a_table_after_what_is_wrong() {
+    assert_snapshot!(tenfold(["stats", &corpus("ztensor/good/name_twice.zt")]));
+    assert_snapshot!(
+        "kinds",
+        tenfold(["stats", &corpus("primitiv/good/parameter_adam.param")])
+    );
+}
+
+#[test]
+fn a_lone_tensor_is_told_in_full() {
+    assert_snapshot!(tenfold(["stats", &corpus("tens/good/f64_specials.tens")]));
+    assert_snapshot!(
+        "packed",
+        tenfold(["stats", &corpus("tens/good/packed_symmetric.tens")])
+    );
+    assert_snapshot!(
+        "labelled",
+        tenfold(["stats", &corpus("vespa/good/mixed_f32.tbf")])
+    );
+    assert_snapshot!(
+        "train",
+        tenfold(["stats", &corpus("blz/good/page_example.blz")])
+    );
+    assert_snapshot!(
+        "complex",
+        tenfold(["stats", &corpus("tens/good/complex_f64.tens")])
+    );
+}
+
+#[test]
+fn values_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let values: Vec<f32> = (0..100_u8)
+        .map(|n| f32::from(n % 10) * f32::from(n / 10))
+        .collect();
+    let path = singles(&folder, "a.npy", &values);
+    let path = path.to_str().unwrap();
+    assert_snapshot!(
+        "drawn",
+        in_folder(&["stats", path, "--hist", "--bins", "9"])
+    );
+    assert_snapshot!(
+        "drawn_log",
+        in_folder(&["stats", path, "--hist", "--bins", "9", "--log"])
+    );
+    let ran = tenfold(["stats", path, "--bins", "9"]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+}
+
+#[test]
+fn constant_and_zero_tensors_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let zero = singles(&folder, "zero.npy", &[0.0; 8]);
+    let constant = singles(&folder, "constant.npy", &[2.5; 8]);
+    let (zero, constant) = (zero.to_str().unwrap(), constant.to_str().unwrap());
+    assert_snapshot!("zero", in_folder(&["stats", zero, "--fail-on", "zero"]));
+    assert_snapshot!(
+        "constant",
+        in_folder(&["stats", constant, "--fail-on", "nan,inf,zero"])
+    );
+    let ran = tenfold(["stats", constant, zero, "--fail-on", "constant"]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+}
+
+#[test]
+fn json_keeps_exact_numbers() {
+    let ran = tenfold(["stats", "--json", &corpus("tens/good/f64_specials.tens")]);
+    serde_json::from_str::<serde_json::Value>(&ran.text()).unwrap();
+    assert_snapshot!("json", ran);
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = [i64::MIN, 3, i64::MAX]
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect();
+    let path = npy(&folder, "a.npy", "<i8", "(3,)", &bytes);
+    let words = [
+        "stats",
+        path.to_str().unwrap(),
+        "--json",
+        "--hist",
+        "--bins",
+        "2",
+    ];
+    assert_snapshot!("json_integers", in_folder(&words));
+}
+
+#[test]
+fn a_layout_that_is_not_understood_is_said() {
+    let files = fs::read_dir(corpus("ztensor/good")).unwrap();
+    let opaque = files.filter_map(|entry| {
+        let path = entry.unwrap().path();
+        let info = tenfold(["info".into(), path.clone()]).text();
+        info.contains("opaque").then_some(path)
+    });
+    let path = opaque.min().unwrap();
+    assert_snapshot!(tenfold(["stats".into(), path.clone()]));
+    let ran = tenfold(["stats".into(), path, "--json".into()]);
+    assert!(ran.text().contains("\"stats\":null"), "{ran}");
+}
+
+#[test]
+fn trouble_is_named() {
+    assert_snapshot!(
+        "malformed",
+        tenfold(["stats", &corpus("blz/bad/cut_at_55.blz")])
+    );
+    let file = corpus("tens/good/matrix.tens");
+    assert_snapshot!(
+        "no_such_fault",
+        tenfold(["stats", &file, "--fail-on", "slow"])
+    );
+    assert_snapshot!("no_such_tensor", tenfold(["stats", &file, "--only", "w"]));
+    let ran = tenfold([
+        "stats",
+        &corpus("blz/good/page_example.blz"),
+        "--max-decoded",
+        "8",
+    ]);
+    assert_snapshot!("too_large", ran);
+}

@@ -1,0 +1,39 @@
+//! How far a long piece of work is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count of bytes done and expected, for whoever watches from another thread; its clones are
+/// the same count.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    done: AtomicU64,
+    expected: AtomicU64,
+}
+
+impl Progress {
+    /// How many bytes are done.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.0.done.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes there are to do; 0 while nobody knows.
+    #[must_use]
+    pub fn expected(&self) -> u64 {
+        self.0.expected.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes that are done.
+    pub fn add(&self, len: u64) {
+        self.0.done.fetch_add(len, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that there are to do.
+    pub fn expect(&self, len: u64) {
+        self.0.expected.fetch_add(len, Ordering::Relaxed);
+    }
+}
