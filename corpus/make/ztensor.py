@@ -1,5 +1,6 @@
 """zTensor 0.1, `.zt`. The examples that are refused are in `ztensor_bad.py`."""
 
+import json
 import math
 import struct
 
@@ -17,6 +18,7 @@ def make():
     make_shapes_and_names()
     make_checksums()
     make_custom_fields()
+    make_carried()
     make_index_forms()
     make_placement()
     make_zstd()
@@ -145,6 +147,32 @@ def make_custom_fields():
     for _ in range(16):
         item, seen = cbor.array(item), [seen]
     good("custom_fields_deep", File().tensor("w", "u8", [1], [1], custom={"nest": (item, seen)}), canonical=True)
+
+
+def make_carried():
+    """Files whose tensors carry more than the format has words for: docs/carried.md."""
+    def carried(name, fields):
+        text = json.dumps({"version": 1, "name": name, "shape": [2, 2], **fields}, separators=(",", ":"))
+        return {"tenfold": (cbor.text(text), text)}
+
+    symmetry = {"permutation": [1, 0], "operation": "x", "packed": True}
+    name = "enc/w@Adam.m1"
+    fields = {"file": [["about", {"f32": "3f800000"}]], "symmetries": [symmetry], "dims": ["x", None],
+              "metadata": [["large", 2**70]], "key": {"path": ["enc", "w"], "state": "Adam.m1"}}
+    file = File().tensor(name, "f32", [2, 2], [1.0, 2.0, 2.0, 3.0], custom=carried(name, fields))
+    file.tensor("enc/b", "u8", [2, 2], [1, 2, 3, 4],
+                custom=carried("enc/b", {"key": {"path": ["enc", "b"], "state": None}}))
+    first, second = file.shown
+    first.update(key=["enc", "w"], state="Adam.m1", symmetries=[symmetry], metadata={"large": 2**70},
+                 dims=[{"name": "x", "size": 2}, {"name": None, "size": 2}])
+    second.update(key=["enc", "b"], metadata={})
+    seen = {"format": "ztensor", "metadata": {"about": 1.0}, "tensors": file.shown}
+    common.good("ztensor", "carried.zt", file.bytes(), seen, canonical=True)
+
+    # What does not fit the tensor stays the text it is.
+    fields = {"dims": ["x"]}
+    good("carried_unfit", File().tensor("w", "u8", [2, 2], [1, 2, 3, 4], custom=carried("w", fields)),
+         notes=["not-restored"])
 
 
 def two():

@@ -40,7 +40,7 @@ impl Exit {
             | Error::Unsupported { .. }
             | Error::Limit { .. }
             | Error::Unrecognised { .. } => Exit::No,
-            Error::Refused(_) => Exit::Refused,
+            Error::Refused(_) | Error::NoRoom { .. } => Exit::Refused,
             _ => Exit::Trouble,
         }
     }

@@ -44,7 +44,14 @@ impl Failure {
     /// Says about which file it is, unless the system already named one.
     pub(crate) fn about(mut self, path: &Path) -> Failure {
         if self.file.is_none() && !self.is_quiet() {
-            self.file = Some(plain(&path.display().to_string()));
+            let file = plain(&path.display().to_string());
+            match self.text.split_once(Refusal::OF_IT) {
+                // The file is named where its name belongs.
+                Some((format, losses)) if self.kind == "refused" => {
+                    self.text = format!("{format} cannot hold all of {file}{losses}");
+                }
+                _ => self.file = Some(file),
+            }
         }
         self
     }
@@ -103,7 +110,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
         Error::Malformed { at, .. } => ("malformed", *at),
         Error::Unsupported { .. } => ("unsupported", None),
         Error::Limit { .. } => ("limit", None),
-        Error::Refused(_) => ("refused", None),
+        Error::Refused(_) | Error::NoRoom { .. } => ("refused", None),
         Error::Unrecognised { .. } => ("unrecognised", None),
         _ => ("invalid", None),
     }

@@ -89,6 +89,7 @@ pub(crate) fn read(
         limits: reading.limits.0.clone(),
         mode: reading.mode(),
         options,
+        skip_restore: reading.no_restore,
     };
     tenfold::read(source, format, &how)
 }

@@ -57,7 +57,7 @@ where
             ..Voice::default()
         },
     });
-    let exit = perform(parsed, streams);
+    let exit = perform(&words, parsed, streams);
     if streams.voice().verbose {
         let time = begun.elapsed().as_secs_f64();
         let who = streams.paint().head("tenfold:");
@@ -68,13 +68,17 @@ where
 
 /// Does what other words say, from inside of a command, in the same voice.
 fn run_again(words: &[OsString], streams: &mut Streams) -> Exit {
-    perform(args::parse(words), streams)
+    perform(words, args::parse(words), streams)
 }
 
-fn perform(parsed: Result<Tenfold, clap::Error>, streams: &mut Streams) -> Exit {
+fn perform(
+    words: &[OsString],
+    parsed: Result<Tenfold, clap::Error>,
+    streams: &mut Streams,
+) -> Exit {
     let outcome = match parsed {
         Ok(tenfold) => commands::run(&tenfold.command, streams),
-        Err(answer) => give(&answer, streams),
+        Err(answer) => give(&answer, words, streams),
     };
     let flushed = streams.out.flush().map_err(Failure::from);
     let exits = [outcome, flushed.map(|()| Exit::Fine)].map(|outcome| {
@@ -87,11 +91,14 @@ fn perform(parsed: Result<Tenfold, clap::Error>, streams: &mut Streams) -> Exit 
 }
 
 /// Prints what clap has to say: help and the version on the output, complaints on the errors.
-fn give(answer: &clap::Error, streams: &mut Streams) -> Result<Exit, Failure> {
+fn give(answer: &clap::Error, words: &[OsString], streams: &mut Streams) -> Result<Exit, Failure> {
     let text = answer.render();
-    let text = |paint: Paint| match paint.is_on {
+    // What was typed may be the names of files that somebody else made.
+    let is_safe = |word: &OsString| !word.to_string_lossy().contains(char::is_control);
+    let is_painted = words.iter().all(is_safe);
+    let text = |paint: Paint| match paint.is_on && is_painted {
         true => text.ansi().to_string(),
-        false => text.to_string(),
+        false => lines_of(&text.to_string()),
     };
     if answer.use_stderr() {
         streams.complain(&text(streams.paint()));
@@ -100,4 +107,15 @@ fn give(answer: &clap::Error, streams: &mut Streams) -> Result<Exit, Failure> {
     let text = text(streams.out.paint);
     streams.out.text(&text)?;
     Ok(Exit::Fine)
+}
+
+/// The lines of a text, each safe for a terminal.
+fn lines_of(text: &str) -> String {
+    let lines = text
+        .split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => format!("{}\n", render::plain(line)),
+            None => render::plain(line),
+        });
+    lines.collect()
 }

@@ -1,9 +1,9 @@
 //! Tensors of every kind, for tests.
 
 use tenfold::{
-    Address, Algorithm, Arity, Bytes, Digest, Dim, DimNames, Endian, Holds, HoldsMeta, Info, Key,
-    Names, Number, Numbers, OptionInfo, Order, RecordsBuilder, Storage, StorageKind, Symmetry,
-    Tensor, Value, When,
+    Address, Algorithm, Arity, Bytes, Carries, Digest, Dim, DimNames, Endian, Holds, HoldsMeta,
+    Info, Key, Names, Number, Numbers, OptionInfo, Order, RecordsBuilder, Storage, StorageKind,
+    Symmetry, Tensor, Value, When,
 };
 
 /// A flat format with options.
@@ -42,6 +42,7 @@ pub(crate) static MADE_UP: Info = Info {
             file: true,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

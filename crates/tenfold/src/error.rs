@@ -1,5 +1,6 @@
 //! What can go wrong, one variant per who must act.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,14 @@ pub enum Error {
         wanted: u128,
         /// How much is allowed.
         allowed: u64,
+    },
+    /// A value has no room in the number type that somebody asked for.
+    #[error("{value} does not fit {number}; --allow precision takes the nearest")]
+    NoRoom {
+        /// The value, in words.
+        value: String,
+        /// The number type.
+        number: &'static str,
     },
     /// The target format cannot hold everything; nothing was written.
     #[error(transparent)]
@@ -172,6 +181,8 @@ impl Loss {
 /// How grave a loss is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
+    /// The target keeps it as text that this library restores: no loss.
+    Carried,
     /// All values survive: it is done, and said.
     Said,
     /// Values or their addresses would not survive: refused unless permitted.
@@ -268,29 +279,62 @@ pub struct Refusal {
     pub losses: Vec<Loss>,
 }
 
+impl Refusal {
+    /// What follows the name of the format, where nobody has named the file.
+    pub const OF_IT: &'static str = " cannot hold all of it";
+}
+
 impl std::error::Error for Refusal {}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} cannot hold all of it", self.format)?;
-        for loss in &self.losses {
-            write!(out, "\n  {:<10} ", loss.aspect.as_str())?;
-            if let Some(key) = loss.key.as_ref().filter(|key| !key.is_empty()) {
-                write!(out, "{key}: ")?;
-            }
-            write!(out, "{}", loss.detail)?;
+        write!(out, "{}{}", self.format, Refusal::OF_IT)?;
+        for alike in alike(&self.losses) {
+            let word = alike.aspect.as_str();
+            write!(out, "\n  {word:<10} {}", alike.detail)?;
         }
         write!(out, "\nNothing was written.")?;
         if self.losses.iter().all(|loss| loss.tier < Tier::Impossible) {
-            let mut words: Vec<&str> = self
-                .losses
-                .iter()
-                .map(|loss| loss.aspect.as_str())
-                .collect();
+            let aspects = alike(&self.losses);
+            let mut words: Vec<&str> = aspects.iter().map(|all| all.aspect.as_str()).collect();
             words.sort_unstable();
-            words.dedup();
             write!(out, " To go ahead: --allow {}", words.join(","))?;
         }
         Ok(())
     }
+}
+
+/// The losses of one aspect, as a line that stays short however many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alike {
+    /// What they have in common.
+    pub aspect: Aspect,
+    /// The first of them, and how many more there are.
+    pub detail: String,
+}
+
+/// Puts losses of one aspect together, in the order of [`Aspect::ALL`].
+#[must_use]
+pub fn alike(losses: &[Loss]) -> Vec<Alike> {
+    let mut found = Vec::new();
+    for aspect in Aspect::ALL {
+        let same = || losses.iter().filter(|loss| loss.aspect == *aspect);
+        // The gravest is what has to be read.
+        let Some(first) = same().min_by_key(|loss| Reverse(loss.tier)) else {
+            continue;
+        };
+        let mut detail = match first.key.as_ref().filter(|key| !key.is_empty()) {
+            Some(key) => format!("{key}: {}", first.detail),
+            None => first.detail.clone(),
+        };
+        let more = same().count().saturating_sub(1);
+        if more > 0 {
+            detail.push_str(&format!(" (and {more} more)"));
+        }
+        found.push(Alike {
+            aspect: *aspect,
+            detail,
+        });
+    }
+    found
 }

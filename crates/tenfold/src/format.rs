@@ -119,6 +119,8 @@ pub struct Holds {
     pub state: bool,
     /// Whether files and tensors have metadata of the user's own.
     pub meta: HoldsMeta,
+    /// Where text can be kept that restores what the format has no word for.
+    pub carries: Carries,
 }
 
 /// How the tensors of a file are named.
@@ -169,6 +171,17 @@ pub struct HoldsMeta {
     pub tensor: bool,
 }
 
+/// Where a format can keep text that this library restores and other programs ignore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carries {
+    /// Nowhere.
+    No,
+    /// In the metadata of each tensor; what concerns the file goes with the first.
+    Tensor,
+    /// In the metadata of the file.
+    File,
+}
+
 /// How strictly a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
@@ -188,6 +201,8 @@ pub struct ReadOptions {
     pub mode: Mode,
     /// Options of the format, by name.
     pub options: Options,
+    /// Whether what a conversion carried as text is left as the text it is.
+    pub skip_restore: bool,
 }
 
 /// How to write.
@@ -209,6 +224,22 @@ pub struct WriteOptions {
     pub skip_sync: bool,
     /// Where to count the bytes that are written.
     pub progress: Progress,
+    /// Whether what the format has no word for is lost, even where it could be carried as text.
+    pub skip_carry: bool,
+    /// How tensors are called.
+    pub naming: Naming,
+}
+
+/// How tensors are called in the target, where somebody chose.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Naming {
+    /// What stands between the segments of a path where it becomes one name, `/` if nothing else
+    /// is said; where it is said, plain names also become paths in a tree.
+    pub separator: Option<char>,
+    /// What is taken off the beginning of names that begin with it.
+    pub strip_prefix: Option<String>,
+    /// Whether statistics and the configs of optimizers are left out.
+    pub drop_state: bool,
 }
 
 /// Which losses are permitted.

@@ -49,6 +49,13 @@ impl Key {
     /// after `@`, both escaped by a backslash where they are meant as letters.
     #[must_use]
     pub fn parse(text: &str) -> Self {
+        Key::split(text, '/')
+    }
+
+    /// The key whose segments [joined](Key::joined) by `separator` give `text`; a backslash before
+    /// a letter that needs none is itself.
+    #[must_use]
+    pub fn split(text: &str, separator: char) -> Self {
         let mut key = Key::root();
         if text.is_empty() {
             return key;
@@ -63,8 +70,11 @@ impl Key {
                 (None, None) => break,
             };
             match letter {
-                '\\' => part.push(letters.next_if(|next| is_special(*next)).unwrap_or(letter)),
-                '/' if is_path => key.path.push(String::new()),
+                '\\' => {
+                    let escaped = letters.next_if(|next| is_special(*next, separator));
+                    part.push(escaped.unwrap_or(letter));
+                }
+                _ if letter == separator && is_path => key.path.push(String::new()),
                 '@' if is_path => key.state = Some(String::new()),
                 letter => part.push(letter),
             }
@@ -89,39 +99,46 @@ impl Key {
     pub fn is_empty(&self) -> bool {
         self.path.is_empty() && self.state.is_none()
     }
-}
 
-/// Writes the segments joined by `/`, with `\`, `/` and `@` inside a segment escaped by a
-/// backslash, and the statistic after `@`.
-impl fmt::Display for Key {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The segments joined by `separator`; a backslash escapes itself, the separator and `@`
+    /// inside a segment, and the statistic follows `@`. No two keys give one text, but for the
+    /// empty one and that of one empty segment.
+    #[must_use]
+    pub fn joined(&self, separator: char) -> String {
+        let mut text = String::new();
         for (level, segment) in self.path.iter().enumerate() {
             if level > 0 {
-                out.write_str("/")?;
+                text.push(separator);
             }
-            escape(segment, out)?;
+            escape(segment, separator, &mut text);
         }
         if let Some(state) = &self.state {
-            out.write_str("@")?;
-            escape(state, out)?;
+            text.push('@');
+            escape(state, separator, &mut text);
         }
-        Ok(())
+        text
     }
 }
 
-fn escape(segment: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for letter in segment.chars() {
-        if is_special(letter) {
-            out.write_str("\\")?;
-        }
-        write!(out, "{letter}")?;
+/// Writes the key as [`Key::joined`] by `/` gives it.
+impl fmt::Display for Key {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.joined('/'))
     }
-    Ok(())
+}
+
+fn escape(segment: &str, separator: char, text: &mut String) {
+    for letter in segment.chars() {
+        if is_special(letter, separator) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
 }
 
 /// Whether a letter is escaped where it is part of a name.
-fn is_special(letter: char) -> bool {
-    matches!(letter, '\\' | '/' | '@')
+fn is_special(letter: char, separator: char) -> bool {
+    matches!(letter, '\\' | '@') || letter == separator
 }
 
 #[cfg(test)]
@@ -150,6 +167,26 @@ mod tests {
             "enc/w@Adam.m1"
         );
         assert_eq!(Key::root().statistic("m").to_string(), "@m");
+    }
+
+    #[test]
+    fn what_is_joined_is_split_again() {
+        for path in [
+            &["a/b", "c@d", r"e\f"][..],
+            &["enc", "w"],
+            &["enc.0", ""],
+            &["", ""],
+            &[r"\"],
+            &[],
+        ] {
+            for key in [tree(path), tree(path).statistic("m@1/2")] {
+                for separator in ['/', '.', '重'] {
+                    let text = key.joined(separator);
+                    assert_eq!(Key::split(&text, separator), key, "{text}");
+                }
+            }
+        }
+        assert_eq!(Key::split(r"a.b\", '.'), tree(&["a", r"b\"]));
     }
 
     #[test]

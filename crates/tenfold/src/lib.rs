@@ -40,17 +40,19 @@ mod wire;
 use std::path::Path;
 
 pub use bundle::Bundle;
-pub use bytes::{Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool};
+pub use bytes::{
+    Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool, bytes_text,
+};
 pub use compare::{
     Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
     PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
     tensor_hashes,
 };
 pub use convert::{losses, remove_drafts, save, write_to};
-pub use error::{Aspect, Error, Loss, Refusal, Result, Tier};
+pub use error::{Alike, Aspect, Error, Loss, Refusal, Result, Tier, alike};
 pub use format::{
-    Allow, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, OptionInfo, Options,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,
+    OptionInfo, Options, ReadOptions, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};
 pub use key::Key;
@@ -95,5 +97,9 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
     let bundle = format
         .read(source, how)
         .map_err(|error| error.of(info.name))?;
+    let bundle = match how.skip_restore {
+        true => bundle,
+        false => convert::restore(bundle, info, &how.limits),
+    };
     Ok(Opened { format, bundle })
 }

@@ -1,5 +1,7 @@
 //! Metadata: whatever a file says besides its tensors.
 
+use std::collections::HashSet;
+
 /// A value of any kind that a supported format can attach to a file or a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -127,6 +129,16 @@ impl Meta {
             Some((_, old)) => *old = value,
             None => self.0.push((name, value)),
         }
+    }
+
+    /// Both together; a name that both have keeps its own value.
+    #[must_use]
+    pub(crate) fn joined(mut self, other: Meta) -> Meta {
+        let known: HashSet<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
+        let others = other.0.into_iter();
+        self.0
+            .extend(others.filter(|(name, _)| !known.contains(name)));
+        self
     }
 
     /// Takes a value away, if there is one called `name`.

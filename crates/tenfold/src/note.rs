@@ -37,6 +37,8 @@ pub enum NoteKind {
     OddName,
     /// An empty label, which other programs refuse.
     EmptyLabel,
+    /// What a conversion carried as text cannot be restored.
+    NotRestored,
 }
 
 impl NoteKind {
@@ -53,6 +55,7 @@ impl NoteKind {
             NoteKind::Repaired => "repaired",
             NoteKind::OddName => "odd-name",
             NoteKind::EmptyLabel => "empty-label",
+            NoteKind::NotRestored => "not-restored",
         }
     }
 }

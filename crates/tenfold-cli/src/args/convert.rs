@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tenfold::{Allow, Aspect, Format, Number};
 
+use super::naming::NamingFlags;
 use super::{Reading, Transform, named};
 
 /// The arguments of `convert`.
@@ -39,6 +40,8 @@ pub(crate) struct Convert {
     /// Do not wait for the disk: quicker, but a power failure may lose OUT
     #[arg(long)]
     pub(crate) no_sync: bool,
+    #[command(flatten)]
+    pub(crate) naming: NamingFlags,
     #[command(flatten)]
     pub(crate) transform: Transform,
     #[command(flatten)]

@@ -8,6 +8,7 @@ mod edit;
 mod hash;
 mod info;
 mod limits;
+mod naming;
 mod parse;
 mod size;
 mod stats;
@@ -77,7 +78,8 @@ pub(crate) enum Command {
     /// Write a file anew, in its own format or another
     #[command(
         after_help = "What the target cannot hold is said where all values survive, and \
-                            refused where they do not.\n\n\
+                            refused where they do not. Some \
+                            formats carry it as text, which is read again.\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
                             tenfold convert model.zt w.npy --only enc.w\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
@@ -203,6 +205,9 @@ pub(crate) struct Reading {
     /// Forgive harmless violations, with a note
     #[arg(long)]
     lenient: bool,
+    /// Take a file as it stands: leave what a conversion carried as text the text it is
+    #[arg(long)]
+    pub(crate) no_restore: bool,
     /// Set an option of the format; `tenfold formats NAME` lists them
     #[arg(long = "opt", value_name = "KEY=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,

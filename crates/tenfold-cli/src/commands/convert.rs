@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tenfold::{
-    Allow, Aspect, Bundle, Format, Loss, Overflow, Progress, Sink, WriteOptions, formats,
+    Allow, Aspect, Bundle, Format, Loss, Overflow, Progress, Sink, Tier, WriteOptions, formats,
 };
 
 use super::Outcome;
@@ -50,6 +50,8 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         limits: args.reading.limits.0.clone(),
         skip_sync: args.no_sync,
         progress: Progress::default(),
+        skip_carry: args.naming.no_carry,
+        naming: args.naming.naming(),
     };
     streams.detail(&args.input, &format!("read as {}", info.name));
     let said = write(args, &opened.bundle, target, &how, streams)?;
@@ -58,8 +60,16 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         &args.output,
         &format!("{len} written as {}", target.info().name),
     );
-    for line in loss_lines(&said) {
-        streams.note(&args.output, &line);
+    let (carried, said): (Vec<Loss>, Vec<Loss>) = said
+        .into_iter()
+        .partition(|loss| loss.tier == Tier::Carried);
+    for alike in tenfold::alike(&carried) {
+        let word = alike.aspect.as_str();
+        streams.detail(&args.output, &format!("carried, {word}: {}", alike.detail));
+    }
+    for alike in tenfold::alike(&said) {
+        let word = alike.aspect.as_str();
+        streams.note(&args.output, &format!("{word}: {}", alike.detail));
     }
     Ok(Exit::Fine)
 }
@@ -72,26 +82,6 @@ fn allowed(args: &Convert) -> Allow {
 fn stem(path: &Path) -> Option<String> {
     let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
     stem.to_str().map(str::to_owned)
-}
-
-/// What was permitted or only has to be said: a line for every aspect, with the first of many.
-fn loss_lines(losses: &[Loss]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for aspect in Aspect::ALL {
-        let mut alike = losses.iter().filter(|loss| loss.aspect == *aspect);
-        let Some(first) = alike.next() else { continue };
-        let word = aspect.as_str();
-        let mut line = match first.key.as_ref().filter(|key| !key.is_empty()) {
-            Some(key) => format!("{word}: {key}: {}", first.detail),
-            None => format!("{word}: {}", first.detail),
-        };
-        let more = alike.count();
-        if more > 0 {
-            line.push_str(&format!(" (and {more} more)"));
-        }
-        lines.push(line);
-    }
-    lines
 }
 
 /// The format to write: the one named, else that of the input unless the name of the output says

@@ -1,6 +1,6 @@
 //! `tenfold formats`: what there is, and what each can hold.
 
-use tenfold::{Arity, Holds, Info, Names, Number, Order, Result, formats};
+use tenfold::{Arity, Carries, Holds, Info, Names, Number, Order, Result, formats};
 
 use super::Outcome;
 use crate::args::Formats;
@@ -71,6 +71,7 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
     say("symmetries", yes(holds.symmetry));
     say("statistics", yes(holds.state));
     say("metadata", metadata);
+    say("carries", carries_text(holds.carries));
     if info.options.is_empty() {
         say("options", "none");
     }
@@ -135,7 +136,20 @@ fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {
     json.name("metadata")?.object(|json| {
         json.name("file")?.number(holds.meta.file)?;
         json.name("tensor")?.number(holds.meta.tensor)
+    })?;
+    json.name("carries")?.text(match holds.carries {
+        Carries::No => "no",
+        Carries::Tensor => "tensor",
+        Carries::File => "file",
     })
+}
+
+fn carries_text(carries: Carries) -> &'static str {
+    match carries {
+        Carries::No => "nothing: what it has no word for is said or refused",
+        Carries::Tensor => "what it has no word for, as text with each tensor",
+        Carries::File => "what it has no word for, as text with the file",
+    }
 }
 
 fn extensions(info: &Info) -> String {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tenfold::{ContentHash, Error, Result, file_hash, tensor_hashes};
 
 use super::{Outcome, each_file};
+use crate::address::Address;
 use crate::args::Hash;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,14 +57,16 @@ fn hashed(file: &Path, args: &Hash, streams: &mut Streams) -> Result<Hashed, Fai
     })
 }
 
-fn print(file: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
-    let file = plain(&file.display().to_string());
-    if !args.tensors {
-        return out.text(&format!("{}  {file}\n", file_hash(&hashed.tensors)));
+fn print(word: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
+    let shown = plain(&word.display().to_string());
+    // A word such as `FILE:KEY` names its tensor already.
+    let is_file = Address::find(word).file == word;
+    if !args.tensors || !is_file {
+        return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)));
     }
     hashed.tensors.iter().try_for_each(|(name, hash)| {
-        let name = plain(name);
-        out.text(&format!("{hash}  {file}:{name}\n"))
+        let colon = if name.is_empty() { "" } else { ":" };
+        out.text(&format!("{hash}  {shown}{colon}{}\n", plain(name)))
     })
 }
 
@@ -89,60 +92,26 @@ fn print_json(file: &Path, hashed: &Hashed, out: &mut Out) -> Result<()> {
 }
 
 /// One line of a list of hashes.
-#[derive(Debug, PartialEq)]
 struct Sum {
     hash: String,
     /// The file, and perhaps `:` and a tensor.
-    target: String,
+    word: String,
 }
 
 fn check(sums: &Path, args: &Hash, streams: &mut Streams) -> Outcome {
     let text = std::fs::read_to_string(sums).map_err(|error| Error::from(error).in_file(sums))?;
     let sums = parse(&text)?;
-    let mut worst = Exit::Fine;
-    for sum in &sums {
-        let (file, name) = split(&sum.target);
-        let exit = match hashed(&file, args, streams) {
-            Ok(hashed) => {
-                let exit = verdict(&hashed, name, sum);
-                let word = if exit == Exit::Fine { "ok" } else { "differs" };
-                let target = plain(&sum.target);
-                streams.out.text(&format!("{target}: {word}\n"))?;
-                exit
-            }
-            Err(failure) => {
-                let failure = failure.about(&file);
-                streams.report(&failure);
-                failure.exit
-            }
-        };
-        worst = worst.max(exit);
-    }
-    Ok(worst)
-}
-
-fn verdict(hashed: &Hashed, name: Option<&str>, sum: &Sum) -> Exit {
-    let is_right = match name {
-        None => file_hash(&hashed.tensors).to_string() == sum.hash,
-        Some(name) => {
-            let mut tensors = hashed.tensors.iter();
-            tensors.any(|(own, hash)| plain(own) == name && hash.to_string() == sum.hash)
-        }
-    };
-    if is_right { Exit::Fine } else { Exit::No }
-}
-
-/// The file, and the tensor if what follows a `:` is one: a file with the whole name wins.
-fn split(target: &str) -> (PathBuf, Option<&str>) {
-    if !Path::new(target).exists() {
-        for (at, _) in target.match_indices(':') {
-            let (file, rest) = target.split_at(at);
-            if Path::new(file).exists() {
-                return (file.into(), rest.get(1..));
-            }
-        }
-    }
-    (target.into(), None)
+    let words: Vec<PathBuf> = sums.iter().map(|sum| PathBuf::from(&sum.word)).collect();
+    let mut wanted = sums.iter();
+    each_file(&words, streams, |word, streams| {
+        let wanted = wanted.next().map(|sum| sum.hash.as_str());
+        let found = file_hash(&hashed(word, args, streams)?.tensors).to_string();
+        let is_right = wanted == Some(found.as_str());
+        let verdict = if is_right { "ok" } else { "differs" };
+        let word = plain(&word.display().to_string());
+        streams.out.text(&format!("{word}: {verdict}\n"))?;
+        Ok(if is_right { Exit::Fine } else { Exit::No })
+    })
 }
 
 fn parse(text: &str) -> Result<Vec<Sum>, Failure> {
@@ -154,9 +123,9 @@ fn parse(text: &str) -> Result<Vec<Sum>, Failure> {
     {
         let is_hash = |hash: &&str| hash.len() == 64 && hash.bytes().all(|c| c.is_ascii_hexdigit());
         match line.split_once("  ").filter(|(hash, _)| is_hash(hash)) {
-            Some((hash, target)) => sums.push(Sum {
+            Some((hash, word)) => sums.push(Sum {
                 hash: hash.to_ascii_lowercase(),
-                target: target.into(),
+                word: word.into(),
             }),
             None => {
                 let number = place.saturating_add(1);

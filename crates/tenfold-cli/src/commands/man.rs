@@ -13,7 +13,10 @@ use crate::failure::Failure;
 use crate::streams::Streams;
 
 pub(super) fn run(args: &Man, streams: &mut Streams) -> Outcome {
-    let mut command = Tenfold::command();
+    // A manual leaves out nothing that the short help does.
+    let shown = |arg: clap::Arg| arg.hide_short_help(false);
+    let command = Tenfold::command().mut_args(shown);
+    let mut command = command.mut_subcommands(|inner| inner.mut_args(shown));
     command.build();
     match &args.folder {
         None => streams.out.text(&page(&command)?)?,

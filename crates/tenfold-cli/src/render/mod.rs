@@ -19,10 +19,10 @@ pub(crate) use json::{Json, quoted};
 pub(crate) use paint::Paint;
 pub(crate) use plain::plain;
 pub(crate) use table::{Row, Table};
+pub(crate) use tenfold::bytes_text;
 pub(crate) use type_spec::{is_dim_name, type_of, type_spec};
 pub(crate) use value::{short_value, value};
 pub(crate) use window::{EDGE, Window, is_small};
 pub(crate) use words::{
-    bytes_text, cells_text, count_text, counted, dim_names_text, kind_text, names_text, shape_text,
-    when_text,
+    cells_text, count_text, counted, dim_names_text, kind_text, names_text, shape_text, when_text,
 };

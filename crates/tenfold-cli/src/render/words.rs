@@ -27,25 +27,6 @@ pub(crate) fn count_text(count: u128) -> String {
     }
 }
 
-/// A number of bytes, rounded down to a tenth of the unit that fits.
-pub(crate) fn bytes_text(len: u64) -> String {
-    const UNITS: &[(&str, u64)] = &[
-        ("EiB", 1 << 60),
-        ("PiB", 1 << 50),
-        ("TiB", 1 << 40),
-        ("GiB", 1 << 30),
-        ("MiB", 1 << 20),
-        ("KiB", 1 << 10),
-    ];
-    match UNITS.iter().find(|(_, unit)| len >= *unit) {
-        None => format!("{len} B"),
-        Some((name, unit)) => {
-            let tenths = u128::from(len % unit) * 10 / u128::from(*unit);
-            format!("{}.{tenths} {name}", len / unit)
-        }
-    }
-}
-
 /// The dimensions, such as `[2, 3]` or `[x=2, brand={}]`, where `{}` is a mapped one; of very many
 /// those at the ends.
 pub(crate) fn shape_text(tensor: &Tensor) -> String {
@@ -154,13 +135,5 @@ mod tests {
         assert_eq!(count_text(1_299_999), "1.2 M");
         assert_eq!(count_text(7_000_000_000), "7.0 B");
         assert_eq!(count_text(u64::MAX.into()), "18446744.0 T");
-    }
-
-    #[test]
-    fn sizes_are_said_in_the_unit_that_fits() {
-        assert_eq!(bytes_text(1023), "1023 B");
-        assert_eq!(bytes_text(1536), "1.5 KiB");
-        assert_eq!(bytes_text((1 << 30) - 1), "1023.9 MiB");
-        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
     }
 }

@@ -13,6 +13,14 @@ fn demo(folder: &Path) -> Ran {
     let name = folder.display().to_string();
     ran.out = ran.text().replace(&name, "DIR").into_bytes();
     ran.errors = ran.errors.replace(&name, "DIR");
+    // Sines and exponentials may differ in their last bit between machines, and so may hashes.
+    let is_hash = |word: &&str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let text = ran.text();
+    let hashes: Vec<&str> = text.split_whitespace().filter(is_hash).collect();
+    if let [first, second] = hashes.as_slice() {
+        assert_eq!(first, second);
+        ran.out = text.replace(first, "HASH").into_bytes();
+    }
     ran
 }
 

@@ -99,6 +99,14 @@ fn the_values_of_an_optimizer_keep_their_types() {
 }
 
 #[test]
+fn metadata_of_a_file_is_carried_where_the_format_has_none() {
+    let (_folder, path) = copy("ztensor/good/names.zt");
+    assert_snapshot!("file_metadata", edit(&path, &["--set", "unit=mV"]));
+    let info = info(&path);
+    assert!(info.contains("unit: \"mV\""), "{info}");
+}
+
+#[test]
 fn what_makes_no_sense_is_said_and_changes_nothing() {
     let (_folder, path) = copy("ztensor/good/names.zt");
     let before = fs::read(&path).unwrap();
@@ -109,7 +117,6 @@ fn what_makes_no_sense_is_said_and_changes_nothing() {
         ("no_rule", &["--rename", "y/a/b/"]),
         ("twins", &["--rename", "s/enc.w/x/"]),
         ("no_such_key", &["--unset", "enc.w:unit"]),
-        ("file_metadata", &["--set", "unit=mV"]),
         ("other_format", &["--drop", "enc.w", "-o", "x.npy"]),
         ("to_a_dash", &["--drop", "enc.w", "-o", "-"]),
     ] {

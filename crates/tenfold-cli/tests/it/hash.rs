@@ -68,7 +68,7 @@ fn packing_and_sparsity_are_seen_through() {
 #[test]
 fn a_path_and_the_name_it_becomes_have_one_hash() {
     let folder = tempfile::tempdir().unwrap();
-    let source = PathBuf::from(corpus("primitiv/good/parameter_adam.param"));
+    let source = PathBuf::from(corpus("primitiv/good/model_adam.model"));
     let flat = folder.path().join("a.zt");
     convert(&source, &flat, &[]);
     assert_eq!(hash(&source, &[]), hash(&flat, &[]));

@@ -1,9 +1,11 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
 mod address;
+mod carried;
 mod convert;
 mod corpus;
 mod demo;
+mod diff;
 mod edit;
 mod formats;
 mod hash;

@@ -30,7 +30,9 @@ fn the_manual_has_a_page_for_every_command() {
     assert_eq!(ran.to_string(), "[exit 0]");
     let page = fs::read_to_string(path.join("tenfold-convert.1")).unwrap();
     assert!(page.contains("tenfold convert"), "{page}");
-    assert!(page.contains("\\-\\-allow"), "{page}");
+    for text in ["\\-\\-allow", "Use colours", "levels of nesting"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
     let count = fs::read_dir(path).unwrap().count();
     assert!(count > 8, "{count} pages");
 }

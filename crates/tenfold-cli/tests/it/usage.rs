@@ -5,7 +5,18 @@ use crate::support::tenfold;
 #[test]
 fn help_is_data_and_has_examples() {
     for command in [
-        "info", "verify", "show", "convert", "stats", "hash", "formats",
+        "info",
+        "verify",
+        "show",
+        "convert",
+        "stats",
+        "hash",
+        "formats",
+        "edit",
+        "demo",
+        "completions",
+        "man",
+        "diff",
     ] {
         let ran = tenfold([command, "--help"]);
         assert_eq!(ran.exit.code(), 0);
@@ -32,6 +43,21 @@ fn every_limit_has_a_flag() {
 fn the_version_is_that_of_the_crate() {
     let version = format!("tenfold {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(tenfold(["--version"]).text(), version);
+}
+
+#[test]
+fn control_characters_on_the_command_line_stay_out_of_the_terminal() {
+    for args in [
+        &["info", "--\u{1b}[2J"][..],
+        &["--color=always", "in\u{1b}[2Jfo"],
+        &["\u{1b}[2J.zt"],
+        &["completions", "\u{9b}2J"],
+    ] {
+        let ran = tenfold(args);
+        assert_eq!(ran.exit.code(), 2);
+        let is_safe = |letter: char| letter == '\n' || !letter.is_control();
+        assert!(ran.errors.chars().all(is_safe), "{:?}", ran.errors);
+    }
 }
 
 #[test]

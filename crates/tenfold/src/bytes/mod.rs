@@ -14,6 +14,7 @@ mod progress;
 mod records;
 mod scan;
 mod sink;
+mod size;
 mod source;
 mod spool;
 
@@ -30,6 +31,7 @@ pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
 pub use sink::Sink;
+pub use size::bytes_text;
 pub use source::Source;
 pub(crate) use source::{Compute, narrow, wide};
 pub use spool::Spool;

@@ -89,6 +89,30 @@ impl Records {
         })
     }
 
+    /// Records that begin at these offsets, the last of them ending at `end`.
+    pub(crate) fn at(
+        begins: impl Iterator<Item = u64>,
+        end: u64,
+        labels: usize,
+        width: u64,
+    ) -> Records {
+        let mut count = 0_u64;
+        let mut marks = Vec::new();
+        for begin in begins {
+            if count.is_multiple_of(STEP) {
+                marks.push(begin);
+            }
+            count = count.saturating_add(1);
+        }
+        Records {
+            span: marks.first().copied().unwrap_or(0)..end,
+            count,
+            labels,
+            width,
+            marks,
+        }
+    }
+
     /// The scan and how many records to pass over to stand before record `record`.
     fn approach<'a>(&self, source: &'a Source, record: u64) -> Result<(Scan<'a>, u64)> {
         let mark = self

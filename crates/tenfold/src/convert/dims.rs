@@ -1,5 +1,7 @@
 //! Names and order of dimensions, as a target wants them.
 
+use serde_json::{Value as Json, json};
+
 use super::lower::Step;
 use crate::error::{Aspect, Result, Tier};
 use crate::format::DimNames;
@@ -56,35 +58,64 @@ fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) 
     if lost.is_empty() {
         return Ok(tensor);
     }
-    let detail = format!("the names of dimensions are dropped: {}", lost.join(", "));
-    step.change(Tier::Said, Aspect::DimNames, detail);
+    // The names that everybody gives are none.
+    if !are_default(tensor.dims()) {
+        let tier = match step.carry("dims", names_json(tensor.dims())) {
+            true => Tier::Carried,
+            false => Tier::Said,
+        };
+        let verb = if tier == Tier::Carried {
+            "carried"
+        } else {
+            "dropped"
+        };
+        let detail = format!("the names of dimensions are {verb}: {}", lost.join(", "));
+        step.change(tier, Aspect::DimNames, detail);
+    }
     with_dims(&tensor, dims)
+}
+
+fn names_json(dims: &[Dim]) -> Json {
+    dims.iter().map(|dim| json!(dim.name)).collect()
+}
+
+/// The name that dimension `place` of `ndim` gets where nobody chose one: `a`, `b`, `c`, …
+fn default_name(place: usize, ndim: usize) -> String {
+    match ('a'..='z').nth(place) {
+        Some(letter) if ndim <= 26 => letter.into(),
+        _ => format!("d{place:03}"),
+    }
+}
+
+/// Whether all dimensions have the names they get where nobody chose any.
+fn are_default(dims: &[Dim]) -> bool {
+    let is_default = |(place, dim): (usize, &Dim)| {
+        dim.name.as_deref() == Some(default_name(place, dims.len()).as_str())
+    };
+    dims.iter().enumerate().all(is_default)
 }
 
 /// Gives dimensions without a name one: a, b, c, … if none has one.
 fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
     let mut dims = tensor.dims().to_vec();
+    let ndim = dims.len();
     if dims.iter().all(|dim| dim.name.is_some()) {
         return Ok(tensor);
     }
-    let are_letters = dims.len() <= 26 && dims.iter().all(|dim| dim.name.is_none());
+    // Beside names that somebody chose, letters might be meant otherwise.
+    let is_mixed = dims.iter().any(|dim| dim.name.is_some());
     let mut invented = Vec::new();
-    for (place, (dim, letter)) in dims
-        .iter_mut()
-        .zip(('a'..='z').chain(std::iter::repeat('z')))
-        .enumerate()
-    {
+    for (place, dim) in dims.iter_mut().enumerate() {
         if dim.name.is_none() {
-            let name = if are_letters {
-                letter.into()
-            } else {
-                format!("d{place:03}")
+            let name = match is_mixed {
+                true => format!("d{place:03}"),
+                false => default_name(place, ndim),
             };
             invented.push(name.clone());
             dim.name = Some(name);
         }
     }
-    if !are_letters {
+    if is_mixed {
         let detail = format!("dimensions are called {}", invented.join(", "));
         step.change(Tier::Said, Aspect::Invented, detail);
     }

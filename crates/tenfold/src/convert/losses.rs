@@ -82,6 +82,8 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
             aspect: Aspect::Count,
             detail,
         });
+        // What becomes of their names is another question.
+        return;
     }
     let mut seen = HashSet::new();
     for (key, _) in entries {

@@ -4,36 +4,50 @@
 //! [`Loss`]: *said* where all values survive, *refused* where they do not. What nothing here can
 //! bring about stays as it is, and [`losses`](super::losses) finds it afterwards.
 
-use super::dims;
+use serde_json::Value as Json;
+
+use super::carry::{Carrier, NAME};
+use super::keys::{KeyNames, renamed};
+use super::typed::meta_json;
+use super::{dims, kind};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result, Tier};
-use crate::format::{Info, Names, StorageKind, WriteOptions};
+use crate::format::{Carries, Format, Info, WriteOptions};
 use crate::key::Key;
-use crate::meta::Meta;
-use crate::number::{DType, Kind, Overflow, is_exact};
-use crate::tensor::{Address, Order, Storage, Symmetry, Tensor};
+use crate::meta::{Meta, Value};
+use crate::number::{DType, Kind, Number, Numbers, Overflow, is_exact};
+use crate::tensor::{Order, Storage, Symmetry, Tensor};
 
-/// Gives the bundle as `info`'s format holds it, and what changes on the way.
+/// Gives the bundle as the format holds it, and what changes on the way.
 pub(super) fn lower(
     bundle: &Bundle,
-    info: &Info,
+    format: &dyn Format,
     how: &WriteOptions,
 ) -> Result<(Bundle, Vec<Loss>)> {
+    let info = format.info();
     let mut changes = Vec::new();
+    let bundle = &*renamed(bundle, info, &how.naming, &mut changes)?;
+    let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
     lowered.hints = bundle.hints.clone();
-    lowered.meta = lower_meta(bundle, info, &mut changes);
+    lowered.meta = lower_meta(bundle, info, &mut carrier, &mut changes);
     let names = KeyNames::of(bundle, info, how);
     for (key, tensor) in bundle.entries() {
+        let name = names.name(key, tensor);
+        carrier.next(&name, tensor.dims().len());
         let mut step = Step {
             key,
             info,
+            format,
             how,
+            carrier: &mut carrier,
             changes: &mut changes,
         };
         let tensor = step.lower(tensor)?;
-        lowered.push(names.name(key, &mut changes), tensor);
+        names.say(&mut step, key, &name);
+        lowered.push(name, tensor);
     }
+    carrier.finish(&mut lowered);
     for note in bundle.notes() {
         lowered.note(note.clone());
     }
@@ -41,100 +55,60 @@ pub(super) fn lower(
 }
 
 /// Metadata of the file: a format without any keeps what is its own.
-fn lower_meta(bundle: &Bundle, info: &Info, changes: &mut Vec<Loss>) -> Meta {
+fn lower_meta(
+    bundle: &Bundle,
+    info: &Info,
+    carrier: &mut Carrier,
+    changes: &mut Vec<Loss>,
+) -> Meta {
     let own = format!("{}:", info.name);
-    if info.holds.meta.file {
-        return bundle.meta.clone();
-    }
-    let (kept, lost): (Vec<_>, Vec<_>) = bundle
-        .meta
-        .iter()
-        .partition(|(name, _)| name.starts_with(&own));
+    let is_kept = |name: &str| match info.holds.meta.file {
+        true => info.holds.carries != Carries::File || name != NAME,
+        false => name.starts_with(&own),
+    };
+    let (kept, lost): (Vec<_>, Vec<_>) = bundle.meta.iter().partition(|(name, _)| is_kept(name));
     if !lost.is_empty() {
-        let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
-        // Where there is nothing else in a file, this is what somebody wanted to keep.
-        let tier = if bundle.entries().is_empty() {
-            Tier::Refused
-        } else {
-            Tier::Said
+        let tier = match carrier.add_file("file", meta_json(&lost)) {
+            true => Tier::Carried,
+            // Where there is nothing else in a file, this is what somebody wanted to keep.
+            false if bundle.entries().is_empty() => Tier::Refused,
+            false => Tier::Said,
         };
-        let detail = format!("file metadata {} is dropped", names.join(", "));
         changes.push(Loss {
             key: None,
             aspect: Aspect::Metadata,
-            detail,
+            detail: format!("file metadata {}", dropped(&lost, tier)),
             tier,
         });
     }
-    kept.into_iter()
+    of_pairs(kept)
+}
+
+fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
+    let pairs = pairs.into_iter();
+    pairs
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect()
 }
 
-/// How the tensors of a bundle are called in the target.
-struct KeyNames<'a> {
-    names: Names,
-    is_tree: bool,
-    is_alone: bool,
-    stem: &'a str,
-}
-
-impl<'a> KeyNames<'a> {
-    fn of(bundle: &Bundle, info: &Info, how: &'a WriteOptions) -> Self {
-        let entries = bundle.entries();
-        KeyNames {
-            names: info.holds.names,
-            is_tree: entries
-                .iter()
-                .any(|(key, _)| key.path.len() > 1 || key.state.is_some()),
-            is_alone: entries.len() == 1,
-            stem: how.stem.as_deref().unwrap_or("tensor"),
-        }
-    }
-
-    fn name(&self, key: &Key, changes: &mut Vec<Loss>) -> Key {
-        let mut said = |aspect, detail: String| {
-            changes.push(Loss {
-                key: Some(key.clone()),
-                aspect,
-                detail,
-                tier: Tier::Said,
-            });
-        };
-        match self.names {
-            Names::One if self.is_alone && !key.is_empty() => {
-                said(Aspect::Keys, "the tensor loses its name".into());
-                Key::root()
-            }
-            Names::Flat if key.is_empty() => {
-                said(
-                    Aspect::Invented,
-                    format!("the tensor is called {:?}", self.stem),
-                );
-                Key::flat(self.stem)
-            }
-            Names::Flat if self.is_tree => {
-                let name = key.to_string();
-                match &key.state {
-                    Some(_) => said(
-                        Aspect::State,
-                        format!("the statistic becomes a tensor {name:?}"),
-                    ),
-                    None if key.flat_name() == Some(&name) => {}
-                    None => said(Aspect::Keys, format!("the path becomes a name {name:?}")),
-                }
-                Key::flat(name)
-            }
-            Names::One | Names::Flat | Names::Tree => key.clone(),
-        }
-    }
+/// The names of metadata and what becomes of it.
+fn dropped(lost: &[(&str, &Value)], tier: Tier) -> String {
+    let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+    let verb = if tier == Tier::Carried {
+        "carried"
+    } else {
+        "dropped"
+    };
+    format!("{} is {verb}", names.join(", "))
 }
 
 /// The way of one tensor into the target.
 pub(super) struct Step<'a> {
     key: &'a Key,
     pub(super) info: &'a Info,
+    format: &'a dyn Format,
     pub(super) how: &'a WriteOptions,
+    carrier: &'a mut Carrier,
     changes: &'a mut Vec<Loss>,
 }
 
@@ -149,123 +123,56 @@ impl Step<'_> {
         });
     }
 
+    /// Carries something about the tensor; false if that cannot be.
+    pub(super) fn carry(&mut self, name: &str, value: Json) -> bool {
+        self.carrier.add(name, value)
+    }
+
     fn lower(&mut self, tensor: &Tensor) -> Result<Tensor> {
-        let tensor = self.in_kind(tensor)?;
+        let tensor = kind::lower(self, tensor)?;
         let tensor = self.in_number(tensor)?;
         let tensor = dims::lower(self, tensor)?;
         let mut tensor = self.in_order(tensor)?;
-        if !self.info.holds.meta.tensor && !tensor.meta.is_empty() {
-            let names: Vec<&str> = tensor.meta.iter().map(|(name, _)| name).collect();
-            self.change(
-                Tier::Said,
-                Aspect::Metadata,
-                format!("metadata {} is dropped", names.join(", ")),
-            );
-            tensor.meta = Meta::new();
-        }
+        tensor.meta = self.in_meta(&tensor.meta);
         Ok(tensor)
     }
 
-    /// Makes dense what the target has no other way to keep, and drops symmetries it has no word
-    /// for.
-    fn in_kind(&mut self, tensor: &Tensor) -> Result<Tensor> {
-        let has = |kind| self.info.holds.kinds.contains(&kind);
-        let symmetry = !tensor.symmetries().is_empty() && !self.info.holds.symmetry;
-        let is_dense = has(StorageKind::Dense);
-        match tensor.storage() {
-            Storage::Train { ranks, .. } if !has(StorageKind::Train) && is_dense => {
-                let most = ranks.iter().max().copied().unwrap_or(1);
-                let detail = format!("a tensor train of rank {most} is expanded");
-                self.change(Tier::Refused, Aspect::Train, detail);
-                self.made_dense(tensor)
-            }
-            Storage::Sparse { address, .. }
-                if !matches!(address, Address::Labels)
-                    && is_dense
-                    && (!has(StorageKind::Sparse) || symmetry && tensor.is_packed()) =>
-            {
-                self.say_symmetry(tensor, symmetry);
-                self.say_density(tensor);
-                self.made_dense(tensor)
-            }
-            Storage::Sparse {
-                address: Address::Labels,
-                ..
-            } if !has(StorageKind::Labelled) && is_dense => {
-                let placed = tensor.placed(&self.how.limits)?;
-                let sizes: Vec<String> = placed.sizes.iter().map(u64::to_string).collect();
-                let detail = format!(
-                    "labels become positions ({}), absent blocks zeros ({})",
-                    sizes.join(" × "),
-                    placed.absent
-                );
-                self.change(Tier::Refused, Aspect::Labels, detail);
-                Ok(placed.tensor)
-            }
-            Storage::Dense { .. } if symmetry && tensor.is_packed() => {
-                self.say_symmetry(tensor, symmetry);
-                self.made_dense(tensor)
-            }
-            _ if symmetry => {
-                self.say_symmetry(tensor, symmetry);
-                rebuilt(tensor, tensor.dtype(), vec![], tensor.storage().clone())
-            }
-            _ => Ok(tensor.clone()),
+    /// Keeps the metadata that the target can; what it cannot express at all is left for
+    /// [`losses`](super::losses) to find.
+    fn in_meta(&mut self, meta: &Meta) -> Meta {
+        let holds = &self.info.holds;
+        let is_ours = |name: &str| holds.carries == Carries::Tensor && name == NAME;
+        let (kept, lost): (Vec<_>, Vec<_>) = meta.iter().partition(|(name, value)| {
+            holds.meta.tensor && !is_ours(name) && self.fits(name, value)
+        });
+        if lost.is_empty() {
+            return meta.clone();
         }
-    }
-
-    fn say_symmetry(&mut self, tensor: &Tensor, is_lost: bool) {
-        if is_lost {
-            let what = if tensor.is_packed() {
-                "unpacked"
-            } else {
-                "no longer declared"
-            };
-            let count = tensor.symmetries().len();
-            self.change(
-                Tier::Said,
-                Aspect::Symmetry,
-                format!("symmetries {what}: {count}"),
-            );
+        let tier = match self.carry("metadata", meta_json(&lost)) {
+            true => Tier::Carried,
+            false => Tier::Said,
+        };
+        let (left, lost): (Vec<_>, Vec<_>) = lost
+            .into_iter()
+            .partition(|(name, _)| tier == Tier::Said && holds.meta.tensor && !is_ours(name));
+        if !lost.is_empty() {
+            let detail = format!("metadata {}", dropped(&lost, tier));
+            self.change(tier, Aspect::Metadata, detail);
         }
+        of_pairs(kept.into_iter().chain(left).collect())
     }
 
-    /// A sparse tensor is made dense as long as that does not blow it up.
-    fn say_density(&mut self, tensor: &Tensor) {
-        const FINE: u128 = 1 << 30;
-        let width = crate::bytes::wide(tensor.dtype().width());
-        let dense = tensor
-            .cells()
-            .unwrap_or(u128::MAX)
-            .saturating_mul(width.into());
-        let stored = u128::from(tensor.storage().stored_len());
-        let tier = if dense <= FINE.max(stored.saturating_mul(10)) {
-            Tier::Said
-        } else {
-            Tier::Refused
+    /// Whether the target has a way to keep this metadata.
+    fn fits(&self, name: &str, value: &Value) -> bool {
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: Numbers::from_vec(&[0_f32]),
         };
-        let detail = format!(
-            "{} explicit cells become {dense} bytes of dense values",
-            tensor.stored()
-        );
-        self.change(tier, Aspect::Sparsity, detail);
-    }
-
-    fn made_dense(&self, tensor: &Tensor) -> Result<Tensor> {
-        let values = tensor.dense(Order::Row, &self.how.limits)?;
-        let kept: Vec<Symmetry> = match self.info.holds.symmetry {
-            true => tensor.symmetries().to_vec(),
-            false => vec![],
-        };
-        rebuilt(
-            tensor,
-            tensor.dtype(),
-            kept,
-            Storage::Dense {
-                order: Order::Row,
-                values,
-            },
-        )
+        let scalar = Tensor::new(vec![], DType::real(Number::F32), vec![], storage);
+        let Ok(mut scalar) = scalar else { return false };
+        scalar.meta.set(name, value.clone());
+        let losses = self.format.quirks(&Bundle::of(scalar));
+        losses.iter().all(|loss| loss.aspect != Aspect::Metadata)
     }
 
     /// Takes the narrowest number type that the target has and that holds every value; where there

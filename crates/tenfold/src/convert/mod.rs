@@ -1,11 +1,18 @@
-//! From a bundle to a file: what would be lost, what has to change, and the saving.
+//! From a bundle to a file: what would be lost, what has to change, and the saving; and back from
+//! what was carried.
 
+mod carry;
 mod dims;
 mod draft;
+mod keys;
+mod kind;
 mod losses;
 mod lower;
+mod restore;
 mod save;
+mod typed;
 
 pub use draft::remove_drafts;
 pub use losses::losses;
+pub(crate) use restore::restore;
 pub use save::{save, write_to};

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use super::draft::Draft;
 use super::{losses, lower::lower};
 use crate::bundle::Bundle;
-use crate::bytes::Sink;
-use crate::error::{Error, Loss, Refusal, Result, Tier};
+use crate::bytes::{PIECE, Sink};
+use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
+use crate::tensor::{Storage, Tensor};
 
 /// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
 /// lost.
@@ -36,8 +37,9 @@ pub fn write_to(
         );
         return Err(Error::invalid(why));
     }
-    let (lowered, changes) = lower(bundle, info, how)?;
+    let (lowered, changes) = lower(bundle, format, how)?;
     let permitted = |loss: &Loss| match loss.tier {
+        Tier::Carried => true,
         Tier::Said => !how.strict || how.allow.permits(loss.aspect),
         Tier::Refused => how.allow.permits(loss.aspect),
         Tier::Impossible => false,
@@ -58,8 +60,33 @@ pub fn write_to(
     out.report_to(how.progress.clone());
     format
         .write(&lowered, out, how)
-        .map_err(|error| error.of(info.name))?;
+        .map_err(|error| no_room(error, &lowered, info.name).of(info.name))?;
     Ok(said)
+}
+
+/// Makes a refusal of a value that has no room, which is found only when it is read: it names the
+/// first tensor that has one.
+fn no_room(error: Error, bundle: &Bundle, format: &'static str) -> Error {
+    let Error::NoRoom { value, number } = error else {
+        return error;
+    };
+    let has_none = |tensor: &Tensor| match tensor.storage() {
+        Storage::Dense { values, .. } | Storage::Sparse { values, .. } => {
+            let read = values.bytes.for_each(PIECE, &mut |_| Ok(()));
+            matches!(read, Err(Error::NoRoom { .. }))
+        }
+        Storage::Train { .. } | Storage::Opaque { .. } => false,
+    };
+    let mut entries = bundle.entries().iter();
+    let found = entries.find(|(_, tensor)| has_none(tensor));
+    let loss = Loss {
+        key: found.map(|(key, _)| key.clone()),
+        aspect: Aspect::Precision,
+        detail: format!("{value} has no room in {number}; permitted, it becomes the nearest"),
+        tier: Tier::Refused,
+    };
+    let losses = vec![loss];
+    Refusal { format, losses }.into()
 }
 
 /// Saves a bundle as the file `path`, which must not exist unless `replace` is set.

@@ -134,10 +134,10 @@ impl Compute for Cast {
             if !convert_rounded(from, to, self.rounding, number, &mut cast)
                 && self.over == Overflow::Fails
             {
-                let mut text = String::new();
-                super::write_number(from, number, &mut text);
-                let why = format!("{text} does not fit {to}; --allow precision takes the nearest");
-                return Err(Error::invalid(why));
+                let mut value = String::new();
+                super::write_number(from, number, &mut value);
+                let number = to.as_str();
+                return Err(Error::NoRoom { value, number });
             }
         }
         let skip = narrow(at % width)?;

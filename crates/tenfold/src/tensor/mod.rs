@@ -24,6 +24,7 @@ mod permute;
 mod pick;
 mod placed;
 mod read;
+mod repacked;
 mod reshape;
 mod slice;
 mod sliced;
@@ -32,6 +33,7 @@ mod sparse;
 mod storage;
 mod symmetry;
 mod train;
+mod woven;
 
 pub(crate) use dense::strides;
 pub use density::Density;
@@ -49,6 +51,7 @@ pub(crate) use sorted::Sorted;
 use sparse::Sparse;
 pub use storage::{Address, Order, Storage};
 pub use symmetry::{Operation, Symmetry};
+pub(crate) use woven::MOST_BLOCKS;
 
 use crate::bytes::{Extent, wide};
 use crate::error::{Error, Result};

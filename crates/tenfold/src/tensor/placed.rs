@@ -21,6 +21,8 @@ pub struct Placed {
     pub absent: u128,
     /// The labels along each mapped dimension, in the order of their positions.
     pub labels: Vec<Vec<String>>,
+    /// The numbers of the blocks that are there, ascending, in row-major order.
+    pub blocks: Vec<u64>,
 }
 
 impl Tensor {
@@ -93,6 +95,7 @@ impl Tensor {
             .map(|(index, at)| (super::slice::ravel_in(&index, &sizes, Order::Row), at))
             .collect();
         table.sort_unstable();
+        let blocks = table.iter().map(|(block, _)| *block).collect();
         let labels = places.into_iter().map(in_order).collect();
         let mut fill = fill.to_vec();
         if values.must_swap(Endian::Little) {
@@ -132,6 +135,7 @@ impl Tensor {
             sizes,
             absent,
             labels,
+            blocks,
         })
     }
 

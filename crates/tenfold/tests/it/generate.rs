@@ -66,7 +66,12 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
         let mut one = tensor(format, tape);
         if holds.meta.tensor {
             for _ in 0..tape.below(3) {
-                one.meta.set(format!("own-{}", tape.text()), value(tape, 3));
+                let name = match tape.below(8) {
+                    // Where a format carries, this name is taken.
+                    7 => "tenfold".into(),
+                    _ => format!("own-{}", tape.text()),
+                };
+                one.meta.set(name, value(tape, 3));
             }
         }
         bundle.push(key.clone(), one);
@@ -77,6 +82,57 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
         }
     }
     bundle
+}
+
+/// Adds what the format of a bundle has no word for, but some other may.
+pub(crate) fn decorate(bundle: &Bundle, tape: &mut Tape) -> Bundle {
+    let mut decorated = Bundle::new();
+    decorated.meta = bundle.meta.clone();
+    for _ in 0..tape.below(3) {
+        let name = tape.pick(&["tenfold", "about", "primitiv:uint_configs", "x:y"]);
+        decorated.meta.set(name, value(tape, 2));
+    }
+    let is_tree = tape.flag();
+    for (number, (key, tensor)) in bundle.entries().iter().enumerate() {
+        let mut key = key.clone();
+        let mut tensor = tensor.clone();
+        if is_tree {
+            key.path.push(format!("{}{number}", tape.text()));
+            key.path.insert(0, tape.text());
+        }
+        if tape.flag() {
+            let name = tape.pick(&["tenfold", "name", "shape", "about"]);
+            tensor.meta.set(name, value(tape, 2));
+        }
+        if tape.flag() {
+            let large = Value::Int(i128::MIN + i128::from(tape.byte()));
+            tensor.meta.set("large", large);
+        }
+        decorated.push(key, declared(tensor, tape));
+    }
+    decorated
+}
+
+/// Perhaps the same tensor with a symmetry that is only declared, and names of any kind.
+fn declared(tensor: Tensor, tape: &mut Tape) -> Tensor {
+    if tensor.is_packed() || tensor.n_mapped() > 0 || tape.flag() {
+        return tensor;
+    }
+    let mut dims = tensor.dims().to_vec();
+    for (place, dim) in dims.iter_mut().enumerate() {
+        // No two names are the same, which some formats demand.
+        dim.name = tape.flag().then(|| format!("{}{place}", tape.text()));
+    }
+    let mut symmetries: Vec<Symmetry> = symmetry(&dims, tensor.dtype(), true, tape)
+        .into_iter()
+        .collect();
+    symmetries
+        .iter_mut()
+        .for_each(|symmetry| symmetry.packed = false);
+    let storage = tensor.storage().clone();
+    let mut made = Tensor::new(dims, tensor.dtype(), symmetries, storage).unwrap();
+    made.meta = tensor.meta.clone();
+    made
 }
 
 fn value(tape: &mut Tape, depth: usize) -> Value {
@@ -286,11 +342,10 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
                 .collect(),
         )
     };
-    let _ = symmetric;
     Tensor::new(
         dims,
         dtype,
-        vec![],
+        found.into_iter().collect(),
         Storage::Sparse {
             order,
             address,

@@ -35,19 +35,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "compare",
-        &["error", "limits", "bytes", "number", "tensor", "bundle"],
+        &[
+            "error", "limits", "key", "bytes", "number", "tensor", "bundle",
+        ],
     ),
     (
         "convert",
         &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
             "format",
-        ],
-    ),
-    (
-        "compare",
-        &[
-            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
         ],
     ),
 ];

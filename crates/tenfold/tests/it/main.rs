@@ -7,14 +7,18 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod carried;
 mod corpus;
 mod docs;
 mod generate;
 mod hash;
 mod honesty;
 mod layering;
+mod matrix;
 mod meaning;
+mod pages;
 mod roundtrip;
+mod samples;
 mod sliced;
 mod stats;
 mod support;

@@ -192,14 +192,14 @@ fn optimizer() -> Bundle {
 
 /// The weights, and after a step: some moved a little, one is no number any more.
 fn weights(is_next: bool) -> Result<Bundle> {
-    let mut noise = Noise(1);
+    let (mut noise, mut step) = (Noise(1), Noise(2));
     let mut bundle = Bundle::new();
     for (layer, name, sizes) in LAYERS {
         let mut values = noise.many(sizes.iter().product(), 0.5);
         if is_next && layer == "decoder" {
             values
                 .iter_mut()
-                .for_each(|value| *value += noise.next() * 0.001);
+                .for_each(|value| *value += step.next() * 0.001);
         }
         if let Some(last) = values.last_mut().filter(|_| is_next && name == "bias") {
             *last = if layer == "decoder" { f32::NAN } else { *last };

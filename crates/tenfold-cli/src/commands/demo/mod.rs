@@ -62,6 +62,11 @@ const STEPS: &[Step] = &[
         exit: Exit::Fine,
     },
     Step {
+        about: "Vespa's own words for them can be pasted.",
+        words: &["show", "--as", "literal", "@catalogue.tbf"],
+        exit: Exit::Fine,
+    },
+    Step {
         about: "A conversion that would lose something is refused, and says what.",
         words: &["convert", "@catalogue.tbf", "@catalogue.npy"],
         exit: Exit::Refused,
@@ -91,6 +96,26 @@ const STEPS: &[Step] = &[
             "--allow",
             "train",
         ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "Is it still the same wave?",
+        words: &["diff", "@field.npy", "@field-again.npy", "--atol", "1e-12"],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "What did a step of training change?",
+        words: &["diff", "@weights.zt", "@weights-next.zt"],
+        exit: Exit::No,
+    },
+    Step {
+        about: "What is wrong with the values?",
+        words: &["stats", "@weights-next.zt"],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "The same content has the same hash in any format.",
+        words: &["hash", "--dense", "@integrals.tens", "@integrals.npy"],
         exit: Exit::Fine,
     },
     Step {

@@ -88,7 +88,7 @@ fn changed(json: &mut Json, row: &Row) -> Result<()> {
         Basis::Bytes => Some("bytes"),
         Basis::Nothing => None,
     };
-    json.name("values")?.text(verdict)?;
+    json.name("verdict")?.text(verdict)?;
     json.name("compared")?.text_or_null(basis)?;
     json.name("dtype_differs")?.number(found.dtype_differs)?;
     json.name("shape_differs")?.number(found.shape_differs)?;

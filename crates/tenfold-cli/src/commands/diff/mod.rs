@@ -126,9 +126,12 @@ impl Report {
 fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     let mut a = open(&args.a, args, streams)?;
     let mut b = open(&args.b, args, streams)?;
-    let all_names = [&a, &b].map(|file| names(&file.opened.bundle, file.info()));
-    let globs = args.only.iter().chain(&args.exclude);
-    demand_all(globs, &all_names.concat())?;
+    let mut all_names = [&a, &b]
+        .map(|file| names(&file.opened.bundle, file.info()))
+        .concat();
+    all_names.sort_unstable();
+    all_names.dedup();
+    demand_all(args.only.iter().chain(&args.exclude), &all_names)?;
     for file in [&mut a, &mut b] {
         let info = file.info();
         keep(&mut file.opened.bundle, info, &args.only, &args.exclude);

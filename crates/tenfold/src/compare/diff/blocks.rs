@@ -7,7 +7,7 @@ use crate::number::Numbers;
 use crate::tensor::{Address, Cell, Dim, Storage, Tensor, hash_labels};
 
 use super::DiffOptions;
-use super::dense::compare_cells;
+use super::dense::{Sums, compare_cells};
 
 /// The labelled blocks that only one of two tensors has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(super) fn compare_blocks(
         };
         blocks.shared = blocks.shared.saturating_add(1);
         let (own, other) = (block_of(a, values)?, block_of(b, other)?);
-        let (tally, place) = compare_cells(&own, &other, &indexed, how)?;
+        let (tally, place) = compare_cells(&own, &other, &indexed, how, Sums::Always)?;
         let size = tally.farthest.as_ref().map(|farthest| farthest.size);
         if size.is_some_and(|size| found.tally.is_farthest(size)) {
             found.worst = place.map(|index| (labels.to_vec(), index));

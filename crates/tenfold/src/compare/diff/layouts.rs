@@ -255,6 +255,8 @@ fn labelled_blocks_are_matched_by_their_labels() {
     assert_eq!(blocks.first_b, [["d", "z"]]);
     let measures = found.measures.unwrap();
     assert_eq!((measures.cells, measures.changed), (4, 1));
+    // Of the blocks that both have, also those that are the same: ‖1, 2, 3, 4‖ = √30.
+    assert!((measures.relative_norm - 5.0 / 30.0_f64.sqrt()).abs() < 1e-15);
     let worst = measures.worst.unwrap();
     assert_eq!(
         (worst.labels, worst.index),

@@ -30,7 +30,7 @@ use crate::limits::Limits;
 use crate::number::{DType, Numbers};
 use crate::tensor::{Order, Storage, Tensor, unravel_in};
 use blocks::{BlocksFound, compare_blocks};
-use dense::{are_identical, compare_cells, tally};
+use dense::{Sums, are_identical, compare_cells, tally};
 use lockstep::Side;
 use tally::Tally;
 
@@ -191,7 +191,7 @@ impl Comparison {
             return Ok(());
         }
         let cells = a.cells().unwrap_or(u128::MAX);
-        match compare_cells(a, b, axes, how) {
+        match compare_cells(a, b, axes, how, Sums::OfDifferent) {
             Ok((tally, place)) => self.take(tally, cells, place.map(|index| (Vec::new(), index))),
             Err(error @ Error::Limit { .. }) if self.axes.is_none() => {
                 let Some(cores) = matching_cores(a, b) else {

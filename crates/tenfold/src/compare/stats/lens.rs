@@ -1,9 +1,5 @@
 //! How an element is looked at: as a double, and as a whole number that sorts like it.
 
-use std::marker::PhantomData;
-
-use half::{bf16, f16};
-
 use super::Scalar;
 use crate::number::{DType, Element, F128, Number};
 
@@ -72,44 +68,6 @@ pub(super) trait Lens: Sync {
     fn number(&self, key: Self::Key) -> Scalar;
 }
 
-/// Elements that are one number.
-pub(super) struct Real<T>(PhantomData<T>);
-
-impl<T> Real<T> {
-    pub(super) fn new() -> Real<T> {
-        Real(PhantomData)
-    }
-}
-
-macro_rules! real {
-    ($($rust:ty, $key:ty, $bytes:ident => $value:expr, $to_key:expr, $from_key:expr;)*) => {$(
-        impl Lens for Real<$rust> {
-            type Key = $key;
-
-            fn width(&self) -> usize {
-                <$rust>::DTYPE.width()
-            }
-
-            #[inline(always)]
-            fn value(&self, element: &[u8]) -> f64 {
-                let $bytes = <$rust as Element>::from_le(element);
-                $value
-            }
-
-            #[inline(always)]
-            fn key(&self, element: &[u8]) -> $key {
-                let $bytes = <$rust as Element>::from_le(element);
-                $to_key
-            }
-
-            fn number(&self, $bytes: $key) -> Scalar {
-                let number: $rust = $from_key;
-                Scalar::of(number)
-            }
-        }
-    )*};
-}
-
 /// The bits of a float in an order that sorts like the float, and back.
 macro_rules! float_bits {
     ($to:ident, $from:ident, $bits:ty) => {
@@ -138,40 +96,163 @@ float_bits!(key32, bits32, u32);
 float_bits!(key64, bits64, u64);
 float_bits!(key128, bits128, u128);
 
-real! {
-    bool, u16, n => f64::from(n), n.into(), n != 0;
-    u8, u16, n => f64::from(n), n.into(), u8::try_from(n).unwrap_or(u8::MAX);
-    u16, u16, n => f64::from(n), n, n;
-    u32, u32, n => f64::from(n), n, n;
-    u64, u64, n => nearest(n.into()), n, n;
-    u128, u128, n => nearest(n), n, n;
-    i8, u16, n => f64::from(n), (n.cast_unsigned() ^ 1 << 7).into(),
-        (u8::try_from(n).unwrap_or(u8::MAX) ^ 1 << 7).cast_signed();
-    i16, u16, n => f64::from(n), n.cast_unsigned() ^ 1 << 15, (n ^ 1 << 15).cast_signed();
-    i32, u32, n => f64::from(n), n.cast_unsigned() ^ 1 << 31, (n ^ 1 << 31).cast_signed();
-    i64, u64, n => nearest_signed(n), n.cast_unsigned() ^ 1 << 63, (n ^ 1 << 63).cast_signed();
-    i128, u128, n => if n < 0 { -nearest(n.unsigned_abs()) } else { nearest(n.unsigned_abs()) },
-        n.cast_unsigned() ^ 1 << 127, (n ^ 1 << 127).cast_signed();
-    f16, u16, n => n.into(), key16(n.to_bits()), f16::from_bits(bits16(n));
-    bf16, u16, n => n.into(), key16(n.to_bits()), bf16::from_bits(bits16(n));
-    f32, u32, n => n.into(), key32(n.to_bits()), f32::from_bits(bits32(n));
-    f64, u64, n => n, key64(n.to_bits()), f64::from_bits(bits64(n));
-    F128, u128, n => near_double(n), key128(n.to_bits()), F128::from_bits(bits128(n));
-}
+/// Numbers of up to 16 bits.
+pub(super) struct Short(pub(super) Number);
 
-#[expect(clippy::as_conversions, reason = "rounds to the nearest, as meant")]
-#[inline(always)]
-fn nearest(number: u128) -> f64 {
-    match u64::try_from(number) {
-        Ok(number) => number as f64,
-        Err(_) => number as f64,
+impl Lens for Short {
+    type Key = u16;
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn value(&self, element: &[u8]) -> f64 {
+        self.0.to_f64(element)
+    }
+
+    #[inline(always)]
+    fn key(&self, element: &[u8]) -> u16 {
+        let bits = match element {
+            [low, high] => u16::from_le_bytes([*low, *high]),
+            [only] => u16::from(*only),
+            _ => 0,
+        };
+        match self.0 {
+            Number::F16 | Number::Bf16 => key16(bits),
+            Number::I16 => bits ^ 1 << 15,
+            Number::I8 => bits ^ 1 << 7,
+            Number::Bool => bits.min(1),
+            _ => bits,
+        }
+    }
+
+    fn number(&self, key: u16) -> Scalar {
+        let bits = match self.0 {
+            Number::F16 | Number::Bf16 => bits16(key),
+            Number::I16 => key ^ 1 << 15,
+            Number::I8 => key ^ 1 << 7,
+            _ => key,
+        };
+        Scalar::of_bits(self.0, bits.into())
     }
 }
 
-#[expect(clippy::as_conversions, reason = "rounds to the nearest, as meant")]
-#[inline(always)]
-fn nearest_signed(number: i64) -> f64 {
-    number as f64
+/// Integers of one width, whether they have a sign or not.
+macro_rules! whole {
+    ($name:ident, $bits:ty, $signed:ident) => {
+        pub(super) struct $name(pub(super) Number);
+
+        impl $name {
+            #[inline(always)]
+            fn flip(&self) -> $bits {
+                match self.0 {
+                    Number::$signed => 1 << (<$bits>::BITS - 1),
+                    _ => 0,
+                }
+            }
+        }
+
+        impl Lens for $name {
+            type Key = $bits;
+
+            #[inline(always)]
+            fn width(&self) -> usize {
+                size_of::<$bits>()
+            }
+
+            #[expect(clippy::as_conversions, reason = "rounds to the nearest, as meant")]
+            #[inline(always)]
+            fn value(&self, element: &[u8]) -> f64 {
+                let bits = <$bits as Element>::from_le(element);
+                if self.0 == Number::$signed {
+                    bits.cast_signed() as f64
+                } else {
+                    bits as f64
+                }
+            }
+
+            #[inline(always)]
+            fn key(&self, element: &[u8]) -> $bits {
+                <$bits as Element>::from_le(element) ^ self.flip()
+            }
+
+            fn number(&self, key: $bits) -> Scalar {
+                Scalar::of_bits(self.0, (key ^ self.flip()).into())
+            }
+        }
+    };
+}
+
+whole!(Whole32, u32, I32);
+whole!(Whole64, u64, I64);
+
+macro_rules! float {
+    ($name:ident, $rust:ty, $bits:ty, $to_key:ident, $from_key:ident, $number:ident) => {
+        pub(super) struct $name;
+
+        impl Lens for $name {
+            type Key = $bits;
+
+            #[inline(always)]
+            fn width(&self) -> usize {
+                size_of::<$bits>()
+            }
+
+            #[inline(always)]
+            fn value(&self, element: &[u8]) -> f64 {
+                <$rust as Element>::from_le(element).into()
+            }
+
+            #[inline(always)]
+            fn key(&self, element: &[u8]) -> $bits {
+                $to_key(<$bits as Element>::from_le(element))
+            }
+
+            fn number(&self, key: $bits) -> Scalar {
+                Scalar::of_bits(Number::$number, $from_key(key).into())
+            }
+        }
+    };
+}
+
+float!(Single, f32, u32, key32, bits32, F32);
+float!(Double, f64, u64, key64, bits64, F64);
+
+/// Numbers of 128 bits.
+pub(super) struct Wide(pub(super) Number);
+
+impl Lens for Wide {
+    type Key = u128;
+
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn value(&self, element: &[u8]) -> f64 {
+        match self.0 {
+            Number::F128 => near_double(F128::from_le(element)),
+            number => number.to_f64(element),
+        }
+    }
+
+    fn key(&self, element: &[u8]) -> u128 {
+        let bits = <u128 as Element>::from_le(element);
+        match self.0 {
+            Number::F128 => key128(bits),
+            Number::I128 => bits ^ 1 << 127,
+            _ => bits,
+        }
+    }
+
+    fn number(&self, key: u128) -> Scalar {
+        let bits = match self.0 {
+            Number::F128 => bits128(key),
+            Number::I128 => key ^ 1 << 127,
+            _ => key,
+        };
+        Scalar::of_bits(self.0, bits)
+    }
 }
 
 /// The nearest double; what lies beyond the largest counts as that, what lies below the smallest
@@ -212,7 +293,7 @@ impl Lens for Modulus {
     }
 
     fn number(&self, key: u64) -> Scalar {
-        Scalar::of(f64::from_bits(bits64(key)))
+        Scalar::of_bits(Number::F64, bits64(key).into())
     }
 }
 
@@ -269,40 +350,47 @@ mod tests {
     }
 
     fn bytes<T: Element>(values: &[T]) -> Vec<Vec<u8>> {
-        values
-            .iter()
-            .map(|value| Scalar::of(*value).bytes)
-            .collect()
+        let bytes = |value: &T| {
+            let mut bytes = Vec::new();
+            value.to_le(&mut bytes);
+            bytes
+        };
+        values.iter().map(bytes).collect()
     }
 
     #[test]
     fn keys_sort_like_their_values_and_lead_back_to_them() {
         let doubles = [f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1.5, f64::MAX];
-        ascend(&Real::<f64>::new(), &bytes(&doubles));
-        ascend(
-            &Real::<f32>::new(),
-            &bytes(&[f32::MIN, -1e-45, 0.0, 1e-45, f32::MAX]),
-        );
-        let halves: Vec<f16> = [-2.0, -0.5, 0.0, 0.25, 7.0].map(f16::from_f64).into();
-        ascend(&Real::<f16>::new(), &bytes(&halves));
-        let quads: Vec<F128> = ["-1e4000", "-1.0", "0.0", "1e-4000", "1e4000"]
-            .map(|text| text.parse().unwrap())
-            .into();
-        ascend(&Real::<F128>::new(), &bytes(&quads));
-        ascend(&Real::<i8>::new(), &bytes(&[-128_i8, -1, 0, 1, 127]));
-        ascend(&Real::<i64>::new(), &bytes(&[i64::MIN, -1, 0, 1, i64::MAX]));
-        ascend(
-            &Real::<i128>::new(),
-            &bytes(&[i128::MIN, -1, 0, 1, i128::MAX]),
-        );
-        ascend(&Real::<u128>::new(), &bytes(&[0, 1, u128::MAX]));
-        ascend(&Real::<bool>::new(), &bytes(&[false, true]));
+        ascend(&Double, &bytes(&doubles));
+        ascend(&Single, &bytes(&[f32::MIN, -1e-45, 0.0, 1e-45, f32::MAX]));
+        let halves = [-2.0, -0.5, 0.0, 0.25, 7.0].map(half::f16::from_f64);
+        ascend(&Short(Number::F16), &bytes(&halves));
+        let quads = ["-1e4000", "-1.0", "0.0", "1e-4000", "1e4000"];
+        let quads: [F128; 5] = quads.map(|text| text.parse().unwrap());
+        ascend(&Wide(Number::F128), &bytes(&quads));
+        ascend(&Short(Number::I8), &bytes(&[-128_i8, -1, 0, 1, 127]));
+        ascend(&Short(Number::I16), &bytes(&[i16::MIN, -1, 0, 1, i16::MAX]));
+        ascend(&Short(Number::U8), &bytes(&[0_u8, 1, 255]));
+        ascend(&Short(Number::Bool), &bytes(&[false, true]));
+        ascend(&Whole32(Number::I32), &bytes(&[i32::MIN, -1, 0, i32::MAX]));
+        ascend(&Whole32(Number::U32), &bytes(&[0, 1, u32::MAX]));
+        ascend(&Whole64(Number::I64), &bytes(&[i64::MIN, -1, 0, i64::MAX]));
+        ascend(&Whole64(Number::U64), &bytes(&[0, 1, u64::MAX]));
+        ascend(&Wide(Number::I128), &bytes(&[i128::MIN, -1, 0, i128::MAX]));
+        ascend(&Wide(Number::U128), &bytes(&[0, 1, u128::MAX]));
+    }
+
+    #[test]
+    fn integers_keep_their_sign() {
+        let least = i32::MIN.to_le_bytes();
+        assert_eq!(Whole32(Number::I32).value(&least), -2_f64.powi(31));
+        assert_eq!(Whole32(Number::U32).value(&least), 2_f64.powi(31));
+        assert_eq!(Whole64(Number::I64).value(&(-1_i64).to_le_bytes()), -1.0);
     }
 
     #[test]
     fn both_zeros_have_one_key() {
-        let lens = Real::<f64>::new();
-        let key = |value: f64| lens.key(&value.to_le_bytes());
+        let key = |value: f64| Double.key(&value.to_le_bytes());
         assert_eq!(key(-0.0), key(0.0));
     }
 

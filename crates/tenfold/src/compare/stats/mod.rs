@@ -7,16 +7,14 @@ mod moments;
 mod ranks;
 mod survey;
 
-use half::{bf16, f16};
-
 use crate::bytes::{Bytes, Endian, Spool, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Arity, DType, Element, F128, Number, Numbers};
+use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
 use bins::Bins;
 use chunks::Chunks;
-use lens::{Lens, Modulus, Real};
+use lens::{Double, Lens, Modulus, Short, Single, Whole32, Whole64, Wide};
 use moments::float;
 use ranks::{Ranks, add};
 use survey::Survey;
@@ -79,12 +77,12 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    fn of<T: Element>(value: T) -> Scalar {
-        let mut bytes = Vec::with_capacity(T::DTYPE.width());
-        value.to_le(&mut bytes);
+    /// The number of this type with these bits.
+    fn of_bits(number: Number, bits: u128) -> Scalar {
+        let bytes = bits.to_le_bytes().into_iter().take(number.width());
         Scalar {
-            number: T::DTYPE.number,
-            bytes,
+            number,
+            bytes: bytes.collect(),
         }
     }
 
@@ -181,31 +179,43 @@ pub struct Samples {
 /// Evaluates an expression with the lens that fits a type.
 macro_rules! through {
     ($dtype:expr, $lens:ident => $body:expr) => {{
-        macro_rules! real {
-            ($rust:ty) => {{
-                let $lens = &Real::<$rust>::new();
-                $body
-            }};
-        }
-        match ($dtype.arity, $dtype.number) {
-            (Arity::Real, Number::Bool) => real!(bool),
-            (Arity::Real, Number::U8) => real!(u8),
-            (Arity::Real, Number::U16) => real!(u16),
-            (Arity::Real, Number::U32) => real!(u32),
-            (Arity::Real, Number::U64) => real!(u64),
-            (Arity::Real, Number::U128) => real!(u128),
-            (Arity::Real, Number::I8) => real!(i8),
-            (Arity::Real, Number::I16) => real!(i16),
-            (Arity::Real, Number::I32) => real!(i32),
-            (Arity::Real, Number::I64) => real!(i64),
-            (Arity::Real, Number::I128) => real!(i128),
-            (Arity::Real, Number::F16) => real!(f16),
-            (Arity::Real, Number::Bf16) => real!(bf16),
-            (Arity::Real, Number::F32) => real!(f32),
-            (Arity::Real, Number::F64) => real!(f64),
-            (Arity::Real, Number::F128) => real!(F128),
+        let number = $dtype.number;
+        match (&$dtype.arity, number) {
             (Arity::Complex | Arity::Quaternion | Arity::Octonion, _) => {
                 let $lens = &Modulus($dtype);
+                $body
+            }
+            (Arity::Real, Number::F32) => {
+                let $lens = &Single;
+                $body
+            }
+            (Arity::Real, Number::F64) => {
+                let $lens = &Double;
+                $body
+            }
+            (Arity::Real, Number::U32 | Number::I32) => {
+                let $lens = &Whole32(number);
+                $body
+            }
+            (Arity::Real, Number::U64 | Number::I64) => {
+                let $lens = &Whole64(number);
+                $body
+            }
+            (Arity::Real, Number::U128 | Number::I128 | Number::F128) => {
+                let $lens = &Wide(number);
+                $body
+            }
+            (
+                Arity::Real,
+                Number::Bool
+                | Number::U8
+                | Number::I8
+                | Number::U16
+                | Number::I16
+                | Number::F16
+                | Number::Bf16,
+            ) => {
+                let $lens = &Short(number);
                 $body
             }
         }
@@ -229,10 +239,9 @@ impl Samples {
             Storage::Dense { values, .. } => values.settled(limits)?,
             Storage::Sparse { values, .. } if tensor.is_packed() => images(tensor, values, limits)?,
             Storage::Sparse { values, .. } => values.settled(limits)?,
-            Storage::Train { .. } => tensor.dense(Order::Row, limits)?.spooled(limits)?,
-            Storage::Opaque { .. } => {
-                tensor.dense(Order::Row, limits)?;
-                return Err(Error::invalid("the layout is not understood"));
+            // Which fails for a layout that is not understood.
+            Storage::Train { .. } | Storage::Opaque { .. } => {
+                tensor.dense(Order::Row, limits)?.spooled(limits)?
             }
         };
         let stored = values.bytes.len() / wide(dtype.width());

@@ -32,7 +32,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::Result;
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    WriteOptions,
 };
 use crate::number::{Arity, Number};
 
@@ -69,6 +70,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

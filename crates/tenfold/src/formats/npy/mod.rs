@@ -60,7 +60,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    WriteOptions,
 };
 use crate::number::{Arity, DType, Number};
 use crate::tensor::{Order, product};
@@ -161,6 +162,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

@@ -60,8 +60,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, narrow};
 use crate::error::{Loss, Result};
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
+    StorageKind, When, WriteOptions,
 };
 use crate::number::{Arity, Number};
 use crate::tensor::Order;
@@ -159,6 +159,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

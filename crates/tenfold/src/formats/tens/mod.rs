@@ -64,8 +64,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
-    WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
+    When, WriteOptions,
 };
 use crate::number::{Arity, Number};
 use crate::tensor::Order;
@@ -149,6 +149,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

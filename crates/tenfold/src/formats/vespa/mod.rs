@@ -48,8 +48,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
+    StorageKind, When, WriteOptions,
 };
 use crate::number::{Arity, Number};
 use crate::tensor::Order;
@@ -95,6 +95,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
+        carries: Carries::No,
     },
 };
 

@@ -58,8 +58,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind, When,
-    WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
+    When, WriteOptions,
 };
 use crate::meta::Value;
 use crate::number::{Arity, Number};
@@ -168,6 +168,7 @@ static INFO: Info = Info {
             file: false,
             tensor: true,
         },
+        carries: Carries::Tensor,
     },
 };
 

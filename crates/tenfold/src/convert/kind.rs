@@ -1,0 +1,202 @@
+//! How values are kept, as a target can: made dense, unpacked, placed.
+
+use serde_json::{Value as Json, json};
+
+use super::carry::symmetries_json;
+use super::lower::{Step, rebuilt};
+use crate::bytes::{bytes_text, wide};
+use crate::error::{Aspect, Result, Tier};
+use crate::format::StorageKind;
+use crate::tensor::{Address, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
+
+/// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
+pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    let has = |kind| step.info.holds.kinds.contains(&kind);
+    let loses_symmetry = !tensor.symmetries().is_empty() && !step.info.holds.symmetry;
+    let is_dense = has(StorageKind::Dense);
+    match tensor.storage() {
+        Storage::Train { ranks, .. } if !has(StorageKind::Train) && is_dense => {
+            let most = ranks.iter().max().copied().unwrap_or(1);
+            let len = bytes_text(dense_len(tensor));
+            let detail = format!("a tensor train of rank {most} is expanded to {len}");
+            step.change(Tier::Refused, Aspect::Train, detail);
+            if loses_symmetry {
+                say_symmetry(step, tensor);
+            }
+            made_dense(step, tensor)
+        }
+        Storage::Sparse {
+            address: Address::Labels,
+            ..
+        } if !has(StorageKind::Labelled) && is_dense => placed(step, tensor),
+        Storage::Sparse { address, .. }
+            if !matches!(address, Address::Labels) && is_dense && !has(StorageKind::Sparse) =>
+        {
+            if loses_symmetry {
+                say_symmetry(step, tensor);
+            }
+            say_density(step, tensor);
+            made_dense(step, tensor)
+        }
+        Storage::Dense { .. } if loses_symmetry && tensor.is_packed() => {
+            say_symmetry(step, tensor);
+            made_dense(step, tensor)
+        }
+        _ if loses_symmetry => {
+            say_symmetry(step, tensor);
+            let full = tensor.unpacked(&step.how.limits)?;
+            rebuilt(tensor, tensor.dtype(), vec![], full.storage().clone())
+        }
+        _ => Ok(tensor.clone()),
+    }
+}
+
+fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
+    let values = tensor.dense(Order::Row, &step.how.limits)?;
+    let kept: Vec<Symmetry> = match step.info.holds.symmetry {
+        true => tensor.symmetries().to_vec(),
+        false => vec![],
+    };
+    let order = Order::Row;
+    rebuilt(
+        tensor,
+        tensor.dtype(),
+        kept,
+        Storage::Dense { order, values },
+    )
+}
+
+/// Symmetries are carried as they are. Only where cells were explicit are they carried as declared:
+/// which cells had been left out is not known any more.
+fn say_symmetry(step: &mut Step, tensor: &Tensor) {
+    let count = tensor.symmetries().len();
+    let (is_packed, is_dense) = (
+        tensor.is_packed(),
+        matches!(tensor.storage(), Storage::Dense { .. }),
+    );
+    let all: Vec<Symmetry> = tensor
+        .symmetries()
+        .iter()
+        .map(|symmetry| Symmetry {
+            packed: symmetry.packed && is_dense,
+            ..symmetry.clone()
+        })
+        .collect();
+    let is_carried = step.carry("symmetries", symmetries_json(all.iter()));
+    let what = match (is_packed, is_carried) {
+        (true, _) => "unpacked",
+        (false, true) => "carried",
+        (false, false) => "no longer declared",
+    };
+    let tier = match is_carried && (is_dense || !is_packed) {
+        true => Tier::Carried,
+        false => Tier::Said,
+    };
+    step.change(
+        tier,
+        Aspect::Symmetry,
+        format!("symmetries {what}: {count}"),
+    );
+}
+
+/// The bytes of all cells.
+fn dense_len(tensor: &Tensor) -> u128 {
+    let width = wide(tensor.dtype().width());
+    let cells = tensor.cells().unwrap_or(u128::MAX);
+    cells.saturating_mul(width.into())
+}
+
+/// Whether it blows a tensor up to have all its cells: to more than a gibibyte, and more than ten
+/// times what it was.
+fn is_too_large(dense: u128, tensor: &Tensor) -> bool {
+    const FINE: u128 = 1 << 30;
+    let stored = u128::from(tensor.storage().stored_len());
+    dense > FINE.max(stored.saturating_mul(10))
+}
+
+/// Says how many cells are explicit and what all of them take.
+fn say_density(step: &mut Step, tensor: &Tensor) {
+    let dense = dense_len(tensor);
+    let (stored, cells) = (tensor.stored(), tensor.cells().unwrap_or(u128::MAX));
+    let detail = format!(
+        "{stored} of {cells} cells are explicit ({}); dense values take {}",
+        percent(stored.into(), cells),
+        bytes_text(dense)
+    );
+    let (tier, detail) = match is_too_large(dense, tensor) {
+        false => (Tier::Said, detail),
+        true => {
+            let now = bytes_text(tensor.storage().stored_len());
+            (Tier::Refused, format!("{detail}, now they take {now}"))
+        }
+    };
+    step.change(tier, Aspect::Sparsity, detail);
+}
+
+/// A part of a whole with two digits after the point at most, such as `2.5 %`.
+fn percent(part: u128, whole: u128) -> String {
+    let hundredths = part
+        .saturating_mul(10_000)
+        .checked_div(whole)
+        .unwrap_or(10_000);
+    if hundredths == 0 && part > 0 {
+        return "less than 0.01 %".into();
+    }
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Gives labelled blocks positions; the labels are carried where there is room for them.
+fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    let placed = tensor.placed(&step.how.limits)?;
+    let dense = dense_len(&placed.tensor);
+    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed);
+    let tier = if is_carried {
+        Tier::Carried
+    } else {
+        Tier::Refused
+    };
+    let sizes: Vec<String> = placed.sizes.iter().map(u64::to_string).collect();
+    let detail = format!(
+        "labels become positions ({}), absent blocks zeros ({}); dense values take {}",
+        sizes.join(" × "),
+        placed.absent,
+        bytes_text(dense)
+    );
+    step.change(tier, Aspect::Labels, detail);
+    Ok(placed.tensor)
+}
+
+/// Carries the labels of the mapped dimensions, and which blocks are there if not all are.
+fn carry_labels(step: &mut Step, placed: &Placed) -> bool {
+    let n_blocks = u128::from(wide(placed.blocks.len()));
+    let all = n_blocks.saturating_add(placed.absent);
+    let len: usize = placed.labels.iter().flatten().map(String::len).sum();
+    // Whether there is room is seen from the text; these would take too long to make one of.
+    if all > MOST_BLOCKS || len > MOST_LABELS {
+        return false;
+    }
+    let blocks = match placed.absent {
+        0 => Json::Null,
+        _ => json!(placed.blocks),
+    };
+    let labels = json!({ "dims": placed.labels, "blocks": blocks });
+    step.carry("labels", labels)
+}
+
+/// The most bytes that labels may have together to be carried.
+const MOST_LABELS: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_told_in_hundredths_of_a_percent() {
+        assert_eq!(percent(3, 120), "2.5 %");
+        assert_eq!(percent(1, 3), "33.33 %");
+        assert_eq!(percent(4, 4), "100 %");
+        assert_eq!(percent(1, 1 << 40), "less than 0.01 %");
+        assert_eq!(percent(0, 0), "100 %");
+    }
+}

@@ -1,0 +1,158 @@
+//! One file or two of every format that use what it holds.
+
+use tenfold::{
+    Address, Bundle, DType, Dim, Element, Endian, Key, Number, Numbers, Order, RecordsBuilder,
+    Storage, Symmetry, Tensor, Value,
+};
+
+/// A bundle that a format holds.
+pub(crate) struct Sample {
+    pub(crate) format: &'static str,
+    /// What kind of file it is.
+    pub(crate) title: &'static str,
+    pub(crate) bundle: Bundle,
+}
+
+pub(crate) fn samples() -> Vec<Sample> {
+    let sample = |format, title, bundle| Sample {
+        format,
+        title,
+        bundle,
+    };
+    vec![
+        sample("tens", "packed by a symmetry, named", Bundle::of(packed())),
+        sample("tens", "pairs of index and value", Bundle::of(pairs())),
+        sample("ztensor", "one tensor with metadata", weights(1)),
+        sample("ztensor", "several, of other types", weights(3)),
+        sample("blz", "a train", Bundle::of(train())),
+        sample("vespa", "labelled blocks", Bundle::of(labelled())),
+        sample("vespa", "dense, named", Bundle::of(field())),
+        sample("primitiv", "a model with statistics", model()),
+        sample("npy", "Fortran order", Bundle::of(array())),
+    ]
+}
+
+fn dense<T: Element>(dims: Vec<Dim>, order: Order, values: &[T]) -> Tensor {
+    let values = Numbers::from_vec(values);
+    let storage = Storage::Dense { order, values };
+    Tensor::new(dims, T::DTYPE, vec![], storage).unwrap()
+}
+
+fn indexed(sizes: &[u64]) -> Vec<Dim> {
+    sizes.iter().map(|size| Dim::indexed(*size)).collect()
+}
+
+fn packed() -> Tensor {
+    let symmetry = Symmetry {
+        permutation: vec![1, 0],
+        operation: "x".into(),
+        packed: true,
+    };
+    let dims = ["p", "q"].map(|name| Dim::indexed(3).named(name)).to_vec();
+    let storage = Storage::Dense {
+        order: Order::Column,
+        values: Numbers::from_vec(&[1.0_f64, 0.5, 0.25, 2.0, 0.125, 3.0]),
+    };
+    Tensor::new(dims, DType::real(Number::F64), vec![symmetry], storage).unwrap()
+}
+
+fn pairs() -> Tensor {
+    let storage = Storage::Sparse {
+        order: Order::Column,
+        address: Address::Linear(Numbers::from_vec(&[3_u64, 17, 40])),
+        values: Numbers::from_vec(&[1.0_f64, -2.0, 0.1]),
+    };
+    let dims = indexed(&[4, 5, 6]);
+    Tensor::new(dims, DType::real(Number::F64), vec![], storage).unwrap()
+}
+
+fn weights(count: usize) -> Bundle {
+    let mut bundle = Bundle::new();
+    let mut first = dense(
+        indexed(&[2, 3]),
+        Order::Row,
+        &[0.1_f32, 1.0, 2.0, 3.0, 4.0, 5.0],
+    );
+    first.meta.set("epoch", 7_u64);
+    first.meta.set("rate", Value::f32(0.001));
+    let others = [
+        first,
+        dense(indexed(&[3]), Order::Row, &[1_i64 << 60, -1, 0]),
+        dense(indexed(&[2]), Order::Row, &[true, false]),
+    ];
+    for (name, tensor) in ["enc.w", "enc.ids", "mask"]
+        .into_iter()
+        .zip(others)
+        .take(count)
+    {
+        bundle.push(Key::flat(name), tensor);
+    }
+    bundle
+}
+
+fn train() -> Tensor {
+    let cores = vec![
+        Numbers::from_vec(&[1.0_f64, 2.0, 3.0, 4.0]),
+        Numbers::from_vec(&[1.0_f64, 0.0, 0.5, 0.0, 1.0, 0.1]),
+    ];
+    let ranks = vec![1, 2, 1];
+    let storage = Storage::Train { ranks, cores };
+    Tensor::new(indexed(&[2, 3]), DType::real(Number::F64), vec![], storage).unwrap()
+}
+
+fn labelled() -> Tensor {
+    let mut records = RecordsBuilder::new(2, 8);
+    for (labels, first) in [
+        (["acme", "hat"], 1.0_f32),
+        (["acme", "shoe"], 2.0),
+        (["zeta", "hat"], 3.0),
+    ] {
+        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(&labels, &cells).unwrap();
+    }
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: Number::F32,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    };
+    let dims = vec![
+        Dim::mapped("brand"),
+        Dim::mapped("cat"),
+        Dim::indexed(2).named("x"),
+    ];
+    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn field() -> Tensor {
+    let dims = ["lat", "lon"]
+        .map(|name| Dim::indexed(2).named(name))
+        .to_vec();
+    dense(dims, Order::Row, &[0.1_f32, 0.2, 0.3, 0.4])
+}
+
+fn model() -> Bundle {
+    let mut bundle = Bundle::new();
+    let path = |names: &[&str]| Key::tree(names.iter().map(|name| (*name).into()).collect());
+    let weight = path(&["enc", "l0", "w"]);
+    let matrix = || dense(indexed(&[2, 2]), Order::Column, &[0.1_f32, 0.2, 0.3, 0.4]);
+    bundle.push(weight.clone(), matrix());
+    bundle.push(weight.statistic("Adam.m1"), matrix());
+    bundle.push(weight.statistic("Adam.m2"), matrix());
+    bundle.push(
+        path(&["out"]),
+        dense(indexed(&[2]), Order::Column, &[1.0_f32, -1.0]),
+    );
+    bundle
+}
+
+fn array() -> Tensor {
+    dense(
+        indexed(&[2, 3]),
+        Order::Column,
+        &[0.1_f64, 1.0, 2.0, 3.0, 4.0, 5.0],
+    )
+}
