@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tenfold::{Allow, Aspect, Format, Number};
 
 use super::naming::NamingFlags;
-use super::{Reading, named};
+use super::{Reading, Transform, named};
 
 /// The arguments of `convert`.
 #[derive(Args)]
@@ -42,6 +42,8 @@ pub(crate) struct Convert {
     pub(crate) no_sync: bool,
     #[command(flatten)]
     pub(crate) naming: NamingFlags,
+    #[command(flatten)]
+    pub(crate) transform: Transform,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

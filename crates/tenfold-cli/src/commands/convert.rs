@@ -16,6 +16,7 @@ use crate::options;
 use crate::render::{bytes_text, note_text};
 use crate::select::{cast, select};
 use crate::streams::{Streams, in_output};
+use crate::transform;
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let about_input = |failure: Failure| failure.about(&args.input);
@@ -30,11 +31,12 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         .map_err(|error| about_input(error.into()))?;
     let (bundle, info) = (&mut opened.bundle, format.info());
     select(bundle, info, &args.only, &args.exclude)?;
+    transform::apply(bundle, info, args, streams).map_err(about_input)?;
     let over = match allowed(args).permits(Aspect::Precision) {
         true => Overflow::Saturates,
         false => Overflow::Fails,
     };
-    cast(bundle, info, &args.cast, over, &args.reading.limits.0).map_err(about_input)?;
+    cast(bundle, info, args, over).map_err(about_input)?;
     let notes = opened.bundle.notes();
     input::refuse_notes(format, notes, &args.reading).map_err(about_input)?;
     for note in notes {
