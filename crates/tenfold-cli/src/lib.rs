@@ -20,6 +20,7 @@ mod samples;
 mod select;
 mod signals;
 mod streams;
+mod transform;
 
 use std::ffi::OsString;
 use std::time::Instant;

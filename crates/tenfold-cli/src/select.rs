@@ -1,8 +1,8 @@
 //! Which tensors of a file are meant, and as which numbers.
 
-use tenfold::{Bundle, Info, Limits, Overflow};
+use tenfold::{Bundle, Info, Overflow};
 
-use crate::args::Cast;
+use crate::args::{Cast, Convert};
 use crate::failure::Failure;
 use crate::render::shown_name;
 
@@ -39,10 +39,10 @@ pub(crate) fn demand_all<'a>(
 pub(crate) fn cast(
     bundle: &mut Bundle,
     info: &Info,
-    casts: &[Cast],
+    args: &Convert,
     over: Overflow,
-    limits: &Limits,
 ) -> Result<(), Failure> {
+    let (casts, limits) = (&args.cast, &args.reading.limits.0);
     let names: Vec<String> = names(bundle, info);
     for glob in casts.iter().filter_map(|cast| cast.glob.as_deref()) {
         demand(glob, &names)?;
@@ -50,7 +50,8 @@ pub(crate) fn cast(
     for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
         let is_meant = |cast: &&Cast| cast.glob.as_deref().is_none_or(|glob| matches(glob, name));
         if let Some(cast) = casts.iter().rfind(is_meant) {
-            *tensor = tensor.cast(cast.number, over, limits)?;
+            *tensor =
+                tensor.cast_rounded(cast.number, args.transform.round.into(), over, limits)?;
         }
     }
     Ok(())

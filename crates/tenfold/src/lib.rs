@@ -59,10 +59,12 @@ pub use key::Key;
 pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
-pub use number::{Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, write_number};
+pub use number::{
+    Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
+};
 pub use tensor::{
-    Address, Cell, Dim, Operation, Order, Packing, Pick, Size, Slice, Storage, Symmetry, Tensor,
-    Tolerance,
+    Address, Cell, Density, Dim, Operation, Order, Packing, Pick, Placed, Size, Slice, Storage,
+    Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

@@ -8,7 +8,7 @@ use tenfold::{Allow, Aspect, Number};
 
 use super::naming::NamingFlags;
 use super::number::number;
-use super::{Choice, Output, Part, Reading};
+use super::{Choice, Output, Part, Reading, Transform};
 use crate::rename::Rename;
 
 /// The arguments of `convert`.
@@ -31,6 +31,8 @@ pub(crate) struct Convert {
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) naming: NamingFlags,
+    #[command(flatten)]
+    pub(crate) transform: Transform,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -15,6 +15,7 @@ mod parse;
 mod size;
 mod stats;
 mod tools;
+mod transform;
 mod voice;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub(crate) use output::Output;
 pub(crate) use parse::{color, parse};
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
+pub(crate) use transform::{Meant, Transform};
 pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
@@ -89,7 +91,7 @@ pub(crate) enum Command {
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
-    Convert(Convert),
+    Convert(Box<Convert>),
     /// Say what is wrong with the values of files, and how they are distributed
     #[command(
         after_help = "Everything but the counts is about the finite values.\n\n\

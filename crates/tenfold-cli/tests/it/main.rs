@@ -18,6 +18,7 @@ mod show;
 mod stats;
 mod support;
 mod tools;
+mod transform;
 mod usage;
 mod verify;
 mod voice;

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::lower::Step;
 use crate::error::{Aspect, Result, Tier};
 use crate::format::DimNames;
-use crate::tensor::{Dim, Order, Storage, Tensor};
+use crate::tensor::{Dim, Storage, Tensor};
 
 pub(super) fn lower(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
     match step.info.holds.dim_names {
@@ -124,33 +124,27 @@ fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
     with_dims(step, &tensor, dims)
 }
 
-/// Transposes a dense tensor so that its dimensions are sorted by name.
+/// Transposes a tensor so that its dimensions are sorted by name, mapped ones first.
 fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
-    let Storage::Dense { .. } = tensor.storage() else {
+    let is_labelled = tensor.n_mapped() > 0;
+    if !is_labelled && !matches!(tensor.storage(), Storage::Dense { .. }) {
         return Ok(tensor);
-    };
+    }
     let mut axes: Vec<usize> = (0..tensor.dims().len()).collect();
-    let name = |axis: &usize| tensor.dims().get(*axis).and_then(|dim| dim.name.clone());
-    axes.sort_by_key(name);
+    axes.sort_by_key(|axis| {
+        let dim = tensor.dims().get(*axis);
+        dim.map(|dim| (dim.indexed_size().is_some(), dim.name.clone()))
+    });
     if axes.is_sorted() {
         return Ok(tensor);
     }
-    let dims: Vec<Dim> = axes
-        .iter()
-        .filter_map(|axis| tensor.dims().get(*axis))
-        .cloned()
-        .collect();
-    let names: Vec<String> = dims.iter().filter_map(|dim| dim.name.clone()).collect();
+    let permuted = tensor.permute(&axes, &step.how.limits)?;
+    let dims = permuted.dims().iter();
+    let names: Vec<&str> = dims.filter_map(|dim| dim.name.as_deref()).collect();
     step.change(
         Tier::Said,
         Aspect::DimOrder,
         format!("dimensions are transposed to {}", names.join(", ")),
     );
-    let values = tensor.permuted(&axes, &step.how.limits)?;
-    let storage = Storage::Dense {
-        order: Order::Row,
-        values,
-    };
-    let transposed = Tensor::new(dims, tensor.dtype(), vec![], storage)?;
-    Ok(transposed.described_like(&tensor))
+    Ok(permuted)
 }

@@ -17,7 +17,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::number::{DType, Kind, Number, Numbers, Overflow, is_exact};
-use crate::tensor::{Address, Order, Storage, Symmetry, Tensor};
+use crate::tensor::{Order, Storage, Symmetry, Tensor};
 
 /// Gives the bundle as the format holds it, and what changes on the way.
 pub(super) fn lower(
@@ -181,11 +181,7 @@ impl Step<'_> {
     fn in_number(&mut self, tensor: Tensor) -> Result<Tensor> {
         let numbers = self.info.holds.numbers;
         let own = tensor.dtype().number;
-        let can_be_cast = match tensor.storage() {
-            Storage::Dense { .. } => true,
-            Storage::Sparse { address, .. } => !matches!(address, Address::Labels),
-            Storage::Train { .. } | Storage::Opaque { .. } => false,
-        };
+        let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. });
         if numbers.contains(&own) || !can_be_cast {
             return Ok(tensor);
         }

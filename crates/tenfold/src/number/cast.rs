@@ -34,6 +34,25 @@ pub enum Overflow {
     Saturates,
 }
 
+/// Which neighbour a value becomes that lies between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// The nearer one; of two equally near the even one.
+    #[default]
+    NearestEven,
+    /// The one that is nearer to zero: the rest is cut off.
+    TowardZero,
+}
+
+impl Rounding {
+    fn round(self) -> Round {
+        match self {
+            Rounding::NearestEven => Round::NearestTiesToEven,
+            Rounding::TowardZero => Round::TowardZero,
+        }
+    }
+}
+
 /// The bits of a float's significand, the one that is not stored included.
 pub(crate) fn significand(number: Number) -> usize {
     match number {
@@ -60,13 +79,24 @@ fn exponent(number: Number) -> usize {
 /// Appends one number, given by its little-endian bytes, as another type; false if it has no room
 /// for it and the nearest was taken.
 pub(crate) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    convert_rounded(from, to, Rounding::NearestEven, bytes, out)
+}
+
+/// [`convert`], where it is said how to round.
+pub(super) fn convert_rounded(
+    from: Number,
+    to: Number,
+    rounding: Rounding,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> bool {
     match (from.kind(), to.kind()) {
         (Kind::Float, Kind::Float) if is_exact(from, to) => {
             widen(from, to, bytes, out);
             true
         }
-        (_, Kind::Float) => round(from, to, bytes, out),
-        (Kind::Float, _) => match Whole::of_float(from, bytes) {
+        (_, Kind::Float) => round(from, to, rounding, bytes, out),
+        (Kind::Float, _) => match Whole::of_float(from, rounding, bytes) {
             Some(whole) => whole.put(to, out),
             None => {
                 let number = from.to_f64(bytes);
@@ -109,13 +139,13 @@ impl Whole {
         }
     }
 
-    /// The nearest whole number to a float, ties to even; `None` for NaN, infinities and what has
-    /// more than 128 bits.
-    pub(super) fn of_float(from: Number, bytes: &[u8]) -> Option<Whole> {
+    /// The whole number that a float is rounded to; `None` for NaN, infinities and what has more
+    /// than 128 bits.
+    pub(super) fn of_float(from: Number, rounding: Rounding, bytes: &[u8]) -> Option<Whole> {
         let quad = as_quad(from, bytes);
         let is_negative = quad.is_negative();
         let size = if is_negative { -quad } else { quad };
-        let whole = size.to_u128_r(128, Round::NearestTiesToEven, &mut false);
+        let whole = size.to_u128_r(128, rounding.round(), &mut false);
         let is_fine = !whole.status.contains(Status::INVALID_OP);
         is_fine.then_some(Whole {
             is_negative,
@@ -187,12 +217,12 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(wide_number.to_le_bytes().iter().take(to.width()));
 }
 
-/// Anything as the nearest float; false if it is finite and only an infinity is near.
-fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+/// Anything as a float beside it; false if it is finite and only an infinity is near.
+fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let (bits, status) = match to {
-        Number::F16 => nearest::<ieee::Half>(from, bytes),
-        Number::Bf16 => nearest::<ieee::BFloat>(from, bytes),
-        Number::F32 if from == Number::F64 => {
+        Number::F16 => beside::<ieee::Half>(from, rounding, bytes),
+        Number::Bf16 => beside::<ieee::BFloat>(from, rounding, bytes),
+        Number::F32 if from == Number::F64 && rounding == Rounding::NearestEven => {
             // The machine does this one, and much faster.
             let double = f64::from_le(bytes);
             #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
@@ -205,31 +235,40 @@ fn round(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
             };
             (single.to_bits().into(), status)
         }
-        Number::F32 => nearest::<ieee::Single>(from, bytes),
-        Number::F64 => nearest::<ieee::Double>(from, bytes),
-        _ => nearest::<ieee::Quad>(from, bytes),
+        Number::F32 => beside::<ieee::Single>(from, rounding, bytes),
+        Number::F64 => beside::<ieee::Double>(from, rounding, bytes),
+        _ => beside::<ieee::Quad>(from, rounding, bytes),
     };
     out.extend(bits.to_le_bytes().iter().take(to.width()));
     !status.contains(Status::OVERFLOW)
 }
 
-fn nearest<T: Float>(from: Number, bytes: &[u8]) -> (u128, Status)
+fn beside<T: Float>(from: Number, rounding: Rounding, bytes: &[u8]) -> (u128, Status)
 where
     ieee::Quad: FloatConvert<T>,
 {
+    // Whether it is too large is asked here: cut to the largest there is, nothing else would tell.
+    let is_over;
     let rounded = if from.kind() == Kind::Float {
         let quad = as_quad(from, bytes);
-        quad.convert(&mut false)
+        is_over = quad.is_finite() && quad.ilogb() > T::MAX_EXP;
+        quad.convert_r(rounding.round(), &mut false)
     } else {
         let whole = Whole::of(from, bytes);
-        let size = T::from_u128(whole.magnitude);
+        let log = whole.magnitude.checked_ilog2().unwrap_or(0);
+        is_over = i32::try_from(log).is_ok_and(|log| log > T::MAX_EXP);
+        let size = T::from_u128_r(whole.magnitude, rounding.round());
         if whole.is_negative {
             size.map(|size| -size)
         } else {
             size
         }
     };
-    (rounded.value.to_bits(), rounded.status)
+    let status = match is_over {
+        true => rounded.status | Status::OVERFLOW,
+        false => rounded.status,
+    };
+    (rounded.value.to_bits(), status)
 }
 
 #[cfg(test)]

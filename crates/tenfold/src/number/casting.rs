@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::cast::{Overflow, convert};
+use super::cast::{Overflow, Rounding, convert_rounded, is_exact};
 use super::quick::{BLOCK, quick};
 use super::{Number, Numbers};
 use crate::bytes::{Bytes, Compute, Endian, PIECE, Source, Threads, in_order, narrow, swap, wide};
@@ -11,15 +11,21 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 impl Numbers {
-    /// The same numbers as another type: exactly where that is possible, else rounded to the
-    /// nearest, ties to even.
-    pub(crate) fn cast(&self, to: Number, over: Overflow, limits: &Limits) -> Result<Numbers> {
+    /// The same numbers as another type: exactly where that is possible, else rounded.
+    pub(crate) fn cast(
+        &self,
+        to: Number,
+        rounding: Rounding,
+        over: Overflow,
+        limits: &Limits,
+    ) -> Result<Numbers> {
         if self.number == to {
             return Ok(self.clone());
         }
         let cast = Cast {
             numbers: self.clone(),
             to,
+            rounding,
             over,
             limits: limits.clone(),
             settled: Mutex::default(),
@@ -35,6 +41,7 @@ impl Numbers {
 struct Cast {
     numbers: Numbers,
     to: Number,
+    rounding: Rounding,
     over: Overflow,
     limits: Limits,
     /// Where compressed numbers lie while they are read.
@@ -133,7 +140,9 @@ impl Cast {
     /// Casts little-endian numbers, in blocks where there is a quick way.
     fn convert_all(&self, stored: &[u8], cast: &mut Vec<u8>) -> Result<()> {
         let (from, to) = (self.numbers.number, self.to);
-        let quick = quick(from, to);
+        // The quick ways round to the nearest.
+        let is_quick = self.rounding == Rounding::NearestEven || is_exact(from, to);
+        let quick = quick(from, to).filter(|_| is_quick);
         for block in stored.chunks(BLOCK.saturating_mul(from.width())) {
             let start = cast.len();
             let len = block.len() / from.width() * to.width();
@@ -145,7 +154,8 @@ impl Cast {
             }
             cast.truncate(start);
             for number in block.chunks_exact(from.width()) {
-                if !convert(from, to, number, cast) && self.over == Overflow::Fails {
+                let fits = convert_rounded(from, to, self.rounding, number, cast);
+                if !fits && self.over == Overflow::Fails {
                     return Err(no_room(from, to, number));
                 }
             }

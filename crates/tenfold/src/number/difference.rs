@@ -3,7 +3,7 @@
 use rustc_apfloat::ieee::Quad;
 use rustc_apfloat::{Float, Status};
 
-use super::cast::{Whole, as_quad};
+use super::cast::{Rounding, Whole, as_quad};
 use super::{F128, Kind, Number, is_exact};
 
 /// A number type and the little-endian bytes of one.
@@ -60,7 +60,7 @@ fn quad((number, bytes): Spelled) -> (Quad, bool) {
 
 fn whole((number, bytes): Spelled) -> Option<Whole> {
     match number.kind() {
-        Kind::Float => Whole::of_float(number, bytes),
+        Kind::Float => Whole::of_float(number, Rounding::NearestEven, bytes),
         _ => Some(Whole::of(number, bytes)),
     }
 }

@@ -7,13 +7,14 @@ mod doubles;
 mod element;
 mod f128;
 mod numbers;
+mod parse;
 mod quick;
 mod text;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub use cast::Overflow;
+pub use cast::{Overflow, Rounding};
 pub(crate) use cast::{convert, is_exact, significand};
 pub(crate) use difference::difference;
 pub use element::Element;

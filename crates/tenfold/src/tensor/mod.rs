@@ -5,13 +5,17 @@
 //! holds one need not check again.
 
 mod addresses;
+mod axes;
 mod blocks;
 mod cast;
 mod check;
 mod claim;
 mod dense;
+mod density;
 mod dim;
+mod filled;
 mod group;
+mod labelling;
 mod labels;
 mod listed;
 mod pack;
@@ -33,13 +37,14 @@ mod train;
 mod woven;
 
 pub(crate) use dense::strides;
+pub use density::Density;
 pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
 pub(crate) use labels::{LabelSet, hash as hash_labels};
 pub use pack::{Packing, Tolerance};
 pub use pick::Pick;
-pub(crate) use placed::Placed;
+pub use placed::Placed;
 pub use read::Cell;
 pub use slice::Slice;
 pub(crate) use slice::unravel_in;

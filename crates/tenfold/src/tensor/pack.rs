@@ -260,7 +260,7 @@ fn demand(worst: &Deviation, symmetries: &[Symmetry], tolerance: Tolerance) -> R
     } else {
         format!(
             "the values lack the symmetry {names}: cell {index:?} is off by {apart:e}, the largest \
-             value is {largest:e}; --symmetry-tol sets what is tolerated, --symmetrize averages"
+             value is {largest:e}; --symmetry-tol sets what is tolerated"
         )
     };
     Err(Error::invalid(why))

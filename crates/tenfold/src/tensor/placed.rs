@@ -5,23 +5,24 @@ use std::collections::HashMap;
 use super::Tensor;
 use super::dim::{Dim, product};
 use super::storage::{Address, Order, Storage};
-use crate::bytes::{Bytes, Compute, Extent, Source, narrow, wide};
+use crate::bytes::{Bytes, Compute, Endian, Extent, Source, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
 
 /// A labelled tensor made dense, and what that leaves behind.
-pub(crate) struct Placed {
-    /// The same values, with positions for labels and zeros for absent blocks.
-    pub(crate) tensor: Tensor,
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// The same values, with positions for labels and a fill value for absent blocks.
+    pub tensor: Tensor,
     /// How many places along each mapped dimension its labels take.
-    pub(crate) sizes: Vec<u64>,
+    pub sizes: Vec<u64>,
     /// How many blocks are absent.
-    pub(crate) absent: u128,
+    pub absent: u128,
     /// The labels along each mapped dimension, in the order of their positions.
-    pub(crate) labels: Vec<Vec<String>>,
+    pub labels: Vec<Vec<String>>,
     /// The numbers of the blocks that are there, ascending, in row-major order.
-    pub(crate) blocks: Vec<u64>,
+    pub blocks: Vec<u64>,
 }
 
 impl Tensor {
@@ -30,6 +31,22 @@ impl Tensor {
     /// # Errors
     /// [`Error::Limit`] if all blocks together would take more than `limits` allow.
     pub(crate) fn placed(&self, limits: &Limits) -> Result<Placed> {
+        self.placed_among(&[], &[], limits)
+    }
+
+    /// Gives every label of a mapped dimension a position: in the order of first appearance, or
+    /// where `given` lists the labels of a dimension, by its place, in that order. Absent blocks
+    /// get the element `fill`, little-endian, everywhere; zeros if it is empty.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a given list lacks a label or has one twice, [`Error::Limit`] if all
+    /// blocks together would take more than `limits` allow.
+    pub fn placed_among(
+        &self,
+        given: &[(usize, Vec<String>)],
+        fill: &[u8],
+        limits: &Limits,
+    ) -> Result<Placed> {
         let Storage::Sparse {
             order,
             address: Address::Labels,
@@ -42,13 +59,28 @@ impl Tensor {
             return Err(Error::invalid("labelled values without labels"));
         };
         let mut places: Vec<HashMap<String, u64>> = vec![HashMap::new(); self.n_mapped()];
+        let mut is_closed = vec![false; self.n_mapped()];
+        for (axis, labels) in given {
+            let mapped = self.mapped_place(*axis)?;
+            let (places, is_closed) = (places.get_mut(mapped), is_closed.get_mut(mapped));
+            if let (Some(places), Some(is_closed)) = (places, is_closed) {
+                *is_closed = true;
+                super::labelling::check_unique(labels)?;
+                *places = (labels.iter().cloned()).zip(0..).collect();
+            }
+        }
         let mut found: Vec<(Vec<u64>, u64)> = Vec::new();
         records.for_each(values.bytes.source(), &mut |_, labels, scan| {
-            let index = labels.iter().zip(&mut places).map(|(label, places)| {
+            let index = labels.iter().zip(&mut places).zip(&is_closed);
+            let index = index.map(|((label, places), is_closed)| {
                 let next = wide(places.len());
-                *places.entry(label.clone()).or_insert(next)
+                if *is_closed && !places.contains_key(label) {
+                    let why = format!("the label {label:?} is not among those given");
+                    return Err(Error::invalid(why));
+                }
+                Ok(*places.entry(label.clone()).or_insert(next))
             });
-            found.push((index.collect(), scan.at()));
+            found.push((index.collect::<Result<_>>()?, scan.at()));
             Ok(())
         })?;
         let sizes: Vec<u64> = places.iter().map(|places| wide(places.len())).collect();
@@ -65,7 +97,12 @@ impl Tensor {
         table.sort_unstable();
         let blocks = table.iter().map(|(block, _)| *block).collect();
         let labels = places.into_iter().map(in_order).collect();
+        let mut fill = fill.to_vec();
+        if values.must_swap(Endian::Little) {
+            swap(&mut fill, values.number.width());
+        }
         let grid = Grid {
+            fill,
             source: values.bytes.source().clone(),
             table,
             width: records.width(),
@@ -101,6 +138,16 @@ impl Tensor {
             blocks,
         })
     }
+
+    /// Which of the mapped dimensions a dimension is.
+    fn mapped_place(&self, axis: usize) -> Result<usize> {
+        let dims = self.dims();
+        let is_mapped = |dim: &&Dim| dim.size == super::Size::Mapped;
+        match dims.get(axis).filter(is_mapped) {
+            Some(_) => Ok(dims.iter().take(axis).filter(is_mapped).count()),
+            None => Err(Error::invalid("only a mapped dimension has labels")),
+        }
+    }
 }
 
 /// Labels in the order of their positions.
@@ -110,8 +157,10 @@ fn in_order(places: HashMap<String, u64>) -> Vec<String> {
     labels.into_iter().map(|(label, _)| label).collect()
 }
 
-/// All blocks in order; those that are absent are zero.
+/// All blocks in order; those that are absent are filled.
 struct Grid {
+    /// The element in absent blocks, as bytes are stored; zeros if it is empty.
+    fill: Vec<u8>,
     source: Source,
     /// The number of each block that is there, and where its cells begin; sorted.
     table: Vec<(u64, u64)>,
@@ -140,7 +189,13 @@ impl Compute for Grid {
                     let cells = self.table.get(place).map_or(0, |(_, cells)| *cells);
                     self.source.read_at(cells.saturating_add(within), now)?;
                 }
-                Err(_) => now.fill(0),
+                Err(_) if self.fill.is_empty() => now.fill(0),
+                Err(_) => {
+                    // A block is a whole number of elements.
+                    let skip = narrow(within)? % self.fill.len();
+                    let bytes = self.fill.iter().cycle().skip(skip);
+                    now.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+                }
             }
             rest = later;
             at = at.saturating_add(wide(part));
@@ -156,7 +211,7 @@ impl Compute for Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::{Endian, RecordsBuilder};
+    use crate::bytes::RecordsBuilder;
     use crate::number::{DType, Number};
 
     #[test]

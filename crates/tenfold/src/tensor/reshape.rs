@@ -65,7 +65,9 @@ impl Tensor {
     pub fn with_dim_names(&self, names: &[Option<String>]) -> Result<Tensor> {
         if names.len() != self.dims().len() {
             let (n, ndim) = (names.len(), self.dims().len());
-            return Err(Error::invalid(format!("{n} names for {ndim} dimensions")));
+            return Err(Error::invalid(format!(
+                "{ndim} dimensions need as many names, {n} given"
+            )));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = names.iter().flatten().find(|name| !seen.insert(*name)) {

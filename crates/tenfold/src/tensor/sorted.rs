@@ -5,7 +5,9 @@
 
 use super::Tensor;
 use super::group::Group;
+use super::slice::unravel_in;
 use super::sparse::Sparse;
+use super::storage::Order;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -64,16 +66,35 @@ impl<'a> Sorted<'a> {
         sorted.visit(&mut |index, value| {
             is_ascending &= last.is_none_or(|last| last < index);
             last = Some(index);
-            n_zeros = n_zeros.saturating_add(value.iter().all(|byte| *byte == 0).into());
+            n_zeros = n_zeros.saturating_add(sorted.says_nothing(index, value)?.into());
             Ok(())
         })?;
         (sorted.is_ascending, sorted.n_zeros) = (is_ascending, n_zeros);
         Ok(sorted)
     }
 
-    /// How many cells have only zero bytes.
+    /// How many cells say nothing that their absence would not.
     pub(crate) fn n_zeros(&self) -> u64 {
         self.n_zeros
+    }
+
+    /// Whether a cell has only zero bytes, and so have the images that stand or fall with it: the
+    /// opposite of 0.0 is -0.0, which an absent cell is not.
+    pub(crate) fn says_nothing(&self, index: u64, value: &[u8]) -> Result<bool> {
+        let is_zero = |value: &[u8]| value.iter().all(|byte| *byte == 0);
+        if !is_zero(value) || self.strides.is_some() {
+            return Ok(is_zero(value));
+        }
+        let mut places = vec![0; self.sizes.len()];
+        unravel_in(index, &self.sizes, Order::Column, &mut places);
+        for (_, operation) in self.group.images(&places) {
+            let mut image = value.to_vec();
+            operation.apply(self.tensor.dtype(), &mut image)?;
+            if !is_zero(&image) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Calls `each` with the global index (first dimension fastest) and the little-endian value of

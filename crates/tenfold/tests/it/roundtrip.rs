@@ -1,7 +1,10 @@
 //! Whatever a format says it holds comes back from it with the same meaning.
 
 use proptest::prelude::*;
-use tenfold::{Arity, Format, Mode, ReadOptions};
+use tenfold::{
+    Address, Arity, Bundle, Dim, Format, Mode, Numbers, Order, ReadOptions, Storage, Symmetry,
+    Tensor,
+};
 
 use crate::generate::{Tape, bundle};
 use crate::meaning::meanings;
@@ -71,4 +74,24 @@ fn arities_are_all_tried() {
             .len(),
         13
     );
+}
+
+#[test]
+fn a_zero_whose_opposite_is_stored_with_it_is_no_absent_cell() {
+    let symmetry = Symmetry {
+        permutation: vec![1, 0],
+        operation: "-x".into(),
+        packed: true,
+    };
+    let storage = Storage::Sparse {
+        order: Order::Column,
+        address: Address::Linear(Numbers::from_vec(&[5_u64])),
+        values: Numbers::from_vec(&[0_f32]),
+    };
+    let dims = vec![Dim::indexed(3), Dim::indexed(3)];
+    let tensor = Tensor::new(dims, "f32".parse().unwrap(), vec![symmetry], storage).unwrap();
+    let before = Bundle::of(tensor);
+    let bytes = write("tens", &before).unwrap();
+    let after = verify("tens", &bytes, &ReadOptions::default()).unwrap();
+    assert_eq!(meanings(&before), meanings(&after.bundle));
 }

@@ -21,13 +21,14 @@ use crate::meter::Meter;
 use crate::rename::rename;
 use crate::select::cast;
 use crate::streams::Streams;
+use crate::transform;
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let (words, destination) = destination(args)?;
     let found = inputs::find(args, words, streams)?;
     let format = target::choose(args, &destination, &found)?;
     let (mut content, options) = inputs::read(args, found, format.info(), streams)?;
-    prepare(args, &mut content, format.info())?;
+    prepare(args, &mut content, format.info(), streams)?;
     let to = args.output.to.as_ref();
     let how = WriteOptions {
         version: to.and_then(|to| to.version.clone()),
@@ -103,7 +104,12 @@ impl Job<'_> {
 
 /// What is done to the tensors between reading and writing, in this order. Which of them are meant
 /// at all has been decided by then: see [`inputs::read`].
-fn prepare(args: &Convert, content: &mut Content, target: &Info) -> Result<(), Failure> {
+fn prepare(
+    args: &Convert,
+    content: &mut Content,
+    target: &Info,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
     let Content { bundle, info, .. } = content;
     let is_tree = [*info, target]
         .iter()
@@ -113,11 +119,14 @@ fn prepare(args: &Convert, content: &mut Content, target: &Info) -> Result<(), F
         true => Overflow::Saturates,
         false => Overflow::Fails,
     };
-    let cast = cast(bundle, info, &args.cast, over, &args.reading.limits.0);
-    cast.map_err(|failure| match &content.file {
-        Some(file) => failure.about(file),
-        None => failure,
-    })
+    let all = Path::new("the inputs");
+    let file = content.file.as_deref().unwrap_or(all);
+    transform::apply(bundle, info, args, file, streams)
+        .and_then(|()| cast(bundle, info, args, over))
+        .map_err(|failure| match &content.file {
+            Some(file) => failure.about(file),
+            None => failure,
+        })
 }
 
 /// Parts the words into what is read and what is written.

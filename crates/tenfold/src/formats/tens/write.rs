@@ -213,7 +213,7 @@ impl Writer<'_> {
         let width = self.tensor.dtype().number.width();
         let mut pair = Vec::with_capacity(narrow(CHUNK_HEADER)?);
         sorted.for_each(&mut |index, value| {
-            if !keeps_zeros && value.iter().all(|byte| *byte == 0) {
+            if !keeps_zeros && sorted.says_nothing(index, value)? {
                 return Ok(());
             }
             pair.clear();

@@ -1,4 +1,6 @@
 //! Tensors made from others, against plain loops over their cells.
 
+mod cast;
+mod kinds;
 mod samples;
 mod shape;

@@ -231,7 +231,7 @@ fn dimensions_get_names_that_differ() {
     let error = names(["x", "y", "x"]).unwrap_err().to_string();
     assert_eq!(error, "two dimensions would be called \"x\"");
     let error = tensor.with_dim_names(&[None]).unwrap_err().to_string();
-    assert_eq!(error, "1 names for 3 dimensions");
+    assert_eq!(error, "3 dimensions need as many names, 1 given");
     let error = labelled()
         .with_dim_names(&[None, None, None, None])
         .unwrap_err();

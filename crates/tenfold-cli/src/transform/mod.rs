@@ -1,0 +1,115 @@
+//! What `convert` does to tensors between reading and writing.
+
+mod labels;
+mod step;
+
+use std::path::Path;
+
+use tenfold::{Aspect, Bundle, Error, Info, Key};
+
+use crate::args::{Convert, Meant, Transform, allow};
+use crate::failure::Failure;
+use crate::render::shown_name;
+use crate::select::{demand, names};
+use crate::streams::Streams;
+use labels::Lists;
+use step::Step;
+
+/// Changes the tensors as the flags say; tells what is worth knowing about `file`.
+pub(crate) fn apply(
+    bundle: &mut Bundle,
+    info: &Info,
+    args: &Convert,
+    file: &Path,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let transform = &args.transform;
+    let names = names(bundle, info);
+    for glob in globs(transform) {
+        demand(glob, &names)?;
+    }
+    demand_dims(bundle, transform)?;
+    let lists = Lists::read(&transform.labels)?;
+    let mut found: Vec<String> = Vec::new();
+    for (key, tensor) in bundle.entries_mut() {
+        let name = shown_name(info, key);
+        let mut step = Step {
+            key,
+            name: &name,
+            transform,
+            lists: &lists,
+            may_drop_labels: allow(&args.allow).permits(Aspect::Labels),
+            may_replace: args.output.force,
+            limits: &args.reading.limits.0,
+            found: Vec::new(),
+            said: Vec::new(),
+        };
+        let made = step.apply(tensor);
+        *tensor = made.map_err(|error| about(key, &name, error))?;
+        found.extend(step.found);
+        for line in step.said {
+            streams.note(file, &line_about(key, &name, &line));
+        }
+    }
+    let mut dims = transform.labels.iter().map(|(dim, _)| dim);
+    match dims.find(|dim| !found.contains(dim)) {
+        None => Ok(()),
+        Some(dim) => Err(Failure::usage(format!("no tensor has a dimension {dim:?}"))),
+    }
+}
+
+/// Every glob of every flag.
+fn globs(transform: &Transform) -> Vec<&str> {
+    fn of<T>(words: &[Meant<T>]) -> impl Iterator<Item = &str> {
+        words.iter().filter_map(|meant| meant.glob.as_deref())
+    }
+    let Transform {
+        dense,
+        fill,
+        unpack,
+        reshape,
+        permute,
+        dims,
+        sparse,
+        pack,
+        ..
+    } = transform;
+    let plain = [dense, unpack, sparse].into_iter().flatten();
+    let plain = plain.map(String::as_str).filter(|glob| *glob != "*");
+    let others = of(fill).chain(of(reshape)).chain(of(permute));
+    plain
+        .chain(others)
+        .chain(of(dims))
+        .chain(of(pack))
+        .collect()
+}
+
+/// Fails unless some tensor has every dimension whose labels are given or wanted.
+fn demand_dims(bundle: &Bundle, transform: &Transform) -> Result<(), Failure> {
+    for (dim, _) in transform.labels_out.iter() {
+        let is_mapped = |(_, tensor): &(Key, tenfold::Tensor)| {
+            let dim = tensor.axis(dim).and_then(|axis| tensor.dims().get(axis));
+            dim.is_some_and(|dim| dim.indexed_size().is_none())
+        };
+        if !bundle.entries().iter().any(is_mapped) {
+            let why = format!("no tensor has labels along a dimension {dim:?}");
+            return Err(Failure::usage(why));
+        }
+    }
+    Ok(())
+}
+
+fn line_about(key: &Key, name: &str, line: &str) -> String {
+    match key.is_empty() {
+        true => line.to_owned(),
+        false => format!("{name}: {line}"),
+    }
+}
+
+/// Says which tensor cannot be changed as was asked.
+fn about(key: &Key, name: &str, error: Error) -> Failure {
+    match error {
+        Error::Invalid(why) => Failure::usage(line_about(key, name, &why)),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,208 @@
+//! The way of one tensor through the flags, in the order in which `--help` lists them.
+
+use tenfold::{
+    Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
+};
+
+use super::labels::{self, Given, Lists};
+use crate::args::{Meant, Transform};
+use crate::render::{bytes_text, counted};
+use crate::select::matches;
+
+pub(super) struct Step<'a> {
+    pub(super) key: &'a Key,
+    pub(super) name: &'a str,
+    pub(super) transform: &'a Transform,
+    pub(super) lists: &'a Lists,
+    pub(super) may_drop_labels: bool,
+    pub(super) may_replace: bool,
+    pub(super) limits: &'a Limits,
+    /// The dimensions that it has, of those `--labels` names.
+    pub(super) found: Vec<String>,
+    /// What is worth knowing.
+    pub(super) said: Vec<String>,
+}
+
+impl Step<'_> {
+    pub(super) fn apply(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        let flags = self.transform;
+        let had_labels = tensor.n_mapped() > 0;
+        let mut tensor = self.in_dense(tensor.clone())?;
+        if self.is_meant(flags.unpack.as_deref()) {
+            tensor = tensor.unpacked(self.limits)?;
+        }
+        if let Some(sizes) = self.last(&flags.reshape) {
+            tensor = tensor.reshape(sizes, self.limits)?;
+        }
+        if let Some(order) = self.last(&flags.permute) {
+            tensor = tensor.permute(&tensor.axes(order)?, self.limits)?;
+        }
+        if let Some(names) = self.last(&flags.dims) {
+            tensor = tensor.with_dim_names(names)?;
+        }
+        // Lists for a tensor that had labels have said in which order they become positions.
+        if !had_labels {
+            tensor = self.labelled(tensor)?;
+        }
+        if self.is_meant(flags.sparse.as_deref()) {
+            tensor = self.in_sparse(&tensor)?;
+        }
+        self.packed(tensor)
+    }
+
+    /// `--dense`, and what else turns labels into positions.
+    fn in_dense(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let is_asked = self.is_meant(self.transform.dense.as_deref());
+        let text = self.last(&self.transform.fill);
+        let fill = match text {
+            Some(text) => tensor.dtype().parse_element(text)?,
+            None => vec![0; tensor.dtype().width()],
+        };
+        if text.is_some() && !is_asked {
+            let is_sparse = self.is_meant(self.transform.sparse.as_deref());
+            let why = match is_sparse {
+                true if fill.iter().all(|byte| *byte == 0) => None,
+                true => Some("no format can say that absent cells are anything but 0"),
+                false => Some("--fill goes with --dense"),
+            };
+            if let Some(why) = why {
+                return Err(Error::Invalid(why.into()));
+            }
+        }
+        if tensor.n_mapped() > 0 {
+            return self.placed(tensor, &fill, is_asked);
+        }
+        if !is_asked || tensor.storage().as_str() == "dense" {
+            return Ok(tensor);
+        }
+        let stored = tensor.stored();
+        let dense = tensor.to_dense(&fill, self.limits)?;
+        let len = dense.storage().stored_len();
+        let cells = counted(stored, "stored cell");
+        self.said
+            .push(format!("dense: {cells} become {}", bytes_text(len)));
+        Ok(dense)
+    }
+
+    fn placed(&mut self, tensor: Tensor, fill: &[u8], is_asked: bool) -> Result<Tensor> {
+        let (_, order) = self.lists_for(&tensor);
+        let wanted = self.transform.labels_out.iter();
+        let wanted = wanted.filter_map(|(dim, path)| Some((tensor.axis(dim)?, path)));
+        let wanted: Vec<_> = wanted.collect();
+        if !is_asked && order.is_empty() && wanted.is_empty() {
+            return Ok(tensor);
+        }
+        let placed = tensor.placed_among(&order, fill, self.limits)?;
+        let sizes: Vec<String> = placed.sizes.iter().map(u64::to_string).collect();
+        let absent = placed.absent;
+        let detail = format!(
+            "labels become positions ({}), absent blocks are filled ({absent})",
+            sizes.join(" × ")
+        );
+        if !self.may_drop_labels {
+            let loss = Loss {
+                key: Some(self.key.clone()),
+                aspect: Aspect::Labels,
+                detail,
+                tier: Tier::Refused,
+            };
+            let format = "a dense tensor";
+            let losses = vec![loss];
+            return Err(Refusal { format, losses }.into());
+        }
+        self.said.push(format!("labels: {detail}"));
+        for (axis, path) in wanted {
+            let mapped = tensor.dims().iter().take(axis);
+            let mapped = mapped.filter(|dim| dim.indexed_size().is_none()).count();
+            if let Some(list) = placed.labels.get(mapped) {
+                labels::write(path, list, self.may_replace)?;
+            }
+        }
+        Ok(placed.tensor)
+    }
+
+    /// `--labels` of indexed dimensions.
+    fn labelled(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let (given, _) = self.lists_for(&tensor);
+        if given.is_empty() {
+            return Ok(tensor);
+        }
+        let mut tensor = tensor;
+        if tensor.dims().iter().all(|dim| dim.name.is_none()) {
+            let letters = ('a'..='z').map(|letter| Some(letter.to_string()));
+            let letters: Vec<_> = letters.take(tensor.dims().len()).collect();
+            tensor = tensor.with_dim_names(&letters)?;
+        }
+        tensor.with_labels(&given, self.limits)
+    }
+
+    fn lists_for(&mut self, tensor: &Tensor) -> (Given, Given) {
+        let words = &self.transform.labels;
+        let dims = words.iter().map(|(dim, _)| dim);
+        let own = dims.filter(|dim| tensor.axis(dim).is_some());
+        self.found.extend(own.cloned());
+        self.lists.of(tensor, words)
+    }
+
+    /// `--sparse`.
+    fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        let density = tensor.density(self.limits)?;
+        self.said.push(density_text(&density));
+        tensor.to_sparse(self.limits)
+    }
+
+    /// `--pack`.
+    fn packed(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let texts = self.transform.pack.iter();
+        let texts = texts.filter(|meant| self.is_meant_by(meant));
+        let symmetries = texts.map(|meant| tensor.symmetry(&meant.what));
+        let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_>>()?;
+        if symmetries.is_empty() {
+            return Ok(tensor);
+        }
+        let share = self.transform.symmetry_tol;
+        let tolerance = share.map_or(Tolerance::Exact, Tolerance::Within);
+        let packing = tensor.pack(&symmetries, tolerance, self.limits)?;
+        if tolerance != Tolerance::Exact {
+            let most = packing.deviation;
+            let line = format!("pack: values change by {most:e} at most");
+            self.said.push(line);
+        }
+        Ok(packing.tensor)
+    }
+
+    /// Whether a flag that may have a glob is given for this tensor.
+    fn is_meant(&self, glob: Option<&str>) -> bool {
+        glob.is_some_and(|glob| matches(glob, self.name))
+    }
+
+    fn is_meant_by<T>(&self, meant: &Meant<T>) -> bool {
+        let glob = meant.glob.as_deref();
+        glob.is_none_or(|glob| matches(glob, self.name))
+    }
+
+    /// The last word for this tensor.
+    fn last<'b, T>(&self, words: &'b [Meant<T>]) -> Option<&'b T> {
+        let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
+        meant.map(|meant| &meant.what)
+    }
+}
+
+/// Such as `sparse: 3 of 24 cells are not zero (12.5 %), 48 B instead of 192 B`.
+fn density_text(density: &Density) -> String {
+    let Density {
+        cells,
+        nonzero,
+        dense_len,
+        sparse_len,
+    } = *density;
+    let narrow = |len: u128| bytes_text(u64::try_from(len).unwrap_or(u64::MAX));
+    let thousandths = u128::from(nonzero).saturating_mul(1000) / cells.max(1);
+    format!(
+        "sparse: {nonzero} of {cells} cells are not zero ({}.{} %), {} instead of {}",
+        thousandths / 10,
+        thousandths % 10,
+        narrow(sparse_len),
+        narrow(dense_len)
+    )
+}

@@ -1,0 +1,87 @@
+//! Dimensions by the words for them.
+
+use super::Tensor;
+use super::symmetry::Symmetry;
+use crate::error::{Error, Result};
+
+impl Tensor {
+    /// The place of the dimension that `word` means: its name, its number from 0, or its letter
+    /// `a`, `b`, `c`, … where no dimension has a name.
+    #[must_use]
+    pub fn axis(&self, word: &str) -> Option<usize> {
+        let dims = self.dims();
+        let is_called = |place: &usize| {
+            let dim = dims.get(*place);
+            dim.is_some_and(|dim| dim.name.as_deref() == Some(word))
+        };
+        let by_name = (0..dims.len()).find(is_called);
+        let by_number = || word.parse().ok().filter(|place| *place < dims.len());
+        let by_letter = || {
+            let is_free = dims.iter().all(|dim| dim.name.is_none());
+            let mut letters = ('a'..='z').take(dims.len()).map(String::from);
+            is_free.then(|| letters.position(|letter| letter == word))?
+        };
+        by_name.or_else(by_number).or_else(by_letter)
+    }
+
+    /// An order of all dimensions, such as `0,2,1`, `x,z,y` or `acb`: words with commas between, or
+    /// a letter each.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a word means no dimension, or not every dimension is named once.
+    pub fn axes(&self, text: &str) -> Result<Vec<usize>> {
+        let words: Vec<String> = if text.contains(',') || self.axis(text).is_some() {
+            text.split(',').map(|word| word.trim().to_owned()).collect()
+        } else {
+            text.chars().map(String::from).collect()
+        };
+        let mut axes = Vec::with_capacity(words.len());
+        for word in &words {
+            let axis = self.axis(word).ok_or_else(|| self.no_dim(word))?;
+            if axes.contains(&axis) {
+                let why = format!("{text:?} names a dimension twice: {word}");
+                return Err(Error::invalid(why));
+            }
+            axes.push(axis);
+        }
+        if axes.len() != self.dims().len() {
+            let (n, ndim) = (axes.len(), self.dims().len());
+            let why = format!("{text:?} names {n} of {ndim} dimensions");
+            return Err(Error::invalid(why));
+        }
+        Ok(axes)
+    }
+
+    /// The symmetry that a text such as `bacd`, `-1,0` or `ba*` means: an order of the dimensions,
+    /// after `-` if the sign changes, before `*` if the conjugate is taken.
+    ///
+    /// # Errors
+    /// As [`Tensor::axes`].
+    pub fn symmetry(&self, text: &str) -> Result<Symmetry> {
+        let (sign, rest) = match text.strip_prefix('-') {
+            Some(rest) => ("-", rest),
+            None => ("", text),
+        };
+        let (order, star) = match rest.strip_suffix('*') {
+            Some(order) => (order, "*"),
+            None => (rest, ""),
+        };
+        Ok(Symmetry {
+            permutation: self.axes(order)?,
+            operation: format!("{sign}x{star}"),
+            packed: false,
+        })
+    }
+
+    pub(crate) fn no_dim(&self, word: &str) -> Error {
+        let ndim = self.dims().len();
+        let names: Vec<&str> = (self.dims().iter())
+            .filter_map(|dim| dim.name.as_deref())
+            .collect();
+        let known = match names.as_slice() {
+            [] => format!("there are {ndim}, from 0"),
+            names => format!("they are called {}", names.join(", ")),
+        };
+        Error::invalid(format!("no dimension is {word:?}; {known}"))
+    }
+}
