@@ -84,6 +84,8 @@ fn a_name_in_two_files_is_refused_and_parted_by_their_stems() {
     ]);
     let ran = convert(&folder, &["@/a.zt", "@/b.zt", "@/all.zt"]);
     assert_snapshot!(shown(&folder, &ran));
+    let twice = convert(&folder, &["@/a.zt", "@/a.zt", "@/all.zt"]);
+    assert!(twice.errors.contains("give one of them another"), "{twice}");
     let ran = convert(&folder, &["@/a.zt", "@/b.zt", "@/all.zt", "--prefix-stem"]);
     assert_eq!(ran.exit.code(), 0, "{ran}");
     assert_eq!(names(&folder.path().join("all.zt")), ["a.w", "b.w"]);

@@ -109,10 +109,13 @@ fn refuse_collisions(parts: &[Part], info: &Info) -> Result<(), Failure> {
             let owner = *owners.entry(key).or_insert(place);
             if let (true, Some(first)) = (owner != place, parts.get(owner)) {
                 let name = shown_name(info, key);
+                let hint = match first.stem == part.stem {
+                    true => "the files have one name too: give one of them another",
+                    false => "--prefix-stem puts the names of their files first",
+                };
                 let (first, second) = (first.word.display(), part.word.display());
                 return Err(Failure::usage(format!(
-                    "{first} and {second} both have {name:?}: --prefix-stem puts the names of \
-                     their files first, --exclude leaves one out"
+                    "{first} and {second} both have {name:?}: {hint}, or --exclude leaves it out"
                 )));
             }
         }
