@@ -4,8 +4,12 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::{Algorithm, Bytes, DigestState, PIECE, Progress, wide};
+use super::{Algorithm, Bytes, DigestState, PIECE, Progress, Source, wide};
 use crate::error::{Error, Result};
+
+/// The size of a page of memory, and of what file systems read and write at once.
+#[cfg(target_os = "linux")]
+const PAGE: u64 = 4096;
 
 /// An append-only target: a file, a stream or memory.
 pub struct Sink {
@@ -111,10 +115,21 @@ impl Sink {
         {
             self.flush()?;
             let done = self.copy_in_kernel(file, range.start, range.end)?;
-            let rest = Bytes::run(bytes.source(), done..range.end)?;
-            return rest.for_each(PIECE, &mut |piece| self.write(piece));
+            return self.copy_in_pages(bytes.source(), done, range.end);
         }
         bytes.for_each(PIECE, &mut |piece| self.write(piece))
+    }
+
+    /// Copies a run in pieces that end where pages of the target do: the system is quicker with
+    /// whole pages, also when it brings them to the disk.
+    fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
+        let short = wide(PIECE).saturating_sub(self.at % wide(PIECE));
+        let middle = start.saturating_add(short).min(end);
+        for range in [start..middle, middle..end] {
+            let part = Bytes::run(source, range)?;
+            part.for_each(PIECE, &mut |piece| self.write(piece))?;
+        }
+        Ok(())
     }
 
     /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
@@ -123,9 +138,11 @@ impl Sink {
         #[cfg(target_os = "linux")]
         const STEP: u64 = 64 << 20;
         let mut at = start;
+        // From pages to pages that begin elsewhere the kernel is slower than a buffer.
         #[cfg(target_os = "linux")]
         while let Target::File(to) = &self.target
             && at < end
+            && at % PAGE == self.at % PAGE
         {
             let len = super::narrow((end.saturating_sub(at)).min(STEP))?;
             match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
