@@ -67,6 +67,7 @@ fn globs(transform: &Transform) -> Vec<&str> {
         reshape,
         permute,
         dims,
+        symmetrize,
         sparse,
         pack,
         ..
@@ -77,6 +78,7 @@ fn globs(transform: &Transform) -> Vec<&str> {
     plain
         .chain(others)
         .chain(of(dims))
+        .chain(of(symmetrize))
         .chain(of(pack))
         .collect()
 }

@@ -44,6 +44,7 @@ impl Step<'_> {
         if !had_labels {
             tensor = self.labelled(tensor)?;
         }
+        tensor = self.symmetrized(tensor)?;
         if self.is_meant(flags.sparse.as_deref()) {
             tensor = self.in_sparse(&tensor)?;
         }
@@ -144,6 +145,18 @@ impl Step<'_> {
         self.lists.of(tensor, words)
     }
 
+    /// `--symmetrize`.
+    fn symmetrized(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let symmetries = self.symmetries(&tensor, &self.transform.symmetrize)?;
+        if symmetries.is_empty() {
+            return Ok(tensor);
+        }
+        let (tensor, most) = tensor.symmetrized(&symmetries, self.limits)?;
+        self.said
+            .push(format!("symmetrize: values change by {most:e} at most"));
+        Ok(tensor)
+    }
+
     /// `--sparse`.
     fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let density = tensor.density(self.limits)?;
@@ -153,10 +166,7 @@ impl Step<'_> {
 
     /// `--pack`.
     fn packed(&mut self, tensor: Tensor) -> Result<Tensor> {
-        let texts = self.transform.pack.iter();
-        let texts = texts.filter(|meant| self.is_meant_by(meant));
-        let symmetries = texts.map(|meant| tensor.symmetry(&meant.what));
-        let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_>>()?;
+        let symmetries = self.symmetries(&tensor, &self.transform.pack)?;
         if symmetries.is_empty() {
             return Ok(tensor);
         }
@@ -169,6 +179,12 @@ impl Step<'_> {
             self.said.push(line);
         }
         Ok(packing.tensor)
+    }
+
+    /// The symmetries that the words for this tensor mean.
+    fn symmetries(&self, tensor: &Tensor, words: &[Meant<String>]) -> Result<Vec<Symmetry>> {
+        let words = words.iter().filter(|meant| self.is_meant_by(meant));
+        words.map(|meant| tensor.symmetry(&meant.what)).collect()
     }
 
     /// Whether a flag that may have a glob is given for this tensor.

@@ -41,10 +41,15 @@ fn story(folder: &TempDir, from: &Path, cases: &[(&str, &[&str])]) -> String {
 
 /// A symmetric matrix, nearly: two cells are a little apart.
 fn nearly_symmetric(folder: &TempDir) -> PathBuf {
-    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
+    array(folder, "<f8", "(2, 2)", &[1.0, 3.0, 3.5, 4.0])
+}
+
+/// An array as NumPy saves it, of doubles.
+fn array(folder: &TempDir, descr: &str, shape: &str, numbers: &[f64]) -> PathBuf {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     file.extend(format!("{header:<117}\n").bytes());
-    for number in [1.0_f64, 3.0, 3.5, 4.0] {
+    for number in numbers {
         file.extend(number.to_le_bytes());
     }
     let path = folder.path().join("near.npy");
@@ -125,6 +130,31 @@ fn a_matrix_is_packed_only_by_a_symmetry_it_has() {
         ran.errors
             .contains("near.npy: the values lack the symmetry [1, 0] -x"),
         "{ran}"
+    );
+}
+
+#[test]
+fn a_matrix_is_given_a_symmetry_and_can_be_packed_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let near = nearly_symmetric(&folder);
+    assert_snapshot!(story(
+        &folder,
+        &near,
+        &[
+            ("a.tens", &["--symmetrize", "ba"]),
+            ("a.npy", &["--symmetrize", "*=1,0"]),
+            ("a.tens", &["--symmetrize", "-ba"]),
+            ("a.tens", &["--symmetrize", "ba", "--pack", "ba"]),
+            ("a.tens", &["--symmetrize=-ba", "--pack=-ba"]),
+            ("a.tens", &["--symmetrize", "ba", "--sparse"]),
+            ("a.tens", &["--symmetrize", "bb"]),
+            ("a.tens", &["--symmetrize", "x*=ba"]),
+        ]
+    ));
+    let matrix = PathBuf::from(corpus("tens/good/matrix.tens"));
+    assert_snapshot!(
+        "not_square",
+        story(&folder, &matrix, &[("a.tens", &["--symmetrize", "ba"])])
     );
 }
 

@@ -32,6 +32,7 @@ mod sliced;
 mod sorted;
 mod sparse;
 mod storage;
+mod symmetrized;
 mod symmetry;
 mod train;
 mod woven;

@@ -4,3 +4,4 @@ mod cast;
 mod kinds;
 mod samples;
 mod shape;
+mod symmetrized;
