@@ -68,11 +68,14 @@ fn globs(transform: &Transform) -> Vec<&str> {
         permute,
         dims,
         symmetrize,
+        detect_symmetry,
         sparse,
         pack,
         ..
     } = transform;
-    let plain = [dense, unpack, sparse].into_iter().flatten();
+    let plain = [dense, unpack, detect_symmetry, sparse]
+        .into_iter()
+        .flatten();
     let plain = plain.map(String::as_str).filter(|glob| *glob != "*");
     let others = of(fill).chain(of(reshape)).chain(of(permute));
     plain

@@ -6,7 +6,7 @@ use tenfold::{
 
 use super::labels::{self, Given, Lists};
 use crate::args::{Meant, Transform};
-use crate::render::{bytes_text, counted};
+use crate::render::{bytes_text, counted, plain};
 use crate::select::matches;
 
 pub(super) struct Step<'a> {
@@ -45,6 +45,9 @@ impl Step<'_> {
             tensor = self.labelled(tensor)?;
         }
         tensor = self.symmetrized(tensor)?;
+        if self.is_meant(flags.detect_symmetry.as_deref()) {
+            tensor = self.detected(&tensor)?;
+        }
         if self.is_meant(flags.sparse.as_deref()) {
             tensor = self.in_sparse(&tensor)?;
         }
@@ -157,6 +160,25 @@ impl Step<'_> {
         Ok(tensor)
     }
 
+    /// `--detect-symmetry`.
+    fn detected(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        let found = tensor.detect_symmetries(self.tolerance(), self.limits)?;
+        for symmetry in &found {
+            let text = tensor.symmetry_text(symmetry);
+            self.said.push(format!("symmetry {} found", plain(&text)));
+        }
+        if found.is_empty() {
+            self.said.push("no symmetry found".into());
+        }
+        tensor.declaring(&found)
+    }
+
+    /// `--symmetry-tol`.
+    fn tolerance(&self) -> Tolerance {
+        let share = self.transform.symmetry_tol;
+        share.map_or(Tolerance::Exact, Tolerance::Within)
+    }
+
     /// `--sparse`.
     fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let density = tensor.density(self.limits)?;
@@ -170,8 +192,7 @@ impl Step<'_> {
         if symmetries.is_empty() {
             return Ok(tensor);
         }
-        let share = self.transform.symmetry_tol;
-        let tolerance = share.map_or(Tolerance::Exact, Tolerance::Within);
+        let tolerance = self.tolerance();
         let packing = tensor.pack(&symmetries, tolerance, self.limits)?;
         if tolerance != Tolerance::Exact {
             let most = packing.deviation;

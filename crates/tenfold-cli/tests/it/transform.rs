@@ -159,6 +159,44 @@ fn a_matrix_is_given_a_symmetry_and_can_be_packed_then() {
 }
 
 #[test]
+fn symmetries_are_found_and_declared() {
+    let folder = tempfile::tempdir().unwrap();
+    let near = nearly_symmetric(&folder);
+    assert_snapshot!(story(
+        &folder,
+        &near,
+        &[
+            ("a.tens", &["--detect-symmetry"]),
+            ("a.tens", &["--detect-symmetry", "--symmetry-tol", "0.2"]),
+            ("a.tens", &["--symmetrize", "ba", "--detect-symmetry=*"]),
+            (
+                "a.tens",
+                &["--symmetrize=-y,x", "--detect-symmetry", "--dims", "x,y"]
+            ),
+            ("a.tens", &["--detect-symmetry=x*"]),
+        ]
+    ));
+    // T[a,b] = T[b,a]*, and the diagonal is real.
+    let numbers = [1.0, 0.0, 2.0, -3.0, 2.0, 3.0, 4.0, 0.0];
+    let hermitian = array(&folder, "<c16", "(2, 2)", &numbers);
+    let out = folder.path().join("h.tens");
+    let flags = ["--detect-symmetry", "--no-sync"].map(PathBuf::from);
+    let words = ["convert".into(), hermitian, out.clone()];
+    let ran = tenfold(words.into_iter().chain(flags));
+    assert!(ran.errors.contains("symmetry ba* found"), "{ran}");
+    let text = tenfold(["info".into(), out, "--json".into()]).text();
+    let declared = r#""permutation":[1,0],"operation":"x*","packed":false"#;
+    let packed: String = text.split_whitespace().collect();
+    assert!(packed.contains(declared), "{text}");
+
+    let seven = array(&folder, "<f8", "(1, 1, 1, 1, 1, 1, 1)", &[1.0]);
+    assert_snapshot!(
+        "seven_dimensions",
+        story(&folder, &seven, &[("a.npy", &["--detect-symmetry"])])
+    );
+}
+
+#[test]
 fn sparse_and_dense_go_both_ways() {
     let sparse = PathBuf::from(corpus("tens/good/matrix.tens"));
     let folder = tempfile::tempdir().unwrap();

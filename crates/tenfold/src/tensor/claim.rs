@@ -196,9 +196,23 @@ impl Cells {
         permutation: &[usize],
         operations: &[Operation],
     ) -> Result<Vec<Deviation>> {
-        let mut found = vec![Deviation::default(); operations.len()];
+        self.deviations_while(permutation, operations, &Deviation::default(), &|_| true)
+    }
+
+    /// [`Cells::deviations`], counted on from `start` and given up when none of them is fine.
+    pub(crate) fn deviations_while(
+        &self,
+        permutation: &[usize],
+        operations: &[Operation],
+        start: &Deviation,
+        is_fine: &dyn Fn(&Deviation) -> bool,
+    ) -> Result<Vec<Deviation>> {
+        let mut found = vec![start.clone(); operations.len()];
         for slices in self.tiles() {
             self.compare(permutation, operations, &slices, &mut found)?;
+            if !found.iter().any(is_fine) {
+                break;
+            }
         }
         Ok(found)
     }

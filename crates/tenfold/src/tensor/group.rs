@@ -97,6 +97,15 @@ impl Group {
         &self.elements
     }
 
+    /// Whether a symmetry follows from those that generate it.
+    pub(crate) fn holds(&self, symmetry: &Symmetry, dtype: DType) -> bool {
+        let operation = symmetry.operation_on(dtype);
+        let mut elements = self.elements.iter();
+        elements.any(|(permutation, does)| {
+            *permutation == symmetry.permutation && Some(*does) == operation
+        })
+    }
+
     /// How many combinations there are.
     pub(crate) fn order(&self) -> u64 {
         crate::bytes::wide(self.elements.len())

@@ -12,6 +12,7 @@ mod check;
 mod claim;
 mod dense;
 mod density;
+mod detect;
 mod dim;
 mod filled;
 mod group;

@@ -55,14 +55,7 @@ impl Tensor {
             bytes: Bytes::whole(projection.spool.finish()?),
         };
         let mut all = given.symmetries().to_vec();
-        let follows = |own: &&Symmetry| {
-            let operation = own.operation_on(dtype);
-            let mut elements = group.elements().iter();
-            !given.declares(own)
-                && elements.any(|(permutation, does)| {
-                    *permutation == own.permutation && Some(*does) == operation
-                })
-        };
+        let follows = |own: &&Symmetry| !given.declares(own) && group.holds(own, dtype);
         let kept = self.symmetries().iter().filter(follows).cloned();
         all.extend(kept.map(Symmetry::unpacked));
         let (order, dims) = (Order::Row, self.dims().to_vec());
