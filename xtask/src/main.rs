@@ -1,7 +1,9 @@
-//! What the project does to itself: `cargo xtask test` runs every check there is.
+//! What the project does to itself: `cargo xtask test` runs every check there is, `cargo xtask
+//! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
+mod picture;
 mod steps;
 
 use std::process::ExitCode;
@@ -13,7 +15,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
-        _ => Err("usage: cargo xtask test".into()),
+        ["picture"] => picture::draw(),
+        _ => Err("usage: cargo xtask test|picture".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

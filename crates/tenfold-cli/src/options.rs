@@ -29,7 +29,8 @@ pub(crate) fn split(
     Ok((reading, writing))
 }
 
-fn has(info: &Info, name: &str, when: When) -> bool {
+/// Whether a format has an option.
+pub(crate) fn has(info: &Info, name: &str, when: When) -> bool {
     info.options
         .iter()
         .any(|option| option.name == name && option.when == when)

@@ -1,6 +1,13 @@
 //! `s/old/new/`: new names from old ones, as `sed` would have them.
 
+use std::collections::HashMap;
+
 use regex::{Regex, RegexBuilder};
+use tenfold::{Bundle, Info, Key};
+
+use crate::failure::Failure;
+use crate::render::shown_name;
+use crate::select::{names, nearest};
 
 /// A substitution.
 #[derive(Debug, Clone)]
@@ -79,6 +86,56 @@ impl Rename {
 impl std::fmt::Display for Rename {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(&self.rule)
+    }
+}
+
+/// Gives tensors the names that one rule after the other makes of theirs; a statistic goes with its
+/// owner. Where there is a tree, a new name is a path. Gives what changed, as old and new names.
+pub(crate) fn rename(
+    bundle: &mut Bundle,
+    info: &Info,
+    is_tree: bool,
+    rules: &[Rename],
+) -> Result<Vec<(String, String)>, Failure> {
+    let mut changes = Vec::new();
+    for rule in rules {
+        let n_before = changes.len();
+        // The owner of every new name.
+        let mut owners: HashMap<Key, &Key> = HashMap::new();
+        for (key, _) in bundle.entries() {
+            let new = renamed(info, key, is_tree, rule);
+            let names = (shown_name(info, key), shown_name(info, &new));
+            let is_new = new != *key;
+            let first = *owners.entry(new).or_insert(key);
+            if first != key {
+                let (first, (second, new)) = (shown_name(info, first), names);
+                return Err(Failure::usage(format!(
+                    "{rule} gives {first:?} and {second:?} one name, {new:?}"
+                )));
+            }
+            changes.extend(is_new.then_some(names));
+        }
+        if changes.len() == n_before {
+            let nearest = nearest("", &names(bundle, info));
+            let why = format!("{rule} changes no name; there are {nearest}");
+            return Err(Failure::usage(why));
+        }
+        bundle.rename(|key| renamed(info, key, is_tree, rule));
+    }
+    Ok(changes)
+}
+
+fn renamed(info: &Info, key: &Key, is_tree: bool, rule: &Rename) -> Key {
+    let owner = Key::tree(key.path.clone());
+    let name = shown_name(info, &owner);
+    let new = match rule.apply(&name) {
+        new if new == name => return key.clone(),
+        new if is_tree || new.is_empty() => Key::parse(&new),
+        new => Key::flat(new),
+    };
+    Key {
+        path: new.path,
+        state: key.state.clone().or(new.state),
     }
 }
 

@@ -162,6 +162,12 @@ impl Streams {
         }
     }
 
+    /// Says what was done, when all went well; `text` may come from a file.
+    pub(crate) fn done(&mut self, text: &str) {
+        let who = self.paint.note("tenfold:");
+        self.say(&format!("{who} {}\n", plain(text)));
+    }
+
     /// Says why a command stops.
     pub(crate) fn report(&mut self, failure: &Failure) {
         if !failure.is_quiet() {

@@ -48,7 +48,7 @@ pub use compare::{
     PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
     tensor_hashes,
 };
-pub use convert::{losses, remove_drafts, save, write_to};
+pub use convert::{forecast, losses, remove_drafts, save, save_with, write_to};
 pub use error::{Alike, Aspect, Error, Loss, Refusal, Result, Tier, alike};
 pub use format::{
     Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,

@@ -9,6 +9,8 @@ mod hash;
 mod info;
 mod limits;
 mod naming;
+mod number;
+mod output;
 mod parse;
 mod size;
 mod stats;
@@ -30,6 +32,7 @@ pub(crate) use edit::Edit;
 pub(crate) use hash::Hash;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
+pub(crate) use output::Output;
 pub(crate) use parse::{color, parse};
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
@@ -81,7 +84,10 @@ pub(crate) enum Command {
                             refused where they do not. Some \
                             formats carry it as text, which is read again.\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
-                            tenfold convert model.zt w.npy --only enc.w\n  \
+                            tenfold convert 'model.zt:enc.w[0:3]' rows.npy\n  \
+                            tenfold convert a.npy b.npy both.zt\n  \
+                            tenfold convert model.zt --out-dir model --to npy\n  \
+                            tenfold convert big.zt small.zt --max-size 5GB\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]

@@ -54,63 +54,14 @@ pub(super) fn rename(
     info: &Info,
     rules: &[Rename],
 ) -> Result<Vec<Change>, Failure> {
-    let mut changes = Vec::new();
-    for rule in rules {
-        let n_before = changes.len();
-        for (key, _) in bundle.entries() {
-            let new = renamed(info, key, rule);
-            if new != *key {
-                changes.push(Change {
-                    what: "rename",
-                    tensor: Some(shown_name(info, key)),
-                    key: None,
-                    old: None,
-                    new: Some(Content::Name(shown_name(info, &new))),
-                });
-            }
-        }
-        if changes.len() == n_before {
-            return Err(Failure::usage(format!("{rule} changes no name")));
-        }
-        let taken = bundle.entries().len();
-        let before: HashSet<&Key> = bundle.entries().iter().map(|(key, _)| key).collect();
-        let were_unique = before.len() == taken;
-        bundle.rename(|key| renamed(info, key, rule));
-        if were_unique {
-            refuse_twins(bundle, info)?;
-        }
-    }
-    Ok(changes)
-}
-
-fn renamed(info: &Info, key: &Key, rule: &Rename) -> Key {
-    let owner = Key::tree(key.path.clone());
-    let name = shown_name(info, &owner);
-    let new = rule.apply(&name);
-    if new == name {
-        return key.clone();
-    }
-    let new = match info.holds.names {
-        Names::Tree => Key::parse(&new),
-        Names::Flat | Names::One => Key::flat(new),
-    };
-    Key {
-        path: new.path,
-        state: key.state.clone().or(new.state),
-    }
-}
-
-/// Fails if two tensors have one name.
-fn refuse_twins(bundle: &Bundle, info: &Info) -> Result<(), Failure> {
-    let mut seen = HashSet::new();
-    let twin = bundle.entries().iter().find(|(key, _)| !seen.insert(key));
-    match twin {
-        None => Ok(()),
-        Some((key, _)) => {
-            let name = shown_name(info, key);
-            Err(Failure::usage(format!(
-                "two tensors would be called {name:?}"
-            )))
-        }
-    }
+    let is_tree = info.holds.names == Names::Tree;
+    let renamed = crate::rename::rename(bundle, info, is_tree, rules)?;
+    let changes = renamed.into_iter().map(|(old, new)| Change {
+        what: "rename",
+        tensor: Some(old),
+        key: None,
+        old: None,
+        new: Some(Content::Name(new)),
+    });
+    Ok(changes.collect())
 }

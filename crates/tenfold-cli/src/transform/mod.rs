@@ -3,6 +3,8 @@
 mod labels;
 mod step;
 
+use std::path::Path;
+
 use tenfold::{Aspect, Bundle, Error, Info, Key};
 
 use crate::args::{Convert, Meant, Transform, allow};
@@ -13,11 +15,12 @@ use crate::streams::Streams;
 use labels::Lists;
 use step::Step;
 
-/// Changes the tensors as the flags say; tells what is worth knowing.
+/// Changes the tensors as the flags say; tells what is worth knowing about `file`.
 pub(crate) fn apply(
     bundle: &mut Bundle,
     info: &Info,
     args: &Convert,
+    file: &Path,
     streams: &mut Streams,
 ) -> Result<(), Failure> {
     let transform = &args.transform;
@@ -36,7 +39,7 @@ pub(crate) fn apply(
             transform,
             lists: &lists,
             may_drop_labels: allow(&args.allow).permits(Aspect::Labels),
-            may_replace: args.force,
+            may_replace: args.output.force,
             limits: &args.reading.limits.0,
             found: Vec::new(),
             said: Vec::new(),
@@ -45,7 +48,7 @@ pub(crate) fn apply(
         *tensor = made.map_err(|error| about(key, &name, error))?;
         found.extend(step.found);
         for line in step.said {
-            streams.note(&args.input, &line_about(key, &name, &line));
+            streams.note(file, &line_about(key, &name, &line));
         }
     }
     let mut dims = transform.labels.iter().map(|(dim, _)| dim);

@@ -3,6 +3,7 @@
 mod address;
 mod carried;
 mod convert;
+mod convert_many;
 mod corpus;
 mod demo;
 mod diff;

@@ -75,7 +75,11 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
 fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     let entries = bundle.entries();
     if holds.names == Names::One && entries.len() != 1 {
-        let detail = format!("{} tensors where one is needed", entries.len());
+        let hint = match entries.is_empty() {
+            true => "",
+            false => "; --only chooses one, --out-dir writes a file for each",
+        };
+        let detail = format!("{} tensors where one is needed{hint}", entries.len());
         found.push(Loss {
             tier: Tier::Impossible,
             key: None,

@@ -15,4 +15,4 @@ mod typed;
 pub use draft::remove_drafts;
 pub use losses::losses;
 pub(crate) use restore::restore;
-pub use save::{save, write_to};
+pub use save::{forecast, save, save_with, write_to};

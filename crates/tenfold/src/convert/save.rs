@@ -14,17 +14,16 @@ use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 use crate::tensor::{Storage, Tensor};
 
-/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
-/// lost.
+/// Gives a bundle as `format` would hold it, lazily, and what it loses on the way, if all of that
+/// is permitted: what [`save`] would do, before it is done.
 ///
 /// # Errors
-/// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
-pub fn write_to(
+/// [`Error::Refused`] with everything the format cannot hold.
+pub fn forecast(
     bundle: &Bundle,
-    out: &mut Sink,
     format: &dyn Format,
     how: &WriteOptions,
-) -> Result<Vec<Loss>> {
+) -> Result<(Bundle, Vec<Loss>)> {
     let info = format.info();
     how.options.check(info, When::Write)?;
     if let Some(version) = &how.version
@@ -53,14 +52,30 @@ pub fn write_to(
         }
         .into());
     }
+    Ok((lowered, said))
+}
+
+/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
+/// lost.
+///
+/// # Errors
+/// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
+pub fn write_to(
+    bundle: &Bundle,
+    out: &mut Sink,
+    format: &dyn Format,
+    how: &WriteOptions,
+) -> Result<Vec<Loss>> {
+    let (lowered, said) = forecast(bundle, format, how)?;
     let parts = lowered.entries().iter();
     let parts = parts.flat_map(|(_, tensor)| tensor.storage().parts());
     how.progress
         .expect(parts.map(|part| part.bytes.len()).sum());
     out.report_to(how.progress.clone());
-    format
-        .write(&lowered, out, how)
-        .map_err(|error| no_room(error, &lowered, info.name).of(info.name))?;
+    format.write(&lowered, out, how).map_err(|error| {
+        let name = format.info().name;
+        no_room(error, &lowered, name).of(name)
+    })?;
     Ok(said)
 }
 
@@ -107,24 +122,39 @@ pub fn save(
     how: &WriteOptions,
     replace: bool,
 ) -> Result<Vec<Loss>> {
+    save_with(path, replace, how.skip_sync, |out| {
+        write_to(bundle, out, format, how)
+    })
+}
+
+/// Saves what `write` writes as the file `path`, in the way of [`save`].
+///
+/// # Errors
+/// What `write` gives, and [`Error::Io`] if the system fails.
+pub fn save_with<T>(
+    path: &Path,
+    replace: bool,
+    skip_sync: bool,
+    write: impl FnOnce(&mut Sink) -> Result<T>,
+) -> Result<T> {
     let in_file = |error: Error| error.in_file(path);
     match Place::find(path, replace).map_err(in_file)? {
         Place::Stream(file) => {
             let mut out = Sink::stream(Box::new(file));
-            let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
+            let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
-            Ok(said)
+            Ok(written)
         }
         Place::File(place) => {
             let draft = Draft::create(&place).map_err(in_file)?;
             let mut out = Sink::file(draft.file.try_clone()?);
-            let said = write_to(bundle, &mut out, format, how).map_err(in_file)?;
+            let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
-            match draft.publish(replace, !how.skip_sync) {
+            match draft.publish(replace, !skip_sync) {
                 Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
                 other => other.map_err(in_file),
             }?;
-            Ok(said)
+            Ok(written)
         }
     }
 }

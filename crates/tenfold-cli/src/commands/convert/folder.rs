@@ -1,0 +1,157 @@
+//! `--out-dir`: a file for every tensor, and an index of their true names.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tenfold::{Aspect, Bundle, Error, Key, Loss, Names, Refusal, Tensor};
+
+use super::Job;
+use super::file_names::file_names;
+use super::output::{self, Written};
+use crate::failure::Failure;
+use crate::render::{counted, shown_name};
+use crate::streams::Streams;
+
+const SCHEMA: &str = "tenfold.index/1";
+
+/// The file that says which tensor is in which other file.
+const INDEX: &str = "index.json";
+
+/// Saves every tensor as a file of its own in `folder`, the index last.
+pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(), Failure> {
+    let entries = job.content.bundle.entries();
+    let names = names(job);
+    let said = forecast(job).map_err(|error| job.blame(folder, error))?;
+    let inside = made(folder)?;
+    let index = inside.join(INDEX);
+    let files: Vec<PathBuf> = names.iter().map(|name| inside.join(name)).collect();
+    let all = files.iter().chain([&index]).map(PathBuf::as_path);
+    output::refuse_existing(all.clone(), job.force)?;
+    refuse_links(all)?;
+    output::say_losses(folder, job.content.said.iter().chain(&said), streams);
+    for (entry, file) in entries.iter().zip(&files) {
+        let alone = alone(job, entry);
+        tenfold::save(&alone, file, job.format, job.how, job.force)
+            .map_err(|error| job.blame(file, error))?;
+    }
+    let text = index_text(job, &names);
+    tenfold::save_with(&index, job.force, job.how.skip_sync, |out| {
+        out.write(text.as_bytes())
+    })
+    .map_err(|error| job.blame(&index, error))?;
+    let n_files = counted(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
+    let format = job.format.info().name;
+    let version = match files.first() {
+        Some(file) => format!(" {}", Written::find(job, file).version),
+        None => String::new(),
+    };
+    let folder = folder.display();
+    streams.done(&format!(
+        "wrote {folder}: {n_files} of {format}{version}, and {INDEX}"
+    ));
+    Ok(())
+}
+
+/// The names of the files, in the order of the tensors.
+fn names(job: &Job) -> Vec<String> {
+    let content = job.content;
+    let name = |(key, _): &(Key, Tensor)| match shown_name(content.info, key) {
+        name if name.is_empty() => content.stem.clone().unwrap_or_else(|| "tensor".into()),
+        name => name,
+    };
+    let names: Vec<String> = content.bundle.entries().iter().map(name).collect();
+    let extension = job
+        .format
+        .info()
+        .extensions
+        .first()
+        .copied()
+        .unwrap_or_default();
+    let stems = file_names(&names).into_iter();
+    stems.map(|stem| format!("{stem}.{extension}")).collect()
+}
+
+/// A tensor in a bundle of its own; where a file is its tensor, the index keeps the name.
+fn alone(job: &Job, (key, tensor): &(Key, Tensor)) -> Bundle {
+    let key = match job.format.info().holds.names {
+        Names::One => Key::root(),
+        Names::Flat | Names::Tree => key.clone(),
+    };
+    let mut bundle = Bundle::new();
+    bundle.push(key, tensor.clone());
+    bundle.meta = job.content.bundle.meta.clone();
+    bundle.hints = job.content.bundle.hints.clone();
+    bundle
+}
+
+/// What is lost, if all of it is permitted for every tensor: nothing is written before that is
+/// known.
+fn forecast(job: &Job) -> Result<Vec<Loss>, Error> {
+    let bundle = &job.content.bundle;
+    let skipped = tenfold::losses(bundle, job.format).into_iter();
+    let skipped = skipped.filter(|loss| loss.aspect == Aspect::Skipped && loss.key.is_none());
+    let may_skip = job.how.allow.permits(Aspect::Skipped);
+    let (mut said, mut refused): (Vec<Loss>, Vec<Loss>) = skipped.partition(|_| may_skip);
+    for (key, tensor) in bundle.entries() {
+        let alone = alone(job, &(key.clone(), tensor.clone()));
+        let (losses, list) = match tenfold::forecast(&alone, job.format, job.how) {
+            Ok((_, losses)) => (losses, &mut said),
+            Err(Error::Refused(refusal)) => (refusal.losses, &mut refused),
+            Err(error) => return Err(error),
+        };
+        list.extend(losses.into_iter().map(|loss| Loss {
+            key: loss.key.map(|_| key.clone()),
+            ..loss
+        }));
+    }
+    if refused.is_empty() {
+        return Ok(said);
+    }
+    Err(Refusal {
+        format: job.format.info().name,
+        losses: refused,
+    }
+    .into())
+}
+
+/// The folder, made if it is not there, and by its own name: links that lead to it are followed
+/// once, before anything is written.
+fn made(folder: &Path) -> Result<PathBuf, Failure> {
+    let in_folder = |error: std::io::Error| Failure::from(Error::from(error).in_file(folder));
+    std::fs::create_dir_all(folder).map_err(in_folder)?;
+    folder.canonicalize().map_err(in_folder)
+}
+
+/// Fails if one of the files is a link: what it points to may be anywhere.
+fn refuse_links<'a>(mut files: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    match files.find(|file| file.is_symlink()) {
+        None => Ok(()),
+        Some(file) => {
+            let file = file.display();
+            let why = format!("{file} is a link, and --out-dir writes inside the folder alone");
+            Err(Failure::usage(why))
+        }
+    }
+}
+
+fn index_text(job: &Job, files: &[String]) -> String {
+    let content = job.content;
+    let tensors = content.bundle.entries().iter().zip(files);
+    let tensors = tensors.map(|((key, tensor), file)| {
+        let dims = tensor.dims().iter();
+        json!({
+            "file": file,
+            "name": shown_name(content.info, key),
+            "key": key.path,
+            "state": key.state,
+            "dtype": tensor.dtype().to_string(),
+            "shape": dims.map(tenfold::Dim::indexed_size).collect::<Vec<_>>(),
+        })
+    });
+    let index = json!({
+        "schema": SCHEMA,
+        "format": job.format.info().name,
+        "tensors": tensors.collect::<Vec<_>>(),
+    });
+    format!("{index:#}\n")
+}
