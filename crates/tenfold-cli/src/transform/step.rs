@@ -4,7 +4,7 @@ use tenfold::{
     Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
 };
 
-use super::labels::{self, Given, Lists};
+use super::labels::{Given, Lists, Wanted};
 use crate::args::{Meant, Transform};
 use crate::render::{bytes_text, counted, plain};
 use crate::select::matches;
@@ -19,6 +19,8 @@ pub(super) struct Step<'a> {
     pub(super) limits: &'a Limits,
     /// The dimensions that it has, of those `--labels` names.
     pub(super) found: Vec<String>,
+    /// The lists that `--labels-out` asks for.
+    pub(super) wanted: &'a mut Wanted,
     /// What is worth knowing.
     pub(super) said: Vec<String>,
 }
@@ -119,7 +121,7 @@ impl Step<'_> {
             let mapped = tensor.dims().iter().take(axis);
             let mapped = mapped.filter(|dim| dim.indexed_size().is_none()).count();
             if let Some(list) = placed.labels.get(mapped) {
-                labels::write(path, list, self.may_replace)?;
+                self.wanted.add(path, list, self.may_replace)?;
             }
         }
         Ok(placed.tensor)

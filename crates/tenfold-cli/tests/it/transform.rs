@@ -243,6 +243,11 @@ fn labels_are_given_and_taken() {
         text.push_str(&converted(&folder, &labelled, "a.npy", flags));
     }
     text.push_str(&fs::read_to_string(at("out.txt")).unwrap());
+    // Where OUT is not written, neither is the list.
+    let unwritten = format!("{}2", out);
+    let flags = ["--labels-out", &unwritten, "--allow", "labels"];
+    text.push_str(&converted(&folder, &labelled, "no-folder/a.npy", &flags));
+    assert!(!folder.path().join("out.txt2").exists());
     for flags in [
         ["--labels", &order],
         ["--labels", &twice],
