@@ -38,6 +38,15 @@ pub(crate) struct Transform {
     /// becomes positions, the order of its labels
     #[arg(long, value_name = "DIM=@FILE", value_parser = labels)]
     pub(crate) labels: Vec<(String, PathBuf)>,
+    /// Make every cell the mean of its orbit under a symmetry, written as for `--pack`, so that the
+    /// values have it; given several times, under all that follow from them together
+    #[arg(long, value_name = "[GLOB=]SYMMETRY", value_parser = text, allow_hyphen_values = true)]
+    pub(crate) symmetrize: Vec<Meant<String>>,
+    /// Find and declare the symmetries that values have, bit for bit or within `--symmetry-tol`,
+    /// among up to 6 dimensions
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
+          default_missing_value = "*")]
+    pub(crate) detect_symmetry: Option<String>,
     /// Store only the cells that are not zero
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
           default_missing_value = "*", conflicts_with = "dense")]

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use tenfold::{Error, Result, Tensor};
@@ -44,20 +43,41 @@ impl Lists {
 /// Dimensions, by their places, and a label for each position.
 pub(super) type Given = Vec<(usize, Vec<String>)>;
 
-/// Writes a list; it must not exist unless `replace` is set.
-pub(super) fn write(path: &Path, labels: &[String], replace: bool) -> Result<()> {
-    if let Some(label) = labels.iter().find(|label| label.contains(['\n', '\r'])) {
-        let why = format!("the label {label:?} does not fit a line");
-        return Err(Error::Invalid(why));
+/// Lists that are written when all else is: a conversion that fails leaves none behind.
+#[derive(Default)]
+pub(crate) struct Wanted(Vec<(PathBuf, Vec<String>)>);
+
+impl Wanted {
+    /// Adds a list that can be written; its file must not exist unless `replace` is set.
+    pub(super) fn add(&mut self, path: &Path, labels: &[String], replace: bool) -> Result<()> {
+        if let Some(label) = labels.iter().find(|label| label.contains(['\n', '\r'])) {
+            let why = format!("the label {label:?} does not fit a line");
+            return Err(Error::Invalid(why));
+        }
+        if !replace && path.symlink_metadata().is_ok() {
+            let why = format!("{} exists already; --force replaces it", path.display());
+            return Err(Error::Invalid(why));
+        }
+        match self.0.iter().find(|(other, _)| other == path) {
+            None => self.0.push((path.to_owned(), labels.to_vec())),
+            Some((_, others)) if others == labels => {}
+            Some(_) => {
+                let path = path.display();
+                let why = format!("{path} would be two lists of labels: convert one tensor alone");
+                return Err(Error::Invalid(why));
+            }
+        }
+        Ok(())
     }
-    let in_file = |error: std::io::Error| Error::from(error).in_file(path);
-    if !replace && path.symlink_metadata().is_ok() {
-        let why = format!("{} exists already; --force replaces it", path.display());
-        return Err(Error::Invalid(why));
+
+    /// Writes each list whole, or not at all.
+    pub(crate) fn save(&self, replace: bool, skip_sync: bool) -> Result<()> {
+        for (path, labels) in &self.0 {
+            tenfold::save_with(path, replace, skip_sync, |out| {
+                let mut lines = labels.iter();
+                lines.try_for_each(|label| out.write(format!("{label}\n").as_bytes()))
+            })?;
+        }
+        Ok(())
     }
-    let mut file = fs::File::create(path).map_err(in_file)?;
-    for label in labels {
-        writeln!(file, "{label}").map_err(in_file)?;
-    }
-    Ok(())
 }

@@ -13,16 +13,18 @@ use crate::render::shown_name;
 use crate::select::{demand, names};
 use crate::streams::Streams;
 use labels::Lists;
+pub(crate) use labels::Wanted;
 use step::Step;
 
-/// Changes the tensors as the flags say; tells what is worth knowing about `file`.
+/// Changes the tensors as the flags say; tells what is worth knowing about `file`. Gives the
+/// lists of labels that are wanted beside the output.
 pub(crate) fn apply(
     bundle: &mut Bundle,
     info: &Info,
     args: &Convert,
     file: &Path,
     streams: &mut Streams,
-) -> Result<(), Failure> {
+) -> Result<Wanted, Failure> {
     let transform = &args.transform;
     let names = names(bundle, info);
     for glob in globs(transform) {
@@ -31,6 +33,7 @@ pub(crate) fn apply(
     demand_dims(bundle, transform)?;
     let lists = Lists::read(&transform.labels)?;
     let mut found: Vec<String> = Vec::new();
+    let mut wanted = Wanted::default();
     for (key, tensor) in bundle.entries_mut() {
         let name = shown_name(info, key);
         let mut step = Step {
@@ -42,6 +45,7 @@ pub(crate) fn apply(
             may_replace: args.output.force,
             limits: &args.reading.limits.0,
             found: Vec::new(),
+            wanted: &mut wanted,
             said: Vec::new(),
         };
         let made = step.apply(tensor);
@@ -53,7 +57,7 @@ pub(crate) fn apply(
     }
     let mut dims = transform.labels.iter().map(|(dim, _)| dim);
     match dims.find(|dim| !found.contains(dim)) {
-        None => Ok(()),
+        None => Ok(wanted),
         Some(dim) => Err(Failure::usage(format!("no tensor has a dimension {dim:?}"))),
     }
 }
@@ -70,16 +74,21 @@ fn globs(transform: &Transform) -> Vec<&str> {
         reshape,
         permute,
         dims,
+        symmetrize,
+        detect_symmetry,
         sparse,
         pack,
         ..
     } = transform;
-    let plain = [dense, unpack, sparse].into_iter().flatten();
+    let plain = [dense, unpack, detect_symmetry, sparse]
+        .into_iter()
+        .flatten();
     let plain = plain.map(String::as_str).filter(|glob| *glob != "*");
     let others = of(fill).chain(of(reshape)).chain(of(permute));
     plain
         .chain(others)
         .chain(of(dims))
+        .chain(of(symmetrize))
         .chain(of(pack))
         .collect()
 }

@@ -4,9 +4,9 @@ use tenfold::{
     Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
 };
 
-use super::labels::{self, Given, Lists};
+use super::labels::{Given, Lists, Wanted};
 use crate::args::{Meant, Transform};
-use crate::render::{bytes_text, counted};
+use crate::render::{bytes_text, counted, plain};
 use crate::select::matches;
 
 pub(super) struct Step<'a> {
@@ -19,6 +19,8 @@ pub(super) struct Step<'a> {
     pub(super) limits: &'a Limits,
     /// The dimensions that it has, of those `--labels` names.
     pub(super) found: Vec<String>,
+    /// The lists that `--labels-out` asks for.
+    pub(super) wanted: &'a mut Wanted,
     /// What is worth knowing.
     pub(super) said: Vec<String>,
 }
@@ -43,6 +45,10 @@ impl Step<'_> {
         // Lists for a tensor that had labels have said in which order they become positions.
         if !had_labels {
             tensor = self.labelled(tensor)?;
+        }
+        tensor = self.symmetrized(tensor)?;
+        if self.is_meant(flags.detect_symmetry.as_deref()) {
+            tensor = self.detected(&tensor)?;
         }
         if self.is_meant(flags.sparse.as_deref()) {
             tensor = self.in_sparse(&tensor)?;
@@ -115,7 +121,7 @@ impl Step<'_> {
             let mapped = tensor.dims().iter().take(axis);
             let mapped = mapped.filter(|dim| dim.indexed_size().is_none()).count();
             if let Some(list) = placed.labels.get(mapped) {
-                labels::write(path, list, self.may_replace)?;
+                self.wanted.add(path, list, self.may_replace)?;
             }
         }
         Ok(placed.tensor)
@@ -144,6 +150,37 @@ impl Step<'_> {
         self.lists.of(tensor, words)
     }
 
+    /// `--symmetrize`.
+    fn symmetrized(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let symmetries = self.symmetries(&tensor, &self.transform.symmetrize)?;
+        if symmetries.is_empty() {
+            return Ok(tensor);
+        }
+        let (tensor, most) = tensor.symmetrized(&symmetries, self.limits)?;
+        self.said
+            .push(format!("symmetrize: values change by {most:e} at most"));
+        Ok(tensor)
+    }
+
+    /// `--detect-symmetry`.
+    fn detected(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        let found = tensor.detect_symmetries(self.tolerance(), self.limits)?;
+        for symmetry in &found {
+            let text = tensor.symmetry_text(symmetry);
+            self.said.push(format!("symmetry {} found", plain(&text)));
+        }
+        if found.is_empty() {
+            self.said.push("no symmetry found".into());
+        }
+        tensor.declaring(&found)
+    }
+
+    /// `--symmetry-tol`.
+    fn tolerance(&self) -> Tolerance {
+        let share = self.transform.symmetry_tol;
+        share.map_or(Tolerance::Exact, Tolerance::Within)
+    }
+
     /// `--sparse`.
     fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let density = tensor.density(self.limits)?;
@@ -153,15 +190,11 @@ impl Step<'_> {
 
     /// `--pack`.
     fn packed(&mut self, tensor: Tensor) -> Result<Tensor> {
-        let texts = self.transform.pack.iter();
-        let texts = texts.filter(|meant| self.is_meant_by(meant));
-        let symmetries = texts.map(|meant| tensor.symmetry(&meant.what));
-        let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_>>()?;
+        let symmetries = self.symmetries(&tensor, &self.transform.pack)?;
         if symmetries.is_empty() {
             return Ok(tensor);
         }
-        let share = self.transform.symmetry_tol;
-        let tolerance = share.map_or(Tolerance::Exact, Tolerance::Within);
+        let tolerance = self.tolerance();
         let packing = tensor.pack(&symmetries, tolerance, self.limits)?;
         if tolerance != Tolerance::Exact {
             let most = packing.deviation;
@@ -169,6 +202,12 @@ impl Step<'_> {
             self.said.push(line);
         }
         Ok(packing.tensor)
+    }
+
+    /// The symmetries that the words for this tensor mean.
+    fn symmetries(&self, tensor: &Tensor, words: &[Meant<String>]) -> Result<Vec<Symmetry>> {
+        let words = words.iter().filter(|meant| self.is_meant_by(meant));
+        words.map(|meant| tensor.symmetry(&meant.what)).collect()
     }
 
     /// Whether a flag that may have a glob is given for this tensor.

@@ -41,10 +41,15 @@ fn story(folder: &TempDir, from: &Path, cases: &[(&str, &[&str])]) -> String {
 
 /// A symmetric matrix, nearly: two cells are a little apart.
 fn nearly_symmetric(folder: &TempDir) -> PathBuf {
-    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
+    array(folder, "<f8", "(2, 2)", &[1.0, 3.0, 3.5, 4.0])
+}
+
+/// An array as NumPy saves it, of doubles.
+fn array(folder: &TempDir, descr: &str, shape: &str, numbers: &[f64]) -> PathBuf {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     file.extend(format!("{header:<117}\n").bytes());
-    for number in [1.0_f64, 3.0, 3.5, 4.0] {
+    for number in numbers {
         file.extend(number.to_le_bytes());
     }
     let path = folder.path().join("near.npy");
@@ -129,6 +134,69 @@ fn a_matrix_is_packed_only_by_a_symmetry_it_has() {
 }
 
 #[test]
+fn a_matrix_is_given_a_symmetry_and_can_be_packed_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let near = nearly_symmetric(&folder);
+    assert_snapshot!(story(
+        &folder,
+        &near,
+        &[
+            ("a.tens", &["--symmetrize", "ba"]),
+            ("a.npy", &["--symmetrize", "*=1,0"]),
+            ("a.tens", &["--symmetrize", "-ba"]),
+            ("a.tens", &["--symmetrize", "ba", "--pack", "ba"]),
+            ("a.tens", &["--symmetrize=-ba", "--pack=-ba"]),
+            ("a.tens", &["--symmetrize", "ba", "--sparse"]),
+            ("a.tens", &["--symmetrize", "bb"]),
+            ("a.tens", &["--symmetrize", "x*=ba"]),
+        ]
+    ));
+    let matrix = PathBuf::from(corpus("tens/good/matrix.tens"));
+    assert_snapshot!(
+        "not_square",
+        story(&folder, &matrix, &[("a.tens", &["--symmetrize", "ba"])])
+    );
+}
+
+#[test]
+fn symmetries_are_found_and_declared() {
+    let folder = tempfile::tempdir().unwrap();
+    let near = nearly_symmetric(&folder);
+    assert_snapshot!(story(
+        &folder,
+        &near,
+        &[
+            ("a.tens", &["--detect-symmetry"]),
+            ("a.tens", &["--detect-symmetry", "--symmetry-tol", "0.2"]),
+            ("a.tens", &["--symmetrize", "ba", "--detect-symmetry=*"]),
+            (
+                "a.tens",
+                &["--symmetrize=-y,x", "--detect-symmetry", "--dims", "x,y"]
+            ),
+            ("a.tens", &["--detect-symmetry=x*"]),
+        ]
+    ));
+    // T[a,b] = T[b,a]*, and the diagonal is real.
+    let numbers = [1.0, 0.0, 2.0, -3.0, 2.0, 3.0, 4.0, 0.0];
+    let hermitian = array(&folder, "<c16", "(2, 2)", &numbers);
+    let out = folder.path().join("h.tens");
+    let flags = ["--detect-symmetry", "--no-sync"].map(PathBuf::from);
+    let words = ["convert".into(), hermitian, out.clone()];
+    let ran = tenfold(words.into_iter().chain(flags));
+    assert!(ran.errors.contains("symmetry ba* found"), "{ran}");
+    let text = tenfold(["info".into(), out, "--json".into()]).text();
+    let declared = r#""permutation":[1,0],"operation":"x*","packed":false"#;
+    let packed: String = text.split_whitespace().collect();
+    assert!(packed.contains(declared), "{text}");
+
+    let seven = array(&folder, "<f8", "(1, 1, 1, 1, 1, 1, 1)", &[1.0]);
+    assert_snapshot!(
+        "seven_dimensions",
+        story(&folder, &seven, &[("a.npy", &["--detect-symmetry"])])
+    );
+}
+
+#[test]
 fn sparse_and_dense_go_both_ways() {
     let sparse = PathBuf::from(corpus("tens/good/matrix.tens"));
     let folder = tempfile::tempdir().unwrap();
@@ -175,6 +243,11 @@ fn labels_are_given_and_taken() {
         text.push_str(&converted(&folder, &labelled, "a.npy", flags));
     }
     text.push_str(&fs::read_to_string(at("out.txt")).unwrap());
+    // Where OUT is not written, neither is the list.
+    let unwritten = format!("{}2", out);
+    let flags = ["--labels-out", &unwritten, "--allow", "labels"];
+    text.push_str(&converted(&folder, &labelled, "no-folder/a.npy", &flags));
+    assert!(!folder.path().join("out.txt2").exists());
     for flags in [
         ["--labels", &order],
         ["--labels", &twice],

@@ -154,7 +154,7 @@ impl Whole {
     }
 
     /// Appends it, or the nearest there is.
-    fn put(&self, to: Number, out: &mut Vec<u8>) -> bool {
+    pub(super) fn put(&self, to: Number, out: &mut Vec<u8>) -> bool {
         let bits = to.width().saturating_mul(8);
         let most = match to.kind() {
             Kind::Bool => 1,

@@ -6,6 +6,7 @@ mod difference;
 mod doubles;
 mod element;
 mod f128;
+mod mean;
 mod numbers;
 mod parse;
 mod quick;
@@ -19,6 +20,7 @@ pub(crate) use cast::{convert, is_exact, significand};
 pub(crate) use difference::difference;
 pub use element::Element;
 pub use f128::F128;
+pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
 pub use text::write_number;
 

@@ -73,6 +73,24 @@ impl Tensor {
         })
     }
 
+    /// The text that [`Tensor::symmetry`] understands as this symmetry: letters where no dimension
+    /// has a name, else names, or numbers if some have none.
+    #[must_use]
+    pub fn symmetry_text(&self, symmetry: &Symmetry) -> String {
+        let dims = self.dims();
+        let has_letters = dims.len() <= 26 && dims.iter().all(|dim| dim.name.is_none());
+        let has_names = dims.iter().all(|dim| dim.name.is_some());
+        let word = |place: &usize| -> String {
+            let letter = ('a'..='z').nth(*place).filter(|_| has_letters);
+            let name = dims.get(*place).and_then(|dim| dim.name.clone());
+            let name = letter.map(String::from).or(name.filter(|_| has_names));
+            name.unwrap_or_else(|| place.to_string())
+        };
+        let words: Vec<String> = symmetry.permutation.iter().map(word).collect();
+        let order = words.join(if has_letters { "" } else { "," });
+        symmetry.operation.replacen('x', &order, 1)
+    }
+
     pub(crate) fn no_dim(&self, word: &str) -> Error {
         let ndim = self.dims().len();
         let names: Vec<&str> = (self.dims().iter())

@@ -196,32 +196,30 @@ impl Cells {
         permutation: &[usize],
         operations: &[Operation],
     ) -> Result<Vec<Deviation>> {
-        let mut found = vec![Deviation::default(); operations.len()];
+        self.deviations_while(permutation, operations, &Deviation::default(), &|_| true)
+    }
+
+    /// [`Cells::deviations`], counted on from `start` and given up when none of them is fine.
+    pub(crate) fn deviations_while(
+        &self,
+        permutation: &[usize],
+        operations: &[Operation],
+        start: &Deviation,
+        is_fine: &dyn Fn(&Deviation) -> bool,
+    ) -> Result<Vec<Deviation>> {
+        let mut found = vec![start.clone(); operations.len()];
         for slices in self.tiles() {
             self.compare(permutation, operations, &slices, &mut found)?;
+            if !found.iter().any(is_fine) {
+                break;
+            }
         }
         Ok(found)
     }
 
     /// Boxes that together are the tensor, none much larger than [`TILE`].
-    pub(crate) fn tiles(&self) -> impl Iterator<Item = Vec<Slice>> {
-        let sides = sides(&self.sizes, self.dtype.width());
-        let sizes = self.sizes.clone();
-        let counts: Vec<u64> = (sizes.iter().zip(&sides))
-            .map(|(size, side)| size.div_ceil(*side))
-            .collect();
-        let mut next = (!sizes.contains(&0)).then(|| vec![0_u64; sizes.len()]);
-        std::iter::from_fn(move || {
-            let mut place = next.take()?;
-            let slices = place.iter().zip(&sides).zip(&sizes);
-            let slices = slices.map(|((place, side), size)| {
-                let start = place.saturating_mul(*side);
-                Slice::range(start..start.saturating_add(*side).min(*size))
-            });
-            let slices = slices.collect();
-            next = advance(&mut place, &counts).then_some(place);
-            Some(slices)
-        })
+    fn tiles(&self) -> impl Iterator<Item = Vec<Slice>> {
+        boxes(&self.sizes, &sides(&self.sizes, self.dtype.width()))
     }
 
     /// The values of a box, row-major, little-endian.
@@ -283,7 +281,13 @@ impl Cells {
         }
     }
 
-    fn element<'b>(&self, bytes: &'b [u8], item: &[u64], strides: &[u64]) -> Result<&'b [u8]> {
+    /// One element of a box that was read.
+    pub(crate) fn element<'b>(
+        &self,
+        bytes: &'b [u8],
+        item: &[u64],
+        strides: &[u64],
+    ) -> Result<&'b [u8]> {
         let place = item.iter().zip(strides).fold(0_u64, |sum, (item, stride)| {
             sum.saturating_add(item.saturating_mul(*stride))
         });
@@ -313,6 +317,26 @@ pub(crate) fn image_strides(permutation: &[usize], image_slices: &[Slice]) -> Ve
         }
     }
     strides
+}
+
+/// Boxes with these sides, or less at the ends, that together are all cells; in row-major order.
+pub(crate) fn boxes(sizes: &[u64], sides: &[u64]) -> impl Iterator<Item = Vec<Slice>> + use<> {
+    let (sizes, sides) = (sizes.to_vec(), sides.to_vec());
+    let counts: Vec<u64> = (sizes.iter().zip(&sides))
+        .map(|(size, side)| size.div_ceil((*side).max(1)))
+        .collect();
+    let mut place = vec![0_u64; sizes.len()];
+    (0_u64..).map_while(move |number| {
+        if !unravel_in(number, &counts, Order::Row, &mut place) {
+            return None;
+        }
+        let slices = place.iter().zip(&sides).zip(&sizes);
+        let slices = slices.map(|((place, side), size)| {
+            let start = place.saturating_mul(*side);
+            Slice::range(start..start.saturating_add(*side).min(*size))
+        });
+        Some(slices.collect())
+    })
 }
 
 /// The sides of a tile: those of the tensor, the longest halved until it fits.

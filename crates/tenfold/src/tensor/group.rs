@@ -92,6 +92,20 @@ impl Group {
         self.is_trivial
     }
 
+    /// All combinations: which index stands in each place, and what happens to the value.
+    pub(crate) fn elements(&self) -> &[(Vec<usize>, Operation)] {
+        &self.elements
+    }
+
+    /// Whether a symmetry follows from those that generate it.
+    pub(crate) fn holds(&self, symmetry: &Symmetry, dtype: DType) -> bool {
+        let operation = symmetry.operation_on(dtype);
+        let mut elements = self.elements.iter();
+        elements.any(|(permutation, does)| {
+            *permutation == symmetry.permutation && Some(*does) == operation
+        })
+    }
+
     /// How many combinations there are.
     pub(crate) fn order(&self) -> u64 {
         crate::bytes::wide(self.elements.len())
@@ -183,7 +197,7 @@ impl Group {
     }
 
     /// The index that a permutation makes of `index`, as a global one.
-    fn image(&self, index: &[u64], permutation: &[usize]) -> u64 {
+    pub(crate) fn image(&self, index: &[u64], permutation: &[usize]) -> u64 {
         let places = permutation.iter().zip(&self.sizes).rev();
         places.fold(0, |sum: u64, (place, size)| {
             let place = index.get(*place).copied().unwrap_or(0);

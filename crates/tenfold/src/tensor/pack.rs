@@ -21,6 +21,15 @@ pub enum Tolerance {
     Within(f64),
 }
 
+impl Tolerance {
+    pub(crate) fn permits(self, worst: &Deviation) -> bool {
+        match self {
+            Tolerance::Exact => worst.apart == 0.0 && !worst.has_other_bits,
+            Tolerance::Within(share) => worst.apart <= share * worst.largest,
+        }
+    }
+}
+
 /// A packed tensor, and what packing did to its values.
 #[derive(Debug, Clone)]
 pub struct Packing {
@@ -242,11 +251,7 @@ impl Tensor {
 
 /// Fails if a deviation is more than is tolerated.
 fn demand(worst: &Deviation, symmetries: &[Symmetry], tolerance: Tolerance) -> Result<()> {
-    let is_fine = match tolerance {
-        Tolerance::Exact => worst.apart == 0.0 && !worst.has_other_bits,
-        Tolerance::Within(share) => worst.apart <= share * worst.largest,
-    };
-    if is_fine {
+    if tolerance.permits(worst) {
         return Ok(());
     }
     let names: Vec<String> = symmetries.iter().map(Symmetry::to_string).collect();

@@ -26,6 +26,15 @@ impl Symmetry {
         operation.conjugate &= dtype.arity != Arity::Real;
         Some(operation)
     }
+
+    /// The same symmetry of a tensor that stores all its cells.
+    #[must_use]
+    pub(crate) fn unpacked(self) -> Symmetry {
+        Symmetry {
+            packed: false,
+            ..self
+        }
+    }
 }
 
 /// Shows it as the place of every index and the operation, such as `[1, 0] -x`.

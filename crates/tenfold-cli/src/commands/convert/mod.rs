@@ -21,14 +21,14 @@ use crate::meter::Meter;
 use crate::rename::rename;
 use crate::select::cast;
 use crate::streams::Streams;
-use crate::transform;
+use crate::transform::{self, Wanted};
 
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let (words, destination) = destination(args)?;
     let found = inputs::find(args, words, streams)?;
     let format = target::choose(args, &destination, &found)?;
     let (mut content, options) = inputs::read(args, found, format.info(), streams)?;
-    prepare(args, &mut content, format.info(), streams)?;
+    let labels = prepare(args, &mut content, format.info(), streams)?;
     let to = args.output.to.as_ref();
     let how = WriteOptions {
         version: to.and_then(|to| to.version.clone()),
@@ -59,6 +59,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
             return Err(Failure::usage(why));
         }
     }
+    labels.save(args.output.force, args.output.no_sync)?;
     Ok(Exit::Fine)
 }
 
@@ -102,14 +103,15 @@ impl Job<'_> {
     }
 }
 
-/// What is done to the tensors between reading and writing, in this order. Which of them are meant
+/// What is done to the tensors between reading and writing, in this order; gives the lists of labels
+/// to write beside them. Which of them are meant
 /// at all has been decided by then: see [`inputs::read`].
 fn prepare(
     args: &Convert,
     content: &mut Content,
     target: &Info,
     streams: &mut Streams,
-) -> Result<(), Failure> {
+) -> Result<Wanted, Failure> {
     let Content { bundle, info, .. } = content;
     let is_tree = [*info, target]
         .iter()
@@ -122,7 +124,7 @@ fn prepare(
     let all = Path::new("the inputs");
     let file = content.file.as_deref().unwrap_or(all);
     transform::apply(bundle, info, args, file, streams)
-        .and_then(|()| cast(bundle, info, args, over))
+        .and_then(|labels| cast(bundle, info, args, over).map(|()| labels))
         .map_err(|failure| match &content.file {
             Some(file) => failure.about(file),
             None => failure,
