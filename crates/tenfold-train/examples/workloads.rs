@@ -226,9 +226,15 @@ fn spectrum(size: usize, dice: &mut Dice) -> Result<Vec<f64>, Box<dyn Error>> {
             Complex64::new(dice.normal(), dice.normal()) * amplitude
         })
         .collect();
+    let step = TAU / f64::from(u16::try_from(size)?);
+    let turns: Vec<Complex64> = (0..u16::try_from(size)?)
+        .map(|turn| Complex64::new(0.0, step * f64::from(turn)).exp())
+        .collect();
     // Three times: transform along the last axis, then turn the axes.
     for _ in 0..3 {
-        values.par_chunks_mut(size).for_each(transform);
+        values
+            .par_chunks_mut(size)
+            .for_each(|row| transform(row, &turns));
         let columns = (0..size).flat_map(|column| values.iter().skip(column).step_by(size));
         values = columns.copied().collect();
     }
@@ -240,22 +246,27 @@ fn spectrum(size: usize, dice: &mut Dice) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(field)
 }
 
-/// A Fourier transform in place, by halves.
-fn transform(values: &mut [Complex64]) {
-    let half = values.len() / 2;
-    if half == 0 {
-        return;
+/// A Fourier transform in place, of as many numbers as there are `turns`, a power of two.
+fn transform(values: &mut [Complex64], turns: &[Complex64]) {
+    let count = values.len();
+    let shift = usize::BITS - count.trailing_zeros();
+    for place in 0..count {
+        let other = place.reverse_bits() >> shift;
+        if place < other {
+            values.swap(place, other);
+        }
     }
-    let mut even: Vec<Complex64> = values.iter().step_by(2).copied().collect();
-    let mut odd: Vec<Complex64> = values.iter().skip(1).step_by(2).copied().collect();
-    transform(&mut even);
-    transform(&mut odd);
-    let step = TAU / f64::from(u16::try_from(values.len()).unwrap_or(1));
-    let (low, high) = values.split_at_mut(half);
-    let targets = low.iter_mut().zip(high.iter_mut());
-    for (place, ((low, high), (even, odd))) in targets.zip(even.iter().zip(&odd)).enumerate() {
-        let angle = step * f64::from(u16::try_from(place).unwrap_or(0));
-        let turned = *odd * Complex64::new(angle.cos(), angle.sin());
-        (*low, *high) = (*even + turned, *even - turned);
+    let mut half = 1;
+    while half < count {
+        let stride = count / (2 * half);
+        for block in values.chunks_exact_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            let turns = turns.iter().step_by(stride);
+            for ((low, high), turn) in low.iter_mut().zip(high).zip(turns) {
+                let turned = *high * turn;
+                (*low, *high) = (*low + turned, *low - turned);
+            }
+        }
+        half *= 2;
     }
 }

@@ -57,6 +57,10 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn svd(matrix: MatRef<Self>) -> Option<(Mat<Self>, Vec<f64>, Mat<Self>)>;
 
+    /// Orthonormal columns that should span those of a matrix: quickly, but not always well.
+    #[doc(hidden)]
+    fn quick_qr(matrix: MatRef<Self>) -> Mat<Self>;
+
     /// Orthonormal columns that span those of a matrix, up to rounding.
     #[doc(hidden)]
     fn qr(matrix: MatRef<Self>) -> Mat<Self>;
@@ -110,6 +114,10 @@ macro_rules! dense {
                 let values = found.S().column_vector();
                 let squares = values.iter().map(|value| value.energy()).collect();
                 Some((found.U().to_owned(), squares, found.V().to_owned()))
+            }
+
+            fn quick_qr(matrix: MatRef<Self>) -> Mat<Self> {
+                matrix.qr().compute_thin_Q()
             }
 
             fn qr(matrix: MatRef<Self>) -> Mat<Self> {
@@ -206,12 +214,33 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
 
 /// Orthonormal columns that span those of a matrix up to rounding, and the matrix in terms of them.
 ///
-/// There are fewer columns where the rank is smaller. The second factor is not a triangle.
+/// There may be fewer columns where the rank is smaller. The second factor is not a triangle.
 pub(crate) fn qr<T: Scalar>(matrix: MatRef<T>) -> (Mat<T>, Mat<T>) {
-    let q = T::qr(matrix);
-    let mut rest = Mat::zeros(q.ncols(), matrix.ncols());
-    multiply_adjoint(rest.as_mut(), q.as_ref(), matrix);
-    (q, rest)
+    let quick = T::quick_qr(matrix);
+    let rest = within(quick.as_ref(), matrix);
+    let mut left = matrix.to_owned();
+    subtract_product(left.as_mut(), quick.as_ref(), rest.as_ref());
+    // A NaN is not good either.
+    if square_norm(left.as_ref()) <= (16.0 * UNIT).powi(2) * square_norm(matrix) {
+        return (quick, rest);
+    }
+    let slow = T::qr(matrix);
+    let rest = within(slow.as_ref(), matrix);
+    (slow, rest)
+}
+
+/// A matrix in terms of orthonormal columns.
+fn within<T: Scalar>(columns: MatRef<T>, matrix: MatRef<T>) -> Mat<T> {
+    let mut rest = Mat::zeros(columns.ncols(), matrix.ncols());
+    multiply_adjoint(rest.as_mut(), columns, matrix);
+    rest
+}
+
+fn square_norm<T: Scalar>(matrix: MatRef<T>) -> f64 {
+    let columns = matrix.col_iter();
+    columns
+        .map(|column| column.iter().map(|value| value.energy()).sum::<f64>())
+        .sum()
 }
 
 /// A square matrix with the singular values and right singular vectors of a tall one.

@@ -118,7 +118,7 @@ impl Choice {
 
 /// The length of what rounding alone puts into a tensor of a norm: no rank is spent on it.
 pub(crate) fn noise(norm: f64) -> f64 {
-    8.0 * UNIT * norm
+    16.0 * UNIT * norm
 }
 
 /// A bound on what rounding in the arithmetic adds to the error, relative to the norm.

@@ -1,5 +1,7 @@
 //! The basis that a verified pass starts from: guessed from a few rows chosen by their length.
 
+use rayon::prelude::*;
+
 use super::basis::Basis;
 use super::unfolding::Unfolding;
 use crate::error::Result;
@@ -37,18 +39,12 @@ pub(crate) fn opening<T: Scalar>(
             floor((real(look) + jitter) * real(reach) / real(n_looks)).min(reach - 1)
         })
         .collect();
-    let row = |place: usize, to: &mut Vec<T>| -> Result<f64> {
+    let range = |place: usize| place * width..(place + 1) * width;
+    let energies = looks.par_iter().map(|look| {
         let mut room = Vec::new();
-        let cells = unfolding
-            .held
-            .cells(place * width..(place + 1) * width, &mut room)?;
-        to.extend_from_slice(cells);
-        Ok(energy(cells))
-    };
-    let mut energies = Vec::with_capacity(n_looks);
-    for look in &looks {
-        energies.push(row(*look, &mut Vec::new())?);
-    }
+        Ok(energy(unfolding.held.cells(range(*look), &mut room)?))
+    });
+    let energies: Vec<f64> = energies.collect::<Result<_>>()?;
     unfolding.watch.advance(n_looks * width)?;
     let total: f64 = energies.iter().sum();
     let estimate = total * real(unfolding.height) / real(n_looks);
@@ -68,7 +64,8 @@ pub(crate) fn opening<T: Scalar>(
         let chosen = choose(&looks, &energies, total, wanted.min(n_looks));
         let mut sample = Vec::with_capacity(chosen.len() * width);
         for place in &chosen {
-            row(*place, &mut sample)?;
+            let mut room = Vec::new();
+            sample.extend_from_slice(unfolding.held.cells(range(*place), &mut room)?);
         }
         let found = matrix::svd(matrix::rows(&sample, chosen.len(), width))?;
         let own = energy(&sample);

@@ -48,8 +48,13 @@ struct Run<'a, T> {
     /// No basis is worth more than this.
     max_rank: usize,
     tiles: Vec<Tile<T>>,
-    /// Coefficients of whole rounds, and how many each row has.
-    rounds: Vec<(usize, Vec<T>)>,
+    /// Coefficients in the basis as it was at the start, up to the row where it grew.
+    plain: Vec<T>,
+    plain_rank: usize,
+    /// Coefficients of the rounds after that, and how many each row has.
+    later: Vec<(usize, Vec<T>)>,
+    /// The first row of the last round.
+    round_start: usize,
     seen: f64,
     rows_seen: usize,
 }
@@ -76,9 +81,12 @@ pub(crate) fn verified_pass<T: Scalar>(
         unfolding,
         part,
         max_rank: (unfolding.width / 3).max(1),
-        basis,
         tiles: Vec::new(),
-        rounds: Vec::new(),
+        plain: vec![T::default(); unfolding.height * basis.rank],
+        plain_rank: basis.rank,
+        basis,
+        later: Vec::new(),
+        round_start: 0,
         seen: 0.0,
         rows_seen: 0,
     };
@@ -109,9 +117,17 @@ impl<T: Scalar> Run<'_, T> {
         let first = self.rows_seen;
         let n_rows = (cells / width).next_multiple_of(per_block);
         let n_rows = n_rows.min(self.unfolding.height - first);
-        let mut coefficients = vec![T::default(); n_rows * rank];
+        let mut grown = Vec::new();
+        let is_plain = rank == self.plain_rank;
+        let target = if is_plain {
+            let rest = self.plain.get_mut(first * rank..).unwrap_or_default();
+            rest.get_mut(..n_rows * rank).unwrap_or_default()
+        } else {
+            grown.resize(n_rows * rank, T::default());
+            grown.as_mut_slice()
+        };
         let (unfolding, basis) = (self.unfolding, &self.basis);
-        let tiles = coefficients
+        let tiles = target
             .par_chunks_mut(per_block * rank)
             .enumerate()
             .map(|(block, target)| {
@@ -137,7 +153,10 @@ impl<T: Scalar> Run<'_, T> {
             self.seen += tile.energies.inside + tile.energies.residual;
             self.tiles.push(tile);
         }
-        self.rounds.push((rank, coefficients));
+        if !is_plain {
+            self.later.push((rank, grown));
+        }
+        self.round_start = first;
         self.rows_seen = first + n_rows;
         Ok(())
     }
@@ -146,11 +165,7 @@ impl<T: Scalar> Run<'_, T> {
     fn repair(&mut self, estimate: f64) -> Result<bool> {
         let height = real(self.unfolding.height);
         let expected = estimate.max(self.seen * height / real(self.rows_seen));
-        let last = self
-            .rounds
-            .last()
-            .map_or(0, |(rank, values)| values.len() / rank);
-        let start = self.rows_seen - last;
+        let start = self.round_start;
         let from = self.tiles.partition_point(|tile| tile.first < start);
         for place in from..self.tiles.len() {
             let Some(tile) = self.tiles.get(place) else {
@@ -236,25 +251,22 @@ impl<T: Scalar> Run<'_, T> {
     fn finish(mut self) -> Pass<T> {
         let rank = self.basis.rank;
         let residual = self.residual();
-        let is_plain = self.tiles.iter().all(|tile| tile.own.is_none());
-        let coefficients = match self.rounds.as_mut_slice() {
-            [(_, only)] if is_plain => std::mem::take(only),
-            _ => {
-                let mut all = Vec::with_capacity(self.unfolding.height * rank);
-                for (own, values) in &self.rounds {
-                    if *own == rank {
-                        all.extend_from_slice(values);
-                        continue;
-                    }
-                    for row in values.chunks_exact(*own) {
-                        all.extend_from_slice(row);
-                        all.extend(std::iter::repeat_n(T::default(), rank - own));
-                    }
+        let mut coefficients = if rank == self.plain_rank {
+            std::mem::take(&mut self.plain)
+        } else {
+            let later: usize = self.later.iter().map(|(own, all)| all.len() / own).sum();
+            let n_plain = (self.rows_seen - later) * self.plain_rank;
+            let plain = self.plain.get(..n_plain).unwrap_or_default();
+            let later = self.later.iter().map(|(own, all)| (*own, all.as_slice()));
+            let mut all = Vec::with_capacity(self.rows_seen * rank);
+            for (own, values) in std::iter::once((self.plain_rank, plain)).chain(later) {
+                for row in values.chunks_exact(own) {
+                    all.extend_from_slice(row);
+                    all.extend(std::iter::repeat_n(T::default(), rank - own));
                 }
-                all
             }
+            all
         };
-        let mut coefficients = coefficients;
         for tile in &self.tiles {
             let Some(values) = &tile.own else { continue };
             let own = values.len() / tile.n_rows;

@@ -11,6 +11,9 @@ use crate::scalar::Scalar;
 
 /// About as many cells are multiplied out at a time: they stay in a processor's cache.
 const TILE: usize = 1 << 15;
+/// Rows of a tile, at least, and columns that are multiplied at a time.
+const ROWS: usize = 64;
+const COLUMNS: usize = 1024;
 
 impl<T: Scalar> Train<T> {
     /// One cell.
@@ -166,7 +169,7 @@ impl<T: Scalar> Halves<T> {
 
     /// Writes whole rows, from `first` on, into `out`, in tiles that do not depend on threads.
     pub(crate) fn fill_rows(&self, first: usize, out: &mut [T]) {
-        let per_tile = (TILE / self.n_columns).max(8);
+        let per_tile = (TILE / self.n_columns).max(ROWS);
         let right = matrix::rows(&self.right, self.bond, self.n_columns);
         let left = self.left.get(first * self.bond..).unwrap_or_default();
         out.par_chunks_mut(per_tile * self.n_columns)
@@ -174,11 +177,14 @@ impl<T: Scalar> Halves<T> {
             .for_each(|(tile, left)| {
                 let n_rows = tile.len() / self.n_columns;
                 let left = left.get(..n_rows * self.bond).unwrap_or_default();
-                matrix::multiply(
-                    matrix::rows_mut(tile, n_rows, self.n_columns),
-                    matrix::rows(left, n_rows, self.bond),
-                    right,
-                );
+                let left = matrix::rows(left, n_rows, self.bond);
+                let mut tile = matrix::rows_mut(tile, n_rows, self.n_columns);
+                // A block of the right half is used for all rows while it is at hand.
+                for start in (0..self.n_columns).step_by(COLUMNS) {
+                    let width = COLUMNS.min(self.n_columns - start);
+                    let target = tile.as_mut().subcols_mut(start, width);
+                    matrix::multiply(target, left, right.subcols(start, width));
+                }
             });
     }
 }

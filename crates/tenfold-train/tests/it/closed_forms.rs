@@ -28,7 +28,7 @@ fn a_sum_of_exponentials_has_as_many_ranks_as_terms() {
     // Binary digits of x in [0, 1): exp(a x) is a product over the digits.
     let cells = tensor(&shape, |index| {
         let x = index.iter().fold(0.0, |x, bit| 2.0 * x + real(*bit)) / 65536.0;
-        (-1.0 * x).exp() + 2.0 * (-5.0 * x).exp() + 0.5 * (2.0 * x).exp()
+        (-x).exp() + 2.0 * (-5.0 * x).exp() + 0.5 * (2.0 * x).exp()
     });
     for route in ROUTES {
         let found = squeeze(&shape, &cells, &Options::relative(1e-9).by(route));

@@ -206,7 +206,13 @@ fn a_file_larger_than_the_memory_allowed_is_read_in_order_through_blz_and_npy() 
         for memory in [1 << 30, 1 << 20] {
             let options = Options::relative(eps).with_memory(memory);
             let (train, report) = compress_tensor(tensor, &options, &Limits::default()).unwrap();
-            assert_eq!(train.ranks(), [1, 4, 4, 4, 1], "{eps:e} {memory}");
+            let ranks = train.ranks();
+            if eps > 0.0 {
+                assert_eq!(ranks, [1, 4, 4, 4, 1], "{eps:e} {memory}");
+            } else {
+                // Exactly as it is, with what rounding put into the cells.
+                assert!(ranks.iter().all(|rank| *rank < 8), "{ranks:?} {memory}");
+            }
             let blz = train.to_tensor().unwrap();
             let AnyTrain::Real(back) = AnyTrain::from_tensor(&blz).unwrap() else {
                 panic!("a real train became complex");
