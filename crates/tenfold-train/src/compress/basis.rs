@@ -1,0 +1,102 @@
+//! An orthonormal basis of rows that grows.
+
+use faer::Mat;
+
+use crate::kernel::{self, Energies, Tile};
+use crate::matrix;
+use crate::scalar::{Scalar, energy, reals};
+
+/// Orthonormal rows of `width` numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Basis<T> {
+    pub(crate) width: usize,
+    pub(crate) rank: usize,
+    /// Row-major.
+    pub(crate) rows: Vec<T>,
+    /// The rows as the kernel wants them: see [`crate::kernel`].
+    pub(crate) lanes: Vec<f64>,
+}
+
+impl<T: Scalar> Basis<T> {
+    /// A basis of rows that are orthonormal already.
+    pub(crate) fn new(width: usize, rows: Vec<T>) -> Basis<T> {
+        let mut basis = Basis {
+            width,
+            rank: rows.len() / width,
+            rows,
+            lanes: Vec::new(),
+        };
+        basis.spread();
+        basis
+    }
+
+    /// Rewrites the rows for the kernel. A complex row becomes two real ones, that give the real
+    /// and the imaginary part of a coefficient: (re, im, …) and (-im, re, …).
+    fn spread(&mut self) {
+        self.lanes.clear();
+        for row in self.rows.chunks_exact(self.width) {
+            let reals: &[f64] = bytemuck::cast_slice(row);
+            self.lanes.extend_from_slice(reals);
+            if T::REALS == 2 {
+                let pairs = reals.as_chunks::<2>().0.iter();
+                self.lanes.extend(pairs.flat_map(|[re, im]| [-im, *re]));
+            }
+        }
+    }
+
+    /// The coefficients of some rows of cells, and how much of these lies inside and outside.
+    pub(crate) fn project(&self, cells: &[T], coefficients: &mut [T]) -> Energies {
+        kernel::project(Tile {
+            cells: reals(cells),
+            width: self.width * T::REALS,
+            basis: &self.lanes,
+            coefficients: bytemuck::cast_slice_mut(coefficients),
+        })
+    }
+
+    /// What the coefficients leave of the cells.
+    pub(crate) fn residual(&self, cells: &[T], coefficients: &[T]) -> Vec<T> {
+        let n_rows = cells.len() / self.width;
+        let mut residual = cells.to_vec();
+        matrix::subtract_product(
+            matrix::rows_mut(&mut residual, n_rows, self.width),
+            matrix::rows(coefficients, n_rows, self.rank),
+            matrix::rows(&self.rows, self.rank, self.width),
+        );
+        residual
+    }
+
+    /// Adds directions, the adjoints of `columns`, each made orthogonal to all before it.
+    pub(crate) fn extend(&mut self, columns: &Mat<T>) {
+        for column in 0..columns.ncols() {
+            let mut row: Vec<T> = (0..self.width)
+                .map(|place| columns[(place, column)].conjugate())
+                .collect();
+            // Twice is enough: what the first round leaves by rounding, the second takes.
+            for _ in 0..2 {
+                let mut inside = vec![T::default(); self.rank];
+                let basis = matrix::rows(&self.rows, self.rank, self.width);
+                matrix::multiply_by_adjoint(
+                    matrix::rows_mut(&mut inside, 1, self.rank),
+                    matrix::rows(&row, 1, self.width),
+                    basis,
+                );
+                matrix::subtract_product(
+                    matrix::rows_mut(&mut row, 1, self.width),
+                    matrix::rows(&inside, 1, self.rank),
+                    basis,
+                );
+            }
+            let length = energy(&row).sqrt();
+            // A direction that is as good as inside; what it would have added is measured.
+            let is_new = length > 1e-8;
+            if !is_new {
+                continue;
+            }
+            self.rows
+                .extend(row.iter().map(|value| value.times(1.0 / length)));
+            self.rank += 1;
+        }
+        self.spread();
+    }
+}

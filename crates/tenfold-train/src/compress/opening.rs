@@ -1,0 +1,119 @@
+//! The basis that a verified pass starts from: guessed from a few rows chosen by their length.
+
+use rayon::prelude::*;
+
+use super::basis::Basis;
+use super::unfolding::Unfolding;
+use crate::error::Result;
+use crate::matrix;
+use crate::number::{floor, real};
+use crate::scalar::{Scalar, energy};
+
+/// A guessed basis, and a guess at the energy of the whole matrix.
+pub(crate) struct Opening<T> {
+    pub(crate) basis: Basis<T>,
+    pub(crate) estimate: f64,
+}
+
+/// Cells that are looked at, at most; an eighth of all rows is enough in any case.
+const LOOK: usize = 1 << 20;
+const PART_OF_ROWS: usize = 8;
+/// Rows of the first sample.
+const FIRST: usize = 24;
+
+/// Guesses a basis that leaves out less than the part `part` of the energy, looking at the first
+/// `reach` rows; `None` if it would be too large to be worth it.
+pub(crate) fn opening<T: Scalar>(
+    unfolding: &Unfolding<T>,
+    part: f64,
+    reach: usize,
+) -> Result<Option<Opening<T>>> {
+    let width = unfolding.width;
+    let reach = reach.min(unfolding.height);
+    let n_looks = (LOOK / width).min(reach / PART_OF_ROWS).clamp(64, 4096);
+    let n_looks = n_looks.min(reach);
+    // Evenly spread, each moved by a part of its distance to the next.
+    let looks: Vec<usize> = (0..n_looks)
+        .map(|look| {
+            let jitter = real(look * 7919 % 997) / 997.0;
+            floor((real(look) + jitter) * real(reach) / real(n_looks)).min(reach - 1)
+        })
+        .collect();
+    let range = |place: usize| place * width..(place + 1) * width;
+    let energies = looks.par_iter().map(|look| {
+        let mut room = Vec::new();
+        Ok(energy(unfolding.held.cells(range(*look), &mut room)?))
+    });
+    let energies: Vec<f64> = energies.collect::<Result<_>>()?;
+    unfolding.watch.advance(n_looks * width)?;
+    let total: f64 = energies.iter().sum();
+    let estimate = total * real(unfolding.height) / real(n_looks);
+    if !(total > 1e-250 && total.is_finite()) {
+        // Nothing to go by: the first direction will do, the pass finds the others.
+        let mut rows = vec![T::default(); width];
+        if let Some(first) = rows.first_mut() {
+            *first = T::of_real(1.0);
+        }
+        return Ok(Some(Opening {
+            basis: Basis::new(width, rows),
+            estimate: 0.0,
+        }));
+    }
+    let mut wanted = FIRST;
+    loop {
+        let chosen = choose(&looks, &energies, total, wanted.min(n_looks));
+        let mut sample = Vec::with_capacity(chosen.len() * width);
+        for place in &chosen {
+            let mut room = Vec::new();
+            sample.extend_from_slice(unfolding.held.cells(range(*place), &mut room)?);
+        }
+        let found = matrix::svd(matrix::rows(&sample, chosen.len(), width))?;
+        let own = energy(&sample);
+        let (mut rank, _) = matrix::cut(&found.squares, 0.1 * part * own);
+        let at = |place: usize| found.squares.get(place).copied().unwrap_or(0.0);
+        if rank + 3 < found.squares.len() && at(rank) > 16.0 * at(rank + 2) {
+            // The spectrum still falls: a few more directions now are fewer extensions later.
+            let (more, _) = matrix::cut(&found.squares, 0.003 * part * own);
+            rank = more.min(rank + 4);
+        }
+        if rank > width / 3 {
+            return Ok(None);
+        }
+        let is_tight = real(rank) > 0.6 * real(chosen.len());
+        if is_tight && chosen.len() < n_looks && chosen.len() < width {
+            if wanted > 4 * n_looks {
+                return Ok(None);
+            }
+            wanted *= 2;
+            continue;
+        }
+        let rows = matrix::adjoint_row_major(found.v.as_ref().subcols(0, rank));
+        return Ok(Some(Opening {
+            basis: Basis::new(width, rows),
+            estimate,
+        }));
+    }
+}
+
+/// Rows in proportion to their energy, topped up with evenly spread ones so that quiet parts are
+/// seen too.
+fn choose(looks: &[usize], energies: &[f64], total: f64, wanted: usize) -> Vec<usize> {
+    let step = total / real(wanted);
+    let mut next = 0.5 * step;
+    let mut sum = 0.0;
+    let mut chosen = Vec::new();
+    for (look, energy) in looks.iter().zip(energies) {
+        sum += energy;
+        if sum >= next {
+            chosen.push(*look);
+            while next <= sum {
+                next += step;
+            }
+        }
+    }
+    let extra = wanted.saturating_sub(chosen.len());
+    chosen.extend((0..extra).filter_map(|place| looks.get(place * looks.len() / extra.max(1))));
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}

@@ -1,0 +1,287 @@
+//! The verified pass: one reading that projects, measures, and extends the basis where it must.
+//!
+//! The matrix is read in tiles of a few rows. Each is projected onto the basis, and what remains
+//! is measured explicitly, so nothing about the basis has to be believed. A tile that leaves out
+//! far more than its share gets directions of its own into the basis at once; the tiles before it
+//! have no part in these, so they need not be read again. What is spread thinly over many tiles is
+//! settled at the end: the worst ones are read once more until the sum fits.
+//!
+//! Tiles are worked on in rounds. Within a round all see the same basis, whatever thread they run
+//! on; it grows between rounds, in the order of the tiles. So the result is the same for any
+//! number of threads.
+
+use rayon::prelude::*;
+
+use super::basis::Basis;
+use super::unfolding::Unfolding;
+use crate::error::Result;
+use crate::kernel::Energies;
+use crate::matrix;
+use crate::number::real;
+use crate::scalar::Scalar;
+
+/// A matrix as coefficients times a basis, and what that leaves out.
+pub(crate) struct Pass<T> {
+    pub(crate) basis: Basis<T>,
+    /// One row of coefficients a row of the matrix.
+    pub(crate) coefficients: Vec<T>,
+    /// The energy left out.
+    pub(crate) residual: f64,
+    /// The energy of the matrix.
+    pub(crate) energy: f64,
+}
+
+/// Some rows, the energy they leave out, and their coefficients if they differ from the round's.
+struct Tile<T> {
+    first: usize,
+    n_rows: usize,
+    energies: Energies,
+    own: Option<Vec<T>>,
+}
+
+/// The state of a pass.
+struct Run<'a, T> {
+    unfolding: &'a Unfolding<'a, T>,
+    /// The part of the energy that may be left out.
+    part: f64,
+    basis: Basis<T>,
+    /// No basis is worth more than this.
+    max_rank: usize,
+    tiles: Vec<Tile<T>>,
+    /// Coefficients in the basis as it was at the start, up to the row where it grew.
+    plain: Vec<T>,
+    plain_rank: usize,
+    /// Coefficients of the rounds after that, and how many each row has.
+    later: Vec<(usize, Vec<T>)>,
+    /// The first row of the last round.
+    round_start: usize,
+    seen: f64,
+    rows_seen: usize,
+}
+
+/// Cells in a tile, about: with the basis they stay in a processor's own cache.
+const TILE: usize = 1 << 14;
+/// Tiles that one task reads at a time.
+const BLOCK: usize = 8;
+/// Cells in the first round and in the largest.
+const FIRST_ROUND: usize = 1 << 18;
+const LAST_ROUND: usize = 1 << 22;
+
+/// Passes over a matrix once, starting from a basis that may be wrong; `None` if the basis would
+/// become too large to be worth it.
+///
+/// `estimate` is a guess at the energy of the whole. A non-finite energy is returned as it is.
+pub(crate) fn verified_pass<T: Scalar>(
+    unfolding: &Unfolding<T>,
+    basis: Basis<T>,
+    estimate: f64,
+    part: f64,
+) -> Result<Option<Pass<T>>> {
+    let mut run = Run {
+        unfolding,
+        part,
+        max_rank: (unfolding.width / 3).max(1),
+        tiles: Vec::new(),
+        plain: vec![T::default(); unfolding.height * basis.rank],
+        plain_rank: basis.rank,
+        basis,
+        later: Vec::new(),
+        round_start: 0,
+        seen: 0.0,
+        rows_seen: 0,
+    };
+    let mut round = FIRST_ROUND;
+    while run.rows_seen < unfolding.height {
+        run.round(round)?;
+        if !run.seen.is_finite() {
+            return Ok(Some(run.finish()));
+        }
+        if !run.repair(estimate)? {
+            return Ok(None);
+        }
+        round = (round * 2).min(LAST_ROUND);
+    }
+    Ok(run.settle()?.then(|| run.finish()))
+}
+
+impl<T: Scalar> Run<'_, T> {
+    fn rows_per_tile(&self) -> usize {
+        ((TILE / self.unfolding.width).clamp(4, 256) / 4) * 4
+    }
+
+    /// Projects the next rows, about `cells` of them, onto the basis as it is.
+    fn round(&mut self, cells: usize) -> Result<()> {
+        let (width, rank) = (self.unfolding.width, self.basis.rank);
+        let per_tile = self.rows_per_tile();
+        let per_block = per_tile * BLOCK;
+        let first = self.rows_seen;
+        let n_rows = (cells / width).next_multiple_of(per_block);
+        let n_rows = n_rows.min(self.unfolding.height - first);
+        let mut grown = Vec::new();
+        let is_plain = rank == self.plain_rank;
+        let target = if is_plain {
+            let rest = self.plain.get_mut(first * rank..).unwrap_or_default();
+            rest.get_mut(..n_rows * rank).unwrap_or_default()
+        } else {
+            grown.resize(n_rows * rank, T::default());
+            grown.as_mut_slice()
+        };
+        let (unfolding, basis) = (self.unfolding, &self.basis);
+        let tiles = target
+            .par_chunks_mut(per_block * rank)
+            .enumerate()
+            .map(|(block, target)| {
+                let start = first + block * per_block;
+                let rows = target.len() / rank;
+                unfolding.watch.advance(rows * width)?;
+                let mut room = Vec::new();
+                let range = start * width..(start + rows) * width;
+                let cells = unfolding.held.cells(range, &mut room)?;
+                let tiles = target.chunks_mut(per_tile * rank);
+                let tiles = tiles.zip(cells.chunks(per_tile * width)).enumerate();
+                Ok(tiles
+                    .map(|(tile, (target, cells))| Tile {
+                        first: start + tile * per_tile,
+                        n_rows: target.len() / rank,
+                        energies: basis.project(cells, target),
+                        own: None,
+                    })
+                    .collect::<Vec<_>>())
+            })
+            .collect::<Result<Vec<_>>>()?;
+        for tile in tiles.into_iter().flatten() {
+            self.seen += tile.energies.inside + tile.energies.residual;
+            self.tiles.push(tile);
+        }
+        if !is_plain {
+            self.later.push((rank, grown));
+        }
+        self.round_start = first;
+        self.rows_seen = first + n_rows;
+        Ok(())
+    }
+
+    /// Gives directions to the tiles of the last round that leave out far more than their share.
+    fn repair(&mut self, estimate: f64) -> Result<bool> {
+        let height = real(self.unfolding.height);
+        let expected = estimate.max(self.seen * height / real(self.rows_seen));
+        let start = self.round_start;
+        let from = self.tiles.partition_point(|tile| tile.first < start);
+        for place in from..self.tiles.len() {
+            let Some(tile) = self.tiles.get(place) else {
+                break;
+            };
+            let share = self.part * expected * real(tile.n_rows) / height;
+            if tile.energies.residual > 8.0 * share && !self.improve(place, 8.0 * share, share)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a tile again. If it still leaves out more than `tolerated`, the basis is extended so
+    /// that it leaves out at most `goal`. False if the basis would become too large.
+    fn improve(&mut self, place: usize, tolerated: f64, goal: f64) -> Result<bool> {
+        let width = self.unfolding.width;
+        let Some(tile) = self.tiles.get_mut(place) else {
+            return Ok(true);
+        };
+        let range = tile.first * width..(tile.first + tile.n_rows) * width;
+        let mut room = Vec::new();
+        let cells = self.unfolding.held.cells(range, &mut room)?;
+        self.unfolding.watch.advance(cells.len())?;
+        let mut coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
+        let mut energies = self.basis.project(cells, &mut coefficients);
+        if energies.residual > tolerated {
+            let residual = self.basis.residual(cells, &coefficients);
+            let found = matrix::svd(matrix::rows(&residual, tile.n_rows, width))?;
+            let (rank, _) = matrix::cut(&found.squares, goal);
+            if self.basis.rank + rank > self.max_rank {
+                return Ok(false);
+            }
+            let columns = found.v.as_ref().subcols(0, rank).to_owned();
+            self.basis.extend(&columns);
+            coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
+            energies = self.basis.project(cells, &mut coefficients);
+        }
+        tile.energies = energies;
+        tile.own = Some(coefficients);
+        Ok(true)
+    }
+
+    fn residual(&self) -> f64 {
+        self.tiles.iter().map(|tile| tile.energies.residual).sum()
+    }
+
+    /// Reads the worst tiles again until all together leave out no more than they may. False if
+    /// the basis would become too large.
+    fn settle(&mut self) -> Result<bool> {
+        let allowed = self.part * self.seen;
+        let mut left_out = self.residual();
+        if left_out <= allowed {
+            return Ok(true);
+        }
+        let mut worst: Vec<(usize, f64)> = self
+            .tiles
+            .iter()
+            .map(|tile| tile.energies.residual)
+            .enumerate()
+            .collect();
+        worst.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let height = real(self.unfolding.height);
+        for (place, before) in worst {
+            if left_out <= 0.9 * allowed {
+                break;
+            }
+            let n_rows = self.tiles.get(place).map_or(0, |tile| tile.n_rows);
+            let goal = 0.5 * allowed * real(n_rows) / height;
+            if !self.improve(place, goal, goal)? {
+                return Ok(false);
+            }
+            let after = self
+                .tiles
+                .get(place)
+                .map_or(0.0, |tile| tile.energies.residual);
+            left_out += after - before;
+        }
+        Ok(self.residual() <= allowed)
+    }
+
+    /// Puts the coefficients of all rows together, with zeros for directions that came later.
+    fn finish(mut self) -> Pass<T> {
+        let rank = self.basis.rank;
+        let residual = self.residual();
+        let mut coefficients = if rank == self.plain_rank {
+            std::mem::take(&mut self.plain)
+        } else {
+            let later: usize = self.later.iter().map(|(own, all)| all.len() / own).sum();
+            let n_plain = (self.rows_seen - later) * self.plain_rank;
+            let plain = self.plain.get(..n_plain).unwrap_or_default();
+            let later = self.later.iter().map(|(own, all)| (*own, all.as_slice()));
+            let mut all = Vec::with_capacity(self.rows_seen * rank);
+            for (own, values) in std::iter::once((self.plain_rank, plain)).chain(later) {
+                for row in values.chunks_exact(own) {
+                    all.extend_from_slice(row);
+                    all.extend(std::iter::repeat_n(T::default(), rank - own));
+                }
+            }
+            all
+        };
+        for tile in &self.tiles {
+            let Some(values) = &tile.own else { continue };
+            let own = values.len() / tile.n_rows;
+            let targets = coefficients.chunks_exact_mut(rank).skip(tile.first);
+            for (target, values) in targets.zip(values.chunks_exact(own)) {
+                target.fill(T::default());
+                let places = target.iter_mut().zip(values);
+                places.for_each(|(place, value)| *place = *value);
+            }
+        }
+        Pass {
+            basis: self.basis,
+            coefficients,
+            residual,
+            energy: self.seen,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Bases guessed from a few rows. A guess is never trusted: what it leaves out is measured.
+
+use faer::Mat;
+
+use super::unfolding::{Side, Unfolding};
+use crate::error::Result;
+use crate::matrix;
+use crate::scalar::{Scalar, energy};
+
+/// Rows of an unfolding that are looked at to guess a basis.
+const FEWEST: usize = 256;
+const MOST: usize = 1024;
+
+/// Guesses a basis that leaves out about the part `share` of the energy, from evenly spread rows;
+/// `None` if the rows are too few, or the basis would be too large to be worth it.
+pub(crate) fn guess<T: Scalar>(unfolding: &Unfolding<T>, share: f64) -> Result<Option<Mat<T>>> {
+    let (width, height) = (unfolding.width, unfolding.height);
+    // Columns of a stored matrix come in cache lines of several.
+    let run = match unfolding.side {
+        Side::Left => 8,
+        Side::Right => 1,
+    };
+    let n_runs = (width / 2).clamp(FEWEST, MOST).min(height / 8) / run;
+    let n_rows = n_runs * run;
+    if n_rows < 32 {
+        return Ok(None);
+    }
+    let mut sample = vec![T::default(); n_rows * width];
+    for (place, target) in sample.chunks_exact_mut(run * width).enumerate() {
+        // Spread evenly, with a jitter that no period of the data is likely to share.
+        let stride = height / n_runs;
+        let first = place * height / n_runs + (place * 7919) % stride.max(1);
+        let first = first.min(height - run);
+        unfolding.panel(first..first + run, |rows| {
+            matrix::rows_mut(target, run, width).copy_from(rows);
+        })?;
+    }
+    unfolding.watch.advance(sample.len())?;
+    let total = energy(&sample);
+    // Written so that a NaN gives up.
+    if !(total > 0.0 && total.is_finite()) {
+        return Ok(None);
+    }
+    let rows = matrix::rows(&sample, n_rows, width);
+    let is_tall = n_rows >= width;
+    let side = n_rows.min(width);
+    let mut gram = Mat::zeros(side, side);
+    if is_tall {
+        matrix::add_gram(gram.as_mut(), rows);
+    } else {
+        // The Gram matrix of the conjugated rows' transpose: rows times their adjoint.
+        matrix::multiply_by_adjoint(gram.as_mut(), rows, rows);
+    }
+    let (squares, vectors) = matrix::eigen(gram.as_ref())?;
+    let (rank, _) = matrix::cut(&squares, share * total);
+    if rank * 4 > width {
+        return Ok(None);
+    }
+    let vectors = vectors.as_ref().subcols(0, rank);
+    if is_tall {
+        return Ok(Some(vectors.to_owned()));
+    }
+    let mut columns = Mat::zeros(width, rank);
+    matrix::multiply_adjoint(columns.as_mut(), rows, vectors);
+    Ok(Some(matrix::qr(columns.as_ref()).0))
+}

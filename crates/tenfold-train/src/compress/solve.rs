@@ -1,0 +1,229 @@
+//! The choice of a route, and the proof that its train is near enough.
+
+use super::ledger::{Ledger, rounding};
+use super::options::{Caps, Options, Route};
+use super::report::Bond;
+use super::shape::Shape;
+use super::stream::{part, stream};
+use super::sweep::{Sweep, Ways};
+use super::unfolding::{Held, total_energy};
+use super::watch::Watch;
+use crate::error::Result;
+use crate::scalar::{Scalar, is_tame};
+use crate::source::{Access, Cells, Source};
+use crate::train::{Core, round_cores};
+
+/// What is to be compressed, and how.
+pub(crate) struct Problem<'a, T> {
+    pub(crate) source: &'a dyn Source<T>,
+    pub(crate) shape: &'a Shape,
+    pub(crate) caps: Caps,
+    pub(crate) options: &'a Options<'a>,
+    pub(crate) watch: &'a Watch<'a>,
+    /// The absolute error allowed, in units of the source as it is given here.
+    pub(crate) absolute: Option<f64>,
+}
+
+/// Cores of the kept modes, and what is proven about them.
+pub(crate) struct Solved<T> {
+    pub(crate) cores: Vec<Core<T>>,
+    pub(crate) bonds: Vec<Bond>,
+    pub(crate) route: Route,
+    pub(crate) norm: f64,
+    /// The measured error, without rounding.
+    pub(crate) error: f64,
+    /// A bound on rounding.
+    pub(crate) rounding: f64,
+    /// The error that was allowed, if one was.
+    pub(crate) wanted: Option<f64>,
+}
+
+impl<T> Solved<T> {
+    /// What can be proven about the error.
+    pub(crate) fn bound(&self) -> f64 {
+        self.error + self.rounding
+    }
+
+    /// Whether the bound is what was asked for.
+    pub(crate) fn is_near(&self) -> bool {
+        self.wanted.is_none_or(|wanted| self.bound() <= wanted)
+    }
+
+    /// Whether a cap made a rank smaller than the tolerance needs.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.bonds.iter().any(|bond| bond.rank < bond.needed)
+    }
+}
+
+/// Tolerances below this are rounding: they ask for everything.
+pub(crate) const EXACT: f64 = 1e-14;
+
+/// Passes are worth it where subtracting energies does not tell what a basis leaves out.
+const TIGHT: f64 = 1e-13;
+
+impl<T: Scalar> Problem<'_, T> {
+    /// Finds a train; `None` if the squares of the cells overflow or vanish.
+    pub(crate) fn solve(&self) -> Result<Option<Solved<T>>> {
+        let mut energy = None;
+        if self.absolute.is_some() || self.options.relative.is_none() {
+            let found = total_energy(self.source, self.shape.cells, self.watch)?;
+            if !is_tame(found) {
+                return Ok(None);
+            }
+            energy = Some(found);
+        }
+        let eps = self.eps(energy);
+        if self.wants_pass(eps) {
+            let eps = eps - rounding(&self.shape.kept);
+            if let Some(found) = stream(self.source, &self.shape.kept, eps, self.watch)? {
+                if !is_tame(found.energy) {
+                    return Ok(None);
+                }
+                let solved = self.rounded(found.cores, found.error, found.energy.sqrt())?;
+                if solved.is_near() || solved.is_capped() {
+                    return Ok(Some(solved));
+                }
+            }
+        }
+        let energy = match energy {
+            Some(energy) => energy,
+            None => total_energy(self.source, self.shape.cells, self.watch)?,
+        };
+        if !is_tame(energy) {
+            return Ok(None);
+        }
+        self.swept(energy).map(Some)
+    }
+
+    /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
+    fn eps(&self, energy: Option<f64>) -> f64 {
+        let absolute = match (self.absolute, energy) {
+            (Some(error), Some(energy)) => error / energy.sqrt(),
+            _ => f64::INFINITY,
+        };
+        let eps = self.options.relative.unwrap_or(f64::INFINITY).min(absolute);
+        if eps.is_finite() && eps >= EXACT {
+            eps
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the first attempt is a verified pass.
+    fn wants_pass(&self, eps: f64) -> bool {
+        let is_above_rounding = eps > 2.0 * rounding(&self.shape.kept);
+        if !is_above_rounding {
+            return false;
+        }
+        match self.options.route {
+            Some(route) => route == Route::VerifiedPass,
+            None => part(eps) < TIGHT || !self.fits(),
+        }
+    }
+
+    /// Whether the source is in memory, or may be brought there.
+    fn fits(&self) -> bool {
+        let len = self.shape.cells.saturating_mul(size_of::<T>());
+        self.source.access() == Access::Memory || len <= self.options.memory
+    }
+
+    /// The error that may be made on purpose, so that rounding still fits in.
+    fn allowance(&self, norm: f64) -> (Option<f64>, f64) {
+        let relative = self.options.relative.map(|eps| eps * norm);
+        let wanted = match (relative, self.absolute) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let slack = rounding(&self.shape.kept) * norm;
+        let allowed = wanted
+            .filter(|wanted| *wanted >= EXACT * norm)
+            .map_or(0.0, |wanted| (wanted - slack).max(0.5 * wanted));
+        (wanted, allowed)
+    }
+
+    /// Rounds the cores of a verified pass.
+    fn rounded(&self, mut cores: Vec<Core<T>>, error: f64, norm: f64) -> Result<Solved<T>> {
+        let (wanted, allowed) = self.allowance(norm);
+        let left = (allowed - error).max(0.0);
+        let cuts = round_cores(&mut cores, &self.caps, left * left)?;
+        let bonds = cuts.left_out.iter().zip(&cuts.needed).zip(&cores);
+        let bonds = bonds.map(|((left_out, needed), core)| Bond {
+            rank: core.right,
+            needed: *needed,
+            left_out: *left_out,
+        });
+        Ok(Solved {
+            bonds: bonds.collect(),
+            cores,
+            route: Route::VerifiedPass,
+            norm,
+            error: error + cuts.energy().sqrt(),
+            rounding: rounding(&self.shape.kept) * norm,
+            wanted,
+        })
+    }
+
+    /// Sweeps from both sides; once more, by the safest way, if the first does not come near
+    /// enough.
+    fn swept(&self, energy: f64) -> Result<Solved<T>> {
+        let loaded;
+        let cells;
+        let mut source = self.source;
+        if self.source.access() != Access::Memory && self.fits() {
+            let mut room = Vec::new();
+            let read = self.source.cells(0..self.shape.cells, &mut room)?.len();
+            self.watch.advance(read)?;
+            loaded = room;
+            if loaded.len() == read {
+                cells = Cells::new(self.source.shape(), &loaded)?;
+                source = &cells;
+            }
+        }
+        let (ways, route) = match self.options.route {
+            Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
+            _ => (Ways::Sampled, Route::Sampled),
+        };
+        let solved = self.sweep(source, energy, ways, route)?;
+        if solved.is_near() || solved.is_capped() {
+            return Ok(solved);
+        }
+        let safest = self.sweep(source, energy, Ways::Orthogonal, Route::TwoSided)?;
+        Ok(if safest.bound() < solved.bound() {
+            safest
+        } else {
+            solved
+        })
+    }
+
+    fn sweep(
+        &self,
+        source: &dyn Source<T>,
+        energy: f64,
+        ways: Ways,
+        route: Route,
+    ) -> Result<Solved<T>> {
+        let norm = energy.sqrt();
+        let (wanted, allowed) = self.allowance(norm);
+        let ndim = self.shape.kept.len();
+        let sweep = Sweep {
+            held: Held::Source(source),
+            shape: self.shape.kept.clone(),
+            outer: 1,
+            energy,
+            ledger: Ledger::new(allowed * allowed, norm, ndim, self.caps.clone()),
+            ways,
+            is_forward: source.access() != Access::Memory,
+            watch: self.watch,
+        };
+        let (cores, ledger) = sweep.run()?;
+        Ok(Solved {
+            cores,
+            bonds: ledger.bonds(),
+            route,
+            norm,
+            error: ledger.spent().sqrt(),
+            rounding: rounding(&self.shape.kept) * norm,
+            wanted,
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! The two-sided sweep: splits modes off either end until one is left.
+//!
+//! Each step sees what is left as a tall matrix X (the mode to be split off as its columns, see
+//! [`Unfolding`]), finds an orthonormal basis V and goes on with X·V. What it leaves out is
+//! orthogonal to everything that later steps can leave out, so the squares add up in the
+//! [`Ledger`], whatever V is. The ways to a basis, cheapest first:
+//!
+//! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
+//!    whether the guess is good. The optimal cut is then made inside it, where it is cheap.
+//! 2. *Everything*: a Cholesky decomposition of the shifted Gram matrix shows that no singular
+//!    value is small enough to be left out. The core is an identity and nothing is computed.
+//! 3. *Gram*: eigenvectors of X^H·X, where the share of the budget lies far above its rounding.
+//! 4. *Triangle*: the singular value decomposition of the triangle of a QR decomposition.
+
+use faer::Mat;
+
+use super::ledger::{Choice, Ledger, allows_gram, pythagoras_slack};
+use super::sample;
+use super::unfolding::{Held, Side, Unfolding};
+use super::watch::Watch;
+use crate::error::Result;
+use crate::matrix;
+use crate::number::{UNIT, real};
+use crate::scalar::Scalar;
+use crate::train::Core;
+
+/// Which ways to a basis may be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// All of them.
+    Sampled,
+    /// No guesses.
+    Whole,
+    /// Orthogonal factorisations alone.
+    Orthogonal,
+}
+
+/// A sweep that has split off some modes on either side.
+pub(crate) struct Sweep<'a, T> {
+    pub(crate) held: Held<'a, T>,
+    /// The sizes of the modes, the first and last of which may carry a bond of earlier steps.
+    pub(crate) shape: Vec<usize>,
+    /// The bond to the right of the last mode.
+    pub(crate) outer: usize,
+    /// The energy of what is held.
+    pub(crate) energy: f64,
+    pub(crate) ledger: Ledger,
+    pub(crate) ways: Ways,
+    /// Only the last mode may be split off while the source itself is held: it is read in order.
+    pub(crate) is_forward: bool,
+    pub(crate) watch: &'a Watch<'a>,
+}
+
+/// A basis, the matrix in it, and what it leaves out.
+struct Found<T> {
+    basis: Mat<T>,
+    values: Vec<T>,
+    energy: f64,
+    choice: Choice,
+}
+
+impl<T: Scalar> Sweep<'_, T> {
+    /// Splits off all modes; gives the cores, from the first to the last, and the account.
+    pub(crate) fn run(mut self) -> Result<(Vec<Core<T>>, Ledger)> {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        let mut open = 0..self.shape.len();
+        let (mut before, mut after) = (1, self.outer);
+        let mut cells: usize = self.shape.iter().product::<usize>() * self.outer;
+        while open.len() > 1 {
+            let first = before * self.size(open.start);
+            let last = after * self.size(open.end - 1);
+            let side = self.side(first, last, cells)?;
+            let (width, bond) = match side {
+                Side::Left => (first, open.start + 1),
+                Side::Right => (last, open.end - 1),
+            };
+            let found = self.step(side, width, cells / width, bond)?;
+            let rank = found.as_ref().map_or(width, |found| found.basis.ncols());
+            match side {
+                Side::Left => {
+                    let size = self.size(open.start);
+                    left.push(left_core(before, size, rank, found.as_ref()));
+                    (open.start, before) = (open.start + 1, rank);
+                }
+                Side::Right => {
+                    let size = self.size(open.end - 1);
+                    right.push(right_core(rank, size, after, found.as_ref()));
+                    (open.end, after) = (open.end - 1, rank);
+                }
+            }
+            cells = cells / width * rank;
+            let choice = found
+                .as_ref()
+                .map_or(Choice::everything(width), |found| found.choice);
+            self.ledger.enter(bond, choice);
+            if let Some(found) = found {
+                self.held = Held::Own(found.values);
+                self.energy = found.energy;
+            }
+        }
+        let size = self.size(open.start);
+        let values = match self.held {
+            Held::Own(values) => values,
+            Held::Source(source) => source.cells(0..cells, &mut Vec::new())?.to_vec(),
+        };
+        left.push(Core {
+            left: before,
+            size,
+            right: after,
+            values,
+        });
+        left.extend(right.into_iter().rev());
+        Ok((left, self.ledger))
+    }
+
+    fn size(&self, mode: usize) -> usize {
+        self.shape.get(mode).copied().unwrap_or(1)
+    }
+
+    /// The side whose step is cheaper.
+    fn side(&mut self, first: usize, last: usize, cells: usize) -> Result<Side> {
+        if self.is_forward
+            && let Held::Source(source) = &self.held
+        {
+            if last <= cells / last {
+                return Ok(Side::Right);
+            }
+            let all = source.cells(0..cells, &mut Vec::new())?.to_vec();
+            self.held = Held::Own(all);
+        }
+        Ok(if last <= first {
+            Side::Right
+        } else {
+            Side::Left
+        })
+    }
+
+    /// One step; `None` if nothing can be left out.
+    fn step(
+        &self,
+        side: Side,
+        width: usize,
+        height: usize,
+        bond: usize,
+    ) -> Result<Option<Found<T>>> {
+        let unfolding = Unfolding {
+            held: &self.held,
+            side,
+            width,
+            height,
+            watch: self.watch,
+        };
+        let allows_gram = allows_gram(self.ledger.share(), self.energy, width);
+        if allows_gram
+            && self.ways == Ways::Sampled
+            && width >= 32
+            && let Some(found) = self.sampled(&unfolding, bond)?
+        {
+            return Ok(Some(found));
+        }
+        let may_keep_all = width <= self.ledger.cap(bond);
+        if (may_keep_all || allows_gram) && self.ways != Ways::Orthogonal {
+            let gram = unfolding.gram()?;
+            let floor = real(width) * UNIT * matrix::hermitian_norm(gram.as_ref());
+            let floor = self.ledger.share() + floor;
+            if may_keep_all && matrix::all_eigenvalues_exceed(gram.as_ref(), floor) {
+                return Ok(None);
+            }
+            if allows_gram {
+                let (squares, vectors) = matrix::eigen(gram.as_ref())?;
+                return self.cut(&unfolding, bond, &squares, vectors, 0.0).map(Some);
+            }
+        }
+        let triangle = unfolding.triangle()?;
+        let found = matrix::svd(triangle.as_ref())?;
+        let choice = self.ledger.choose(bond, &found.squares, 0.0);
+        let basis = found.v.as_ref().subcols(0, choice.rank).to_owned();
+        let projected = unfolding.project(basis.as_ref())?;
+        Ok(Some(Found {
+            basis,
+            values: projected.values,
+            energy: projected.energy,
+            choice,
+        }))
+    }
+
+    /// Cuts by eigenvalues of a Gram matrix, and measures what that leaves out.
+    fn cut(
+        &self,
+        unfolding: &Unfolding<T>,
+        bond: usize,
+        squares: &[f64],
+        vectors: Mat<T>,
+        lost: f64,
+    ) -> Result<Found<T>> {
+        let slack =
+            lost + pythagoras_slack(self.energy) + 2.0 * real(squares.len()) * UNIT * self.energy;
+        let mut choice = self.ledger.choose(bond, squares, slack);
+        let basis = vectors.as_ref().subcols(0, choice.rank).to_owned();
+        let projected = unfolding.project(basis.as_ref())?;
+        choice.left_out = (self.energy - projected.energy).max(0.0) + pythagoras_slack(self.energy);
+        Ok(Found {
+            basis,
+            values: projected.values,
+            energy: projected.energy,
+            choice,
+        })
+    }
+
+    /// A basis from a sample, if it turns out to be good.
+    fn sampled(&self, unfolding: &Unfolding<T>, bond: usize) -> Result<Option<Found<T>>> {
+        let share = self.ledger.share();
+        let Some(guess) = sample::guess(unfolding, 0.05 * share / self.energy)? else {
+            return Ok(None);
+        };
+        let projected = unfolding.project(guess.as_ref())?;
+        let lost = (self.energy - projected.energy).max(0.0) + pythagoras_slack(self.energy);
+        // A NaN is no success.
+        let is_good = lost <= 0.3 * share;
+        if !is_good {
+            return Ok(None);
+        }
+        let held = Held::Own(projected.values);
+        let reduced = Unfolding {
+            held: &held,
+            width: guess.ncols(),
+            ..*unfolding
+        };
+        let (squares, vectors) = matrix::eigen(reduced.gram()?.as_ref())?;
+        let mut found = self.cut(&reduced, bond, &squares, vectors, lost)?;
+        let mut basis = Mat::zeros(guess.nrows(), found.basis.ncols());
+        matrix::multiply(basis.as_mut(), guess.as_ref(), found.basis.as_ref());
+        found.basis = basis;
+        Ok(Some(found))
+    }
+}
+
+fn left_core<T: Scalar>(
+    left: usize,
+    size: usize,
+    rank: usize,
+    found: Option<&Found<T>>,
+) -> Core<T> {
+    let Some(found) = found else {
+        return Core::identity(left, size, rank);
+    };
+    // The step saw the transpose, so its basis is the conjugate of the core.
+    let mut values = matrix::row_major(found.basis.as_ref());
+    values
+        .iter_mut()
+        .for_each(|value| *value = value.conjugate());
+    Core {
+        left,
+        size,
+        right: rank,
+        values,
+    }
+}
+
+fn right_core<T: Scalar>(
+    rank: usize,
+    size: usize,
+    right: usize,
+    found: Option<&Found<T>>,
+) -> Core<T> {
+    let Some(found) = found else {
+        return Core::identity(rank, size, right);
+    };
+    Core {
+        left: rank,
+        size,
+        right,
+        values: matrix::adjoint_row_major(found.basis.as_ref()),
+    }
+}

@@ -1,0 +1,268 @@
+//! What is left of a tensor, seen as a matrix, and the passes over it.
+//!
+//! Panels are cut by the shape alone, never by the number of threads, and their results are added
+//! up in order: the same bits come out wherever it runs.
+
+use std::ops::Range;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::watch::Watch;
+use crate::error::Result;
+use crate::matrix;
+use crate::scalar::{Scalar, energy};
+use crate::source::Source;
+
+/// The cells a step works on: the source itself, or what earlier steps made of it.
+pub(crate) enum Held<'a, T> {
+    /// As it is.
+    Source(&'a dyn Source<T>),
+    /// In memory.
+    Own(Vec<T>),
+}
+
+impl<T: Scalar> Held<'_, T> {
+    /// A range of cells, borrowed or read into `room`.
+    pub(crate) fn cells<'b>(
+        &'b self,
+        range: Range<usize>,
+        room: &'b mut Vec<T>,
+    ) -> Result<&'b [T]> {
+        match self {
+            Held::Source(source) => source.cells(range, room),
+            Held::Own(values) => Ok(values.get(range).unwrap_or_default()),
+        }
+    }
+
+    /// All cells, if they lie in memory.
+    pub(crate) fn all(&self) -> Option<&[T]> {
+        match self {
+            Held::Source(source) => source.all(),
+            Held::Own(values) => Some(values),
+        }
+    }
+}
+
+/// From which end of the train a mode is split off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The first mode.
+    Left,
+    /// The last mode.
+    Right,
+}
+
+/// Cells as a tall matrix: `width` columns for the mode that is split off, `height` rows for all
+/// others. On the left side it is the transpose of what is stored.
+pub(crate) struct Unfolding<'a, T> {
+    pub(crate) held: &'a Held<'a, T>,
+    pub(crate) side: Side,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) watch: &'a Watch<'a>,
+}
+
+/// Cells in a panel, about: half a megabyte.
+const PANEL: usize = 1 << 16;
+
+/// Groups of panels that are summed up on their own: enough for many threads, few enough for
+/// memory.
+const GROUPS: usize = 16;
+
+/// A tall matrix times a basis.
+pub(crate) struct Projected<T> {
+    /// In the layout that the next step works on.
+    pub(crate) values: Vec<T>,
+    /// The sum of its squares.
+    pub(crate) energy: f64,
+}
+
+impl<T: Scalar> Unfolding<'_, T> {
+    /// Hands a range of rows to `with`, borrowed where that is possible.
+    pub(crate) fn panel<R>(
+        &self,
+        rows: Range<usize>,
+        with: impl FnOnce(MatRef<T>) -> R,
+    ) -> Result<R> {
+        let n_rows = rows.len();
+        let mut room = Vec::new();
+        match (self.side, self.held.all()) {
+            (Side::Right, _) => {
+                let range = rows.start * self.width..rows.end * self.width;
+                let cells = self.held.cells(range, &mut room)?;
+                Ok(with(matrix::rows(cells, n_rows, self.width)))
+            }
+            (Side::Left, Some(all)) => {
+                let stored = matrix::rows(all, self.width, self.height);
+                Ok(with(stored.subcols(rows.start, n_rows).transpose()))
+            }
+            (Side::Left, None) => {
+                let mut gathered = Vec::with_capacity(n_rows * self.width);
+                for row in 0..self.width {
+                    let at = row * self.height + rows.start;
+                    gathered.extend_from_slice(self.held.cells(at..at + n_rows, &mut room)?);
+                }
+                Ok(with(
+                    matrix::rows(&gathered, self.width, n_rows).transpose(),
+                ))
+            }
+        }
+    }
+
+    fn rows_per_panel(&self) -> usize {
+        (PANEL / self.width).clamp(64, 1 << 14).min(self.height)
+    }
+
+    /// Works through groups of panels, one result a group.
+    fn groups<R: Send>(
+        &self,
+        per_panel: usize,
+        start: impl Fn() -> R + Sync,
+        each: impl Fn(&mut R, MatRef<T>) -> Result<()> + Sync,
+    ) -> Result<Vec<R>> {
+        let n_panels = self.height.div_ceil(per_panel);
+        let by_memory = (self.height / self.width).clamp(2, GROUPS);
+        let per_group = n_panels.div_ceil(by_memory);
+        (0..n_panels.div_ceil(per_group))
+            .into_par_iter()
+            .map(|group| {
+                let mut result = start();
+                let panels = group * per_group..((group + 1) * per_group).min(n_panels);
+                for panel in panels {
+                    let rows = panel * per_panel..((panel + 1) * per_panel).min(self.height);
+                    self.watch.advance(rows.len() * self.width)?;
+                    self.panel(rows, |panel| each(&mut result, panel))??;
+                }
+                Ok(result)
+            })
+            .collect()
+    }
+
+    /// The lower triangle of the Gram matrix.
+    pub(crate) fn gram(&self) -> Result<Mat<T>> {
+        let parts = self.groups(
+            self.rows_per_panel(),
+            || Mat::zeros(self.width, self.width),
+            |gram: &mut Mat<T>, panel| {
+                matrix::add_gram(gram.as_mut(), panel);
+                Ok(())
+            },
+        )?;
+        let mut parts = parts.into_iter();
+        let first = parts.next();
+        let mut sum = first.unwrap_or_else(|| Mat::zeros(self.width, self.width));
+        for part in parts {
+            sum += part;
+        }
+        Ok(sum)
+    }
+
+    /// The triangle of a QR decomposition, panel by panel: it has the singular values and right
+    /// singular vectors of the whole, to full precision.
+    pub(crate) fn triangle(&self) -> Result<Mat<T>> {
+        // Tall enough that the triangle above it costs little.
+        let per_panel = self.rows_per_panel().max(4 * self.width);
+        let parts = self.groups(
+            per_panel,
+            || Mat::zeros(0, self.width),
+            |triangle: &mut Mat<T>, panel| {
+                *triangle = stacked(triangle.as_ref(), panel);
+                Ok(())
+            },
+        )?;
+        let mut sum = Mat::zeros(0, self.width);
+        for part in parts {
+            sum = stacked(sum.as_ref(), part.as_ref());
+        }
+        Ok(sum)
+    }
+
+    /// The product with a basis, whose columns are orthonormal.
+    pub(crate) fn project(&self, basis: MatRef<T>) -> Result<Projected<T>> {
+        let rank = basis.ncols();
+        let per_panel = self.rows_per_panel();
+        let mut values = vec![T::default(); self.height * rank];
+        let rows_of = |panel: usize, n_rows: usize| {
+            let first = panel * per_panel;
+            first..first + n_rows
+        };
+        let energies: Vec<f64> = match self.side {
+            Side::Right => values
+                .par_chunks_mut(per_panel * rank)
+                .enumerate()
+                .map(|(panel, out)| {
+                    let rows = rows_of(panel, out.len() / rank);
+                    self.watch.advance(rows.len() * self.width)?;
+                    self.panel(rows, |panel| {
+                        matrix::multiply(matrix::rows_mut(out, panel.nrows(), rank), panel, basis);
+                        energy(out)
+                    })
+                })
+                .collect::<Result<_>>()?,
+            Side::Left => {
+                // Every panel gets its stretch of every row of the result.
+                let mut targets: Vec<Vec<&mut [T]>> = Vec::new();
+                targets.resize_with(self.height.div_ceil(per_panel), Vec::new);
+                for row in values.chunks_mut(self.height) {
+                    for (target, part) in targets.iter_mut().zip(row.chunks_mut(per_panel)) {
+                        target.push(part);
+                    }
+                }
+                targets
+                    .into_par_iter()
+                    .enumerate()
+                    .map(|(panel, target)| {
+                        let n_rows = target.first().map_or(0, |part| part.len());
+                        self.watch.advance(n_rows * self.width)?;
+                        let mut out = vec![T::default(); n_rows * rank];
+                        self.panel(rows_of(panel, n_rows), |panel| {
+                            let out = matrix::rows_mut(&mut out, rank, n_rows);
+                            matrix::multiply(out, basis.transpose(), panel.transpose());
+                        })?;
+                        for (target, part) in target.into_iter().zip(out.chunks(n_rows)) {
+                            target.copy_from_slice(part);
+                        }
+                        Ok(energy(&out))
+                    })
+                    .collect::<Result<_>>()?
+            }
+        };
+        Ok(Projected {
+            values,
+            energy: energies.iter().sum(),
+        })
+    }
+}
+
+/// The triangle of the QR decomposition of a triangle above a panel.
+fn stacked<T: Scalar>(triangle: MatRef<T>, panel: MatRef<T>) -> Mat<T> {
+    if triangle.nrows() == 0 && panel.nrows() <= panel.ncols() {
+        return panel.to_owned();
+    }
+    let above = triangle.nrows();
+    let mut both = Mat::zeros(above + panel.nrows(), panel.ncols());
+    both.as_mut().subrows_mut(0, above).copy_from(triangle);
+    both.as_mut()
+        .subrows_mut(above, panel.nrows())
+        .copy_from(panel);
+    matrix::squared(both.as_ref())
+}
+
+/// The sum of squares of all cells, and whether it was worth anything.
+pub(crate) fn total_energy<T: Scalar>(
+    source: &dyn Source<T>,
+    cells: usize,
+    watch: &Watch,
+) -> Result<f64> {
+    let per_panel = PANEL * 4;
+    let sums = (0..cells.div_ceil(per_panel))
+        .into_par_iter()
+        .map(|panel| {
+            let range = panel * per_panel..((panel + 1) * per_panel).min(cells);
+            watch.advance(range.len())?;
+            Ok(energy(source.cells(range, &mut Vec::new())?))
+        })
+        .collect::<Result<Vec<f64>>>()?;
+    Ok(sums.iter().sum())
+}

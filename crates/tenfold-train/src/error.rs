@@ -1,0 +1,69 @@
+//! What can go wrong with a train.
+
+use crate::compress::Report;
+
+/// The result of anything that computes with trains.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why there is no train, or no number.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading the tensor failed.
+    #[error(transparent)]
+    Tensor(#[from] tenfold::Error),
+    /// The caller asked for something that makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// A cell is NaN or infinite; no train comes near it.
+    #[error("cell {index:?} is {value}: only finite values can be compressed")]
+    NotFinite {
+        /// The first such cell, in the order in which the cells are stored.
+        index: Vec<usize>,
+        /// What it is.
+        value: String,
+    },
+    /// The tolerance cannot be met with ranks as small as asked for.
+    #[error("{0}")]
+    RankLimit(Box<RankLimit>),
+    /// A factorisation did not converge.
+    #[error("a {0} did not converge")]
+    Numeric(&'static str),
+    /// The caller stopped it.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// A tolerance and a rank limit that exclude each other, and how near they came.
+#[derive(Debug, Clone)]
+pub struct RankLimit {
+    /// The bond, counted from 1, whose cut alone or with those before it broke the tolerance.
+    pub bond: usize,
+    /// The rank that bond would have needed.
+    pub needed: usize,
+    /// The rank it was allowed.
+    pub allowed: usize,
+    /// The relative error that was asked for.
+    pub wanted: f64,
+    /// The relative error that can be proven with these ranks.
+    pub reached: f64,
+    /// What was done to get there.
+    pub report: Report,
+}
+
+impl std::fmt::Display for RankLimit {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            out,
+            "an error of {:.3e} needs rank {} at bond {}, {} is allowed; that gives {:.3e}",
+            self.wanted, self.needed, self.bond, self.allowed, self.reached
+        )
+    }
+}
+
+impl Error {
+    /// Makes an [`Error::Invalid`].
+    pub(crate) fn invalid(why: impl Into<String>) -> Error {
+        Error::Invalid(why.into())
+    }
+}

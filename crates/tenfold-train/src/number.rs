@@ -1,0 +1,41 @@
+//! Between counts and doubles: the one place that converts with `as`.
+#![expect(
+    clippy::as_conversions,
+    reason = "counts are below 2^53 wherever a cost or a share is estimated, and saturate beyond"
+)]
+
+/// Half the distance from 1 to the next double: the error of one rounding.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A count as a double, to the nearest.
+pub(crate) fn real(count: usize) -> f64 {
+    count as f64
+}
+
+/// The count below a double; 0 if it is negative or NaN.
+pub(crate) fn floor(value: f64) -> usize {
+    value as usize
+}
+
+/// A 64-bit integer as a double, to the nearest.
+pub(crate) fn nearest<N: Whole>(value: N) -> f64 {
+    value.nearest()
+}
+
+/// A whole number that may have more digits than a double.
+pub(crate) trait Whole {
+    /// The nearest double.
+    fn nearest(self) -> f64;
+}
+
+macro_rules! whole {
+    ($($type:ty),*) => {$(
+        impl Whole for $type {
+            fn nearest(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+
+whole!(u64, i64, u128, i128);

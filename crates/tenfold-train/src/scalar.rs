@@ -1,0 +1,225 @@
+//! The two kinds of numbers a core is made of.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+
+use num_complex::Complex;
+
+use crate::kernel;
+
+/// A complex number of two doubles.
+pub type Complex64 = Complex<f64>;
+
+/// A number that cores are made of: `f64` or [`Complex64`].
+pub trait Scalar:
+    faer::traits::ComplexField
+    + bytemuck::Pod
+    + tenfold::Element
+    + crate::source::Widen<Self>
+    + crate::matrix::Dense
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+    + Sum
+    + std::fmt::Display
+    + sealed::Sealed
+{
+    /// How many doubles make one.
+    const REALS: usize;
+
+    /// A real number as one of these.
+    fn of_real(value: f64) -> Self;
+
+    /// One of these from a real and an imaginary part; a real number drops the latter.
+    fn of_parts(re: f64, im: f64) -> Self;
+
+    /// The real part.
+    fn real(self) -> f64;
+
+    /// The complex conjugate.
+    #[must_use]
+    fn conjugate(self) -> Self;
+
+    /// The square of the absolute value.
+    fn energy(self) -> f64;
+
+    /// The product with a real number.
+    #[must_use]
+    fn times(self, factor: f64) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for super::Complex64 {}
+}
+
+impl Scalar for f64 {
+    const REALS: usize = 1;
+
+    fn of_real(value: f64) -> f64 {
+        value
+    }
+
+    fn of_parts(re: f64, _im: f64) -> f64 {
+        re
+    }
+
+    fn real(self) -> f64 {
+        self
+    }
+
+    fn conjugate(self) -> f64 {
+        self
+    }
+
+    fn energy(self) -> f64 {
+        self * self
+    }
+
+    fn times(self, factor: f64) -> f64 {
+        self * factor
+    }
+}
+
+impl Scalar for Complex64 {
+    const REALS: usize = 2;
+
+    fn of_real(value: f64) -> Complex64 {
+        Complex::new(value, 0.0)
+    }
+
+    fn of_parts(re: f64, im: f64) -> Complex64 {
+        Complex::new(re, im)
+    }
+
+    fn real(self) -> f64 {
+        self.re
+    }
+
+    fn conjugate(self) -> Complex64 {
+        self.conj()
+    }
+
+    fn energy(self) -> f64 {
+        self.re * self.re + self.im * self.im
+    }
+
+    fn times(self, factor: f64) -> Complex64 {
+        Complex::new(self.re * factor, self.im * factor)
+    }
+}
+
+/// The doubles that scalars are made of, in order.
+pub(crate) fn reals<T: Scalar>(values: &[T]) -> &[f64] {
+    bytemuck::cast_slice(values)
+}
+
+/// The sum of the squares of absolute values, the same for any number of threads.
+pub(crate) fn energy<T: Scalar>(values: &[T]) -> f64 {
+    kernel::energy(reals(values))
+}
+
+/// The largest absolute value of any part; NaN if there is one.
+pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
+    let parts = reals(values).iter();
+    parts.fold(0.0, |most: f64, part| {
+        let size = part.abs();
+        if size > most || size.is_nan() {
+            size
+        } else {
+            most
+        }
+    })
+}
+
+/// A power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Power(i32);
+
+impl Power {
+    /// Changes nothing.
+    pub(crate) const ONE: Power = Power(0);
+
+    /// The one that brings a size near 1; [`Power::ONE`] for 0 and what is not finite.
+    pub(crate) fn towards_one(size: f64) -> Power {
+        if !(size > 0.0 && size.is_finite()) {
+            return Power::ONE;
+        }
+        let mut exponent = 0;
+        let mut rest = size;
+        while rest >= 2.0 {
+            rest *= 0.5;
+            exponent -= 1;
+        }
+        while rest < 1.0 {
+            rest *= 2.0;
+            exponent += 1;
+        }
+        Power(exponent)
+    }
+
+    /// The one that takes it back.
+    pub(crate) fn inverse(self) -> Power {
+        Power(-self.0)
+    }
+
+    /// Both, one after the other.
+    pub(crate) fn and(self, other: Power) -> Power {
+        Power(self.0.saturating_add(other.0))
+    }
+
+    /// A number times the power.
+    pub(crate) fn apply<T: Scalar>(self, value: T) -> T {
+        if self == Power::ONE {
+            return value;
+        }
+        // In three steps, because the power alone may not be a double.
+        let exponent = self.0.clamp(-2200, 2200);
+        let third = exponent / 3;
+        let factor = 2.0_f64.powi(third);
+        let rest = 2.0_f64.powi(exponent - 2 * third);
+        value.times(factor).times(factor).times(rest)
+    }
+
+    /// All numbers times the power.
+    pub(crate) fn apply_all<T: Scalar>(self, values: &mut [T]) {
+        if self != Power::ONE {
+            values
+                .iter_mut()
+                .for_each(|value| *value = self.apply(*value));
+        }
+    }
+}
+
+/// Whether squares of such an energy, and sums of them, are far from the ends of doubles.
+pub(crate) fn is_tame(energy: f64) -> bool {
+    energy > 1e-140 && energy < 1e140
+}
+
+/// Brings numbers whose squares would overflow or vanish near 1; gives what takes them back.
+pub(crate) fn tame<T: Scalar>(values: &mut [T]) -> Power {
+    if is_tame(energy(values)) {
+        return Power::ONE;
+    }
+    let power = Power::towards_one(largest(values));
+    power.apply_all(values);
+    power.inverse()
+}
+
+/// The square root of the energy, without overflow on the way.
+pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
+    let plain = energy(values);
+    if is_tame(plain) {
+        return plain.sqrt();
+    }
+    let mut values = values.to_vec();
+    let back = tame(&mut values);
+    back.apply(energy(&values).sqrt())
+}

@@ -1,0 +1,55 @@
+//! Where the cells of a tensor come from.
+//!
+//! A [`Source`] hands out runs of cells, widened to the numbers that cores are made of. What lies
+//! in memory as such numbers is borrowed; everything else is read and widened a panel at a time.
+
+mod held;
+mod slice;
+mod tensor;
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+pub(crate) use held::Scaled;
+pub use slice::{Cells, Widen};
+pub use tensor::{AnySource, TensorSource};
+
+/// A dense tensor that can be read in runs.
+pub trait Source<T: Scalar>: Sync {
+    /// The sizes of the modes, the last varying fastest in the order of the cells.
+    fn shape(&self) -> &[usize];
+
+    /// The cells of a range, borrowed where they lie or read into `room`.
+    ///
+    /// # Errors
+    /// What reading gives.
+    fn cells<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<T>) -> Result<&'a [T]>;
+
+    /// All cells, if they lie in memory as they are.
+    fn all(&self) -> Option<&[T]> {
+        None
+    }
+
+    /// How cells far from each other are best read.
+    fn access(&self) -> Access {
+        Access::Memory
+    }
+
+    /// Whether the modes are in reverse: the tensor is meant with its first mode varying fastest.
+    fn is_reversed(&self) -> bool {
+        false
+    }
+}
+
+/// How cells far from each other are best read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// In any order, at no cost.
+    Memory,
+    /// In any order, in long runs.
+    Positioned,
+    /// From first to last; anything else is slow.
+    Forward,
+}

@@ -1,0 +1,132 @@
+//! Sums and products of trains, cell by cell.
+
+use super::{Core, Train};
+use crate::error::Result;
+use crate::scalar::Scalar;
+
+impl<T: Scalar> Train<T> {
+    /// The sum; the ranks add up.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
+    pub fn add(&self, other: &Train<T>) -> Result<Train<T>> {
+        self.check_same_shape(other)?;
+        let last = self.cores.len() - 1;
+        let pairs = self.cores.iter().zip(&other.cores).enumerate();
+        let cores = pairs.map(|(mode, (one, two))| beside(one, two, mode == 0, mode == last));
+        Ok(Train {
+            cores: cores.collect(),
+        })
+    }
+
+    /// The difference; the ranks add up.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
+    pub fn sub(&self, other: &Train<T>) -> Result<Train<T>> {
+        self.add(&other.scale(T::of_real(-1.0)))
+    }
+
+    /// The tensor times a number.
+    #[must_use]
+    pub fn scale(&self, factor: T) -> Train<T> {
+        self.map_cores(|mode, core| {
+            let factor = if mode == 0 { factor } else { T::of_real(1.0) };
+            core.values.iter().map(|value| *value * factor).collect()
+        })
+    }
+
+    /// The product cell by cell; the ranks multiply.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
+    pub fn hadamard(&self, other: &Train<T>) -> Result<Train<T>> {
+        self.check_same_shape(other)?;
+        let pairs = self.cores.iter().zip(&other.cores);
+        let cores = pairs.map(|(one, two)| {
+            let mut values = Vec::with_capacity(one.values.len() * two.values.len() / one.size);
+            for first in one.values.chunks_exact(one.size * one.right) {
+                for second in two.values.chunks_exact(two.size * two.right) {
+                    let places = first.chunks_exact(one.right);
+                    for (row, other) in places.zip(second.chunks_exact(two.right)) {
+                        let products = row.iter().flat_map(|x| other.iter().map(move |y| *x * *y));
+                        values.extend(products);
+                    }
+                }
+            }
+            Core {
+                left: one.left * two.left,
+                size: one.size,
+                right: one.right * two.right,
+                values,
+            }
+        });
+        Ok(Train {
+            cores: cores.collect(),
+        })
+    }
+
+    /// Another tensor behind this one along `mode`: all other modes have the same sizes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) if they have not, or there is no such mode.
+    pub fn append(&self, other: &Train<T>, mode: usize) -> Result<Train<T>> {
+        let (before, after) = (self.core(mode)?.size, other.core(mode)?.size);
+        self.padded(mode, 0, after)
+            .add(&other.padded(mode, before, 0))
+    }
+
+    /// The tensor with zeros before and after it along one mode.
+    fn padded(&self, mode: usize, before: usize, after: usize) -> Train<T> {
+        let cores = self.cores.iter().enumerate().map(|(place, core)| {
+            if place != mode {
+                return core.clone();
+            }
+            let mut values = Vec::new();
+            for matrix in core.values.chunks_exact(core.size * core.right) {
+                values.extend(std::iter::repeat_n(T::default(), before * core.right));
+                values.extend_from_slice(matrix);
+                values.extend(std::iter::repeat_n(T::default(), after * core.right));
+            }
+            Core {
+                size: before + core.size + after,
+                values,
+                ..*core
+            }
+        });
+        Train {
+            cores: cores.collect(),
+        }
+    }
+}
+
+/// Two cores in one: side by side on bonds that both trains have of their own, added on the outer
+/// bonds, which they share.
+fn beside<T: Scalar>(one: &Core<T>, two: &Core<T>, is_first: bool, is_last: bool) -> Core<T> {
+    let left = if is_first { 1 } else { one.left + two.left };
+    let right = if is_last { 1 } else { one.right + two.right };
+    let mut values = vec![T::default(); left * one.size * right];
+    let mut place = |core: &Core<T>, down: usize, across: usize| {
+        let targets = values.chunks_exact_mut(one.size * right).skip(down);
+        for (target, from) in targets.zip(core.values.chunks_exact(core.size * core.right)) {
+            let rows = target.chunks_exact_mut(right);
+            for (row, from) in rows.zip(from.chunks_exact(core.right)) {
+                for (sum, value) in row.iter_mut().skip(across).zip(from) {
+                    *sum += *value;
+                }
+            }
+        }
+    };
+    place(one, 0, 0);
+    place(
+        two,
+        if is_first { 0 } else { one.left },
+        if is_last { 0 } else { one.right },
+    );
+    Core {
+        left,
+        size: one.size,
+        right,
+        values,
+    }
+}

@@ -1,0 +1,162 @@
+//! Inner products, sums, and products with vectors and matrices.
+
+use super::{Core, Train};
+use crate::error::{Error, Result};
+use crate::matrix;
+use crate::number::real;
+use crate::scalar::Scalar;
+
+impl<T: Scalar> Train<T> {
+    /// The inner product: the sum over all cells of the conjugate of this times the other.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the shapes differ.
+    pub fn dot(&self, other: &Train<T>) -> Result<T> {
+        self.check_same_shape(other)?;
+        let mut between = vec![T::of_real(1.0)];
+        for (one, two) in self.cores.iter().zip(&other.cores) {
+            let half = matrix::product(&between, &two.values, two.left);
+            let n_rows = one.left * one.size;
+            between = vec![T::default(); one.right * two.right];
+            matrix::multiply_adjoint(
+                matrix::rows_mut(&mut between, one.right, two.right),
+                matrix::rows(&one.values, n_rows, one.right),
+                matrix::rows(&half, n_rows, two.right),
+            );
+        }
+        Ok(between.first().copied().unwrap_or_default())
+    }
+
+    /// The cosine of the angle between two tensors, squared: 1 if one is a multiple of the other.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the shapes differ or one of the tensors is zero.
+    pub fn fidelity(&self, other: &Train<T>) -> Result<f64> {
+        let lengths = self.dot(self)?.real() * other.dot(other)?.real();
+        let is_somewhere = lengths > 0.0;
+        if !is_somewhere {
+            return Err(Error::invalid("a tensor of zeros points nowhere"));
+        }
+        Ok(self.dot(other)?.energy() / lengths)
+    }
+
+    /// The sum over a mode of the cells times the entries of `vector`: one mode fewer.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the vector has another size, or no mode would be left.
+    pub fn contract(&self, mode: usize, vector: &[T]) -> Result<Train<T>> {
+        let core = self.with_matrix(mode, vector, 1)?;
+        let mut cores = self.cores.clone();
+        cores.remove(mode);
+        // The mode has become one matrix; a neighbour takes it up.
+        if let Some(next) = cores.get_mut(mode) {
+            next.values = matrix::product(&core.values, &next.values, core.right);
+            next.left = core.left;
+        } else if let Some(last) = cores.last_mut() {
+            last.values = matrix::product(&last.values, &core.values, core.left);
+            last.right = core.right;
+        } else {
+            return Err(Error::invalid("no mode would be left: see Train::weigh"));
+        }
+        Ok(Train { cores })
+    }
+
+    /// The sum over all cells of the cell times the entries of one vector a mode.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the vectors have other sizes than the modes.
+    pub fn weigh(&self, vectors: &[&[T]]) -> Result<T> {
+        if vectors.len() != self.cores.len() {
+            let why = format!("{} vectors for {} modes", vectors.len(), self.cores.len());
+            return Err(Error::invalid(why));
+        }
+        let mut row = vec![T::of_real(1.0)];
+        for (mode, vector) in vectors.iter().enumerate() {
+            let core = self.with_matrix(mode, vector, 1)?;
+            row = matrix::product(&row, &core.values, core.left);
+        }
+        Ok(row.first().copied().unwrap_or_default())
+    }
+
+    /// The product of a matrix, row-major, of `n_rows` rows and as many columns as the mode has
+    /// places, with every fibre along the mode: the mode gets the size `n_rows`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the matrix has another size.
+    pub fn multiply(&self, mode: usize, matrix: &[T], n_rows: usize) -> Result<Train<T>> {
+        let core = self.with_matrix(mode, matrix, n_rows)?;
+        let mut train = self.clone();
+        if let Some(target) = train.cores.get_mut(mode) {
+            *target = core;
+        }
+        Ok(train)
+    }
+
+    fn with_matrix(&self, mode: usize, matrix: &[T], n_rows: usize) -> Result<Core<T>> {
+        let core = self.core(mode)?;
+        if n_rows == 0 || n_rows.checked_mul(core.size) != Some(matrix.len()) {
+            return Err(Error::invalid(format!(
+                "{} numbers are no {n_rows} rows of {}, the size of mode {mode}",
+                matrix.len(),
+                core.size
+            )));
+        }
+        let mut values = Vec::with_capacity(core.left * n_rows * core.right);
+        for places in core.values.chunks_exact(core.size * core.right) {
+            values.extend(matrix::product(matrix, places, core.size));
+        }
+        Core::new(core.left, n_rows, core.right, values)
+    }
+
+    /// The sum over some modes, which disappear.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a mode does not exist or is named twice, or none would be left.
+    pub fn sum(&self, modes: &[usize]) -> Result<Train<T>> {
+        let mut modes = modes.to_vec();
+        modes.sort_unstable();
+        if modes.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(Error::invalid("a mode is named twice"));
+        }
+        let mut train = self.clone();
+        for mode in modes.iter().rev() {
+            let size = train.core(*mode)?.size;
+            train = train.contract(*mode, &vec![T::of_real(1.0); size])?;
+        }
+        Ok(train)
+    }
+
+    /// The mean over some modes, which disappear.
+    ///
+    /// # Errors
+    /// As [`Train::sum`].
+    pub fn mean(&self, modes: &[usize]) -> Result<Train<T>> {
+        let mut count = 1.0;
+        for mode in modes {
+            count *= real(self.core(*mode)?.size);
+        }
+        Ok(self.sum(modes)?.scale(T::of_real(1.0 / count)))
+    }
+
+    /// The sum of all cells.
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn sum_all(&self) -> Result<T> {
+        let ones: Vec<Vec<T>> = self
+            .cores
+            .iter()
+            .map(|core| vec![T::of_real(1.0); core.size])
+            .collect();
+        self.weigh(&ones.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    /// The mean of all cells.
+    ///
+    /// # Errors
+    /// As [`Train::sum_all`].
+    pub fn mean_all(&self) -> Result<T> {
+        let count: f64 = self.cores.iter().map(|core| real(core.size)).product();
+        Ok(self.sum_all()?.times(1.0 / count))
+    }
+}

@@ -1,0 +1,227 @@
+//! From a train to cells: one, a box, all, or slab by slab.
+
+use rayon::prelude::*;
+use tenfold::Slice;
+
+use super::{Core, Train};
+use crate::error::{Error, Result};
+use crate::matrix;
+use crate::number::real;
+use crate::scalar::Scalar;
+
+/// About as many cells are multiplied out at a time: they stay in a processor's cache.
+const TILE: usize = 1 << 15;
+/// Rows of a tile, at least, and columns that are multiplied at a time.
+const ROWS: usize = 64;
+const COLUMNS: usize = 1024;
+
+impl<T: Scalar> Train<T> {
+    /// One cell.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such cell.
+    pub fn element(&self, index: &[usize]) -> Result<T> {
+        let outside = || Error::invalid(format!("no cell {index:?} in {:?}", self.shape()));
+        if index.len() != self.cores.len() {
+            return Err(outside());
+        }
+        let mut row = vec![T::of_real(1.0)];
+        for (core, place) in self.cores.iter().zip(index) {
+            let mut next = vec![T::default(); core.right];
+            let matrices = core.values.chunks_exact(core.size * core.right);
+            for (factor, entries) in row.iter().zip(matrices) {
+                let entries = entries.chunks_exact(core.right).nth(*place);
+                for (sum, entry) in next.iter_mut().zip(entries.ok_or_else(outside)?) {
+                    *sum += *factor * *entry;
+                }
+            }
+            row = next;
+        }
+        row.first().copied().ok_or_else(outside)
+    }
+
+    /// The part of the tensor that slices choose, one a mode, as a train of the same ranks.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a slice does not lie inside its mode, or chooses nothing.
+    pub fn select(&self, slices: &[Slice]) -> Result<Train<T>> {
+        if slices.len() != self.cores.len() {
+            let why = format!("{} slices for {} modes", slices.len(), self.cores.len());
+            return Err(Error::invalid(why));
+        }
+        let cores = self.cores.iter().zip(slices).map(|(core, slice)| {
+            let places = places(*slice, core.size)?;
+            let mut values = Vec::with_capacity(core.left * places.len() * core.right);
+            for matrix in core.values.chunks_exact(core.size * core.right) {
+                for place in &places {
+                    values.extend(matrix.iter().skip(place * core.right).take(core.right));
+                }
+            }
+            Core::new(core.left, places.len(), core.right, values)
+        });
+        Train::new(cores.collect::<Result<_>>()?)
+    }
+
+    /// All cells, row-major.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if memory could not hold them.
+    pub fn full(&self) -> Result<Vec<T>> {
+        let mut out = vec![T::default(); self.cells()?];
+        self.fill(&mut out)?;
+        Ok(out)
+    }
+
+    /// Writes all cells, row-major, into `out`, each once.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if `out` has not as many places as there are cells.
+    pub fn fill(&self, out: &mut [T]) -> Result<()> {
+        if self.cells()? != out.len() {
+            let why = format!("{} places for {} cells", out.len(), self.cells()?);
+            return Err(Error::invalid(why));
+        }
+        Halves::of(self)?.fill_rows(0, out);
+        Ok(())
+    }
+
+    /// Hands out all cells, row-major, in slabs of about `budget` cells.
+    ///
+    /// # Errors
+    /// What `each` returns, and [`Error::Invalid`] for more cells than can be counted.
+    pub fn for_each_slab(
+        &self,
+        budget: usize,
+        each: &mut dyn FnMut(&[T]) -> Result<()>,
+    ) -> Result<()> {
+        let halves = Halves::of(self)?;
+        let per_slab = (budget / halves.n_columns).max(1);
+        let mut slab = Vec::new();
+        let mut row = 0;
+        while row < halves.n_rows {
+            let n_rows = per_slab.min(halves.n_rows - row);
+            slab.resize(n_rows * halves.n_columns, T::default());
+            halves.fill_rows(row, &mut slab);
+            each(&slab)?;
+            row += n_rows;
+        }
+        Ok(())
+    }
+}
+
+/// The places of a slice, if all lie inside a mode of `size` and there is one.
+fn places(slice: Slice, size: usize) -> Result<Vec<usize>> {
+    let outside = || {
+        let Slice { start, count, step } = slice;
+        Error::invalid(format!(
+            "{count} places from {start} by {step} do not lie inside a mode of size {size}"
+        ))
+    };
+    if slice.count == 0 {
+        return Err(Error::invalid("a slice of a train chooses something"));
+    }
+    let mut found = Vec::new();
+    for item in 0..slice.count {
+        let place = i128::from(slice.step)
+            .checked_mul(item.into())
+            .and_then(|moved| moved.checked_add(slice.start.into()))
+            .and_then(|place| usize::try_from(place).ok());
+        let place = place.filter(|place| *place < size).ok_or_else(outside)?;
+        if slice.step == 0 && item > 0 {
+            return Err(outside());
+        }
+        found.push(place);
+    }
+    Ok(found)
+}
+
+/// A train multiplied out on either side of one bond: the tensor is their product.
+pub(crate) struct Halves<T> {
+    left: Vec<T>,
+    right: Vec<T>,
+    bond: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) n_columns: usize,
+}
+
+impl<T: Scalar> Halves<T> {
+    /// Multiplies out both sides of the bond where that is cheapest.
+    pub(crate) fn of(train: &Train<T>) -> Result<Halves<T>> {
+        train.cells()?;
+        let (before, after) = train.cores.split_at(best_bond(&train.cores));
+        let bond = before.last().map_or(1, |core| core.right);
+        let mut left = vec![T::of_real(1.0)];
+        for core in before {
+            left = matrix::product(&left, &core.values, core.left);
+        }
+        let mut right = vec![T::of_real(1.0)];
+        for core in after.iter().rev() {
+            right = matrix::product(&core.values, &right, core.right);
+        }
+        Ok(Halves {
+            n_rows: left.len() / bond,
+            n_columns: right.len() / bond,
+            left,
+            right,
+            bond,
+        })
+    }
+
+    /// Writes whole rows, from `first` on, into `out`, in tiles that do not depend on threads.
+    pub(crate) fn fill_rows(&self, first: usize, out: &mut [T]) {
+        let per_tile = (TILE / self.n_columns).max(ROWS);
+        let right = matrix::rows(&self.right, self.bond, self.n_columns);
+        let left = self.left.get(first * self.bond..).unwrap_or_default();
+        out.par_chunks_mut(per_tile * self.n_columns)
+            .zip(left.par_chunks(per_tile * self.bond))
+            .for_each(|(tile, left)| {
+                let n_rows = tile.len() / self.n_columns;
+                let left = left.get(..n_rows * self.bond).unwrap_or_default();
+                let left = matrix::rows(left, n_rows, self.bond);
+                let mut tile = matrix::rows_mut(tile, n_rows, self.n_columns);
+                // A block of the right half is used for all rows while it is at hand.
+                for start in (0..self.n_columns).step_by(COLUMNS) {
+                    let width = COLUMNS.min(self.n_columns - start);
+                    let target = tile.as_mut().subcols_mut(start, width);
+                    matrix::multiply(target, left, right.subcols(start, width));
+                }
+            });
+    }
+}
+
+/// The number of cores left of the bond where multiplying out both sides, and then their product,
+/// takes the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters.
+fn best_bond<T>(cores: &[Core<T>]) -> usize {
+    let seconds = |flops: f64, written: f64| flops * 2.0 / 40e9 + written * 8.0 / 10e9;
+    // What it costs to have multiplied out everything up to each bond, from either end.
+    let costs = |sizes: &mut dyn Iterator<Item = (usize, usize, usize)>| {
+        let (mut cells, mut cost) = (1.0, 0.0);
+        let mut costs = vec![0.0];
+        for (near, size, far) in sizes {
+            let written = cells * real(size) * real(far);
+            cost += seconds(written * real(near), written);
+            cells *= real(size);
+            costs.push(cost);
+        }
+        costs
+    };
+    let from_left = costs(&mut cores.iter().map(|core| (core.left, core.size, core.right)));
+    let from_right = costs(
+        &mut cores
+            .iter()
+            .rev()
+            .map(|core| (core.right, core.size, core.left)),
+    );
+    let cells: f64 = cores.iter().map(|core| real(core.size)).product();
+    let bonds = cores.iter().map(|core| real(core.right.max(4)));
+    let total = from_left
+        .iter()
+        .skip(1)
+        .zip(from_right.iter().rev().skip(1))
+        .zip(bonds)
+        .map(|((left, right), bond)| left + right + seconds(cells * bond, cells));
+    let best = total
+        .enumerate()
+        .min_by(|(_, one), (_, other)| one.total_cmp(other));
+    best.map_or(1, |(bond, _)| bond + 1)
+}

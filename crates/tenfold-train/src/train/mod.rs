@@ -1,0 +1,278 @@
+//! The train itself: a chain of cores whose product gives the cells of a tensor.
+
+mod arithmetic;
+mod compare;
+mod contract;
+mod expand;
+mod modes;
+mod operator;
+mod orthogonal;
+mod random;
+mod storage;
+
+pub use compare::Distance;
+pub(crate) use modes::split_core;
+pub use operator::Operator;
+pub use orthogonal::Rounded;
+pub(crate) use orthogonal::round_cores;
+pub use storage::AnyTrain;
+
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+
+/// One core: numbers at (left bond, place, right bond), the last index running fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Core<T> {
+    pub(crate) left: usize,
+    pub(crate) size: usize,
+    pub(crate) right: usize,
+    pub(crate) values: Vec<T>,
+}
+
+impl<T: Scalar> Core<T> {
+    /// A core of shape (`left`, `size`, `right`), if there are as many values.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are not, or a size is zero.
+    pub fn new(left: usize, size: usize, right: usize, values: Vec<T>) -> Result<Core<T>> {
+        let wanted = left.checked_mul(size).and_then(|n| n.checked_mul(right));
+        if wanted != Some(values.len()) || values.is_empty() {
+            return Err(Error::invalid(format!(
+                "a core of shape ({left}, {size}, {right}) does not have {} values",
+                values.len()
+            )));
+        }
+        Ok(Core {
+            left,
+            size,
+            right,
+            values,
+        })
+    }
+
+    /// The identity between a bond and the pair of the other bond and the mode: it moves numbers
+    /// on without changing them.
+    pub(crate) fn identity(left: usize, size: usize, right: usize) -> Core<T> {
+        let side = left.max(right);
+        let mut values = vec![T::default(); side * side];
+        values
+            .iter_mut()
+            .step_by(side + 1)
+            .for_each(|value| *value = T::of_real(1.0));
+        Core {
+            left,
+            size,
+            right,
+            values,
+        }
+    }
+
+    /// The size of the bond to the left.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The size of the mode.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The size of the bond to the right.
+    #[must_use]
+    pub fn right(&self) -> usize {
+        self.right
+    }
+
+    /// The numbers, row-major.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The core of the tensor with its modes in reverse: left and right exchanged.
+    pub(crate) fn reversed(&self) -> Core<T> {
+        let mut values = Vec::with_capacity(self.values.len());
+        for end in 0..self.right {
+            for place in 0..self.size {
+                let from = place * self.right + end;
+                let column = self.values.iter().skip(from);
+                values.extend(column.step_by(self.size * self.right));
+            }
+        }
+        Core {
+            left: self.right,
+            size: self.size,
+            right: self.left,
+            values,
+        }
+    }
+}
+
+/// A tensor as a train of cores.
+///
+/// The cell at `(i, j, …)` is the product of the matrices that the cores have at `i`, `j`, …
+///
+/// ```
+/// use tenfold_train::Train;
+///
+/// // 1, 2, 3 along one mode and 1, 10 along the other.
+/// let train = Train::outer(&[&[1.0, 2.0, 3.0], &[1.0, 10.0]])?;
+/// assert_eq!(train.element(&[2, 1])?, 30.0);
+/// assert_eq!(train.full()?, [1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// # Ok::<(), tenfold_train::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Train<T> {
+    pub(crate) cores: Vec<Core<T>>,
+}
+
+impl<T: Scalar> Train<T> {
+    /// A train of cores, if their bonds fit.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no core, neighbours disagree about the bond between them,
+    /// or the outer bonds are not 1.
+    pub fn new(cores: Vec<Core<T>>) -> Result<Train<T>> {
+        let mut bond = 1;
+        for core in &cores {
+            if core.left != bond {
+                return Err(Error::invalid(format!(
+                    "a core with {} to its left follows one with {bond} to its right",
+                    core.left
+                )));
+            }
+            bond = core.right;
+        }
+        if bond != 1 || cores.is_empty() {
+            return Err(Error::invalid(
+                "a train has at least one core and ends with a bond of 1",
+            ));
+        }
+        Ok(Train { cores })
+    }
+
+    /// The outer product of vectors: a train of rank 1.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no vector, or an empty one.
+    pub fn outer(vectors: &[&[T]]) -> Result<Train<T>> {
+        let cores = vectors
+            .iter()
+            .map(|vector| Core::new(1, vector.len(), 1, vector.to_vec()));
+        Train::new(cores.collect::<Result<_>>()?)
+    }
+
+    /// A tensor whose cells are all `value`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no mode, or one of size 0.
+    pub fn constant(shape: &[usize], value: T) -> Result<Train<T>> {
+        let cores = shape.iter().enumerate().map(|(mode, size)| {
+            let cell = if mode == 0 { value } else { T::of_real(1.0) };
+            Core::new(1, *size, 1, vec![cell; *size])
+        });
+        Train::new(cores.collect::<Result<_>>()?)
+    }
+
+    /// The cores, from the first mode to the last.
+    #[must_use]
+    pub fn cores(&self) -> &[Core<T>] {
+        &self.cores
+    }
+
+    /// How many modes there are.
+    #[must_use]
+    pub fn ndim(&self) -> usize {
+        self.cores.len()
+    }
+
+    /// The sizes of the modes.
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        self.cores.iter().map(|core| core.size).collect()
+    }
+
+    /// The sizes of the bonds, one more than there are modes; the first and the last are 1.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<usize> {
+        let rights = self.cores.iter().map(|core| core.right);
+        std::iter::once(1).chain(rights).collect()
+    }
+
+    /// The largest bond.
+    #[must_use]
+    pub fn max_rank(&self) -> usize {
+        self.ranks().into_iter().max().unwrap_or(1)
+    }
+
+    /// How many numbers the cores hold together.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cores.iter().map(|core| core.values.len()).sum()
+    }
+
+    /// Whether the cores hold no number; never so.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many cells the tensor has.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if memory could not hold as many.
+    pub fn cells(&self) -> Result<usize> {
+        count_cells(&self.shape())
+    }
+
+    /// The tensor with its modes in reverse.
+    #[must_use]
+    pub fn reversed(&self) -> Train<T> {
+        Train {
+            cores: self.cores.iter().rev().map(Core::reversed).collect(),
+        }
+    }
+
+    /// The complex conjugate.
+    #[must_use]
+    pub fn conjugate(&self) -> Train<T> {
+        self.map_cores(|_, core| core.values.iter().map(|value| value.conjugate()).collect())
+    }
+
+    /// The same bonds with other numbers.
+    fn map_cores(&self, values: impl Fn(usize, &Core<T>) -> Vec<T>) -> Train<T> {
+        let cores = self.cores.iter().enumerate().map(|(mode, core)| Core {
+            values: values(mode, core),
+            ..*core
+        });
+        Train {
+            cores: cores.collect(),
+        }
+    }
+
+    fn check_same_shape(&self, other: &Train<T>) -> Result<()> {
+        let (own, other) = (self.shape(), other.shape());
+        if own == other {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "one tensor has shape {own:?}, the other {other:?}"
+        )))
+    }
+
+    fn core(&self, mode: usize) -> Result<&Core<T>> {
+        self.cores.get(mode).ok_or_else(|| {
+            Error::invalid(format!("no mode {mode}: there are {}", self.cores.len()))
+        })
+    }
+}
+
+/// How many cells a shape has.
+pub(crate) fn count_cells(shape: &[usize]) -> Result<usize> {
+    shape
+        .iter()
+        .try_fold(1_usize, |all, size| all.checked_mul(*size))
+        .ok_or_else(|| Error::invalid("the tensor has more cells than memory"))
+}
