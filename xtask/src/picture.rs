@@ -7,6 +7,9 @@ use crate::command::{cargo, root, run};
 /// Where the picture is kept.
 const PICTURE: &str = "docs/demo.svg";
 
+/// How wide the terminal is.
+const COLUMNS: usize = 120;
+
 /// Runs the demo and draws what it prints.
 pub(crate) fn draw() -> Result<(), String> {
     run(cargo(&["build", "--release", "--package", "tenfold-cli"]))?;
@@ -16,8 +19,10 @@ pub(crate) fn draw() -> Result<(), String> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
         _ => std::fs::create_dir_all(&folder).map_err(said)?,
     }
-    let output = std::process::Command::new(root().join("target/release/tenfold"))
-        .args(["demo", "--color", "always"])
+    // Words and data share one stream, as on a terminal.
+    let output = std::process::Command::new("sh")
+        .args(["-c", "exec \"$0\" demo --color always 2>&1"])
+        .arg(root().join("target/release/tenfold"))
         .current_dir(&folder)
         .output()
         .map_err(said)?;
@@ -86,6 +91,28 @@ fn stretches(line: &str, look: &mut Look) -> Vec<(Look, String)> {
     found
 }
 
+/// Breaks a line where a terminal would.
+fn wrapped(line: Vec<(Look, String)>) -> Vec<Vec<(Look, String)>> {
+    let (mut lines, mut room) = (vec![Vec::new()], COLUMNS);
+    for (look, text) in line {
+        for letter in text.chars() {
+            if room == 0 {
+                lines.push(Vec::new());
+                room = COLUMNS;
+            }
+            room -= 1;
+            let Some(last) = lines.last_mut() else {
+                continue;
+            };
+            match last.last_mut() {
+                Some((same, so_far)) if *same == look => String::push(so_far, letter),
+                _ => last.push((look, letter.into())),
+            }
+        }
+    }
+    lines
+}
+
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -100,7 +127,7 @@ fn svg(text: &str) -> String {
     let mut look = Look::default();
     let lines: Vec<Vec<(Look, String)>> = text
         .lines()
-        .map(|line| stretches(line, &mut look))
+        .flat_map(|line| wrapped(stretches(line, &mut look)))
         .collect();
     let letters = |line: &Vec<(Look, String)>| -> usize {
         line.iter().map(|(_, text)| text.chars().count()).sum()
@@ -155,6 +182,14 @@ mod tests {
             " font-weight=\"bold\" fill=\"#ff7b72\""
         );
         assert_eq!(look, Look::default());
+    }
+
+    #[test]
+    fn long_lines_are_broken() {
+        let look = Look::default();
+        let lines = wrapped(vec![(look, "x".repeat(COLUMNS + 1))]);
+        assert_eq!(lines[1], [(look, "x".to_owned())]);
+        assert_eq!(wrapped(Vec::new()).len(), 1);
     }
 
     #[test]
