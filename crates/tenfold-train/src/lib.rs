@@ -1,7 +1,7 @@
 //! Tensor trains with a proven error: compress, reconstruct, compute.
 //!
 //! A tensor train writes a tensor as a chain of small cores; a cell is the product of one matrix
-//! of each. [`compress`] finds a train within a tolerance of a tensor and says what it proved:
+//! of each. [`compress()`] finds a train within a tolerance of a tensor and says what it proved:
 //!
 //! ```
 //! use tenfold_train::{Cells, Options, compress};
