@@ -13,6 +13,7 @@ mod pages;
 mod progress;
 mod records;
 mod scan;
+mod shelf;
 mod sink;
 mod size;
 mod source;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::extent::in_pieces;
+use super::shelf::Held;
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
@@ -16,7 +17,7 @@ pub struct Source(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Memory(Arc<Vec<u8>>),
+    Memory(Arc<Held>),
     File(Arc<Positioned>),
     #[cfg(feature = "mmap")]
     Map(Arc<memmap2::Mmap>),
@@ -24,7 +25,9 @@ enum Kind {
 }
 
 struct Positioned {
-    file: File,
+    file: Arc<File>,
+    /// Where the source begins in the file.
+    start: u64,
     len: u64,
 }
 
@@ -81,16 +84,23 @@ impl Source {
                 "not a regular file: it cannot be read by position",
             ));
         }
-        Ok(Source(Kind::File(Arc::new(Positioned {
-            file,
-            len: about.len(),
-        }))))
+        Ok(Source::part_of_file(Arc::new(file), 0, about.len()))
+    }
+
+    /// Reads a part of a file that others have parts of too.
+    pub(super) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
+        Source(Kind::File(Arc::new(Positioned { file, start, len })))
     }
 
     /// Takes bytes that are in memory already.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Source {
-        Source(Kind::Memory(Arc::new(bytes)))
+        Source(Kind::Memory(Arc::new(Held::of(bytes))))
+    }
+
+    /// Takes what a spool keeps in memory.
+    pub(super) fn held(held: Held) -> Source {
+        Source(Kind::Memory(Arc::new(held)))
     }
 
     #[cfg(feature = "mmap")]
@@ -106,7 +116,7 @@ impl Source {
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Kind::Memory(bytes) => wide(bytes.len()),
+            Kind::Memory(held) => wide(held.bytes.len()),
             Kind::File(positioned) => positioned.len,
             #[cfg(feature = "mmap")]
             Kind::Map(map) => wide(map.len()),
@@ -135,12 +145,15 @@ impl Source {
             ));
         };
         match &self.0 {
-            Kind::File(positioned) => match positioned.file.read_exact_at(buffer, at) {
-                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
-                    Error::malformed(at, "the file became shorter while it was read"),
-                ),
-                other => Ok(other?),
-            },
+            Kind::File(positioned) => {
+                let Positioned { file, start, .. } = &**positioned;
+                match file.read_exact_at(buffer, at.saturating_add(*start)) {
+                    Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
+                        Error::malformed(at, "the file became shorter while it was read"),
+                    ),
+                    other => Ok(other?),
+                }
+            }
             Kind::Computed(compute) => compute.read_at(at, buffer),
             _ => {
                 let bytes = self
@@ -157,7 +170,7 @@ impl Source {
     pub fn slice(&self, range: Range<u64>) -> Option<&[u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         match &self.0 {
-            Kind::Memory(bytes) => bytes.get(range),
+            Kind::Memory(held) => held.bytes.get(range),
             #[cfg(feature = "mmap")]
             Kind::Map(map) => map.get(range),
             Kind::File(_) | Kind::Computed(_) => None,
@@ -185,10 +198,10 @@ impl Source {
         matches!(self.0, Kind::Computed(_))
     }
 
-    /// The open file behind it, for copies inside the kernel.
+    /// The open file that it is all of, for copies inside the kernel.
     pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0 {
-            Kind::File(positioned) => Some(&positioned.file),
+            Kind::File(positioned) if positioned.start == 0 => Some(&positioned.file),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use super::{PIECE, Source};
+use super::{PIECE, Source, shelf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -14,16 +14,20 @@ pub struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
     threshold: usize,
+    /// Whether there may be one for every tensor.
+    is_one_of_many: bool,
 }
 
 impl Spool {
-    /// Keeps little in memory, as there may be one for every tensor.
+    /// Keeps little in memory, and all of these together not much, as there may be one for every
+    /// tensor.
     #[must_use]
     pub fn new() -> Self {
         Spool {
             memory: Vec::new(),
             file: None,
             threshold: 4 << 20,
+            is_one_of_many: true,
         }
     }
 
@@ -32,6 +36,7 @@ impl Spool {
     pub fn within(limits: &Limits) -> Self {
         Spool {
             threshold: usize::try_from(limits.memory / 4).unwrap_or(usize::MAX),
+            is_one_of_many: false,
             ..Spool::new()
         }
     }
@@ -94,6 +99,7 @@ impl Spool {
         }
         match self.file {
             Some(file) => Source::file(file),
+            None if self.is_one_of_many => shelf::keep(self.memory),
             None => Ok(Source::memory(self.memory)),
         }
     }
