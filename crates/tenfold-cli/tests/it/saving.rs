@@ -106,7 +106,7 @@ fn an_interrupt_ends_with_130_and_leaves_nothing() {
     let out = folder.path().join("out.npy");
     let mut codes = Vec::new();
     for moment in MOMENTS {
-        let child = begin(&big, &out, &[]);
+        let child = begin(&big, &out, &["--quiet"]);
         sleep(Duration::from_millis(moment));
         let id = child.id().to_string();
         // It fails if the conversion is over.
