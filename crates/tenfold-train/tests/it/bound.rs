@@ -4,7 +4,7 @@ use tenfold_train::{Cells, Complex64, Options, Route, Scalar, Source, compress};
 
 use crate::support::{Dice, difference, low_rank, norm, real};
 
-/// A random shape of at most about `most` cells.
+/// A random shape of at most `most` cells, and not far fewer.
 fn shape(dice: &mut Dice, most: usize) -> Vec<usize> {
     loop {
         let ndim = 2 + dice.below(6);
@@ -13,7 +13,7 @@ fn shape(dice: &mut Dice, most: usize) -> Vec<usize> {
         let cells = shape
             .iter()
             .try_fold(1_usize, |all, size| all.checked_mul(*size));
-        if cells.is_some_and(|cells| cells <= most && cells > 1) {
+        if cells.is_some_and(|cells| cells <= most && cells > most / 50) {
             return shape;
         }
     }
@@ -49,7 +49,7 @@ fn cells<T: Scalar>(shape: &[usize], dice: &mut Dice) -> Vec<T> {
     cells
 }
 
-/// One trial; gives the error as a part of what is proven.
+/// One trial; gives the part of the allowance for rounding that was used.
 fn trial<T: Scalar>(source: &dyn Source<T>, cells: &[T], dice: &mut Dice, what: &str) -> f64 {
     let power = i32::try_from(dice.below(15)).unwrap();
     let eps = if power == 14 {
@@ -98,8 +98,9 @@ fn trial<T: Scalar>(source: &dyn Source<T>, cells: &[T], dice: &mut Dice, what: 
         assert!(found.report.relative_error() <= eps, "not proven: {about}");
         assert!(error <= eps * length * (1.0 + 1e-9), "{about}");
     }
-    if found.report.rounding > 0.0 {
-        error / bound
+    let rounding = found.report.rounding / most;
+    if rounding > 0.0 {
+        (error - (bound - rounding)) / rounding
     } else {
         0.0
     }
@@ -159,7 +160,7 @@ fn the_bound_holds_in_random_trials() {
 #[test]
 #[ignore = "minutes of work: the 10 000 trials of the acceptance test"]
 fn the_bound_holds_in_ten_thousand_trials() {
-    let small = trials(9_600, 3000, 1_000_000);
-    let large = trials(400, 100_000, 2_000_000);
-    println!("the largest part of a bound that was used: {small:.3}, {large:.3}");
+    let small = trials(7_000, 3000, 1_000_000);
+    let large = trials(3_000, 60_000, 2_000_000);
+    println!("the largest part of the allowance for rounding: {small:.3}, {large:.3}");
 }
