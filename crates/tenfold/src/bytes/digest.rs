@@ -1,4 +1,4 @@
-//! Checksums over stored bytes.
+//! Checksums over stored or decoded bytes.
 
 use sha2::Digest as _;
 
@@ -12,6 +12,8 @@ pub enum Algorithm {
     Crc32c,
     /// SHA-256, thirty-two bytes.
     Sha256,
+    /// XXH3, eight bytes.
+    Xxh3,
 }
 
 /// A checksum that bytes ought to have.
@@ -27,6 +29,7 @@ pub struct Digest {
 pub(crate) enum State {
     Crc32c(u32),
     Sha256(Box<sha2::Sha256>),
+    Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
 }
 
 impl State {
@@ -34,6 +37,7 @@ impl State {
         match algorithm {
             Algorithm::Crc32c => State::Crc32c(0),
             Algorithm::Sha256 => State::Sha256(Box::default()),
+            Algorithm::Xxh3 => State::Xxh3(Box::default()),
         }
     }
 
@@ -41,6 +45,7 @@ impl State {
         match self {
             State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, piece),
             State::Sha256(sha) => sha.update(piece),
+            State::Xxh3(hash) => hash.update(piece),
         }
     }
 
@@ -48,6 +53,7 @@ impl State {
         match self {
             State::Crc32c(crc) => crc.to_be_bytes().to_vec(),
             State::Sha256(sha) => sha.finalize().to_vec(),
+            State::Xxh3(hash) => hash.digest().to_be_bytes().to_vec(),
         }
     }
 }
@@ -69,6 +75,24 @@ impl Digest {
         );
         Err(Error::malformed(at, why))
     }
+}
+
+/// Hands out what `decode` gives, and compares its checksum at the end.
+pub(super) fn compare_decoded(
+    bytes: &Bytes,
+    digest: Option<&Digest>,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    decode: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let Some(digest) = digest else {
+        return decode(each);
+    };
+    let mut state = digest.start();
+    decode(&mut |piece| {
+        state.update(piece);
+        each(piece)
+    })?;
+    digest.compare(state, bytes.at())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
