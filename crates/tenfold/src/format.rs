@@ -36,6 +36,12 @@ pub trait Format: Sync {
         }
     }
 
+    /// The version that a bundle is written in, where the versions of a format hold different
+    /// things: a format of its own that holds what that version does. `None` for all others.
+    fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
+        None
+    }
+
     /// What it cannot hold of a bundle and [`Holds`] cannot express.
     fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
         Vec::new()

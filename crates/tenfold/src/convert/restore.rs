@@ -56,8 +56,9 @@ fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
             Ok((made, meta)) => {
                 restored.push(key, made);
                 // It goes with one tensor.
-                if restored.bundle.meta.is_empty() {
-                    restored.bundle.meta = meta;
+                if !meta.is_empty() {
+                    let own = std::mem::take(&mut restored.bundle.meta);
+                    restored.bundle.meta = own.joined(meta);
                 }
             }
             Err(error) => {

@@ -13,7 +13,7 @@ use tenfold::{
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::verify;
+use crate::support::{editions, verify};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -304,12 +304,12 @@ proptest! {
 
     #[test]
     fn a_conversion_says_what_it_changes(tape in prop::collection::vec(any::<u8>(), 0..400)) {
-        for source in tenfold::formats::ALL {
-            let bundle = bundle(*source, &mut Tape(&tape));
+        for source in editions() {
+            let bundle = bundle(source, &mut Tape(&tape));
             let decorated = decorate(&bundle, &mut Tape(&tape));
-            for target in tenfold::formats::ALL {
-                is_honest(&bundle, *target)?;
-                is_honest(&decorated, *target)?;
+            for target in editions() {
+                is_honest(&bundle, target)?;
+                is_honest(&decorated, target)?;
             }
         }
     }

@@ -50,112 +50,109 @@
 //! 10. A checksum of another kind is noted and kept. An index of no bytes is refused; a lenient
 //!     reader takes it for an empty one.
 
-mod read;
-mod sparse;
-mod write;
+mod blobs;
+mod checksum;
+mod index;
+mod object;
+mod types;
+mod v0;
+mod v1;
+mod v2;
+
+pub use v2::Version2;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
-use crate::error::{Aspect, Loss, Result};
+use crate::bytes::{Sink, Source, wide};
+use crate::error::{Error, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
-use crate::meta::Value;
 use crate::number::{Arity, Number};
-use crate::tensor::{Order, Storage};
+use crate::tensor::{Order, product};
 
-/// The zTensor format, generation 0.1.
+/// The zTensor format, of every generation; generation 0.1 is written unless another is asked for.
 #[derive(Debug)]
 pub struct ZTensor;
 
 const NAME: &str = "ztensor";
-const MAGIC: &[u8; 8] = b"ZTEN0001";
-const ALIGNMENT: u64 = 64;
+const TITLE: &str = "machine learning weights: CBOR index, zstd, checksums";
 
-/// The fields of a tensor's map that are not the user's own.
-const FIELDS: &[&str] = &[
-    "name",
-    "offset",
-    "size",
-    "dtype",
-    "layout",
-    "shape",
-    "encoding",
-    "data_endianness",
-    "checksum",
-];
-
-/// What the format calls the number types.
-const DTYPES: &[(&str, Number)] = &[
-    ("float64", Number::F64),
-    ("float32", Number::F32),
-    ("float16", Number::F16),
-    ("bfloat16", Number::Bf16),
-    ("int64", Number::I64),
-    ("int32", Number::I32),
-    ("int16", Number::I16),
-    ("int8", Number::I8),
-    ("uint64", Number::U64),
-    ("uint32", Number::U32),
-    ("uint16", Number::U16),
-    ("uint8", Number::U8),
-    ("bool", Number::Bool),
-];
+/// Metadata of an opaque tensor: the types that are laid over the numbers of its parts.
+const TYPES: &str = "ztensor:types";
 
 /// Hints of this format.
 mod hint {
+    /// The generation a file is of, where it is not the first.
+    pub(super) const VERSION: &str = "ztensor:version";
+    /// What blobs are aligned to, where it is not as usual.
+    pub(super) const ALIGN: &str = "ztensor:align";
     /// How a blob was encoded, where it was not raw.
     pub(super) const ENCODING: &str = "ztensor:encoding";
-    /// Which checksum a blob had: the algorithm, or the whole text where that is not known.
+    /// Which checksum a blob had: the algorithm, or the whole text where that is not known; `none`
+    /// where it had none and others of its generation have.
     pub(super) const CHECKSUM: &str = "ztensor:checksum";
+    /// The program that wrote a file.
+    pub(super) const GENERATOR: &str = "ztensor:generator";
     /// The byte order of a blob that is kept as it is.
     pub(super) const ENDIANNESS: &str = "ztensor:data_endianness";
 }
 
+/// The numbers that every generation has.
+const NUMBERS: &[Number] = &[
+    Number::Bool,
+    Number::U8,
+    Number::U16,
+    Number::U32,
+    Number::U64,
+    Number::I8,
+    Number::I16,
+    Number::I32,
+    Number::I64,
+    Number::F16,
+    Number::Bf16,
+    Number::F32,
+    Number::F64,
+];
+
+const OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "compress",
+        when: When::Write,
+        values: "none|zstd",
+        about: "how blobs are encoded; kept as it was unless given",
+    },
+    OptionInfo {
+        name: "level",
+        when: When::Write,
+        values: "1..22",
+        about: "how hard zstd tries; 3 unless given",
+    },
+    OptionInfo {
+        name: "checksum",
+        when: When::Write,
+        values: "none|crc32c|sha256|xxh3",
+        about: "which checksum blobs get; kept as it was unless given; crc32c is for version 0.1, \
+                xxh3 for version 2, which has it unless told otherwise",
+    },
+    OptionInfo {
+        name: "align",
+        when: When::Write,
+        values: "4096|8192|16384|32768|65536",
+        about: "what blobs of version 2 are aligned to; kept as it was unless given, else 65536",
+    },
+];
+
 static INFO: Info = Info {
     name: NAME,
-    title: "machine learning weights: CBOR index, zstd, checksums",
+    title: TITLE,
     extensions: &["zt"],
-    magic: MAGIC,
-    versions: &["0.1"],
-    options: &[
-        OptionInfo {
-            name: "compress",
-            when: When::Write,
-            values: "none|zstd",
-            about: "how blobs are encoded; kept as it was unless given",
-        },
-        OptionInfo {
-            name: "level",
-            when: When::Write,
-            values: "1..22",
-            about: "how hard zstd tries; 3 unless given",
-        },
-        OptionInfo {
-            name: "checksum",
-            when: When::Write,
-            values: "none|crc32c|sha256",
-            about: "which checksum blobs get; kept as it was unless given",
-        },
-    ],
+    magic: v0::MAGIC,
+    versions: &["0.1", "2"],
+    options: OPTIONS,
     holds: Holds {
         names: Names::Flat,
-        numbers: &[
-            Number::Bool,
-            Number::U8,
-            Number::U16,
-            Number::U32,
-            Number::U64,
-            Number::I8,
-            Number::I16,
-            Number::I32,
-            Number::I64,
-            Number::F16,
-            Number::Bf16,
-            Number::F32,
-            Number::F64,
-        ],
+        numbers: NUMBERS,
         arities: &[Arity::Real],
         kinds: &[StorageKind::Dense, StorageKind::Sparse, StorageKind::Opaque],
         orders: &[Order::Row],
@@ -172,60 +169,87 @@ static INFO: Info = Info {
     },
 };
 
+/// What a file of each generation begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Generation {
+    /// 0.1.
+    First,
+    /// 1.0, 1.1 and 1.2.
+    Between,
+    /// 2.
+    Second,
+}
+
+impl Generation {
+    fn of(source: &Source) -> Option<Generation> {
+        let mut magic = [0; 8];
+        source.read_at(0, &mut magic).ok()?;
+        match &magic {
+            v0::MAGIC => Some(Generation::First),
+            v1::MAGIC => Some(Generation::Between),
+            v2::MAGIC => Some(Generation::Second),
+            _ => None,
+        }
+    }
+}
+
+fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    match Generation::of(source) {
+        Some(Generation::Second) => v2::read(source, how),
+        Some(Generation::Between) => v1::read(source, how),
+        // What is of no generation is told so as one of the first.
+        Some(Generation::First) | None => v0::read(source, how),
+    }
+}
+
 impl Format for ZTensor {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
-        read::read(source, how)
+        read(source, how)
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-        write::write(bundle, out, how)
+        match self.edition(bundle, how) {
+            Some(edition) => edition.write(bundle, out, how),
+            None => v0::write(bundle, out, how),
+        }
+    }
+
+    fn probe(&self, source: &Source) -> Match {
+        match Generation::of(source) {
+            Some(_) => Match::Yes,
+            None => Match::No,
+        }
+    }
+
+    fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        let read = bundle.hints.text(hint::VERSION);
+        match how.version.as_deref().or(read) {
+            None | Some("0.1") => None,
+            // Whatever a generation between the two has a word for, the second has one for.
+            Some(_) => Some(&Version2),
+        }
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        for (key, tensor) in bundle.entries() {
-            let mut add =
-                |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
-            for (name, value) in tensor.meta.iter() {
-                if FIELDS.contains(&name) {
-                    add(
-                        Aspect::Metadata,
-                        format!("metadata called {name}, which the format uses"),
-                    );
-                }
-                if !fits_cbor(value) {
-                    add(
-                        Aspect::Metadata,
-                        format!("metadata {name} has an integer beyond 64 bits"),
-                    );
-                }
-            }
-            let is_scalar = tensor.dims().is_empty();
-            if is_scalar && matches!(tensor.storage(), Storage::Sparse { .. }) {
-                add(Aspect::Sparsity, "a sparse scalar".into());
-            }
-        }
-        losses
+        v0::quirks(bundle)
     }
 }
 
-fn fits_cbor(value: &Value) -> bool {
-    match value {
-        Value::Int(number) => minicbor::data::Int::try_from(*number).is_ok(),
-        Value::List(items) => items.iter().all(fits_cbor),
-        Value::Map(pairs) => pairs
-            .iter()
-            .all(|(key, value)| fits_cbor(key) && fits_cbor(value)),
-        Value::Tag(_, item) => fits_cbor(item),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Float { .. }
-        | Value::Text(_)
-        | Value::Bytes(_)
-        | Value::Simple(_) => true,
+/// At which level blobs are compressed, if they are: as asked for, or as they were.
+fn zstd_level(options: &Options, was_compressed: bool) -> Result<Option<i32>> {
+    let chosen = options.choose("compress", &[("none", false), ("zstd", true)])?;
+    match options.get("level").unwrap_or("3").parse() {
+        Ok(level @ 1..=22) => Ok(chosen.unwrap_or(was_compressed).then_some(level)),
+        _ => Err(Error::invalid("a zstd level is a number from 1 to 22")),
     }
+}
+
+/// How many bytes all cells take; `None` if 64 bits do not count them.
+fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
+    let cells = product(sizes)?;
+    u64::try_from(cells.checked_mul(wide(width).into())?).ok()
 }
