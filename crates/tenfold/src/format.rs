@@ -36,8 +36,12 @@ pub trait Format: Sync {
         }
     }
 
-    /// The version that a bundle is written in, where the versions of a format hold different
-    /// things: a format of its own that holds what that version does. `None` for all others.
+    /// The versions that hold other things than the first, each as a format of its own.
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[]
+    }
+
+    /// The one of [`Format::editions`] that a bundle is written in; `None` if it is not one of them.
     fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
         None
     }

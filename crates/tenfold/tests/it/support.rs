@@ -77,9 +77,9 @@ pub(crate) fn how(mode: Mode, expected: &Json) -> ReadOptions {
 
 /// Every format, and the versions of one that hold something else, each as a format of its own.
 pub(crate) fn editions() -> Vec<&'static dyn Format> {
-    let mut all = tenfold::formats::ALL.to_vec();
-    all.push(&tenfold::formats::ztensor::Version2);
-    all
+    let formats = tenfold::formats::ALL.iter();
+    let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
+    all.copied().collect()
 }
 
 /// Reads bytes as the format called `name`.

@@ -1,7 +1,17 @@
-//! zTensor 0.1, the machine learning weights format: blobs, then a CBOR index at the end.
+//! zTensor, the machine learning weights format: blobs, then a CBOR index at the end.
 //!
-//! The page is the zTensor file format specification 0.1.0; what the programs 0.1.0 to 0.1.4 wrote
-//! decides where they differ.
+//! There are five generations under one extension and three magics. All are read; 0.1 and 2 are
+//! written. The pages are the zTensor file format specifications; what the programs wrote decides
+//! where they differ.
+//!
+//! | generation | begins with | ends with | index |
+//! |---|---|---|---|
+//! | 0.1 | `ZTEN0001` | u64 its length | an array of maps |
+//! | 1.0 | `ZTEN1000` | u64 its length | a map with `tensors` |
+//! | 1.1, 1.2 | `ZTEN1000` | u64 its length, `ZTEN1000` | a map with `objects` |
+//! | 2 | `89 5A 54 32 0D 0A 1A 0A` | a footer of 40 bytes | a map with `objects`, deterministic |
+//!
+//! Generation 0.1:
 //!
 //! | at | bytes | field | |
 //! |---:|---:|---|---|
@@ -24,31 +34,74 @@
 //! | `checksum` | `crc32c:0x…` or `sha256:…`, over the blob as stored |
 //! | anything else | the user's own |
 //!
+//! Generations 1.0 to 1.2 have blobs at multiples of 64 too. Their index is a map of `version`,
+//! `attributes` and `objects`; an object has a `shape`, a `format` (`dense`, `sparse_csr`,
+//! `sparse_coo` or any other), `attributes`, and `components`, each with `dtype`, `type`, `offset`,
+//! `length`, `uncompressed_length`, `encoding` and `digest`. In 1.0 the `dtype` is the object's, and
+//! the objects are `tensors`.
+//!
+//! Generation 2:
+//!
+//! | at | bytes | field | |
+//! |---:|---:|---|---|
+//! | 0 | 8 | magic | `89 5A 54 32 0D 0A 1A 0A` |
+//! | 4096·k | … | blobs | one a part, at multiples of 4096; of 65536 in the canonical form |
+//! | 4096·k | n | description | a map, aligned as a blob |
+//! | end−40 | 8 | | u64, where the description is |
+//! | end−32 | 8 | n | u64 |
+//! | end−24 | 8 | hash | u64, XXH3 of the description |
+//! | end−16 | 4 | version | u32, 2 |
+//! | end−12 | 4 | reserved | ignored |
+//! | end−8 | 8 | magic | once more |
+//!
+//! The description has `objects`, and may have `attributes` and `shards`. An object has a `shape`, a
+//! `layout` (`dense`, `zt.sparse_csr/1`, `zt.sparse_coo/1` or any other), `parts` and perhaps
+//! `attributes`; a part has a `dtype`, a `blob` of offset and length, and perhaps a `type` that is
+//! laid over the numbers, a `shard`, an `encoding` with its `decoded_length`, and a `digest`, `xxh3:…`
+//! or `sha256:…`, over the decoded bytes.
+//!
 //! # What it holds
-//! Any number of named tensors of the thirteen types, dense, with metadata of any kind each; no
-//! metadata for the file, no names of dimensions.
+//! Any number of named tensors of the thirteen types, dense or sparse, with metadata of any kind each.
+//! Version 2 also holds metadata of the file, complex numbers, numbers of 8 bits and less as opaque
+//! bytes, and objects of layouts that are not understood. No names of dimensions.
 //!
 //! # Where the spec is silent
-//! 1. `layout` is not on the page, but every program writes and demands it: absent is read as dense,
-//!    and it is always written.
-//! 2. Maps of indefinite length and keys in the order above are what the programs write; so do we,
-//!    which gives the same bytes. The user's own keys follow in bytewise order. Any CBOR is read.
+//! 1. `layout` is not on the page of 0.1, but every program writes and demands it: absent is read as
+//!    dense, and it is always written.
+//! 2. Maps of indefinite length and keys in the order above are what the programs of 0.1 write; so do
+//!    we, which gives the same bytes. The user's own keys follow in bytewise order. Any CBOR is read,
+//!    but in version 2, where only its deterministic encoding is.
 //! 3. Numbers in zstd blobs are little-endian; a `data_endianness` there is ignored with a note.
-//! 4. The length of a decompressed blob follows from the shape; one that decodes to more or less, or
-//!    does not end with its last frame, is refused. A shape 65536 times larger than its compressed
-//!    bytes is refused before anything is decoded.
-//! 5. Compressed blobs are written with their content size: one frame below 32 MiB, else frames of
-//!    16 MiB, whatever the number of threads.
-//! 6. A type, encoding or layout that is not known costs its own tensor, with a note; the rest is
-//!    read.
-//! 7. Names may repeat: both are listed, looking one up finds the first. Saving them is refused.
-//! 8. Blobs may be the same run, which is noted; overlapping in part is refused, and so is a blob
-//!    that reaches into the magic or the index.
-//! 9. The sparse layouts exist in the programs only: all integers u64, `sparsecoo` is records of
-//!    coordinates and value, `sparsecsr` is row starts, columns, values. Where the lengths do not
-//!    fit, the blob is kept as it is.
-//! 10. A checksum of another kind is noted and kept. An index of no bytes is refused; a lenient
+//! 4. The length of a decompressed blob follows from the shape, or is stated; one that decodes to more
+//!    or less, or does not end with its last frame, is refused. A shape 65536 times larger than its
+//!    compressed bytes is refused before anything is decoded. Where a sparse component of 1.0 or 1.1
+//!    does not say its length, it is decoded once to learn it.
+//! 5. Compressed blobs of 0.1 are written with their content size: one frame below 32 MiB, else frames
+//!    of 16 MiB, whatever the number of threads.
+//! 6. A type or encoding that is not known, and in 0.1 a layout, costs its own tensor, with a note; the
+//!    rest is read. In version 2 an unknown `dtype` is refused, as its page demands.
+//! 7. Names may repeat before version 2: both are listed, looking one up finds the first. Saving them
+//!    is refused.
+//! 8. Blobs may be the same run, which is noted before version 2; overlapping in part is refused, and
+//!    so is a blob that reaches into the magic, the index or the footer. Bytes between them may be any.
+//! 9. The sparse layouts of 0.1 exist in the programs only: all integers u64, `sparsecoo` is records of
+//!    coordinates and value, `sparsecsr` is row starts, columns, values. Where the lengths do not fit,
+//!    there and in 1.x, the parts are kept as they are.
+//! 10. A checksum of another kind is noted, and kept in 0.1. An index of no bytes is refused; a lenient
 //!     reader takes it for an empty one.
+//! 11. A file of 1.0, 1.1 or 1.2 is written again as version 2 unless 0.1 is asked for: what it may hold
+//!     has a place there.
+//! 12. Version 2 is written in the canonical form, but that names stay as they are: the reference
+//!     demands Unicode's composed form (NFC) of canonical files, and its reader does not. With
+//!     `align` below 65536 blobs are in the order of the tensors. Blobs with the same bytes are one.
+//! 13. Truths that are neither 0 nor 1 are true; in version 2 they are refused, and 0 and 1 are written.
+//!     Columns of compressed rows rise in version 2; rows where they do not are written as coordinates.
+//! 14. A shard `n` of `model.zt` is `model-n.zt` beside it. Where it is missing, or the file was not
+//!     opened by its name, its tensors are listed and cannot be read. It is not written.
+//! 15. Keys of version 2 that have no meaning are ignored with a note, and not written again. Checksums
+//!     are compared whenever all of a part is read; a slice of it is not checked, but by `verify`.
+//! 16. Numbers of 8 bits and less are kept under the names that safetensors has for them, such as
+//!     `F8_E4M3`. The types of the parts of other opaque objects are metadata, `ztensor:types`.
 
 mod blobs;
 mod checksum;
@@ -223,6 +276,10 @@ impl Format for ZTensor {
             Some(_) => Match::Yes,
             None => Match::No,
         }
+    }
+
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[&Version2]
     }
 
     fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
