@@ -1,6 +1,5 @@
 //! Bytes that a file speaks of and that are not there.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::Source;
@@ -11,8 +10,8 @@ use crate::error::{Error, Result};
 pub(crate) enum Absent {
     /// There is no folder to look for them in.
     Unsupported { format: &'static str, what: String },
-    /// The file they are in cannot be opened.
-    File(PathBuf, ErrorKind),
+    /// The file they are in cannot be opened, for a reason that the system numbers.
+    File(PathBuf, i32),
 }
 
 impl Absent {
@@ -22,7 +21,9 @@ impl Absent {
                 format,
                 what: what.clone(),
             },
-            Absent::File(path, kind) => Error::from(std::io::Error::from(*kind)).in_file(path),
+            Absent::File(path, code) => {
+                Error::from(std::io::Error::from_raw_os_error(*code)).in_file(path)
+            }
         }
     }
 }

@@ -60,11 +60,7 @@ impl Plan {
             ("sha256", Some(Algorithm::Sha256)),
         ];
         let asked = how.options.choose("checksum", &algorithms)?;
-        let had = match tensor.hints.text(hint::CHECKSUM) {
-            // What this generation has for it.
-            Some("xxh3") => Some("crc32c"),
-            had => had,
-        };
+        let had = tensor.hints.text(hint::CHECKSUM);
         let known = algorithms.iter().find(|(name, _)| Some(*name) == had);
         let kept_checksum = match (asked, known) {
             (None, None) => had.map(String::from),

@@ -11,7 +11,7 @@ use super::footer::Footer;
 use super::manifest::{self, Manifest, Object, Part, Shard};
 use super::{ALIGNMENT, COORDINATES, DENSE, LEAST_ALIGNMENT, ROWS, ZSTD};
 use crate::bundle::Bundle;
-use crate::bytes::{Absent, Bytes, Digest, Filter, Source};
+use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
@@ -103,7 +103,7 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     let opened = match Source::open(&path) {
         Ok(opened) => opened,
         Err(Error::Io { source, .. }) => {
-            let why = Absent::File(path, source.kind());
+            let why = Absent::File(path, source.raw_os_error().unwrap_or(0));
             return Ok(Source::absent(shard.size, why));
         }
         Err(error) => return Err(error),
@@ -168,10 +168,12 @@ impl Reader<'_> {
                 return Err(Error::malformed(part.at, why));
             };
             let digest = self.digest(part, &key)?;
-            let word = digest
-                .as_ref()
-                .map_or("none", |digest| checksum::name(digest.algorithm));
-            hints.set(hint::CHECKSUM, word);
+            // The usual one goes without saying.
+            match digest.as_ref().map(|digest| digest.algorithm) {
+                Some(Algorithm::Xxh3) => {}
+                Some(algorithm) => hints.set(hint::CHECKSUM, checksum::name(algorithm)),
+                None => hints.set(hint::CHECKSUM, "none"),
+            }
             let Some(bytes) = self.bytes(part)? else {
                 let encoding = part.encoding.as_deref().unwrap_or_default();
                 let text = format!("the encoding {encoding:?} is unknown");
