@@ -10,10 +10,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value as Json, json};
 
 use super::keys::KeyNames;
+use super::lower::has_place;
 use crate::bundle::Bundle;
-use crate::bytes::wide;
-use crate::error::{Error, Result};
-use crate::format::{Holds, Info, Names, StorageKind};
+use crate::bytes::{Bytes, Endian, wide};
+use crate::error::{Aspect, Error, Result};
+use crate::format::{Format, Names, StorageKind};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Meta;
@@ -24,20 +25,20 @@ use crate::tensor::{Dim, Order, Storage, Tensor};
 pub(super) const FIELD: &str = "train";
 
 /// Whether a tensor is a train that the target could keep as cores.
-pub(super) fn can_be_parted(tensor: &Tensor, holds: &Holds) -> bool {
+pub(super) fn can_be_parted(tensor: &Tensor, format: &dyn Format) -> bool {
     let Storage::Train { ranks, cores } = tensor.storage() else {
         return false;
     };
-    let dtype = tensor.dtype();
+    let (dtype, holds) = (tensor.dtype(), &format.info().holds);
     let fits = |size: &u64| (holds.size.0..=holds.size.1).contains(size);
-    let ndim = core_dims([1; 3], dtype, holds).len();
+    let ndim = core_dims([1; 3], dtype, format).len();
     !cores.is_empty()
         && !holds.kinds.contains(&StorageKind::Train)
         && holds.kinds.contains(&StorageKind::Dense)
         && holds.names == Names::Flat
         && holds.orders.contains(&Order::Row)
         && holds.numbers.contains(&dtype.number)
-        && holds.arities.contains(&core_dtype(dtype, holds).arity)
+        && holds.arities.contains(&core_dtype(dtype, format).arity)
         && (holds.ndim.0..=holds.ndim.1).contains(&wide(ndim))
         && ranks.iter().chain(&tensor.indexed_sizes()).all(fits)
         && !tensor.is_packed()
@@ -53,16 +54,28 @@ pub(super) fn train_json(tensor: &Tensor, suffix: &str) -> Json {
 }
 
 /// The element type of cores in the target.
-fn core_dtype(dtype: DType, holds: &Holds) -> DType {
-    match holds.arities.contains(&dtype.arity) {
+fn core_dtype(dtype: DType, format: &dyn Format) -> DType {
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers {
+            number: dtype.number,
+            endian: Endian::Little,
+            bytes: Bytes::memory(vec![0; dtype.width()]),
+        },
+    };
+    // Not every number of a format need have every arity of it.
+    let has_place = |scalar| has_place(format, &Bundle::of(scalar), &[Aspect::Number]);
+    let is_held = format.info().holds.arities.contains(&dtype.arity)
+        && Tensor::new(vec![], dtype, vec![], storage).is_ok_and(has_place);
+    match is_held {
         true => dtype,
         false => DType::real(dtype.number),
     }
 }
 
 /// The dimensions of a core in the target.
-fn core_dims(sizes: [u64; 3], dtype: DType, holds: &Holds) -> Vec<Dim> {
-    let parts = match core_dtype(dtype, holds) == dtype {
+fn core_dims(sizes: [u64; 3], dtype: DType, format: &dyn Format) -> Vec<Dim> {
+    let parts = match core_dtype(dtype, format) == dtype {
         true => None,
         false => Some(wide(dtype.arity.count())),
     };
@@ -70,11 +83,11 @@ fn core_dims(sizes: [u64; 3], dtype: DType, holds: &Holds) -> Vec<Dim> {
 }
 
 /// The cores of a train, as the target keeps them; the first has its metadata.
-pub(super) fn parted(tensor: &Tensor, info: &Info, limits: &Limits) -> Result<Vec<Tensor>> {
+pub(super) fn parted(tensor: &Tensor, format: &dyn Format, limits: &Limits) -> Result<Vec<Tensor>> {
     let Storage::Train { ranks, cores } = tensor.storage() else {
         return Err(Error::invalid("only a train has cores"));
     };
-    let (sizes, holds) = (tensor.sizes()?, &info.holds);
+    let sizes = tensor.sizes()?;
     let links = ranks.iter().zip(ranks.iter().skip(1));
     let mut parts = Vec::with_capacity(cores.len());
     for ((values, size), (rank, next)) in cores.iter().zip(sizes).zip(links) {
@@ -82,8 +95,8 @@ pub(super) fn parted(tensor: &Tensor, info: &Info, limits: &Limits) -> Result<Ve
             order: Order::Row,
             values: values.clone(),
         };
-        let dims = core_dims([*rank, size, *next], tensor.dtype(), holds);
-        let dtype = core_dtype(tensor.dtype(), holds);
+        let dims = core_dims([*rank, size, *next], tensor.dtype(), format);
+        let dtype = core_dtype(tensor.dtype(), format);
         let mut part = Tensor::within(dims, dtype, vec![], storage, limits)?;
         part.hints.clone_from(&tensor.hints);
         parts.push(part);

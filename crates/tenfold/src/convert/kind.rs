@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::carry::symmetries_json;
 use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
+use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
@@ -12,6 +13,9 @@ use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmet
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
 pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    if let Some(bytes) = opaque::carried(step, tensor)? {
+        return Ok(bytes);
+    }
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
     let loses_symmetry = !tensor.symmetries().is_empty() && !holds.symmetry;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::carry::{MOST, NAME, VERSION, hint};
 use super::cores::{self, Cores};
+use super::opaque;
 use super::typed::meta_of;
 use crate::bundle::Bundle;
 use crate::bytes::wide;
@@ -221,9 +222,14 @@ impl Made {
                 (joined.name, joined.tensor, joined.others)
             }
         };
-        let mut made = named(&plain, fields)?;
-        made = labelled(made, fields, limits)?;
-        made = with_symmetries(made, fields, limits)?;
+        let mut made = match fields.get("opaque") {
+            Some(opaque) => opaque::restored(&plain, opaque, limits)?,
+            None => {
+                let made = named(&plain, fields)?;
+                let made = labelled(made, fields, limits)?;
+                with_symmetries(made, fields, limits)?
+            }
+        };
         if let Some(metadata) = fields.get("metadata") {
             let metadata = meta_of(metadata).ok_or_else(|| wrong("metadata"))?;
             made.meta = made.meta.joined(metadata);
@@ -268,7 +274,7 @@ fn parse(carried: &Value) -> Result<Fields> {
     }
 }
 
-fn wrong(field: &str) -> Error {
+pub(super) fn wrong(field: &str) -> Error {
     Error::invalid(format!("its {field} cannot be read"))
 }
 
@@ -364,7 +370,11 @@ fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<T
     let Some(symmetries) = fields.get("symmetries") else {
         return Ok(tensor);
     };
-    let symmetries = symmetries.as_array().ok_or_else(|| wrong("symmetries"))?;
+    tensor.repacked(symmetries_of(symmetries, limits)?, limits)
+}
+
+pub(super) fn symmetries_of(json: &Json, limits: &Limits) -> Result<Vec<Symmetry>> {
+    let symmetries = json.as_array().ok_or_else(|| wrong("symmetries"))?;
     limits.check_symmetries(wide(symmetries.len()))?;
     let one = |json: &Json| {
         let places = json.get("permutation")?.as_array()?.iter();
@@ -376,5 +386,5 @@ fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<T
         })
     };
     let symmetries: Option<Vec<Symmetry>> = symmetries.iter().map(one).collect();
-    tensor.repacked(symmetries.ok_or_else(|| wrong("symmetries"))?, limits)
+    symmetries.ok_or_else(|| wrong("symmetries"))
 }

@@ -81,6 +81,27 @@ fn every_train_comes_back_from_ztensor_with_the_same_bytes() {
 }
 
 #[test]
+fn trains_come_back_from_safetensors_too() {
+    let mut bundle = Bundle::new();
+    bundle.push(Key::flat("z"), train(1));
+    bundle.push(Key::flat("b"), dense(&[2], &[1.0, 2.0]));
+    bundle.push(Key::tree(vec!["enc".into(), "w".into()]), train(2));
+    let bytes = write("safetensors", &bundle).unwrap();
+    let found = read("safetensors", &bytes, &ReadOptions::default());
+    let found = found.unwrap().bundle;
+    assert!(found.notes().is_empty(), "{:?}", found.notes());
+    for (key, tensor) in bundle.entries() {
+        let back = found.get(&key.to_string()).unwrap();
+        assert_eq!(meaning(back), meaning(tensor), "{key}");
+    }
+    assert_eq!(found.entries().len(), 3);
+    // Its tensors are sorted, so that the text has another order; from then on it keeps that.
+    let again = write("safetensors", &found).unwrap();
+    let found = read("safetensors", &again, &ReadOptions::default()).unwrap();
+    assert_eq!(write("safetensors", &found.bundle).unwrap(), again);
+}
+
+#[test]
 fn trains_among_other_tensors_keep_their_order_and_all_they_have() {
     let mut named = train(2);
     let dims = ["x", "y", "z"].iter().zip([2, 3, 2]);
