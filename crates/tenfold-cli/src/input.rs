@@ -56,6 +56,11 @@ pub(crate) fn open_towards(
 
 /// Opens a file, or standard input for `-`, so that it can be read by position.
 pub(crate) fn source(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
+    let source = uncounted(path, reading, streams)?;
+    Ok(source.counted(streams.reads()))
+}
+
+fn uncounted(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
     let limits = &reading.limits.0;
     if path != Path::new(DASH) {
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;

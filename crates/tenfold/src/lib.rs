@@ -64,8 +64,8 @@ pub use number::{
     Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
 };
 pub use tensor::{
-    Address, Cell, Density, Dim, Operation, Order, Packing, Pick, Placed, Size, Slice, Storage,
-    Symmetry, Tensor, Tolerance,
+    Address, Cell, Density, Dim, Labels, Operation, Order, Packing, Pick, Placed, Size, Slice,
+    Storage, Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

@@ -113,7 +113,10 @@ fn labels(word: &str) -> Result<(String, PathBuf), String> {
 
 fn labels_out(word: &str) -> Result<(String, PathBuf), String> {
     match word.split_once('=') {
-        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => Ok((dim.into(), file.into())),
+        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => {
+            // As `--labels` spells it; a file that begins so is still `./@file`.
+            Ok((dim.into(), file.strip_prefix('@').unwrap_or(file).into()))
+        }
         _ => Err("labels are written to DIM=FILE".into()),
     }
 }

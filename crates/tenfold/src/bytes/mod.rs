@@ -7,6 +7,7 @@
 mod digest;
 mod extent;
 mod filter;
+mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
@@ -27,6 +28,7 @@ pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
 pub(crate) use filter::{Compressor, Filter};
+pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
 pub use progress::Progress;
 pub use records::RecordsBuilder;

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Progress;
 use super::extent::in_pieces;
 use super::shelf::Held;
 use crate::error::{Error, Result};
@@ -29,6 +30,8 @@ struct Positioned {
     /// Where the source begins in the file.
     start: u64,
     len: u64,
+    /// Counts what is read.
+    progress: Option<Progress>,
 }
 
 /// Bytes that are worked out when they are asked for.
@@ -100,7 +103,25 @@ impl Source {
 
     /// Reads a part of a file that others have parts of too.
     pub(super) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
-        Source(Kind::File(Arc::new(Positioned { file, start, len })))
+        Source(Kind::File(Arc::new(Positioned {
+            file,
+            start,
+            len,
+            progress: None,
+        })))
+    }
+
+    /// The same source, which counts what is read of its file in `progress`.
+    #[must_use]
+    pub fn counted(self, progress: &Progress) -> Source {
+        match self.0 {
+            Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
+                file: positioned.file.clone(),
+                progress: Some(progress.clone()),
+                ..*positioned
+            }))),
+            other => Source(other),
+        }
     }
 
     /// Takes bytes that are in memory already.
@@ -160,6 +181,9 @@ impl Source {
         match &self.0 {
             Kind::File(positioned) => {
                 let Positioned { file, start, .. } = &**positioned;
+                if let Some(progress) = &positioned.progress {
+                    progress.add(wanted);
+                }
                 match file.read_exact_at(buffer, at.saturating_add(*start)) {
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
                         Error::malformed(at, "the file became shorter while it was read"),
