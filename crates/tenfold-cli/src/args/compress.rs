@@ -9,7 +9,7 @@ use tenfold_train::Caps;
 use super::convert::{Permission, aspects};
 use super::number::number;
 use super::transform::{share, size_list};
-use super::{Choice, Part, Reading, Saving};
+use super::{Choice, Files, Part, Reading, Saving};
 
 /// The arguments of `compress`.
 #[derive(Args)]
@@ -131,7 +131,7 @@ pub(crate) enum TtCommand {
     /// Say how trains are built: ranks, sizes, norms, and the singular values at every bond
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
                             tenfold tt info model.zt:enc.w --json")]
-    Info(TtFiles),
+    Info(Files),
     /// Write trains anew with smaller ranks
     #[command(
         after_help = "Example:\n  tenfold tt round field.blz small.blz --eps 1e-3\n  \
@@ -145,20 +145,7 @@ pub(crate) enum TtCommand {
     Dot(TtDot),
     /// Print the norm of a train: the root of the sum of squares over all cells
     #[command(after_help = "Example:\n  tenfold tt norm field.blz")]
-    Norm(TtFiles),
-}
-
-/// The arguments of `tt info` and `tt norm`.
-#[derive(Args)]
-pub(crate) struct TtFiles {
-    /// The files, or tensors of them as in `FILE:KEY`; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Print JSON, one object a file and line
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+    Norm(Files),
 }
 
 /// The arguments of `tt round`.

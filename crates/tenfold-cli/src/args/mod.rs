@@ -28,7 +28,7 @@ use tenfold::{Format, Mode, formats};
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::Choice;
 pub(crate) use compress::{
-    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtFiles, TtRound,
+    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound,
 };
 pub(crate) use convert::{Cast, Convert, allow};
 pub(crate) use diff::Diff;

@@ -54,7 +54,8 @@ pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
             streams.note(&line.word, &format!("{name}expanded as {dtype} {shape}"));
         }
     }
-    if n_trains == 0 {
+    // A part of a train may be no train: its cells are worked out all the same.
+    if n_trains == 0 && line.address.is_whole() {
         let file = line.word.display();
         let why = format!("there is no train in {file}: tenfold convert writes it anew");
         return Err(Failure::usage(why));

@@ -91,6 +91,13 @@ pub(crate) fn ranks_text<T: Display + Ord>(ranks: &[T], most_listed: usize) -> S
     }
 }
 
+/// Bytes of all cells of a tensor in their own number type; as many as can be counted.
+pub(crate) fn dense_len(tensor: &Tensor) -> u64 {
+    let width = u128::try_from(tensor.dtype().width()).unwrap_or(u128::MAX);
+    let cells = tensor.cells().unwrap_or(u128::MAX);
+    u64::try_from(cells.saturating_mul(width)).unwrap_or(u64::MAX)
+}
+
 /// How one size compares to another, such as `12.5 times smaller`.
 pub(crate) fn ratio_text(before: u64, after: u64) -> String {
     let tenths = |one: u64, other: u64| {

@@ -3,6 +3,7 @@
 mod address;
 mod carried;
 mod compress;
+mod compress_many;
 mod convert;
 mod convert_many;
 mod corpus;

@@ -59,3 +59,21 @@ fn a_value_without_room_is_refused_unless_permitted() {
     let shown = tenfold(["show".into(), folder.path().join("a.npy")]).text();
     assert_eq!(shown, "u8 [2, 2] dense\n[[  1   2]\n [255 255]]\n");
 }
+
+#[test]
+fn a_part_of_a_train_is_expanded_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = smooth([12, 10, 8]);
+    doubles(&folder, "a.npy", "(12, 10, 8)", &cells);
+    let words = ["compress", "@a.npy", "@a.blz", "--eps", "1e-7", "--force"];
+    assert_eq!(ran_in(&folder, &words).exit, Exit::Fine);
+    for (slice, shape) in [("3, :, 7", "[10]"), ("3:5, :, :", "[2, 10, 8]")] {
+        let words = ["reconstruct", "@a.blz", slice, "@b.npy", "--force"];
+        let ran = ran_in(&folder, &words);
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+        let shown = tenfold(["show".into(), folder.path().join("b.npy")]).text();
+        assert!(shown.starts_with(&format!("f64 {shape} dense")), "{shown}");
+    }
+    let found = cells_of(&folder.path().join("b.npy"));
+    assert!(distance(&cells[240..400], &found) < 1e-6);
+}

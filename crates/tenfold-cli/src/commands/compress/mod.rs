@@ -168,7 +168,7 @@ fn options<'a>(nearness: &Nearness) -> Result<Options<'a>, Failure> {
 /// How the tolerance was asked for, such as `1e-6 asked for`.
 fn asked(nearness: &Nearness) -> String {
     let mut asked = Vec::new();
-    asked.extend(nearness.eps.map(|eps| format!("{eps:e}")));
+    asked.extend(nearness.eps.map(tolerance_text));
     asked.extend(
         nearness
             .abs_error
@@ -177,5 +177,13 @@ fn asked(nearness: &Nearness) -> String {
     match asked.as_slice() {
         [] => String::new(),
         asked => format!(", {} asked for", asked.join(" and ")),
+    }
+}
+
+/// A tolerance as people write it, such as `1e-6`.
+fn tolerance_text(tolerance: f64) -> String {
+    match tolerance == 0.0 {
+        true => "0".into(),
+        false => format!("{tolerance:e}"),
     }
 }

@@ -4,8 +4,8 @@ use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Numbers, Spool, Storage, Ten
 use tenfold_train::Error as TrainError;
 
 use super::super::output::Content;
-use super::options;
 use super::work::{self, Made, Work};
+use super::{options, tolerance_text};
 use crate::args::{Choice, Compress};
 use crate::before::Before;
 use crate::failure::Failure;
@@ -68,14 +68,17 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
                 true => "a .blz file or a sweep is of one tensor",
                 false => "--reshape and --qubits are for one tensor",
             };
+            let elsewhere = match is_one {
+                true => "; a .zt file holds them all",
+                false => "; --only chooses too",
+            };
             let file = content
                 .file
                 .as_deref()
                 .unwrap_or_else(|| std::path::Path::new("FILE"));
             let file = file.display();
             return Err(Failure::usage(format!(
-                "{why}, and there are {count}: name one, as in {file}:KEY, of {some}; a .zt file \
-                 holds them all"
+                "{why}, and there are {count}: name one, as in {file}:KEY, of {some}{elsewhere}"
             )));
         }
     }
@@ -117,10 +120,13 @@ pub(super) fn carry_out(
     }
     if !is_lone && entries.iter().all(|entry| entry.made().is_none()) {
         let why = match work.nearness.eps {
-            Some(eps) => format!("no tensor gets smaller at --eps {eps:e}"),
+            Some(eps) => format!("no tensor gets smaller at --eps {}", tolerance_text(eps)),
             None => "no tensor gets smaller".into(),
         };
-        let first = entries.iter().find_map(|entry| match &entry.fate {
+        let chosen = entries
+            .iter()
+            .filter(|entry| is_chosen(work.choice, &entry.name));
+        let first = chosen.into_iter().find_map(|entry| match &entry.fate {
             Fate::Kept(reason) => Some(format!(": {} is kept, {reason}", entry.name)),
             Fate::Made(_) => None,
         });

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use tenfold::Tensor;
-
 use super::asked;
 use super::plan::{Entry, Fate};
 use super::work::Made;
 use crate::args::Nearness;
 use crate::render::{
-    Row, Table, bytes_text, counted, plain, ranks_text, ratio_text, rough, shape_text,
+    Row, Table, bytes_text, counted, dense_len, plain, ranks_text, ratio_text, rough, shape_text,
 };
 use crate::streams::Streams;
 
@@ -149,12 +147,4 @@ fn many(entries: &[Entry]) -> (String, Table) {
         ratio_text(before, after)
     );
     (head, table)
-}
-
-/// Bytes of all cells in their own number type.
-fn dense_len(tensor: &Tensor) -> u64 {
-    let width = u128::try_from(tensor.dtype().width()).unwrap_or(u128::MAX);
-    let len = tensor.cells().map(|cells| cells.saturating_mul(width));
-    len.and_then(|len| u64::try_from(len).ok())
-        .unwrap_or(u64::MAX)
 }

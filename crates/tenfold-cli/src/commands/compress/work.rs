@@ -8,6 +8,7 @@ use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, compr
 
 use crate::args::{Choice, Nearness, Reshaping};
 use crate::failure::Failure;
+use crate::render::{bytes_text, dense_len, ranks_text, ratio_text};
 
 /// What it takes to compress, and what is wanted.
 pub(super) struct Work<'a> {
@@ -67,15 +68,11 @@ impl Work<'_> {
             None => dense,
         };
         let sizes = shaped.sizes()?;
-        let width = u64::try_from(tensor.dtype().width()).unwrap_or(u64::MAX);
-        let cells = sizes
-            .iter()
-            .fold(1, |all: u64, size| all.saturating_mul(*size));
         Ok(Prepared {
             own,
             sizes,
             source: AnySource::new(shaped, self.limits)?,
-            len: cells.saturating_mul(width),
+            len: dense_len(tensor),
         })
     }
 
@@ -169,7 +166,6 @@ fn own_cell(error: Error, prepared: &Prepared) -> Error {
 
 /// Why a tensor is refused that would be larger as a train.
 pub(super) fn too_large(before: u64, made: &Made) -> Failure {
-    use crate::render::{bytes_text, ranks_text, ratio_text};
     let after = made.report.train_len;
     let ranks = ranks_text(&made.train.ranks(), 40);
     Failure::refused(&format!(

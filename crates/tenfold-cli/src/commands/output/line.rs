@@ -16,7 +16,7 @@ use crate::streams::Streams;
 pub(in crate::commands) struct Line {
     /// The file to read, as it stands on the command line.
     pub(in crate::commands) word: PathBuf,
-    address: Address,
+    pub(in crate::commands) address: Address,
     pub(in crate::commands) destination: Option<Destination>,
 }
 

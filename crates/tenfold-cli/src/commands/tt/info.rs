@@ -7,11 +7,11 @@ use tenfold_train::AnyTrain;
 
 use super::super::{Outcome, each_file};
 use super::Trains;
-use crate::args::TtFiles;
+use crate::args::Files;
 use crate::exit::Exit;
 use crate::render::{
-    Json, Row, Table, bytes_text, describe, element, plain, ranks_text, ratio, ratio_text,
-    shape_text, shown_name,
+    Json, Row, Table, bytes_text, dense_len, describe, element, plain, ranks_text, ratio,
+    ratio_text, shape_text, shown_name,
 };
 use crate::streams::Out;
 use crate::streams::Streams;
@@ -25,7 +25,7 @@ struct Built<'a> {
     spectra: Vec<Vec<f64>>,
 }
 
-pub(super) fn run(args: &TtFiles, streams: &mut Streams) -> Outcome {
+pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
     each_file(&args.files, streams, |file, streams| {
         let trains = Trains::open(file, &args.reading, streams)?;
         let mut built = Vec::new();
@@ -50,13 +50,6 @@ impl Built<'_> {
     /// Bytes of the cores.
     fn len(&self) -> u64 {
         self.tensor.storage().stored_len()
-    }
-
-    /// Bytes of all cells; as many as can be counted.
-    fn dense_len(&self) -> u64 {
-        let width = u128::try_from(self.tensor.dtype().width()).unwrap_or(u128::MAX);
-        let cells = self.tensor.cells().unwrap_or(u128::MAX);
-        u64::try_from(cells.saturating_mul(width)).unwrap_or(u64::MAX)
     }
 
     /// The rank of every bond between dimensions, and the most that the sizes around it allow.
@@ -92,7 +85,7 @@ fn print(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Result<()>
         let mut line = |name: &str, text: String| table.push(Row::new([name.to_owned(), text]));
         line("ranks", ranks_text(&built.train.ranks(), 40));
         line("numbers", built.train.count().to_string());
-        let (len, dense) = (built.len(), built.dense_len());
+        let (len, dense) = (built.len(), dense_len(built.tensor));
         let (small, large) = (bytes_text(len), bytes_text(dense));
         let ratio = ratio_text(dense, len);
         line("size", format!("{small}, expanded {large}: {ratio}"));
@@ -140,7 +133,7 @@ fn print_json(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Resul
                     json.name("ranks")?.numbers(built.train.ranks())?;
                     json.name("numbers")?.number(built.train.count())?;
                     json.name("bytes")?.number(built.len())?;
-                    let ratio = ratio(built.dense_len(), built.len());
+                    let ratio = ratio(dense_len(built.tensor), built.len());
                     json.name("ratio")?.float(ratio)?;
                     json.name("norm")?.float(built.norm)?;
                     json.name("spectra")?.list(|json| {

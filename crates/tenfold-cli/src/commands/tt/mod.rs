@@ -9,7 +9,7 @@ use tenfold::{Info, Key, Number, Storage, Tensor, write_number};
 use tenfold_train::AnyTrain;
 
 use super::{Outcome, each_file};
-use crate::args::{Reading, Tt, TtCommand, TtDot, TtFiles};
+use crate::args::{Files, Reading, Tt, TtCommand, TtDot};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -92,7 +92,7 @@ fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-fn norm(args: &TtFiles, streams: &mut Streams) -> Outcome {
+fn norm(args: &Files, streams: &mut Streams) -> Outcome {
     let is_lone = args.files.len() == 1;
     each_file(&args.files, streams, |file, streams| {
         let norm = Trains::open(file, &args.reading, streams)?.only()?.norm()?;
