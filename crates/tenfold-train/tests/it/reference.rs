@@ -59,7 +59,7 @@ fn triangle<T: Scalar>(rows: &[Vec<T>]) -> Vec<Vec<T>> {
             let inner: T = pairs.map(|(x, y)| x.conjugate() * *y).sum();
             found[place][at] = inner;
             for (value, unit) in column.iter_mut().zip(unit) {
-                *value = *value - inner * *unit;
+                *value += -(inner * *unit);
             }
         }
         let length = norm(&column);
