@@ -7,6 +7,7 @@
 mod digest;
 mod extent;
 mod filter;
+mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
@@ -27,6 +28,7 @@ pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
 pub(crate) use filter::{Compressor, Filter};
+pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
 pub use progress::Progress;
 pub use records::RecordsBuilder;
@@ -34,8 +36,8 @@ pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
 pub use sink::Sink;
 pub use size::bytes_text;
-pub use source::Source;
-pub(crate) use source::{Compute, narrow, wide};
+pub use source::{Compute, Source};
+pub(crate) use source::{narrow, wide};
 pub use spool::Spool;
 pub(crate) use spool::scratch_file;
 pub(crate) use threads::{Threads, in_order, share_out};

@@ -4,13 +4,17 @@ use serde_json::{Value as Json, json};
 
 use super::carry::symmetries_json;
 use super::lower::{Step, rebuilt};
+use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
-use crate::tensor::{Address, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
+use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
 pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    if let Some(bytes) = opaque::carried(step, tensor)? {
+        return Ok(bytes);
+    }
     let has = |kind| step.info.holds.kinds.contains(&kind);
     let loses_symmetry = !tensor.symmetries().is_empty() && !step.info.holds.symmetry;
     let is_dense = has(StorageKind::Dense);
@@ -152,7 +156,7 @@ fn percent(part: u128, whole: u128) -> String {
 fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     let placed = tensor.placed(&step.how.limits)?;
     let dense = dense_len(&placed.tensor);
-    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed);
+    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed)?;
     let tier = if is_carried {
         Tier::Carried
     } else {
@@ -170,20 +174,23 @@ fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Carries the labels of the mapped dimensions, and which blocks are there if not all are.
-fn carry_labels(step: &mut Step, placed: &Placed) -> bool {
-    let n_blocks = u128::from(wide(placed.blocks.len()));
-    let all = n_blocks.saturating_add(placed.absent);
-    let len: usize = placed.labels.iter().flatten().map(String::len).sum();
+fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
+    let all = u128::from(placed.n_blocks()).saturating_add(placed.absent);
+    let len: usize = placed.labels.iter().map(Labels::text_len).sum();
     // Whether there is room is seen from the text; these would take too long to make one of.
     if all > MOST_BLOCKS || len > MOST_LABELS {
-        return false;
+        return Ok(false);
     }
     let blocks = match placed.absent {
         0 => Json::Null,
-        _ => json!(placed.blocks),
+        _ => json!(placed.blocks()?),
     };
-    let labels = json!({ "dims": placed.labels, "blocks": blocks });
-    step.carry("labels", labels)
+    let lists = placed
+        .labels
+        .iter()
+        .map(|list| list.iter().collect::<Vec<_>>());
+    let labels = json!({ "dims": lists.collect::<Vec<_>>(), "blocks": blocks });
+    Ok(step.carry("labels", labels))
 }
 
 /// The most bytes that labels may have together to be carried.

@@ -222,7 +222,10 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
-            add(Aspect::Shape, "dense values".into());
+            add(
+                Aspect::Shape,
+                "dense values, of which tenfold compress makes a train".into(),
+            );
         }
         Storage::Sparse {
             address: Address::Labels,

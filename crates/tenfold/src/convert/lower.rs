@@ -12,7 +12,7 @@ use super::typed::meta_json;
 use super::{dims, kind};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result, Tier};
-use crate::format::{Carries, Format, Info, WriteOptions};
+use crate::format::{Carries, Format, Info, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
@@ -31,7 +31,7 @@ pub(super) fn lower(
     let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
     lowered.hints = bundle.hints.clone();
-    lowered.meta = lower_meta(bundle, info, &mut carrier, &mut changes);
+    lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
     let names = KeyNames::of(bundle, info, how);
     for (key, tensor) in bundle.entries() {
         let name = names.name(key, tensor);
@@ -58,16 +58,24 @@ pub(super) fn lower(
 /// Metadata of the file: a format without any keeps what is its own.
 fn lower_meta(
     bundle: &Bundle,
-    info: &Info,
+    format: &dyn Format,
     carrier: &mut Carrier,
     changes: &mut Vec<Loss>,
 ) -> Meta {
+    let info = format.info();
     let own = format!("{}:", info.name);
-    let is_kept = |name: &str| match info.holds.meta.file {
-        true => info.holds.carries != Carries::File || name != NAME,
+    let fits = |name: &str, value: &Value| {
+        let mut alone = Bundle::new();
+        alone.meta.set(name, value.clone());
+        has_place(format, &alone, &[Aspect::Metadata])
+    };
+    let is_ours = |name: &str| info.holds.carries == Carries::File && name == NAME;
+    let is_kept = |name: &str, value: &Value| match info.holds.meta.file {
+        true => !is_ours(name) && fits(name, value),
         false => name.starts_with(&own),
     };
-    let (kept, lost): (Vec<_>, Vec<_>) = bundle.meta.iter().partition(|(name, _)| is_kept(name));
+    let all = bundle.meta.iter();
+    let (kept, lost): (Vec<_>, Vec<_>) = all.partition(|(name, value)| is_kept(name, value));
     if !lost.is_empty() {
         let tier = match carrier.add_file("file", meta_json(&lost)) {
             true => Tier::Carried,
@@ -83,6 +91,12 @@ fn lower_meta(
         });
     }
     of_pairs(kept)
+}
+
+/// Whether a format has nothing of its own against a bundle, as far as these aspects go.
+fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {
+    let losses = format.quirks(bundle);
+    losses.iter().all(|loss| !aspects.contains(&loss.aspect))
 }
 
 fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
@@ -172,8 +186,14 @@ impl Step<'_> {
         let scalar = Tensor::new(vec![], DType::real(Number::F32), vec![], storage);
         let Ok(mut scalar) = scalar else { return false };
         scalar.meta.set(name, value.clone());
-        let losses = self.format.quirks(&Bundle::of(scalar));
-        losses.iter().all(|loss| loss.aspect != Aspect::Metadata)
+        has_place(self.format, &Bundle::of(scalar), &[Aspect::Metadata])
+    }
+
+    /// Whether the target has a word for the layout of an opaque tensor.
+    pub(super) fn has_layout(&self, tensor: &Tensor) -> bool {
+        let aspects = [Aspect::Skipped, Aspect::Shape];
+        self.info.holds.kinds.contains(&StorageKind::Opaque)
+            && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)
     }
 
     /// Takes the narrowest number type that the target has and that holds every value; where there

@@ -8,6 +8,7 @@ mod keys;
 mod kind;
 mod losses;
 mod lower;
+mod opaque;
 mod restore;
 mod save;
 mod typed;

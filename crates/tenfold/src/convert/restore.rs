@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value as Json};
 
 use super::carry::{MOST, NAME, VERSION, hint};
+use super::opaque;
 use super::typed::meta_of;
 use crate::bundle::Bundle;
 use crate::bytes::wide;
@@ -193,9 +194,14 @@ impl Made {
         if fields.get("shape").and_then(Json::as_array) != Some(&sizes) {
             return Err(Error::invalid("it was written for another shape"));
         }
-        let mut made = named(tensor, fields)?;
-        made = labelled(made, fields, limits)?;
-        made = with_symmetries(made, fields, limits)?;
+        let mut made = match fields.get("opaque") {
+            Some(opaque) => opaque::restored(tensor, opaque, limits)?,
+            None => {
+                let made = named(tensor, fields)?;
+                let made = labelled(made, fields, limits)?;
+                with_symmetries(made, fields, limits)?
+            }
+        };
         if let Some(metadata) = fields.get("metadata") {
             let metadata = meta_of(metadata).ok_or_else(|| wrong("metadata"))?;
             made.meta = made.meta.joined(metadata);
@@ -240,7 +246,7 @@ fn parse(carried: &Value) -> Result<Fields> {
     }
 }
 
-fn wrong(field: &str) -> Error {
+pub(super) fn wrong(field: &str) -> Error {
     Error::invalid(format!("its {field} cannot be read"))
 }
 
@@ -332,7 +338,11 @@ fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<T
     let Some(symmetries) = fields.get("symmetries") else {
         return Ok(tensor);
     };
-    let symmetries = symmetries.as_array().ok_or_else(|| wrong("symmetries"))?;
+    tensor.repacked(symmetries_of(symmetries, limits)?, limits)
+}
+
+pub(super) fn symmetries_of(json: &Json, limits: &Limits) -> Result<Vec<Symmetry>> {
+    let symmetries = json.as_array().ok_or_else(|| wrong("symmetries"))?;
     limits.check_symmetries(wide(symmetries.len()))?;
     let one = |json: &Json| {
         let places = json.get("permutation")?.as_array()?.iter();
@@ -344,5 +354,5 @@ fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<T
         })
     };
     let symmetries: Option<Vec<Symmetry>> = symmetries.iter().map(one).collect();
-    tensor.repacked(symmetries.ok_or_else(|| wrong("symmetries"))?, limits)
+    symmetries.ok_or_else(|| wrong("symmetries"))
 }

@@ -43,7 +43,7 @@ pub use density::Density;
 pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
-pub(crate) use labels::{LabelSet, hash as hash_labels};
+pub use labels::Labels;
 pub use pack::{Packing, Tolerance};
 pub use pick::Pick;
 pub use placed::Placed;

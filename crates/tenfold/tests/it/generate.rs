@@ -81,6 +81,12 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
             }
         }
     }
+    if holds.meta.file {
+        for _ in 0..tape.below(3) {
+            let name = tape.text();
+            bundle.meta.set(name, tape.text().as_str());
+        }
+    }
     bundle
 }
 
@@ -192,7 +198,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
             StorageKind::Sparse => sparse(dims, dtype, tape, holds.symmetry),
             StorageKind::Labelled => labelled(dims, dtype, tape),
             StorageKind::Train => train(dims, dtype, tape),
-            StorageKind::Opaque => opaque(dtype, tape),
+            StorageKind::Opaque => opaque(format.info().name, dtype, tape),
         };
         if tenfold::losses(&Bundle::of(made.clone()), format)
             .iter()
@@ -403,11 +409,19 @@ fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
     Tensor::new(dims, dtype, vec![], Storage::Train { ranks, cores }).unwrap()
 }
 
-/// Bytes that only the format they come from can place: compressed rows of what is no matrix.
-fn opaque(dtype: DType, tape: &mut Tape) -> Tensor {
+/// Bytes that only the format they come from can place: small floats, or compressed rows of what is
+/// no matrix.
+fn opaque(format: &str, dtype: DType, tape: &mut Tape) -> Tensor {
     let dims = vec![Dim::indexed(2); 3];
-    let len = tape.below(20) as u64;
-    let parts = vec![("data".into(), numbers(DType::real(Number::U8), len, tape))];
-    let layout = "sparsecsr".into();
+    let byte = DType::real(Number::U8);
+    let (layout, dtype, len) = match format {
+        "safetensors" => {
+            let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("F6_E3M2", 6)]);
+            (layout, byte, len)
+        }
+        _ => ("sparsecsr", dtype, tape.below(20) as u64),
+    };
+    let parts = vec![("data".into(), numbers(byte, len, tape))];
+    let layout = layout.into();
     Tensor::new(dims, dtype, vec![], Storage::Opaque { layout, parts }).unwrap()
 }

@@ -204,6 +204,12 @@ impl Format for ZTensor {
                     );
                 }
             }
+            if let Storage::Opaque { layout, .. } = tensor.storage()
+                && !matches!(layout.as_str(), "sparsecoo" | "sparsecsr")
+            {
+                let detail = format!("the layout {layout:?} is not one of its own");
+                add(Aspect::Skipped, detail);
+            }
             let is_scalar = tensor.dims().is_empty();
             if is_scalar && matches!(tensor.storage(), Storage::Sparse { .. }) {
                 add(Aspect::Sparsity, "a sparse scalar".into());
