@@ -57,12 +57,16 @@ fn target(text: &str) -> Result<Target, String> {
         None => (text, None),
     };
     let format = named(name)?;
-    let versions = format.info().versions;
+    let info = format.info();
     match version {
-        Some(version) if !versions.contains(&version) => Err(format!(
-            "{name} is written in version {}",
-            versions.join(" or ")
-        )),
+        Some(version) if !info.versions.contains(&version) => {
+            let known = info.versions.join(" or ");
+            let hint = match info.only_read.contains(&version) {
+                true => format!("; {version} is only read"),
+                false => String::new(),
+            };
+            Err(format!("{name} is written in version {known}{hint}"))
+        }
         _ => Ok(Target {
             format,
             version: version.map(str::to_owned),
@@ -79,5 +83,7 @@ mod tests {
         assert_eq!(target.version.as_deref(), Some("1"));
         let error = super::target("blz@7").err().unwrap();
         assert_eq!(error, "blz is written in version 1");
+        let error = super::target("blz@2").err().unwrap();
+        assert_eq!(error, "blz is written in version 1; 2 is only read");
     }
 }

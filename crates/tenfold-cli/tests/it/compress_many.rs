@@ -49,7 +49,6 @@ fn cells(folder: &TempDir, file: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-#[ignore = "zTensor does not carry trains yet"]
 fn each_tensor_that_gets_smaller_becomes_a_train() {
     let folder = model();
     let words = [
@@ -80,7 +79,6 @@ fn each_tensor_that_gets_smaller_becomes_a_train() {
 }
 
 #[test]
-#[ignore = "zTensor does not carry trains yet"]
 fn names_choose_what_is_compressed_and_the_others_stay() {
     let folder = model();
     let words = [

@@ -269,6 +269,12 @@ impl Bytes {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        if let Some(digest) = &self.0.digest
+            && let Some(over) = &digest.over
+        {
+            digest.compare_elsewhere(&self.0.source, over.clone())?;
+            return self.0.extent.for_each(&self.0.source, budget, each);
+        }
         if let (Some(digest), Extent::Run(run)) = (&self.0.digest, &self.0.extent)
             && self.0.source.as_file().is_some()
         {

@@ -465,5 +465,6 @@ fn parse_checksum(text: &str) -> Option<Digest> {
     Some(Digest {
         algorithm,
         expected: expected?,
+        over: None,
     })
 }
