@@ -72,6 +72,11 @@ impl Address {
         }
     }
 
+    /// Whether all of the file is meant.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.tensor.is_none() && self.slice.is_none()
+    }
+
     /// The same address with what flags say besides.
     pub(crate) fn with(
         self,

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::Seek;
 use std::path::Path;
 
-use tenfold::{Error, Format, Limits, Note, Opened, Options, ReadOptions, Result, Source, Spool};
+use tenfold::{
+    Error, Format, Info, Limits, Note, Opened, Options, ReadOptions, Result, Source, Spool,
+};
 
 use crate::address::Address;
 use crate::args::Reading;
@@ -31,14 +33,25 @@ pub(crate) fn open_at(
     reading: &Reading,
     streams: &mut Streams,
 ) -> Result<(Source, Opened), Failure> {
+    let (source, opened, _) = open_towards(address, reading, None, streams)?;
+    Ok((source, opened))
+}
+
+/// Opens what is at an address to be written as `target`; gives the options for writing too.
+pub(crate) fn open_towards(
+    address: &Address,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(Source, Opened, Options), Failure> {
     let source = source(&address.file, reading, streams)?;
     let format = detect(&source, &address.file, reading)?;
     streams.detail(&address.file, &format!("read as {}", format.info().name));
-    let (options, _) = options::split(&reading.options, format.info(), None)?;
+    let (options, writing) = options::split(&reading.options, format.info(), target)?;
     let mut opened = read(&source, format, reading, options)?;
     address.narrow(&mut opened.bundle, format.info(), &reading.limits.0)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
-    Ok((source, opened))
+    Ok((source, opened, writing))
 }
 
 /// Opens a file, or standard input for `-`, so that it can be read by position.

@@ -307,6 +307,9 @@ impl fmt::Display for Refusal {
             let mut words: Vec<&str> = aspects.iter().map(|all| all.aspect.as_str()).collect();
             words.sort_unstable();
             write!(out, " To go ahead: --allow {}", words.join(","))?;
+            if words.contains(&Aspect::Train.as_str()) {
+                write!(out, ", or tenfold reconstruct IN.blz OUT")?;
+            }
         }
         Ok(())
     }

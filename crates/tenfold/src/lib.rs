@@ -41,7 +41,8 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{
-    Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool, bytes_text,
+    Algorithm, Bytes, Compute, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool,
+    bytes_text,
 };
 pub use compare::{
     Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,

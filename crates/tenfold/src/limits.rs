@@ -179,7 +179,11 @@ impl Limits {
         )
     }
 
-    pub(crate) fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
+    /// Fails if a tensor may not become as many bytes when it is made dense, say.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] with what was about to happen.
+    pub fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
         check("decoded", why, wanted, self.decoded)
     }
 

@@ -1,6 +1,6 @@
 //! Metadata: whatever a file says besides its tensors.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A value of any kind that a supported format can attach to a file or a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,8 +195,15 @@ impl Eq for Meta {}
 impl FromIterator<(String, Value)> for Meta {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(pairs: I) -> Meta {
         let mut meta = Meta::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for (name, value) in pairs {
-            meta.set(name, value);
+            match places.get(&name).and_then(|place| meta.0.get_mut(*place)) {
+                Some((_, old)) => *old = value,
+                None => {
+                    places.insert(name.clone(), meta.0.len());
+                    meta.0.push((name, value));
+                }
+            }
         }
         meta
     }

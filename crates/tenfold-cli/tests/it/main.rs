@@ -2,6 +2,8 @@
 
 mod address;
 mod carried;
+mod compress;
+mod compress_many;
 mod convert;
 mod convert_many;
 mod corpus;
@@ -13,12 +15,14 @@ mod hash;
 mod info;
 mod literal;
 mod program;
+mod reconstruct;
 mod saving;
 mod show;
 mod stats;
 mod support;
 mod tools;
 mod transform;
+mod tt;
 mod usage;
 mod verify;
 mod voice;

@@ -51,15 +51,26 @@ impl Positioned {
 ///
 /// This is how an unpacked or reordered tensor stays lazy: nobody who reads it can tell it from a
 /// file.
-pub(crate) trait Compute: Send + Sync {
+pub trait Compute: Send + Sync {
     /// How many bytes there are.
     fn len(&self) -> u64;
 
+    /// Whether there is no byte at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
 
     /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
     /// checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives, and what `each` returns.
     fn for_each(
         &self,
         range: Range<u64>,
@@ -163,7 +174,9 @@ impl Source {
         Source(Kind::Map(Arc::new(map)))
     }
 
-    pub(crate) fn computed(compute: impl Compute + 'static) -> Source {
+    /// Takes bytes that are worked out when they are asked for.
+    #[must_use]
+    pub fn computed(compute: impl Compute + 'static) -> Source {
         Source(Kind::Computed(Arc::new(compute)))
     }
 

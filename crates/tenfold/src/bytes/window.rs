@@ -79,6 +79,7 @@ mod tests {
             Some(Digest {
                 algorithm,
                 expected,
+                over: None,
             })
         };
         let limits = Limits::default();

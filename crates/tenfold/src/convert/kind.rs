@@ -3,7 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::carry::symmetries_json;
+use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
+use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
@@ -11,10 +13,26 @@ use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmet
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
 pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
-    let has = |kind| step.info.holds.kinds.contains(&kind);
-    let loses_symmetry = !tensor.symmetries().is_empty() && !step.info.holds.symmetry;
+    if let Some(bytes) = opaque::carried(step, tensor)? {
+        return Ok(bytes);
+    }
+    let holds = &step.info.holds;
+    let has = |kind| holds.kinds.contains(&kind);
+    let loses_symmetry = !tensor.symmetries().is_empty() && !holds.symmetry;
     let is_dense = has(StorageKind::Dense);
     match tensor.storage() {
+        Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
+            let most = ranks.iter().max().copied().unwrap_or(1);
+            let count = tensor.dims().len();
+            let detail = format!("a tensor train of rank {most} is carried as {count} cores");
+            step.change(Tier::Carried, Aspect::Train, detail);
+            if !loses_symmetry {
+                return Ok(tensor.clone());
+            }
+            say_symmetry(step, tensor);
+            let storage = tensor.storage().clone();
+            rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
+        }
         Storage::Train { ranks, .. } if !has(StorageKind::Train) && is_dense => {
             let most = ranks.iter().max().copied().unwrap_or(1);
             let len = bytes_text(dense_len(tensor));
@@ -50,6 +68,16 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
         }
         _ => Ok(tensor.clone()),
     }
+}
+
+/// Carries what makes the cores of a train one again; false if it cannot be parted.
+fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
+    let carried = step.suffix.take().filter(|suffix| {
+        let train = train_json(tensor, suffix);
+        step.carry(FIELD, train)
+    });
+    step.suffix = carried;
+    step.suffix.is_some()
 }
 
 fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {

@@ -2,12 +2,14 @@
 //! what was carried.
 
 mod carry;
+mod cores;
 mod dims;
 mod draft;
 mod keys;
 mod kind;
 mod losses;
 mod lower;
+mod opaque;
 mod restore;
 mod save;
 mod typed;

@@ -4,6 +4,7 @@
 pub mod blz;
 pub mod npy;
 pub mod primitiv;
+pub mod safetensors;
 pub mod tens;
 pub mod vespa;
 pub mod ztensor;
@@ -22,6 +23,7 @@ pub static ALL: &[&dyn Format] = &[
     &vespa::Vespa,
     &primitiv::Primitiv,
     &npy::Npy,
+    &safetensors::Safetensors,
 ];
 
 /// The format called `name`.

@@ -10,6 +10,7 @@ mod blocks;
 mod cast;
 mod check;
 mod claim;
+mod contracted;
 mod demand;
 mod dense;
 mod density;

@@ -419,9 +419,14 @@ fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
 fn opaque(format: &dyn Format, dtype: DType, tape: &mut Tape) -> Tensor {
     let dims = vec![Dim::indexed(2); 3];
     let byte = DType::real(Number::U8);
-    let (layout, dtype, len) = match format.info().versions {
-        ["2"] => {
+    let info = format.info();
+    let (layout, dtype, len) = match (info.name, info.versions) {
+        ("ztensor", ["2"]) => {
             let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("x.own/1", 7)]);
+            (layout, byte, len)
+        }
+        ("safetensors", _) => {
+            let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("F6_E3M2", 6)]);
             (layout, byte, len)
         }
         _ => ("sparsecsr", dtype, tape.below(20) as u64),

@@ -54,7 +54,9 @@ fn seen(key: &Key, tensor: &Tensor, ignore: &Aspects) -> Seen {
         Aspect::Train,
         Aspect::DimOrder,
     ]);
-    let values = if is_kept && !is_number || tensor.n_mapped() > 0 {
+    // Nobody can tell the values of bytes that are not understood.
+    let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
+    let values = if is_kept && !is_number || tensor.n_mapped() > 0 || is_opaque {
         Values::Kept(kept(&meaning(tensor).content))
     } else {
         let bytes = transposed(tensor, &order);

@@ -98,7 +98,10 @@ fn modules_use_only_what_stands_below_them() {
                 "{path} uses crate::{name}"
             );
         }
-        for sibling in ["tens", "ztensor", "blz", "vespa", "primitiv", "npy"] {
+        for sibling in tenfold::formats::ALL
+            .iter()
+            .map(|format| format.info().name)
+        {
             let is_own =
                 inside.starts_with(&format!("formats/{sibling}/")) || inside == "formats/mod.rs";
             let path_of = format!("formats::{sibling}");

@@ -29,6 +29,8 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("vespa", "dense, named", Bundle::of(field())),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
+        sample("safetensors", "weights with metadata", checkpoint()),
+        sample("safetensors", "an 8-bit float", small_floats()),
     ]
 }
 
@@ -146,6 +148,29 @@ fn model() -> Bundle {
         path(&["out"]),
         dense(indexed(&[2]), Order::Column, &[1.0_f32, -1.0]),
     );
+    bundle
+}
+
+fn checkpoint() -> Bundle {
+    let mut bundle = Bundle::new();
+    bundle.meta.set("format", "pt");
+    let weight = dense(indexed(&[2, 2]), Order::Row, &[0.1_f32, 0.2, 0.3, 0.4]);
+    bundle.push(Key::flat("enc.w"), weight);
+    bundle.push(
+        Key::flat("enc.ids"),
+        dense(indexed(&[2]), Order::Row, &[-1_i64, 7]),
+    );
+    bundle
+}
+
+fn small_floats() -> Bundle {
+    let storage = Storage::Opaque {
+        layout: "F8_E4M3".into(),
+        parts: vec![("data".into(), Numbers::from_vec(&[0_u8, 0x38, 0x7f, 0x80]))],
+    };
+    let tensor = Tensor::new(indexed(&[2, 2]), DType::real(Number::U8), vec![], storage).unwrap();
+    let mut bundle = Bundle::new();
+    bundle.push(Key::flat("w"), tensor);
     bundle
 }
 

@@ -267,7 +267,23 @@ fn time_grows_with_a_file_and_not_with_its_square() {
     let mut blocks = b"\x05\x03\x01\x01x".to_vec();
     blocks.extend((MANY | 0x8000_0000).to_be_bytes());
     blocks.extend(numbered(b"\x06", b"\x01"));
+    let json = |text: &[u8]| [&(text.len() as u64).to_le_bytes(), text].concat();
+    let weights = b"\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},";
+    let weights = [
+        b"{",
+        numbered(b"\"", weights).as_slice(),
+        b"\"__metadata__\":{}}",
+    ]
+    .concat();
+    let texts = [
+        b"{\"__metadata__\":{",
+        numbered(b"\"", b"\":\"\",").as_slice(),
+        b"\"\":\"\"}}",
+    ]
+    .concat();
     let cases = [
+        ("safetensors", "tensors", json(&weights)),
+        ("safetensors", "texts", json(&texts)),
         ("ztensor", "fields", fields),
         ("ztensor", "tensors", tensors),
         ("primitiv", "statistics", statistics),

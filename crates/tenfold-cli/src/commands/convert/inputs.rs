@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{Bundle, Format, Info, Names, Options, Source, When, formats};
 
-use super::{Content, allowed, merge};
+use super::{allowed, merge};
 use crate::address::Address;
-use crate::args::Convert;
+use crate::args::{Convert, Target};
+use crate::commands::output::{Content, Destination, stem, target};
 use crate::failure::Failure;
-use crate::input::{self, DASH};
+use crate::input;
 use crate::options;
 use crate::render::note_text;
 use crate::select;
@@ -164,8 +165,19 @@ fn naming(found: &[Found]) -> &'static Info {
         .unwrap_or_else(|| tenfold::formats::npy::Npy.info())
 }
 
-/// What a tensor without a name is called: as its file.
-fn stem(path: &Path) -> Option<String> {
-    let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
-    stem.to_str().map(str::to_owned)
+/// The format to write.
+pub(super) fn target(
+    to: Option<&Target>,
+    destination: &Destination,
+    found: &[Found],
+) -> Result<&'static dyn Format, Failure> {
+    let inputs: Vec<&Path> = found.iter().map(|one| one.address.file.as_path()).collect();
+    target::choose(to, destination, own(found), &inputs)
+}
+
+/// The format of all inputs.
+fn own(found: &[Found]) -> Option<&'static dyn Format> {
+    let first = found.first()?.format;
+    let is_own = |found: &Found| found.format.info().name == first.info().name;
+    found.iter().all(is_own).then_some(first)
 }

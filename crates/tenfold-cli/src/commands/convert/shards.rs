@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{Bundle, Key, Names, Result, Tensor};
 
-use super::{Job, output};
+use crate::commands::output::{Job, file as output};
 use crate::failure::Failure;
 use crate::render::{bytes_text, shown_name};
 use crate::streams::Streams;

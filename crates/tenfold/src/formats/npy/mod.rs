@@ -133,6 +133,7 @@ static INFO: Info = Info {
     extensions: &["npy"],
     magic: MAGIC,
     versions: &["1.0", "2.0", "3.0"],
+    only_read: &[],
     options: &[],
     holds: Holds {
         names: Names::One,

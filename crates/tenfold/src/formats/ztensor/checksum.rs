@@ -58,6 +58,7 @@ pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
     Some(Digest {
         algorithm,
         expected: expected?,
+        over: None,
     })
 }
 

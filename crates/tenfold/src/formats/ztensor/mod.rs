@@ -202,6 +202,7 @@ static INFO: Info = Info {
     extensions: &["zt"],
     magic: v0::MAGIC,
     versions: &["0.1", "2"],
+    only_read: &["1.0", "1.1", "1.2"],
     options: OPTIONS,
     holds: Holds {
         names: Names::Flat,

@@ -51,6 +51,7 @@ static INFO: Info = Info {
     extensions: &["zt"],
     magic: MAGIC,
     versions: &["2"],
+    only_read: &[],
     options: super::OPTIONS,
     holds: Holds {
         names: Names::Flat,

@@ -1,0 +1,120 @@
+//! One file, or standard output.
+
+use std::path::Path;
+
+use tenfold::{Loss, ReadOptions, Sink, Source, Tier};
+
+use super::Job;
+use super::target::is_nameless;
+use crate::failure::Failure;
+use crate::render::{bytes_text, counted};
+use crate::streams::{Streams, in_output};
+
+/// Saves everything as one file.
+pub(in crate::commands) fn write(
+    job: &Job,
+    file: &Path,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let bundle = &job.content.bundle;
+    let said = tenfold::save(bundle, file, job.format, job.how, job.force)
+        .map_err(|error| job.blame(file, error))?;
+    say_losses(file, job.content.said.iter().chain(&said), streams);
+    say_written(job, file, streams);
+    Ok(())
+}
+
+/// Writes everything to standard output.
+pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<(), Failure> {
+    if streams.is_terminal() {
+        let why = "the output is a terminal, and these bytes are not for reading: name a file, \
+                   or pipe them somewhere";
+        return Err(Failure::usage(why));
+    }
+    let dash = Path::new(crate::input::DASH);
+    let mut out = Sink::stream(streams.out.take());
+    let said = tenfold::write_to(&job.content.bundle, &mut out, job.format, job.how)
+        .and_then(|said| out.finish().map(|_| said))
+        .map_err(|error| job.blame(dash, in_output(error)))?;
+    say_losses(dash, job.content.said.iter().chain(&said), streams);
+    Ok(())
+}
+
+/// Fails if one of the files exists and must not be replaced.
+pub(in crate::commands) fn refuse_existing<'a>(
+    mut files: impl Iterator<Item = &'a Path>,
+    force: bool,
+) -> Result<(), Failure> {
+    match files.find(|file| !force && file.symlink_metadata().is_ok()) {
+        None => Ok(()),
+        Some(file) => {
+            let file = file.display();
+            Err(Failure::usage(format!(
+                "{file} exists already; --force replaces it"
+            )))
+        }
+    }
+}
+
+/// Says what was permitted or only has to be said, a line for every aspect; to those who want to
+/// know more, also what is carried.
+pub(in crate::commands) fn say_losses<'a>(
+    file: &Path,
+    losses: impl Iterator<Item = &'a Loss>,
+    streams: &mut Streams,
+) {
+    let (carried, said): (Vec<Loss>, Vec<Loss>) =
+        losses.cloned().partition(|loss| loss.tier == Tier::Carried);
+    for alike in tenfold::alike(&carried) {
+        let word = alike.aspect.as_str();
+        streams.detail(file, &format!("carried, {word}: {}", alike.detail));
+    }
+    for alike in tenfold::alike(&said) {
+        let word = alike.aspect.as_str();
+        streams.note(file, &format!("{word}: {}", alike.detail));
+    }
+}
+
+/// Says that a file was written, and what it is; a pipe or a device is none.
+pub(in crate::commands) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
+    let about = file.metadata().ok().filter(|_| !is_nameless(file));
+    let Some(about) = about else { return };
+    let (name, shown) = (job.format.info().name, file.display());
+    let written = Written::find(job, file);
+    let version = written.version;
+    let n_tensors = counted(written.n_tensors, "tensor");
+    let size = bytes_text(about.len());
+    streams.done(&format!(
+        "wrote {shown}: {name} {version}, {n_tensors}, {size}"
+    ));
+}
+
+/// What a file that was just written says of itself.
+pub(in crate::commands) struct Written {
+    pub(in crate::commands) version: String,
+    n_tensors: u64,
+}
+
+impl Written {
+    /// Reads the headers again: which version was written, and what of the content, is the
+    /// format's affair.
+    pub(in crate::commands) fn find(job: &Job, file: &Path) -> Written {
+        let info = job.format.info();
+        let how = ReadOptions {
+            limits: job.how.limits.clone(),
+            ..ReadOptions::default()
+        };
+        let read = |source: Source| tenfold::read(&source, job.format, &how);
+        // What cannot be read again, for a limit, has been written all the same.
+        let bundle = match Source::open(file).and_then(read) {
+            Ok(opened) => opened.bundle,
+            Err(_) => job.content.bundle.clone(),
+        };
+        let said = bundle.hints.text(&format!("{}:version", info.name));
+        let usual = info.versions.first().copied();
+        Written {
+            version: said.or(usual).unwrap_or_default().into(),
+            n_tensors: u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX),
+        }
+    }
+}

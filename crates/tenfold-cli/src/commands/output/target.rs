@@ -1,0 +1,96 @@
+//! The format that is written.
+
+use std::path::Path;
+
+use tenfold::{Format, formats};
+
+use super::Destination;
+use crate::args::Target;
+use crate::failure::Failure;
+
+/// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
+/// nothing.
+pub(super) fn is_nameless(file: &Path) -> bool {
+    let is_other = |about: std::fs::Metadata| !about.is_file();
+    file.starts_with("/dev") || file.metadata().is_ok_and(is_other)
+}
+
+/// Extensions that say too little: many programs use them for files of their own.
+const SHARED: &[&str] = &["bin"];
+
+/// The format named by `--to`, else the one that the name of the output says; `own` where the output
+/// is called as all `inputs` are, or is a stream.
+pub(in crate::commands) fn choose(
+    to: Option<&Target>,
+    destination: &Destination,
+    own: Option<&'static dyn Format>,
+    inputs: &[&Path],
+) -> Result<&'static dyn Format, Failure> {
+    if let Some(to) = to {
+        return Ok(to.format);
+    }
+    match (destination, own) {
+        (Destination::File(file), Some(own)) if is_nameless(file) => Ok(own),
+        (Destination::File(file), own) => by_name(file, own, inputs),
+        (Destination::Stream | Destination::Folder(_), Some(own)) => Ok(own),
+        (Destination::Stream | Destination::Folder(_), None) => Err(Failure::usage(
+            "the inputs are of several formats: name one with --to",
+        )),
+    }
+}
+
+fn by_name(
+    file: &Path,
+    own: Option<&'static dyn Format>,
+    inputs: &[&Path],
+) -> Result<&'static dyn Format, Failure> {
+    let meant = formats::by_extension(file);
+    let names: Vec<&str> = meant.iter().map(|format| format.info().name).collect();
+    if let Some(own) = own.filter(|own| names.contains(&own.info().name)) {
+        return Ok(own);
+    }
+    let shown = file.display();
+    let ending = ending(file);
+    let is_shared = ending
+        .as_deref()
+        .is_some_and(|ending| SHARED.contains(&ending));
+    match (meant.as_slice(), own) {
+        ([format], _) if !is_shared => Ok(*format),
+        ([], Some(own)) if is_called_alike(ending.as_deref(), inputs) => Ok(own),
+        ([], _) => {
+            let known = formats::ALL.iter().map(|format| format.info().name);
+            let known: Vec<&str> = known.collect();
+            let why = match ending {
+                Some(ending) => format!("no format is known by .{ending}"),
+                None => "the name says no format".into(),
+            };
+            let known = known.join(", ");
+            Err(Failure::usage(format!(
+                "{shown}: {why}: name one with --to, of {known}"
+            )))
+        }
+        _ => {
+            let names = names.join(" or ");
+            let more = if is_shared {
+                ", or a file of some other program"
+            } else {
+                ""
+            };
+            Err(Failure::usage(format!(
+                "{shown} could be {names}{more}: name one with --to"
+            )))
+        }
+    }
+}
+
+fn ending(file: &Path) -> Option<String> {
+    let ending = file.extension()?.to_str()?;
+    Some(ending.to_ascii_lowercase())
+}
+
+/// Whether all inputs, of which there are some, are files that end in the same way.
+fn is_called_alike(wanted: Option<&str>, inputs: &[&Path]) -> bool {
+    let is_alike =
+        |file: &&Path| *file != Path::new(crate::input::DASH) && ending(file).as_deref() == wanted;
+    !inputs.is_empty() && inputs.iter().all(is_alike)
+}

@@ -1,0 +1,96 @@
+//! Bytes that only their own format understands, carried into another as bytes.
+
+use serde_json::{Value as Json, json};
+
+use super::carry::symmetries_json;
+use super::lower::Step;
+use super::restore::{symmetries_of, wrong};
+use super::typed::{meta_json, meta_of};
+use crate::error::{Aspect, Error, Result, Tier};
+use crate::format::StorageKind;
+use crate::limits::Limits;
+use crate::number::{DType, Number};
+use crate::tensor::{Dim, Order, Storage, Tensor};
+
+/// The type of bytes.
+const BYTE: DType = DType::real(Number::U8);
+
+/// An opaque tensor as the bytes it is, where the target has no word for it but carries what they
+/// are; `None` for all other tensors.
+pub(super) fn carried(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    let Storage::Opaque { layout, parts } = tensor.storage() else {
+        return Ok(None);
+    };
+    let holds = &step.info.holds;
+    let takes_bytes =
+        holds.kinds.contains(&StorageKind::Dense) && holds.numbers.contains(&Number::U8);
+    let (Ok(sizes), [(name, part)]) = (tensor.sizes(), parts.as_slice()) else {
+        return Ok(None);
+    };
+    if part.number != Number::U8 || !takes_bytes || step.has_layout(tensor) {
+        return Ok(None);
+    }
+    let names: Vec<Option<&str>> = tensor
+        .dims()
+        .iter()
+        .map(|dim| dim.name.as_deref())
+        .collect();
+    let hints: Vec<_> = tensor.hints.iter().collect();
+    let about = json!({
+        "layout": layout,
+        "part": name,
+        "dtype": tensor.dtype().to_string(),
+        "shape": sizes,
+        "dims": names,
+        "symmetries": symmetries_json(tensor.symmetries().iter()),
+        "hints": meta_json(&hints),
+    });
+    if !step.carry("opaque", about) {
+        return Ok(None);
+    }
+    let detail = format!("{layout} is carried as bytes");
+    step.change(Tier::Carried, Aspect::Number, detail);
+    let dims = vec![Dim::indexed(part.bytes.len())];
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: part.clone(),
+    };
+    let mut bytes = Tensor::new(dims, BYTE, vec![], storage)?;
+    bytes.meta.clone_from(&tensor.meta);
+    Ok(Some(bytes))
+}
+
+/// The opaque tensor that bytes stand for.
+pub(super) fn restored(tensor: &Tensor, about: &Json, limits: &Limits) -> Result<Tensor> {
+    let field = |name: &str| about.get(name).ok_or_else(|| wrong("opaque"));
+    let text = |name: &str| field(name)?.as_str().ok_or_else(|| wrong("opaque"));
+    let list = |name: &str| field(name)?.as_array().ok_or_else(|| wrong("opaque"));
+    let values = match tensor.storage() {
+        Storage::Dense { values, .. } if tensor.dtype() == BYTE && tensor.dims().len() == 1 => {
+            values
+        }
+        _ => return Err(Error::invalid("it was written for bytes")),
+    };
+    let (sizes, names) = (list("shape")?, list("dims")?);
+    if sizes.len() != names.len() {
+        return Err(wrong("opaque"));
+    }
+    let dim = |(size, name): (&Json, &Json)| {
+        let dim = Dim::indexed(size.as_u64()?);
+        match name {
+            Json::Null => Some(dim),
+            name => Some(dim.named(name.as_str()?)),
+        }
+    };
+    let dims: Option<Vec<Dim>> = sizes.iter().zip(names).map(dim).collect();
+    let storage = Storage::Opaque {
+        layout: text("layout")?.into(),
+        parts: vec![(text("part")?.into(), values.clone())],
+    };
+    let symmetries = symmetries_of(field("symmetries")?, limits)?;
+    let dims = dims.ok_or_else(|| wrong("opaque"))?;
+    let mut made = Tensor::within(dims, text("dtype")?.parse()?, symmetries, storage, limits)?;
+    made.meta.clone_from(&tensor.meta);
+    made.hints = meta_of(field("hints")?).ok_or_else(|| wrong("opaque"))?;
+    Ok(made)
+}

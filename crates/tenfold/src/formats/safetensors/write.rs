@@ -1,0 +1,138 @@
+//! Writes safetensors as the reference does: the header first, as all sizes are known, and then the
+//! values as they come.
+
+use std::cmp::Reverse;
+use std::io::Write as _;
+
+use super::{FORMAT, METADATA, MOST_HEADER, Type};
+use crate::bundle::Bundle;
+use crate::bytes::{Endian, Sink, wide};
+use crate::error::{Error, Result};
+use crate::format::WriteOptions;
+use crate::meta::Meta;
+use crate::number::Numbers;
+use crate::tensor::{Storage, Tensor};
+
+/// The values begin at a multiple of this.
+const ALIGNMENT: usize = 8;
+
+/// The programs that a file can be said to be for.
+const FORMATS: &[(&str, &str)] = &[
+    ("pt", "pt"),
+    ("tf", "tf"),
+    ("flax", "flax"),
+    ("np", "np"),
+    ("mlx", "mlx"),
+];
+
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    let mut meta = bundle.meta.clone();
+    if let Some(format) = how.options.choose(FORMAT, FORMATS)? {
+        meta.set(FORMAT, format);
+    }
+    let plans = plans(bundle)?;
+    let header = header(&meta, &plans)?;
+    let len = wide(header.len());
+    if len > MOST_HEADER {
+        let why = format!("a header of {len} bytes, safetensors allows {MOST_HEADER}");
+        return Err(Error::invalid(why));
+    }
+    out.write(&len.to_le_bytes())?;
+    out.write(&header)?;
+    plans
+        .iter()
+        .try_for_each(|plan| plan.values.write(out, Endian::Little))
+}
+
+/// A tensor on its way.
+struct Plan<'a> {
+    name: &'a str,
+    tensor: &'a Tensor,
+    /// The place of its type among all types.
+    rank: usize,
+    dtype: &'static Type,
+    values: &'a Numbers,
+}
+
+/// The tensors in the order in which the reference writes them.
+fn plans(bundle: &Bundle) -> Result<Vec<Plan<'_>>> {
+    let plan = |(key, tensor)| Plan::new(key, tensor);
+    let mut plans: Vec<Plan> = bundle
+        .entries()
+        .iter()
+        .map(|(key, tensor)| (key.flat_name(), tensor))
+        .map(plan)
+        .collect::<Result<_>>()?;
+    plans.sort_by_key(|plan| (Reverse(plan.rank), plan.name));
+    Ok(plans)
+}
+
+impl<'a> Plan<'a> {
+    fn new(name: Option<&'a str>, tensor: &'a Tensor) -> Result<Plan<'a>> {
+        let name = name.ok_or_else(|| Error::invalid("a tensor without a plain name"))?;
+        let unknown = || Error::invalid(format!("safetensors has no {}", tensor.dtype()));
+        let (rank, dtype) = Type::of(tensor).ok_or_else(unknown)?;
+        let values = match tensor.storage() {
+            Storage::Dense { values, .. } => Some(values),
+            Storage::Opaque { parts, .. } => parts.first().map(|(_, part)| part),
+            Storage::Sparse { .. } | Storage::Train { .. } => None,
+        };
+        let values = values.ok_or_else(|| Error::invalid("safetensors holds dense values"))?;
+        Ok(Plan {
+            name,
+            tensor,
+            rank,
+            dtype,
+            values,
+        })
+    }
+}
+
+/// The object and its padding.
+fn header(meta: &Meta, plans: &[Plan]) -> Result<Vec<u8>> {
+    let mut json = vec![b'{'];
+    if !meta.is_empty() {
+        text(&mut json, METADATA)?;
+        json.push(b':');
+        texts(&mut json, meta)?;
+    }
+    let mut offset = 0_u64;
+    for plan in plans {
+        if json.len() > 1 {
+            json.push(b',');
+        }
+        text(&mut json, plan.name)?;
+        let end = offset.saturating_add(plan.values.bytes.len());
+        let sizes: Vec<String> = plan.tensor.sizes()?.iter().map(u64::to_string).collect();
+        let (dtype, sizes) = (plan.dtype.name, sizes.join(","));
+        write!(
+            json,
+            r#":{{"dtype":"{dtype}","shape":[{sizes}],"data_offsets":[{offset},{end}]}}"#
+        )?;
+        offset = end;
+    }
+    json.push(b'}');
+    json.resize(json.len().next_multiple_of(ALIGNMENT), b' ');
+    Ok(json)
+}
+
+fn texts(json: &mut Vec<u8>, meta: &Meta) -> Result<()> {
+    json.push(b'{');
+    for (place, (name, value)) in meta.iter().enumerate() {
+        let value = value.as_text();
+        let value = value.ok_or_else(|| Error::invalid(format!("metadata {name} is no text")))?;
+        if place > 0 {
+            json.push(b',');
+        }
+        text(json, name)?;
+        json.push(b':');
+        text(json, value)?;
+    }
+    json.push(b'}');
+    Ok(())
+}
+
+/// A text as JSON has it.
+fn text(json: &mut Vec<u8>, text: &str) -> Result<()> {
+    serde_json::to_writer(json, text).map_err(|error| Error::invalid(error.to_string()))
+}
