@@ -116,11 +116,17 @@ fn changes(bytes: &[u8]) -> Vec<u8> {
 
 /// A zTensor 2 file with the checksum of its description put right, if it has one.
 fn described(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let end = bytes.len().checked_sub(40)?;
-    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
-    let (at, len) = (word(end), word(end + 8));
-    let hash = xxhash_rust::xxh3::xxh3_64(bytes.get(at..at.checked_add(len)?)?);
-    bytes[end + 16..end + 24].copy_from_slice(&hash.to_le_bytes());
+    let (_, footer) = bytes.split_last_chunk::<40>()?;
+    let mut words = footer.chunks(8).map(|word| {
+        let word = word.try_into().map(u64::from_le_bytes).unwrap_or(0);
+        usize::try_from(word).ok()
+    });
+    let (start, len) = (words.next()??, words.next()??);
+    let hash = xxhash_rust::xxh3::xxh3_64(bytes.get(start..start.checked_add(len)?)?);
+    let at = bytes.len() - 24;
+    bytes
+        .get_mut(at..at + 8)?
+        .copy_from_slice(&hash.to_le_bytes());
     Some(bytes)
 }
 
