@@ -14,6 +14,7 @@ mod info;
 mod literal;
 mod program;
 mod saving;
+mod sets;
 mod show;
 mod stats;
 mod support;

@@ -143,17 +143,23 @@ fn inflate(
     Ok(None)
 }
 
-/// Deflates what it is given.
+/// Deflates what it is given: the same bytes to the same bytes, in whatever pieces they come.
 pub(crate) struct Deflater {
     stream: Compress,
+    /// What has come and is not enough yet.
+    input: Vec<u8>,
     output: Vec<u8>,
 }
 
 impl Deflater {
+    /// What is deflated at once: what comes out depends on it.
+    const BLOCK: usize = 64 << 10;
+
     pub(crate) fn new(level: u32) -> Deflater {
         Deflater {
             stream: Compress::new(Compression::new(level), false),
-            output: vec![0; PIECE / 4],
+            input: Vec::new(),
+            output: vec![0; Self::BLOCK],
         }
     }
 
@@ -161,14 +167,32 @@ impl Deflater {
     pub(crate) fn push(&mut self, piece: &[u8], out: &mut Sink) -> Result<()> {
         let mut rest = piece;
         while !rest.is_empty() {
+            let room = Self::BLOCK.saturating_sub(self.input.len());
+            let (now, later) = rest.split_at(room.min(rest.len()));
+            self.input.extend_from_slice(now);
+            rest = later;
+            if self.input.len() == Self::BLOCK {
+                self.flush(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, out: &mut Sink) -> Result<()> {
+        let input = std::mem::take(&mut self.input);
+        let mut rest = input.as_slice();
+        while !rest.is_empty() {
             let (taken, _) = self.step(rest, FlushCompress::None, out)?;
             rest = rest.get(taken..).unwrap_or_default();
         }
+        self.input = input;
+        self.input.clear();
         Ok(())
     }
 
     /// Writes what is left.
     pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
+        self.flush(out)?;
         while self.step(&[], FlushCompress::Finish, out)?.1 != Status::StreamEnd {}
         Ok(())
     }
@@ -242,6 +266,24 @@ mod tests {
         let beginning = Deflated::beginning(&Bytes::memory(stored), 50).unwrap();
         assert_eq!(beginning, data[..50]);
         assert_eq!(read(deflated(b""), whole(b"")).unwrap(), b"");
+    }
+
+    #[test]
+    fn what_comes_out_does_not_depend_on_how_it_goes_in() {
+        let data = data();
+        for level in [1, 6, 9] {
+            let through = |pieces: usize| {
+                let mut out = Sink::memory();
+                let mut deflater = Deflater::new(level);
+                let mut pieces = data.chunks(pieces);
+                pieces
+                    .try_for_each(|piece| deflater.push(piece, &mut out))
+                    .unwrap();
+                deflater.finish(&mut out).unwrap();
+                out.finish().unwrap().into_memory().unwrap()
+            };
+            assert!(through(1000) == through(data.len()), "level {level}");
+        }
     }
 
     #[test]
