@@ -1,11 +1,18 @@
-"""Tensor trains, `.blz` version 1: corpus/blz.
+"""Tensor trains, `.blz`: corpus/blz.
 
 All little-endian, no padding:
 
     0   BLZ1, version u8, dtype u8 (0 f64, 1 complex of two f64), ndim u8, 8 zero bytes
     15  shape u64[ndim], ranks u64[ndim + 1], cores of shape (rank, size, next rank), row-major
+
+BLZ2, which is read and not written:
+
+    0    BLZ2, version u8 = 1, dtype u8, ndim u8, kind u8 (0 declined, 1 compressed, 2 undecided)
+    8    the certificate, 96 bytes, then 28 bytes a cut
+    ...  shape u64[ndim]; if compressed, ranks and cores as above; SHA-256 of all before
 """
 
+import hashlib
 import math
 import struct
 
@@ -85,6 +92,8 @@ def make():
     good_files()
     huge_files()
     bad_files()
+    second_good_files()
+    second_bad_files()
 
 
 def good_files():
@@ -168,6 +177,125 @@ def bad_files():
         bad(name, header(dtype, 2) + u64s(*sizes, 1, rank, 1), None, why)
     bad("empty_with_values", train([0, 0], [1, 1, 1], [1.0]), 55, "an empty train has no values")
     bad("empty_then_cut", train([0, 3], [1, 2, 1], [1.0]), 55, "the second core has six values, one is there")
+
+
+class Verdict:
+    """A BLZ2 file; every field of the certificate can be set."""
+
+    def __init__(self, shape, ranks, values, dtype=F64, cuts=None, **fields):
+        self.shape, self.ranks, self.values, self.dtype = shape, ranks, values, dtype
+        width = 16 if dtype == C128 else 8
+        dense, kept = math.prod(shape) * width, len(values) * width
+        self.fields = {
+            "tolerance": 1e-6, "max_rank": -1, "n_values": len(values), "dense_bytes": dense % 2**64, "bytes": kept,
+            "ratio": dense / kept if kept else 1.0, "absolute": 0.5, "relative": 1e-7, "measured": NAN, "tail": NAN,
+            "cap_cut": -1, "cap_wanted": -1, "cap_rank": -1,
+        }
+        self.cuts = cuts or []
+        self.n_cuts = len(self.cuts)
+        self.version, self.kind, self.more = 1, 1, b""
+        for name, value in fields.items():
+            if name in self.fields:
+                self.fields[name] = value
+            else:
+                setattr(self, name, value)
+
+    def payload(self):
+        data = struct.pack("<4sBBBB", b"BLZ2", self.version, self.dtype, len(self.shape), self.kind)
+        data += struct.pack("<dqQQQdddddiiiI", *self.fields.values(), self.n_cuts)
+        for cut in self.cuts:
+            data += struct.pack("<IIIIBxxxd", *cut)
+        data += u64s(*self.shape)
+        if self.kind == 1:
+            data += u64s(*self.ranks) + train([], [], self.values, self.dtype)[15:]
+        return data + self.more
+
+    def data(self):
+        return sealed(self.payload())
+
+    def show(self):
+        shown = show(self.shape, self.ranks, self.values, self.dtype)
+        said = self.fields
+        meta = {
+            "relative_tolerance": common.real(said["tolerance"]),
+            "dense_bytes": said["dense_bytes"],
+            "ratio": common.real(said["ratio"]),
+            "absolute_bound": common.real(said["absolute"]),
+            "relative_bound": common.real(said["relative"]),
+        }
+        counts = {"max_rank": "max_rank", "cap_cut": "cap_cut", "cap_tolerance_rank": "cap_wanted", "cap_rank": "cap_rank"}
+        meta |= {name: said[field] for name, field in counts.items() if said[field] >= 0}
+        floats = {"measured_relative_error": "measured", "tail_at_cap": "tail"}
+        meta |= {name: common.real(said[field]) for name, field in floats.items() if not math.isnan(said[field])}
+        names = ["cut", "tolerance_rank", "rank", "singular_values", "is_capped", "delta"]
+        cuts = [dict(zip(names, [*cut[:4], bool(cut[4]), common.real(cut[5])])) for cut in self.cuts]
+        if cuts:
+            meta["cuts"] = cuts
+        shown["tensors"][0]["metadata"] = {f"blz:{name}": value for name, value in meta.items()}
+        return shown
+
+
+def sealed(payload):
+    return payload + hashlib.sha256(payload).digest()
+
+
+def verdict_of(shape, ranks, dtype=F64, **fields):
+    return Verdict(shape, ranks, some(shape, ranks, dtype), dtype, **fields)
+
+
+def second_good_files():
+    cuts = [(0, 2, 2, 3, 0, 1e-9), (1, 4, 2, 6, 1, 0.25)]
+    capped = {"max_rank": 2, "measured": 1e-8, "tail": 0.125, "cap_cut": 1, "cap_wanted": 4, "cap_rank": 2}
+    for name, verdict in [
+        ("second_plain", verdict_of([2, 3], [1, 2, 1])),
+        ("second_complex", verdict_of([2, 2, 3], [1, 2, 2, 1], C128, cuts=cuts[:1])),
+        ("second_capped", verdict_of([3, 2, 2], [1, 2, 2, 1], cuts=cuts, **capped)),
+        ("second_empty", verdict_of([0, 3], [1, 2, 1])),
+        ("second_infinite_ratio", verdict_of([2, 2], [1, 1, 1], ratio=INF, tolerance=0.0, max_rank=2**62)),
+    ]:
+        common.good("blz", f"{name}.blz", verdict.data(), verdict.show())
+    shape, ranks = [2] * 255, [1] * 256
+    common.huge("blz", "second_most_dims.blz", verdict_of(shape, ranks, ratio=INF).data(), 2**255)
+    lenient = verdict_of([2, 3], [1, 2, 1], cuts=[(0, 2, 2, 2, 7, 0.0)])
+    common.good("blz", "second_lenient_flag.blz", lenient.data(), lenient.show(), lenient=True, strict_at=120)
+
+
+def second_bad_files():
+    # Shape at 104 and 112, ranks at 120, 128 and 136, cores at 144 and 176, the checksum at 224.
+    def of(**fields):
+        return verdict_of([2, 3], [1, 2, 1], **fields).data()
+
+    whole = of()
+    assert len(whole) == 256
+    for at, where in [(50, "certificate"), (144, "first core"), (223, "last core"), (255, "checksum")]:
+        flipped = patched(whole, at, bytes([whole[at] ^ 1]))
+        bad(f"second_flipped_{at}", flipped, 0, f"a bit of the {where} is flipped", by="verify")
+    unsupported = {"kind": "unsupported"}
+    for name, data, at, why, more in [
+        ("version_0", of(version=0), 4, "version 1 is known", unsupported),
+        ("version_2", of(version=2), 4, "version 1 is known", unsupported),
+        ("dtype_2", sealed(patched(whole[:-32], 5, b"\x02")), 5, "the dtype is 0 or 1", {}),
+        ("ndim_0", sealed(patched(whole[:-32], 6, b"\0")), 6, "a train has dimensions", {}),
+        ("kind_3", sealed(patched(whole[:-32], 7, b"\x03")), 7, "the kind is 0, 1 or 2", {}),
+        ("declined", of(kind=0), None, "a declined file has no cores", unsupported),
+        ("undecided", of(kind=2), None, "an undecided file has no cores", unsupported),
+        ("declined_with_cores", of(kind=0, more=u64s(1, 2, 1)), 120, "a declined file has no cores", {}),
+        ("values_wrong", of(n_values=9), 24, "the cores have ten values", {}),
+        ("bytes_wrong", of(bytes=88), 40, "the cores have 80 bytes", {}),
+        ("cuts_many", of(n_cuts=2), 100, "two dimensions have one cut", {}),
+        ("cuts_most", of(n_cuts=2**32 - 1), 100, "two dimensions have one cut", {}),
+        ("flag_2", of(cuts=[(0, 2, 2, 2, 2, 0.0)]), 120, "a flag is 0 or 1", {"lenient_ok": True}),
+        ("first_rank_2", sealed(patched(whole[:-32], 120, u64s(2))), 120, "the first rank is 1", {}),
+        ("inner_rank_0", sealed(patched(whole[:-32], 128, u64s(0))), 128, "no rank is 0", {}),
+        ("rank_gigantic", sealed(patched(whole[:-32], 128, u64s(2**64 - 1))), 144, "more than there is", {}),
+        ("one_byte_more", of(more=b"\0"), 224, "the last core is followed by the checksum", {}),
+        ("one_byte_less", whole[:-1], 176, "the last core ends before the checksum", {}),
+        ("no_checksum", whole[:-32], 176, "the checksum is missing", {}),
+        ("no_certificate", sealed(whole[:8]), 8, "the certificate is missing", {}),
+        ("cut_at_7", whole[:7], 0, "the file ends in its header", {}),
+        ("cut_at_36", whole[:36], 4, "the file ends in its header", {}),
+    ]:
+        bad(f"second_{name}", data, at, why, **more)
 
 
 if __name__ == "__main__":

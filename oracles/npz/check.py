@@ -176,7 +176,10 @@ def refused():
 
 def check_corpus():
     """NumPy reads what the corpus says is good."""
-    paths = [path for path in sorted((CORPUS / "good").glob("*.npz")) if not path.stem.startswith("lenient_")]
+    paths = sorted((CORPUS / "good").glob("*.npz"))
+    # NumPy looks at the first bytes, where zip does not; Python takes what looks like an end for one.
+    others = ("lenient_", "bytes_before", "comment_like_an_end")
+    paths = [path for path in paths if not path.stem.startswith(others)]
     assert len(paths) > 30
     for path in paths:
         expected = {tensor["name"]: tensor for tensor in json.loads(Path(f"{path}.json").read_text())["show"]["tensors"]}

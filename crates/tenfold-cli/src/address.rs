@@ -73,9 +73,9 @@ impl Address {
         }
     }
 
-    /// Whether less than the whole file is meant.
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.tensor.is_some() || self.slice.is_some()
+    /// Whether all of the file is meant.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.tensor.is_none() && self.slice.is_none()
     }
 
     /// The same address with what flags say besides.

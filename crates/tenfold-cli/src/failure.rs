@@ -41,6 +41,17 @@ impl Failure {
         }
     }
 
+    /// Something that would lose what nobody permitted to lose.
+    pub(crate) fn refused(text: &str) -> Failure {
+        Failure {
+            exit: Exit::Refused,
+            kind: "refused",
+            at: None,
+            text: plain(text),
+            file: None,
+        }
+    }
+
     /// Says about which file it is, unless the system already named one.
     pub(crate) fn about(mut self, path: &Path) -> Failure {
         if self.file.is_none() && !self.is_quiet() {
@@ -97,6 +108,21 @@ impl From<Error> for Failure {
             at,
             text,
             file,
+        }
+    }
+}
+
+impl From<tenfold_train::Error> for Failure {
+    fn from(error: tenfold_train::Error) -> Failure {
+        use tenfold_train::Error as Why;
+        match error {
+            Why::Tensor(error) => error.into(),
+            // No train comes near a cell that is not finite, or near enough.
+            Why::NotFinite { .. } => Failure::refused(&error.to_string()),
+            Why::RankLimit(limit) => Failure::refused(&format!(
+                "{limit}; --best-effort takes that, a larger --max-rank or --eps gets further"
+            )),
+            other => Failure::usage(other.to_string()),
         }
     }
 }

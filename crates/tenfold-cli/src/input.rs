@@ -5,7 +5,8 @@ use std::io::Seek;
 use std::path::Path;
 
 use tenfold::{
-    Bundle, Error, Format, Key, Limits, Note, Opened, Options, ReadOptions, Result, Source, Spool,
+    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, ReadOptions, Result, Source,
+    Spool,
 };
 
 use crate::address::Address;
@@ -35,45 +36,63 @@ pub(crate) fn open_at(
     reading: &Reading,
     streams: &mut Streams,
 ) -> Result<(u64, Opened), Failure> {
+    let (len, opened, _) = open_towards(address, reading, None, streams)?;
+    Ok((len, opened))
+}
+
+/// Opens what is at an address to be written as `target`; gives the options for writing too.
+pub(crate) fn open_towards(
+    address: &Address,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(u64, Opened, Options), Failure> {
     let limits = &reading.limits.0;
-    let (len, mut opened) = match Set::find(&address.file, limits)? {
-        None => open_file(&address.file, reading, streams)?,
-        Some(set) => open_set(&set, reading, streams)?,
+    let (len, mut opened, writing) = match Set::find(&address.file, limits)? {
+        None => open_file(&address.file, reading, target, streams)?,
+        Some(set) => open_set(&set, reading, target, streams)?,
     };
     address.narrow(&mut opened.bundle, opened.format.info(), limits)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
-    Ok((len, opened))
+    Ok((len, opened, writing))
 }
 
 fn open_file(
     file: &Path,
     reading: &Reading,
+    target: Option<&Info>,
     streams: &mut Streams,
-) -> Result<(u64, Opened), Failure> {
+) -> Result<(u64, Opened, Options), Failure> {
     let source = source(file, reading, streams)?;
     let format = detect(&source, file, reading)?;
     streams.detail(file, &format!("read as {}", format.info().name));
-    let (options, _) = options::split(&reading.options, format.info(), None)?;
+    let (options, writing) = options::split(&reading.options, format.info(), target)?;
     let opened = read(&source, format, reading, options)?;
-    Ok((source.len(), opened))
+    Ok((source.len(), opened, writing))
 }
 
 /// Opens all files of a set as one; they are of one format, and the metadata is that of the first.
-fn open_set(set: &Set, reading: &Reading, streams: &mut Streams) -> Result<(u64, Opened), Failure> {
-    let mut all: Option<(u64, Opened)> = None;
+fn open_set(
+    set: &Set,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(u64, Opened, Options), Failure> {
+    let mut all: Option<(u64, Opened, Options)> = None;
     for file in &set.files {
         let about = |failure: Failure| failure.about(file);
-        let (len, mut opened) = open_file(file, reading, streams).map_err(about)?;
+        let (len, mut opened, writing) =
+            open_file(file, reading, target, streams).map_err(about)?;
         narrow_to_set(set, file, &mut opened.bundle, streams).map_err(about)?;
         name_by_file(file, &mut opened.bundle);
         match &mut all {
-            None => all = Some((len, opened)),
-            Some((_, first)) if first.format.info().name != opened.format.info().name => {
+            None => all = Some((len, opened, writing)),
+            Some((_, first, _)) if first.format.info().name != opened.format.info().name => {
                 let (own, other) = (opened.format.info().name, first.format.info().name);
                 let why = format!("it is {own}, and the files before it are {other}");
                 return Err(about(Failure::usage(why)));
             }
-            Some((sum, first)) => {
+            Some((sum, first, _)) => {
                 *sum = sum.saturating_add(len);
                 first.bundle.append(opened.bundle);
             }
@@ -108,6 +127,11 @@ fn name_by_file(file: &Path, bundle: &mut Bundle) {
 
 /// Opens a file, or standard input for `-`, so that it can be read by position.
 pub(crate) fn source(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
+    let source = uncounted(path, reading, streams)?;
+    Ok(source.counted(streams.reads()))
+}
+
+fn uncounted(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
     let limits = &reading.limits.0;
     if path != Path::new(DASH) {
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;

@@ -6,6 +6,7 @@
 
 mod address;
 mod args;
+mod before;
 mod change;
 mod commands;
 mod exit;

@@ -57,6 +57,12 @@ impl Meter {
         });
         Meter(Some((end, thread)))
     }
+
+    /// Watches how much of the input files is read, of about `expected` bytes.
+    pub(crate) fn reading(streams: &Streams, expected: u64) -> Meter {
+        streams.reads().restart(expected);
+        Meter::start(streams, streams.reads())
+    }
 }
 
 impl Drop for Meter {
@@ -72,6 +78,11 @@ impl Drop for Meter {
 /// Waits; gives whether the work goes on.
 fn goes_on(ended: &Receiver<()>, time: Duration) -> bool {
     ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
+}
+
+/// How much there is to do; work that goes over something twice is never further than done.
+fn total(progress: &Progress) -> u64 {
+    progress.expected().max(progress.done())
 }
 
 fn draw(progress: &Progress, ended: &Receiver<()>) {
@@ -91,7 +102,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     }
     *bar() = Some(drawn.clone());
     while goes_on(ended, BEAT) {
-        drawn.set_length(progress.expected());
+        drawn.set_length(total(progress));
         drawn.set_position(progress.done());
     }
     clear();
@@ -104,10 +115,7 @@ fn say(progress: &Progress, ended: &Receiver<()>) {
     }
     loop {
         let done = bytes_text(progress.done());
-        eprintln!(
-            "tenfold: {done} of {} done",
-            bytes_text(progress.expected())
-        );
+        eprintln!("tenfold: {done} of {} done", bytes_text(total(progress)));
         if !goes_on(ended, LINE) {
             return;
         }

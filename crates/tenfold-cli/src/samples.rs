@@ -13,6 +13,7 @@ pub(crate) static MADE_UP: Info = Info {
     extensions: &["up"],
     magic: b"",
     versions: &["1", "2"],
+    only_read: &[],
     options: &[
         OptionInfo {
             name: "endian",
@@ -150,6 +151,7 @@ pub(crate) fn damaged(n_values: u16) -> Tensor {
     let digest = Digest {
         algorithm: Algorithm::Crc32c,
         expected: vec![0; 4],
+        over: None,
     };
     let bytes: Bytes = values.bytes.with_digest(Some(digest));
     values.bytes = bytes;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use tenfold::{Error, Result};
+use tenfold::{Error, Progress, Result};
 
 use crate::args::Wish;
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ pub struct Streams {
     voice: Voice,
     is_terminal: bool,
     is_process: bool,
+    reads: Progress,
 }
 
 /// How much is said, and how.
@@ -59,6 +60,7 @@ impl Streams {
             voice: Voice::default(),
             is_terminal: io::stdout().is_terminal(),
             is_process: true,
+            reads: Progress::default(),
         }
     }
 
@@ -77,6 +79,7 @@ impl Streams {
             voice: Voice::default(),
             is_terminal: false,
             is_process: false,
+            reads: Progress::default(),
         }
     }
 
@@ -85,6 +88,11 @@ impl Streams {
     pub fn with_terminal(mut self) -> Streams {
         self.is_terminal = true;
         self
+    }
+
+    /// Counts what is read of all input files.
+    pub(crate) fn reads(&self) -> &Progress {
+        &self.reads
     }
 
     /// Whether the output is a terminal.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::bytes::Progress;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -136,26 +135,23 @@ impl Bundle {
         }
     }
 
+    /// How many bytes all tensors take as they are stored.
+    #[must_use]
+    pub fn stored_len(&self) -> u64 {
+        let tensors = self.entries.iter();
+        let lens = tensors.map(|(_, tensor)| tensor.storage().stored_len());
+        lens.fold(0, u64::saturating_add)
+    }
+
     /// Reads and checks the values of all tensors; gives notes on what only a lenient reader
     /// forgives.
     ///
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
-        self.check_watched(limits, &Progress::default())
-    }
-
-    /// The same, counting the stored bytes of each tensor once it is checked.
-    ///
-    /// # Errors
-    /// As [`Bundle::check`].
-    pub fn check_watched(&self, limits: &Limits, progress: &Progress) -> Result<Vec<Note>> {
-        let len = |tensor: &Tensor| tensor.storage().stored_len();
-        progress.expect(self.entries.iter().map(|(_, tensor)| len(tensor)).sum());
         let mut notes = Vec::new();
         for (key, tensor) in &self.entries {
             notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
-            progress.add(len(tensor));
         }
         Ok(notes)
     }

@@ -41,9 +41,10 @@ pub enum Error {
         what: String,
     },
     /// A limit set by the caller stands in the way.
-    #[error("{why} ({wanted} wanted, {allowed} allowed; raise it with --max-{limit})")]
+    #[error("{why} ({wanted} wanted, {allowed} allowed; raise it with {})", flag(.limit))]
     Limit {
-        /// The limit's name in [`Limits`](crate::Limits) and, after `--max-`, on the command line.
+        /// The limit's name in [`Limits`](crate::Limits) and, after `--max-`, on the command line;
+        /// the budget `memory` is `--memory` there.
         limit: &'static str,
         /// What was about to happen.
         why: String,
@@ -136,6 +137,13 @@ fn of_format(format: &Option<&str>) -> String {
 
 fn at_byte(at: &Option<u64>) -> String {
     at.map_or_else(String::new, |at| format!(" (byte {at})"))
+}
+
+fn flag(limit: &str) -> String {
+    match limit {
+        "memory" => "--memory".into(),
+        limit => format!("--max-{limit}"),
+    }
 }
 
 fn unrecognised(candidates: &[&str]) -> String {
@@ -299,6 +307,9 @@ impl fmt::Display for Refusal {
             let mut words: Vec<&str> = aspects.iter().map(|all| all.aspect.as_str()).collect();
             words.sort_unstable();
             write!(out, " To go ahead: --allow {}", words.join(","))?;
+            if words.contains(&Aspect::Train.as_str()) {
+                write!(out, ", or tenfold reconstruct IN.blz OUT")?;
+            }
         }
         Ok(())
     }

@@ -66,6 +66,8 @@ pub struct Info {
     pub magic: &'static [u8],
     /// The versions that can be written, the default first.
     pub versions: &'static [&'static str],
+    /// The versions that are read and not written.
+    pub only_read: &'static [&'static str],
     /// What `--opt` understands.
     pub options: &'static [OptionInfo],
     /// What it can hold when written.

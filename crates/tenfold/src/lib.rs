@@ -41,7 +41,8 @@ use std::path::Path;
 
 pub use bundle::Bundle;
 pub use bytes::{
-    Algorithm, Bytes, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool, bytes_text,
+    Algorithm, Bytes, Compute, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool,
+    bytes_text,
 };
 pub use compare::{
     Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
@@ -63,8 +64,8 @@ pub use number::{
     Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
 };
 pub use tensor::{
-    Address, Cell, Density, Dim, Operation, Order, Packing, Pick, Placed, Size, Slice, Storage,
-    Symmetry, Tensor, Tolerance,
+    Address, Cell, Density, Dim, Labels, Operation, Order, Packing, Pick, Placed, Size, Slice,
+    Storage, Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

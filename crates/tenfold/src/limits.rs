@@ -179,8 +179,16 @@ impl Limits {
         )
     }
 
-    pub(crate) fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
+    /// Fails if a tensor may not become as many bytes when it is made dense, say.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] with what was about to happen.
+    pub fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
         check("decoded", why, wanted, self.decoded)
+    }
+
+    pub(crate) fn check_memory(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
+        check("memory", why, wanted, self.memory)
     }
 
     /// Whether `decoded` bytes may come out of `stored` compressed ones.
@@ -259,5 +267,12 @@ mod tests {
             error.to_string(),
             "too many dimensions (256 wanted, 255 allowed; raise it with --max-ndim)"
         );
+        let limits = Limits {
+            memory: 10,
+            ..Limits::default()
+        };
+        let error = limits.check_memory("labels are held", 11_u64).unwrap_err();
+        let text = "labels are held (11 wanted, 10 allowed; raise it with --memory)";
+        assert_eq!(error.to_string(), text);
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 /// A choice of tensors by name.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Choice {
     /// Take only the tensors whose names match; `*` stands for any text, `?` for any letter
     #[arg(long, visible_alias = "include", value_name = "GLOB")]

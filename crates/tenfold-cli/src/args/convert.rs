@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tenfold::{Allow, Aspect, Number};
 
+use super::compress::tolerance;
 use super::naming::NamingFlags;
 use super::number::number;
 use super::{Choice, Output, Part, Reading, Transform};
@@ -22,6 +23,10 @@ pub(crate) struct Convert {
     /// that has no room is refused unless `--allow precision`
     #[arg(long, visible_alias = "dtype", value_name = "[GLOB=]DTYPE", value_parser = cast)]
     pub(crate) cast: Vec<Cast>,
+    /// Turn tensors into trains that are as near to them as this, relative to their norm, as
+    /// `tenfold compress` does
+    #[arg(long, visible_alias = "rel-error", value_name = "E", value_parser = tolerance)]
+    pub(crate) eps: Option<f64>,
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
     pub(crate) allow: Vec<Permission>,

@@ -2,6 +2,7 @@
 
 mod address;
 mod choice;
+mod compress;
 mod convert;
 mod diff;
 mod edit;
@@ -26,13 +27,16 @@ use tenfold::{Format, Mode, formats};
 
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::Choice;
+pub(crate) use compress::{
+    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound,
+};
 pub(crate) use convert::{Cast, Convert, allow};
 pub(crate) use diff::Diff;
 pub(crate) use edit::Edit;
 pub(crate) use hash::Hash;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
-pub(crate) use output::Output;
+pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
@@ -92,6 +96,41 @@ pub(crate) enum Command {
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Box<Convert>),
+    /// Turn tensors into tensor trains, provably as near to them as asked for
+    #[command(
+        mut_arg("force", |arg| arg.help(
+            "Replace a file that exists, and write a train that is larger than its tensor"
+        )),
+        mut_arg("only", |arg| arg.help(
+            "Compress only the tensors whose names match, integers too; the others are kept as they are"
+        )),
+        mut_arg("exclude", |arg| arg.help(
+            "Do not compress the tensors whose names match"
+        )),
+        after_help = "A .blz file holds one train. In a .zt file, each tensor of floats that gets \
+                      smaller becomes a train, and the others are kept.\n\n\
+                      Example:\n  tenfold compress field.npy field.blz --eps 1e-6\n  \
+                      tenfold compress field.npy --sweep 1e-1..1e-8\n  \
+                      tenfold compress 'run.zt:velocity[-1]' last.blz --eps 1e-4 --verify\n  \
+                      tenfold compress state.npy state.blz --qubits 24 --max-rank 64 --best-effort --eps 1e-8\n  \
+                      tenfold compress model.zt small.zt --eps 1e-2 --only '*.weight'"
+    )]
+    Compress(Box<Compress>),
+    /// Expand tensor trains to all their cells
+    #[command(
+        after_help = "What a train was before it was compressed is remembered where the format can: \
+                      in .zt files, not in .blz ones. Memory does not grow with the tensor.\n\n\
+                      Example:\n  tenfold reconstruct field.blz field.npy\n  \
+                      tenfold reconstruct field.blz field.tens --cast f32\n  \
+                      tenfold reconstruct photo.blz photo.npy --like original.npy\n  \
+                      tenfold reconstruct small.zt model.zt"
+    )]
+    Reconstruct(Box<Reconstruct>),
+    /// Compute with tensor trains: info, round, dot, norm
+    #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
+                      tenfold tt round field.blz small.blz --eps 1e-3\n  \
+                      tenfold tt dot a.blz b.blz\n  tenfold tt norm field.blz")]
+    Tt(Tt),
     /// Say what is wrong with the values of files, and how they are distributed
     #[command(
         after_help = "Everything but the counts is about the finite values.\n\n\

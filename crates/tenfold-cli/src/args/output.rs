@@ -1,4 +1,4 @@
-//! Where `convert` writes, and how.
+//! Where files are written, and how.
 
 use std::path::PathBuf;
 
@@ -8,37 +8,40 @@ use tenfold::Format;
 use super::named;
 use super::size::size;
 
-/// Where and how files are written.
+/// Where and how one file is written.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Output {
+pub(crate) struct Saving {
     /// The file to write, if it is not the last word; `-` is standard output
-    #[arg(
-        short = 'o',
-        long = "output",
-        value_name = "OUT",
-        conflicts_with = "out_dir"
-    )]
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub(crate) file: Option<PathBuf>,
     /// The format to write, if OUT's name does not say, and perhaps its version
     #[arg(long, value_name = "FORMAT[@VERSION]", value_parser = target)]
     pub(crate) to: Option<Target>,
-    /// Write a file for every tensor into this folder, and an index.json of their true names
-    #[arg(long, value_name = "DIR", requires = "to")]
-    // Whose names are those of files, and kept in the index as they are; --rename changes them.
-    #[arg(conflicts_with_all = ["sep", "strip_prefix", "no_state"])]
-    pub(crate) out_dir: Option<PathBuf>,
-    /// Write several files, OUT-00001-of-00003 and so on, with at most so many bytes of values each
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    // A prefix has to be there in every file; --rename takes one off as well.
-    #[arg(conflicts_with_all = ["out_dir", "strip_prefix"])]
-    pub(crate) max_size: Option<u64>,
     /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not wait for the disk: quicker, but a power failure may lose what was written
     #[arg(long)]
     pub(crate) no_sync: bool,
+}
+
+/// Where `convert` writes, which may be to several files.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    #[command(flatten)]
+    pub(crate) saving: Saving,
+    /// Write a file for every tensor into this folder, and an index.json of their true names
+    #[arg(long, value_name = "DIR", requires = "to")]
+    // Whose names are those of files, and kept in the index as they are; --rename changes them.
+    #[arg(conflicts_with_all = ["file", "sep", "strip_prefix", "no_state"])]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Write several files, OUT-00001-of-00003 and so on, with at most so many bytes of values each
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    // A prefix has to be there in every file; --rename takes one off as well.
+    #[arg(conflicts_with_all = ["out_dir", "strip_prefix"])]
+    pub(crate) max_size: Option<u64>,
 }
 
 /// What `--to` says.
@@ -54,12 +57,16 @@ fn target(text: &str) -> Result<Target, String> {
         None => (text, None),
     };
     let format = named(name)?;
-    let versions = format.info().versions;
+    let info = format.info();
     match version {
-        Some(version) if !versions.contains(&version) => Err(format!(
-            "{name} is written in version {}",
-            versions.join(" or ")
-        )),
+        Some(version) if !info.versions.contains(&version) => {
+            let known = info.versions.join(" or ");
+            let hint = match info.only_read.contains(&version) {
+                true => format!("; {version} is only read"),
+                false => String::new(),
+            };
+            Err(format!("{name} is written in version {known}{hint}"))
+        }
         _ => Ok(Target {
             format,
             version: version.map(str::to_owned),
@@ -76,5 +83,7 @@ mod tests {
         assert_eq!(target.version.as_deref(), Some("1"));
         let error = super::target("blz@7").err().unwrap();
         assert_eq!(error, "blz is written in version 1");
+        let error = super::target("blz@2").err().unwrap();
+        assert_eq!(error, "blz is written in version 1; 2 is only read");
     }
 }

@@ -113,23 +113,31 @@ fn labels(word: &str) -> Result<(String, PathBuf), String> {
 
 fn labels_out(word: &str) -> Result<(String, PathBuf), String> {
     match word.split_once('=') {
-        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => Ok((dim.into(), file.into())),
+        Some((dim, file)) if !dim.is_empty() && !file.is_empty() => {
+            // As `--labels` spells it; a file that begins so is still `./@file`.
+            Ok((dim.into(), file.strip_prefix('@').unwrap_or(file).into()))
+        }
         _ => Err("labels are written to DIM=FILE".into()),
     }
 }
 
 fn sizes(word: &str) -> Result<Meant<Vec<Option<u64>>>, String> {
     let (glob, list) = split(word);
+    let what = size_list(list)?;
+    Ok(Meant { glob, what })
+}
+
+/// Reads sizes, of which one may be left open.
+pub(super) fn size_list(list: &str) -> Result<Vec<Option<u64>>, String> {
     let size = |word: &str| match word.trim() {
         "-1" => Ok(None),
         number => number.parse().map(Some),
     };
-    let what = match list {
+    let sizes = match list {
         "" => Ok(vec![]),
         list => list.split([',', 'x']).map(size).collect(),
     };
-    let what = what.map_err(|_| "sizes are such as 4,-1 or 4x-1".to_owned())?;
-    Ok(Meant { glob, what })
+    sizes.map_err(|_: std::num::ParseIntError| "sizes are such as 4,-1 or 4x-1".to_owned())
 }
 
 fn names(word: &str) -> Result<Meant<Vec<Option<String>>>, String> {
@@ -142,7 +150,7 @@ fn names(word: &str) -> Result<Meant<Vec<Option<String>>>, String> {
     Ok(Meant { glob, what })
 }
 
-fn share(word: &str) -> Result<f64, String> {
+pub(super) fn share(word: &str) -> Result<f64, String> {
     let share: f64 = word.parse().map_err(|_| "not a number".to_owned())?;
     match share {
         0.0.. => Ok(share),

@@ -33,7 +33,7 @@ fn print_all(infos: &[&Info], out: &mut Out) -> Result<()> {
         table.push(Row::new([
             info.name.to_owned(),
             extensions(info),
-            info.versions.join(" "),
+            versions(info),
             names_text(info.holds.names).to_owned(),
             kinds(&info.holds),
             numbers(info.holds.numbers, info.holds.arities),
@@ -61,7 +61,7 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
     let mut table = Table::default();
     let mut say = |name: &str, text: &str| table.push(Row::new([name, text]));
     say("files", &extensions(info));
-    say("versions", &info.versions.join(" "));
+    say("versions", &versions(info));
     say("tensors", tensors);
     say("storage", &kinds(holds));
     say("numbers", &numbers(holds.numbers, holds.arities));
@@ -95,11 +95,20 @@ fn print_json(infos: &[&Info], out: &mut Out) -> Result<()> {
     json.end_line()
 }
 
+/// The versions, and which of them are not written.
+fn versions(info: &Info) -> String {
+    match info.only_read {
+        [] => info.versions.join(" "),
+        others => format!("{} (read: {})", info.versions.join(" "), others.join(" ")),
+    }
+}
+
 fn info_json(json: &mut Json, info: &Info) -> Result<()> {
     json.name("name")?.text(info.name)?;
     json.name("title")?.text(info.title)?;
     json.name("extensions")?.texts(info.extensions)?;
     json.name("versions")?.texts(info.versions)?;
+    json.name("only_read")?.texts(info.only_read)?;
     json.name("options")?.list(|json| {
         info.options.iter().try_for_each(|option| {
             json.object(|json| {

@@ -10,6 +10,7 @@ use crate::args::Hash;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::meter::Meter;
 use crate::render::{Json, note_text, plain, shown_name};
 use crate::select::select;
 use crate::streams::{Out, Streams};
@@ -45,7 +46,9 @@ fn hashed(file: &Path, args: &Hash, streams: &mut Streams) -> Result<Hashed, Fai
     for note in bundle.notes() {
         streams.note(file, &note_text(info, note));
     }
+    let meter = Meter::reading(streams, bundle.stored_len());
     let hashes = tensor_hashes(bundle, args.sparse_as(), &args.reading.limits.0);
+    drop(meter);
     let hashes = hashes.map_err(|error| error.of(info.name))?;
     let names = bundle
         .entries()

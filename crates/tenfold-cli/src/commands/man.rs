@@ -16,7 +16,10 @@ pub(super) fn run(args: &Man, streams: &mut Streams) -> Outcome {
     // A manual leaves out nothing that the short help does.
     let shown = |arg: clap::Arg| arg.hide_short_help(false);
     let command = Tenfold::command().mut_args(shown);
-    let mut command = command.mut_subcommands(|inner| inner.mut_args(shown));
+    let mut command = command.mut_subcommands(|inner| {
+        let inner = inner.mut_args(shown);
+        inner.mut_subcommands(|innermost| innermost.mut_args(shown))
+    });
     command.build();
     match &args.folder {
         None => streams.out.text(&page(&command)?)?,
@@ -37,18 +40,21 @@ fn page(command: &Command) -> Result<String, Failure> {
 fn write_all(command: &Command, folder: &Path, streams: &mut Streams) -> Result<(), Failure> {
     let in_file = |path: &Path, error: std::io::Error| Error::from(error).in_file(path);
     std::fs::create_dir_all(folder).map_err(|error| in_file(folder, error))?;
-    let name = command.get_name().to_owned();
-    let pages = command
-        .get_subcommands()
-        .filter(|command| command.get_name() != "help");
-    let pages = pages.map(|command| {
-        let full = format!("{name}-{}", command.get_name());
-        command.clone().name(full)
-    });
-    for command in std::iter::once(command.clone()).chain(pages) {
+    for command in pages(command) {
         let path = folder.join(format!("{}.1", command.get_name()));
         std::fs::write(&path, page(&command)?).map_err(|error| in_file(&path, error))?;
         streams.detail(&path, "written");
     }
     Ok(())
+}
+
+/// A command and all below it, each under the name of its page.
+fn pages(command: &Command) -> Vec<Command> {
+    let inner = command.get_subcommands();
+    let inner = inner.filter(|inner| inner.get_name() != "help");
+    let inner = inner.flat_map(|inner| {
+        let full = format!("{}-{}", command.get_name(), inner.get_name());
+        pages(&inner.clone().name(full))
+    });
+    std::iter::once(command.clone()).chain(inner).collect()
 }

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod completions;
+mod compress;
 mod convert;
 mod demo;
 mod diff;
@@ -9,8 +10,11 @@ mod formats;
 mod hash;
 mod info;
 mod man;
+mod output;
+mod reconstruct;
 mod show;
 mod stats;
+mod tt;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +34,9 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Verify(args) => verify::run(args, streams),
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
+        Command::Compress(args) => compress::run(args, streams),
+        Command::Reconstruct(args) => reconstruct::run(args, streams),
+        Command::Tt(args) => tt::run(args, streams),
         Command::Stats(args) => stats::run(args, streams),
         Command::Hash(args) => hash::run(args, streams),
         Command::Diff(args) => diff::run(args, streams),

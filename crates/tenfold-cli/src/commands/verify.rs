@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Error, Format, Mode, Note, NoteKind, Progress, Result};
+use tenfold::{Error, Format, Mode, Note, NoteKind, Result};
 
 use super::{Outcome, each_file};
 use crate::address::Address;
@@ -83,9 +83,8 @@ fn examine_file(
     address.narrow(&mut bundle, info, &reading.limits.0)?;
     found.n_tensors = u64::try_from(bundle.entries().len()).ok();
     found.notes = bundle.notes().to_vec();
-    let progress = Progress::default();
-    let meter = Meter::start(streams, &progress);
-    let notes = bundle.check_watched(&reading.limits.0, &progress);
+    let meter = Meter::reading(streams, bundle.stored_len());
+    let notes = bundle.check(&reading.limits.0);
     drop(meter);
     let notes = notes.map_err(|error| error.of(info.name))?;
     let broken = notes.iter().find(|note| note.kind == NoteKind::Lenient);

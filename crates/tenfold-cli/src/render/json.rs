@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use tenfold::Result;
+use tenfold::{Number, Result, write_number};
 
 use crate::streams::Out;
 
@@ -84,6 +84,13 @@ impl<'a> Json<'a> {
             Some(number) => self.number(number),
             None => self.raw("null"),
         }
+    }
+
+    /// Writes a double: the shortest decimals that read back to it, or a word if it is not finite.
+    pub(crate) fn float(&mut self, value: f64) -> Result<()> {
+        let mut text = String::new();
+        write_number(Number::F64, &value.to_le_bytes(), &mut text);
+        self.raw(&text)
     }
 
     /// Writes a list of strings.

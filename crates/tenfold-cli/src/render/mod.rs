@@ -1,6 +1,7 @@
 //! How things are printed: for people, and as JSON for programs.
 
 mod array;
+mod bar;
 mod describe;
 mod element;
 mod json;
@@ -13,6 +14,7 @@ mod window;
 mod words;
 
 pub(crate) use array::array;
+pub(crate) use bar::bar;
 pub(crate) use describe::{describe, metadata, metadata_lines, note, note_text, shown_name};
 pub(crate) use element::{element, elements};
 pub(crate) use json::{Json, quoted};
@@ -24,5 +26,6 @@ pub(crate) use type_spec::{is_dim_name, type_of, type_spec};
 pub(crate) use value::{short_value, value};
 pub(crate) use window::{EDGE, Window, is_small};
 pub(crate) use words::{
-    cells_text, count_text, counted, dim_names_text, kind_text, names_text, shape_text, when_text,
+    cells_text, count_text, counted, dense_len, dim_names_text, kind_text, names_text, ranks_text,
+    ratio, ratio_text, rough, shape_text, when_text,
 };

@@ -3,7 +3,7 @@
 use tenfold::Result;
 use unicode_width::UnicodeWidthStr;
 
-use super::plain;
+use super::{Paint, plain};
 use crate::streams::Out;
 
 /// Rows whose cells stand below each other.
@@ -52,23 +52,29 @@ impl Table {
 
     /// Prints all rows, each line after `indent`.
     pub(crate) fn print(&self, indent: &str, out: &mut Out) -> Result<()> {
+        let text = self.text(indent, out.paint);
+        out.text(&text)
+    }
+
+    /// The lines of all rows, each after `indent`.
+    pub(crate) fn text(&self, indent: &str, paint: Paint) -> String {
+        let mut text = String::new();
         let n_columns = self.rows.iter().map(|row| row.cells.len()).max();
         let widths: Vec<usize> = (0..n_columns.unwrap_or(0))
             .map(|column| self.width(column))
             .collect();
         for (place, row) in self.rows.iter().enumerate() {
-            let paint = out.paint;
-            out.text(&match self.has_heads {
+            text.push_str(&match self.has_heads {
                 true if place == 0 => paint.head(&line(indent, &row.cells, &widths, str::to_owned)),
                 true => line(indent, &row.cells, &widths, |name| paint.name(name)),
                 false => line(indent, &row.cells, &widths, str::to_owned),
-            })?;
-            out.text("\n")?;
+            });
+            text.push('\n');
             for line in &row.below {
-                out.text(&format!("{indent}  {}\n", plain(line)))?;
+                text.push_str(&format!("{indent}  {}\n", plain(line)));
             }
         }
-        Ok(())
+        text
     }
 
     /// The width of a column; cells at the end of a row need none.

@@ -1,5 +1,7 @@
 //! The words for what the model says, in lines for people.
 
+use std::fmt::Display;
+
 use tenfold::{Address, DimNames, Names, Size, Storage, StorageKind, Tensor, When};
 
 /// A count and its noun, such as `1 tensor` or `3 tensors`.
@@ -73,21 +75,54 @@ pub(crate) fn cells_text(tensor: &Tensor) -> String {
             format!("sparse, packed {stored} of {all}")
         }
         Storage::Sparse { .. } => format!("sparse, {stored} of {all}"),
-        Storage::Train { ranks, .. } => format!("train, ranks {}", ranks_text(ranks)),
+        Storage::Train { ranks, .. } => format!("train, ranks {}", ranks_text(ranks, 9)),
         Storage::Opaque { layout, .. } => format!("opaque, {layout}"),
     }
 }
 
-/// The ranks of a train; of many, the largest.
-fn ranks_text(ranks: &[u64]) -> String {
-    /// More are not listed.
-    const MANY: usize = 9;
-    if ranks.len() > MANY {
-        let most = ranks.iter().max().copied().unwrap_or(0);
-        return format!("up to {most}");
+/// The ranks of a train; where there are more than `most_listed`, the largest.
+pub(crate) fn ranks_text<T: Display + Ord>(ranks: &[T], most_listed: usize) -> String {
+    match ranks.iter().max() {
+        Some(most) if ranks.len() > most_listed => format!("up to {most}"),
+        _ => {
+            let ranks: Vec<String> = ranks.iter().map(T::to_string).collect();
+            ranks.join(" ")
+        }
     }
-    let ranks: Vec<String> = ranks.iter().map(u64::to_string).collect();
-    ranks.join(" ")
+}
+
+/// Bytes of all cells of a tensor in their own number type; as many as can be counted.
+pub(crate) fn dense_len(tensor: &Tensor) -> u64 {
+    let width = u128::try_from(tensor.dtype().width()).unwrap_or(u128::MAX);
+    let cells = tensor.cells().unwrap_or(u128::MAX);
+    u64::try_from(cells.saturating_mul(width)).unwrap_or(u64::MAX)
+}
+
+/// How one size compares to another, such as `12.5 times smaller`.
+pub(crate) fn ratio_text(before: u64, after: u64) -> String {
+    let tenths = |one: u64, other: u64| {
+        let tenths = u128::from(one).saturating_mul(10) / u128::from(other.max(1));
+        format!("{}.{}", tenths / 10, tenths % 10)
+    };
+    match after <= before {
+        true => format!("{} times smaller", tenths(before, after)),
+        false => format!("{} times larger", tenths(after, before)),
+    }
+}
+
+/// How many times one size is another.
+pub(crate) fn ratio(before: u64, after: u64) -> f64 {
+    #[expect(clippy::as_conversions, reason = "no reader needs more digits")]
+    let ratio = before as f64 / after.max(1) as f64;
+    ratio
+}
+
+/// A measure of which the magnitude matters, such as `1.23e-7`.
+pub(crate) fn rough(value: f64) -> String {
+    match value == 0.0 {
+        true => "0".into(),
+        false => format!("{value:.2e}"),
+    }
 }
 
 pub(crate) fn names_text(names: Names) -> &'static str {

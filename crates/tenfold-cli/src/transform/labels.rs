@@ -1,35 +1,42 @@
 //! Lists of labels, one a line.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use tenfold::{Error, Result, Tensor};
+use tenfold::{Error, Labels, Result, Tensor};
 
 /// The lists that `--labels` names.
-pub(super) struct Lists(HashMap<PathBuf, Vec<String>>);
+pub(super) struct Lists(HashMap<PathBuf, Labels>);
 
 impl Lists {
     pub(super) fn read(words: &[(String, PathBuf)]) -> Result<Lists> {
         let mut lists = HashMap::new();
         for (_, path) in words {
-            let text = fs::read(path).map_err(|error| Error::from(error).in_file(path))?;
-            let text = String::from_utf8(text)
-                .map_err(|_| Error::Invalid(format!("{}: labels are UTF-8", path.display())))?;
-            let labels = text.lines().map(str::to_owned).collect();
-            lists.insert(path.clone(), labels);
+            let labels = read(path).map_err(|error| match error.kind() {
+                ErrorKind::InvalidData => {
+                    Error::Invalid(format!("{}: labels are UTF-8", path.display()))
+                }
+                _ => Error::from(error).in_file(path),
+            });
+            lists.insert(path.clone(), labels?);
         }
         Ok(Lists(lists))
     }
 
     /// The lists for the dimensions that this tensor has, split into those of indexed ones and
     /// those of mapped ones.
-    pub(super) fn of(&self, tensor: &Tensor, words: &[(String, PathBuf)]) -> (Given, Given) {
+    pub(super) fn of(
+        &self,
+        tensor: &Tensor,
+        words: &[(String, PathBuf)],
+    ) -> (Given<'_>, Given<'_>) {
         let mut given: Given = Vec::new();
         for (dim, path) in words {
             if let (Some(axis), Some(labels)) = (tensor.axis(dim), self.0.get(path)) {
                 given.retain(|(other, _)| *other != axis);
-                given.push((axis, labels.clone()));
+                given.push((axis, labels));
             }
         }
         let is_indexed = |axis: &usize| {
@@ -41,15 +48,20 @@ impl Lists {
 }
 
 /// Dimensions, by their places, and a label for each position.
-pub(super) type Given = Vec<(usize, Vec<String>)>;
+pub(super) type Given<'a> = Vec<(usize, &'a Labels)>;
+
+/// Reads labels, one a line.
+fn read(path: &Path) -> io::Result<Labels> {
+    BufReader::new(File::open(path)?).lines().collect()
+}
 
 /// Lists that are written when all else is: a conversion that fails leaves none behind.
 #[derive(Default)]
-pub(crate) struct Wanted(Vec<(PathBuf, Vec<String>)>);
+pub(crate) struct Wanted(Vec<(PathBuf, Labels)>);
 
 impl Wanted {
     /// Adds a list that can be written; its file must not exist unless `replace` is set.
-    pub(super) fn add(&mut self, path: &Path, labels: &[String], replace: bool) -> Result<()> {
+    pub(super) fn add(&mut self, path: &Path, labels: Labels, replace: bool) -> Result<()> {
         if let Some(label) = labels.iter().find(|label| label.contains(['\n', '\r'])) {
             let why = format!("the label {label:?} does not fit a line");
             return Err(Error::Invalid(why));
@@ -59,8 +71,8 @@ impl Wanted {
             return Err(Error::Invalid(why));
         }
         match self.0.iter().find(|(other, _)| other == path) {
-            None => self.0.push((path.to_owned(), labels.to_vec())),
-            Some((_, others)) if others == labels => {}
+            None => self.0.push((path.to_owned(), labels)),
+            Some((_, others)) if *others == labels => {}
             Some(_) => {
                 let path = path.display();
                 let why = format!("{path} would be two lists of labels: convert one tensor alone");

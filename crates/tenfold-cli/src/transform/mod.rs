@@ -42,7 +42,7 @@ pub(crate) fn apply(
             transform,
             lists: &lists,
             may_drop_labels: allow(&args.allow).permits(Aspect::Labels),
-            may_replace: args.output.force,
+            may_replace: args.output.saving.force,
             limits: &args.reading.limits.0,
             found: Vec::new(),
             wanted: &mut wanted,

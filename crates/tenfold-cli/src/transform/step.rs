@@ -25,7 +25,7 @@ pub(super) struct Step<'a> {
     pub(super) said: Vec<String>,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
     pub(super) fn apply(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let flags = self.transform;
         let had_labels = tensor.n_mapped() > 0;
@@ -121,7 +121,7 @@ impl Step<'_> {
             let mapped = tensor.dims().iter().take(axis);
             let mapped = mapped.filter(|dim| dim.indexed_size().is_none()).count();
             if let Some(list) = placed.labels.get(mapped) {
-                self.wanted.add(path, list, self.may_replace)?;
+                self.wanted.add(path, list.clone(), self.may_replace)?;
             }
         }
         Ok(placed.tensor)
@@ -142,12 +142,13 @@ impl Step<'_> {
         tensor.with_labels(&given, self.limits)
     }
 
-    fn lists_for(&mut self, tensor: &Tensor) -> (Given, Given) {
+    fn lists_for(&mut self, tensor: &Tensor) -> (Given<'a>, Given<'a>) {
         let words = &self.transform.labels;
         let dims = words.iter().map(|(dim, _)| dim);
         let own = dims.filter(|dim| tensor.axis(dim).is_some());
         self.found.extend(own.cloned());
-        self.lists.of(tensor, words)
+        let lists: &'a Lists = self.lists;
+        lists.of(tensor, words)
     }
 
     /// `--symmetrize`.

@@ -102,9 +102,27 @@ fn a_part_of_compressed_packed_sparse_and_train_tensors_is_shown() {
         show("blz/good/page_example.blz[:,::2]", &[]),
         show("blz/good/page_example.blz[1]", &[]),
         show("blz/good/page_example.blz", &[]),
+        show("blz/good/three_dims.blz[1, ...]", &[]),
+        show("blz/good/three_dims.blz[:, 2, ::-2]", &[]),
     ]
     .iter()
     .map(Ran::to_string)
     .collect();
     assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_part_of_a_train_of_astronomical_size_is_shown_and_written_as_a_train() {
+    let huge = "blz/huge/most_dims.blz";
+    let mut picks = vec!["0"; 255];
+    (picks[3], picks[200], picks[254]) = (":", ":", ":");
+    let part = format!("{huge}[{}]", picks.join(","));
+    assert_snapshot!(show(&part, &[]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("part.blz");
+    let words: [std::path::PathBuf; 3] = ["convert".into(), corpus(&part).into(), out.clone()];
+    let ran = tenfold(words);
+    assert!(ran.errors.contains("blz 1, 1 tensor"), "{ran}");
+    let info = tenfold(["info".as_ref(), out.as_path()]).text();
+    assert!(info.contains("[2, 2, 2]"), "{info}");
 }

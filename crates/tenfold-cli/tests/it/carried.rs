@@ -43,6 +43,10 @@ fn what_ztensor_carries_comes_back_byte_for_byte() {
         "vespa/good/mixed_f32.tbf",
         "primitiv/good/parameter_adam.param",
         "primitiv/good/model_tree.model",
+        "blz/good/five_dims.blz",
+        "blz/good/four_dims_complex.blz",
+        "blz/good/empty_everywhere.blz",
+        "blz/huge/most_dims.blz",
     ] {
         // What is carried is no loss, so that the strictest has nothing against it.
         for flags in [&[][..], &["--strict"], &["--sep", "."]] {
@@ -147,4 +151,32 @@ fn statistics_are_left_out_when_asked() {
 
 fn said(ran: &Ran, folder: &Path) -> String {
     ran.to_string().replace(&folder.display().to_string(), "…")
+}
+
+#[test]
+fn many_trains_live_in_one_file_beside_other_tensors() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("all.zt");
+    let words: [PathBuf; 6] = [
+        "convert".into(),
+        corpus("blz/good/five_dims.blz").into(),
+        corpus("ztensor/good/row_major.zt").into(),
+        corpus("blz/good/four_dims_complex.blz").into(),
+        out.clone(),
+        "--no-sync".into(),
+    ];
+    let ran = tenfold(words);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let about = |flags: &[&str]| {
+        let words = ["info".into(), out.clone()].into_iter();
+        let text = tenfold(words.chain(flags.iter().map(PathBuf::from))).to_string();
+        text.replace(&folder.path().display().to_string(), "@")
+    };
+    assert_snapshot!([about(&[]), about(&["--no-restore"])].join("\n"));
+    // One of them, out of it and as it was.
+    let back = folder.path().join("back.blz");
+    let ran = convert(&out, &back, &["--only", "five_dims"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let before = fs::read(corpus("blz/good/five_dims.blz")).unwrap();
+    assert!(fs::read(back).unwrap() == before);
 }

@@ -102,11 +102,20 @@ fn an_unknown_version_is_trouble() {
 fn what_would_be_lost_is_refused_and_permitted_by_name() {
     assert_snapshot!(
         "a_train_is_not_expanded_unasked",
-        convert(example(), "never-written.zt".into(), &[])
+        convert(example(), "never-written.npy".into(), &[])
+    );
+    assert_snapshot!(
+        "a_train_is_not_made_unasked",
+        convert(
+            corpus("npy/good/f64.npy").into(),
+            "never-written.blz".into(),
+            &[]
+        )
     );
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("full.zt");
-    let ran = convert(example(), out.clone(), &["--allow", "train"]);
+    let flags = ["--allow", "train", "--no-carry"];
+    let ran = convert(example(), out.clone(), &flags);
     assert_eq!(ran.exit, Exit::Fine, "{ran}");
     assert!(
         ran.errors

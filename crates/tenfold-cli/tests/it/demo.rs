@@ -13,6 +13,10 @@ fn demo(folder: &Path) -> Ran {
     let name = folder.display().to_string();
     ran.out = ran.text().replace(&name, "DIR").into_bytes();
     ran.errors = ran.errors.replace(&name, "DIR");
+    // How long it takes, and what rounding does at 1e-15, depends on the machine.
+    let is_same = |line: &&str| !line.starts_with("  time ") && !line.starts_with("  error ");
+    let lines = ran.errors.lines().filter(is_same);
+    ran.errors = lines.map(|line| format!("{line}\n")).collect();
     // Sines and exponentials may differ in their last bit between machines, and so may hashes.
     let is_hash = |word: &&str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
     let text = ran.text();

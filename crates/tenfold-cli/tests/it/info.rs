@@ -102,3 +102,11 @@ fn json_counts_packed_cells() {
     let file = corpus("tens/huge/pairs_antisymmetric.tens");
     assert_snapshot!(tenfold(["info", "--json", &file]));
 }
+
+#[test]
+fn what_a_train_says_of_its_compression_is_metadata() {
+    let file = corpus("blz/good/second_capped.blz");
+    assert_snapshot!(tenfold(["info", &file]));
+    let flipped = corpus("blz/bad/second_flipped_223.blz");
+    assert_snapshot!("a_flipped_bit", tenfold(["verify", &flipped]));
+}

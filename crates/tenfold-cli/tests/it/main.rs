@@ -2,6 +2,8 @@
 
 mod address;
 mod carried;
+mod compress;
+mod compress_many;
 mod convert;
 mod convert_many;
 mod corpus;
@@ -13,6 +15,7 @@ mod hash;
 mod info;
 mod literal;
 mod program;
+mod reconstruct;
 mod saving;
 mod sets;
 mod show;
@@ -20,6 +23,7 @@ mod stats;
 mod support;
 mod tools;
 mod transform;
+mod tt;
 mod usage;
 mod verify;
 mod voice;

@@ -10,23 +10,7 @@ use std::path::PathBuf;
 
 use insta::assert_snapshot;
 
-use crate::support::{corpus, tenfold};
-
-/// A file that NumPy would have written: `dtype` as in `<f4`, and a shape such as `(3,)`.
-fn npy(folder: &tempfile::TempDir, name: &str, dtype: &str, shape: &str, values: &[u8]) -> PathBuf {
-    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
-    while (header.len() + 11) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-    file.extend(header.as_bytes());
-    file.extend(values);
-    let path = folder.path().join(name);
-    fs::write(&path, file).unwrap();
-    path
-}
+use crate::support::{corpus, npy, tenfold};
 
 fn singles(folder: &tempfile::TempDir, name: &str, values: &[f32]) -> PathBuf {
     let bytes: Vec<u8> = values

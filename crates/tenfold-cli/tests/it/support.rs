@@ -3,9 +3,12 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs;
 use std::io::{self, Cursor, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use tempfile::TempDir;
 use tenfold_cli::{Exit, Streams, run};
 
 /// What came of a command.
@@ -111,4 +114,26 @@ pub(crate) fn train(left: &[f64], right: &[f64]) -> Vec<u8> {
         file.extend(number.to_le_bytes());
     }
     file
+}
+
+/// A file that NumPy would have written: `dtype` as in `<f4`, and a shape such as `(3,)`.
+pub(crate) fn npy(
+    folder: &TempDir,
+    name: &str,
+    dtype: &str,
+    shape: &str,
+    values: &[u8],
+) -> PathBuf {
+    let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(values);
+    let path = folder.path().join(name);
+    fs::write(&path, file).unwrap();
+    path
 }

@@ -33,6 +33,8 @@ fn the_manual_has_a_page_for_every_command() {
     for text in ["\\-\\-allow", "Use colours", "levels of nesting"] {
         assert!(page.contains(text), "{text}: {page}");
     }
+    let page = fs::read_to_string(path.join("tenfold-tt-round.1")).unwrap();
+    assert!(page.contains("tenfold tt round"), "{page}");
     let count = fs::read_dir(path).unwrap().count();
     assert!(count > 8, "{count} pages");
 }

@@ -9,6 +9,9 @@ fn help_is_data_and_has_examples() {
         "verify",
         "show",
         "convert",
+        "compress",
+        "reconstruct",
+        "tt",
         "stats",
         "hash",
         "formats",
@@ -72,6 +75,11 @@ fn nonsense_is_trouble() {
         &["convert", "x"],
         &["convert", "x", "y", "--to", "nonsense"],
         &["formats", "nonsense"],
+        &["compress", "x"],
+        &["compress", "x", "y.blz", "--eps", "-1"],
+        &["compress", "x", "--sweep", "1..2"],
+        &["tt"],
+        &["tt", "round", "x", "y.blz"],
     ] {
         let ran = tenfold(args);
         assert_eq!(ran.exit.code(), 2, "{args:?}");

@@ -77,13 +77,21 @@ pub fn compress_tensor(
     options: &Options,
     limits: &Limits,
 ) -> Result<(AnyTrain, Report)> {
-    match AnySource::new(tensor, limits)? {
+    compress_any(&AnySource::new(tensor, limits)?, options)
+}
+
+/// Compresses a source of either kind of number.
+///
+/// # Errors
+/// As [`compress`].
+pub fn compress_any(source: &AnySource, options: &Options) -> Result<(AnyTrain, Report)> {
+    match source {
         AnySource::Real(source) => {
-            let found: Compressed<f64> = compress(&source, options)?;
+            let found: Compressed<f64> = compress(source, options)?;
             Ok((AnyTrain::Real(found.train), found.report))
         }
         AnySource::Complex(source) => {
-            let found: Compressed<Complex64> = compress(&source, options)?;
+            let found: Compressed<Complex64> = compress(source, options)?;
             Ok((AnyTrain::Complex(found.train), found.report))
         }
     }

@@ -148,7 +148,14 @@ impl<T: Scalar> Halves<T> {
     /// Multiplies out both sides of the bond where that is cheapest.
     pub(crate) fn of(train: &Train<T>) -> Result<Halves<T>> {
         train.cells()?;
-        let (before, after) = train.cores.split_at(best_bond(&train.cores));
+        Ok(Halves::between(&train.cores.iter().collect::<Vec<_>>()))
+    }
+
+    /// The same for cores whose outer bonds are 1, and whose cells have been counted.
+    pub(crate) fn between(cores: &[&Core<T>]) -> Halves<T> {
+        let (before, after) = cores
+            .split_at_checked(best_bond(cores))
+            .unwrap_or((cores, &[]));
         let bond = before.last().map_or(1, |core| core.right);
         let mut left = vec![T::of_real(1.0)];
         for core in before {
@@ -158,13 +165,13 @@ impl<T: Scalar> Halves<T> {
         for core in after.iter().rev() {
             right = matrix::product(&core.values, &right, core.right);
         }
-        Ok(Halves {
+        Halves {
             n_rows: left.len() / bond,
             n_columns: right.len() / bond,
             left,
             right,
             bond,
-        })
+        }
     }
 
     /// Writes whole rows, from `first` on, into `out`, in tiles that do not depend on threads.
@@ -191,7 +198,7 @@ impl<T: Scalar> Halves<T> {
 
 /// The number of cores left of the bond where multiplying out both sides, and then their product,
 /// takes the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters.
-fn best_bond<T>(cores: &[Core<T>]) -> usize {
+fn best_bond<T>(cores: &[&Core<T>]) -> usize {
     let seconds = |flops: f64, written: f64| flops * 2.0 / 40e9 + written * 8.0 / 10e9;
     // What it costs to have multiplied out everything up to each bond, from either end.
     let costs = |sizes: &mut dyn Iterator<Item = (usize, usize, usize)>| {

@@ -1,21 +1,24 @@
 //! The train itself: a chain of cores whose product gives the cells of a tensor.
 
+mod any;
 mod arithmetic;
 mod compare;
 mod contract;
 mod expand;
+mod lazy;
 mod modes;
 mod operator;
 mod orthogonal;
 mod random;
 mod storage;
 
+pub use any::AnyTrain;
 pub use compare::Distance;
+pub use modes::prime_factors;
 pub(crate) use modes::split_core;
 pub use operator::Operator;
 pub use orthogonal::Rounded;
 pub(crate) use orthogonal::round_cores;
-pub use storage::AnyTrain;
 
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;

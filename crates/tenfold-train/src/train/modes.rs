@@ -210,7 +210,8 @@ pub(crate) fn split_core<T: Scalar>(
 }
 
 /// The prime factors of a size, largest first; of 1, itself.
-pub(crate) fn prime_factors(size: usize) -> Vec<usize> {
+#[must_use]
+pub fn prime_factors(size: usize) -> Vec<usize> {
     let mut rest = size;
     let mut factors = Vec::new();
     let mut divisor = 2;

@@ -4,59 +4,7 @@ use tenfold::{Dim, Numbers, Storage, Tensor};
 
 use super::{Core, Train};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex64, Scalar};
-
-/// A train of either kind of number.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnyTrain {
-    /// Real cores.
-    Real(Train<f64>),
-    /// Complex cores.
-    Complex(Train<Complex64>),
-}
-
-impl AnyTrain {
-    /// Reads the cores of a tensor that is stored as a train.
-    ///
-    /// # Errors
-    /// As [`Train::from_tensor`].
-    pub fn from_tensor(tensor: &Tensor) -> Result<AnyTrain> {
-        if tensor.dtype() == <Complex64 as tenfold::Element>::DTYPE {
-            Ok(AnyTrain::Complex(Train::from_tensor(tensor)?))
-        } else {
-            Ok(AnyTrain::Real(Train::from_tensor(tensor)?))
-        }
-    }
-
-    /// As [`Train::to_tensor`].
-    ///
-    /// # Errors
-    /// None for a train built by this library.
-    pub fn to_tensor(&self) -> Result<Tensor> {
-        match self {
-            AnyTrain::Real(train) => train.to_tensor(),
-            AnyTrain::Complex(train) => train.to_tensor(),
-        }
-    }
-
-    /// The sizes of the modes.
-    #[must_use]
-    pub fn shape(&self) -> Vec<usize> {
-        match self {
-            AnyTrain::Real(train) => train.shape(),
-            AnyTrain::Complex(train) => train.shape(),
-        }
-    }
-
-    /// The sizes of the bonds.
-    #[must_use]
-    pub fn ranks(&self) -> Vec<usize> {
-        match self {
-            AnyTrain::Real(train) => train.ranks(),
-            AnyTrain::Complex(train) => train.ranks(),
-        }
-    }
-}
+use crate::scalar::Scalar;
 
 impl<T: Scalar> Train<T> {
     /// Reads the cores of a tensor that is stored as a train of these numbers.

@@ -2,7 +2,7 @@
 
 use sha2::Digest as _;
 
-use super::{Bytes, Extent, PIECE, Threads, in_order, narrow, wide};
+use super::{Bytes, Extent, PIECE, Source, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
 
 /// How a checksum is computed.
@@ -23,6 +23,9 @@ pub struct Digest {
     pub algorithm: Algorithm,
     /// What ought to come out, most significant byte first.
     pub expected: Vec<u8>,
+    /// The bytes of the source that it covers, where these are others than its own: the whole file,
+    /// say. They are read before the first of its own is handed out.
+    pub over: Option<std::ops::Range<u64>>,
 }
 
 /// A checksum that is being computed.
@@ -63,6 +66,20 @@ impl Digest {
         State::new(self.algorithm)
     }
 
+    /// Compares what lies elsewhere in the source.
+    pub(super) fn compare_elsewhere(
+        &self,
+        source: &Source,
+        over: std::ops::Range<u64>,
+    ) -> Result<()> {
+        let digest = Digest {
+            over: None,
+            ..self.clone()
+        };
+        let bytes = Bytes::run(source, over)?.with_digest(Some(digest));
+        bytes.for_each(PIECE, &mut |_| Ok(()))
+    }
+
     pub(super) fn compare(&self, state: State, at: u64) -> Result<()> {
         let found = state.finish();
         if found == self.expected {
@@ -91,7 +108,8 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     };
     let len = run.end.saturating_sub(run.start);
-    if digest.algorithm != Algorithm::Crc32c || len < WORTH_A_THREAD {
+    let is_elsewhere = digest.over.is_some();
+    if is_elsewhere || digest.algorithm != Algorithm::Crc32c || len < WORTH_A_THREAD {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     }
     let middle = run.start.saturating_add(len / 2);

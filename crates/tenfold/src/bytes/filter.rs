@@ -170,9 +170,8 @@ impl Compressor {
                     .collect()
             }),
         };
-        compressed
-            .into_iter()
-            .try_for_each(|frame| out.write(&frame?))
+        let lens = frames.iter().map(|frame| wide(frame.len()));
+        (compressed.into_iter().zip(lens)).try_for_each(|(frame, len)| out.write_as(&frame?, len))
     }
 
     #[cfg(not(feature = "zstd"))]

@@ -8,6 +8,7 @@ mod deflate;
 mod digest;
 mod extent;
 mod filter;
+mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
@@ -29,6 +30,7 @@ pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
 pub(crate) use filter::{Compressor, Filter};
+pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
 pub use progress::Progress;
 pub use records::RecordsBuilder;
@@ -36,8 +38,8 @@ pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
 pub use sink::Sink;
 pub use size::bytes_text;
-pub use source::Source;
-pub(crate) use source::{Compute, narrow, wide};
+pub use source::{Compute, Source};
+pub(crate) use source::{narrow, wide};
 pub use spool::Spool;
 pub(crate) use spool::scratch_file;
 pub(crate) use threads::{Threads, in_order, share_out};
@@ -271,6 +273,12 @@ impl Bytes {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        if let Some(digest) = &self.0.digest
+            && let Some(over) = &digest.over
+        {
+            digest.compare_elsewhere(&self.0.source, over.clone())?;
+            return self.0.extent.for_each(&self.0.source, budget, each);
+        }
         if let (Some(digest), Extent::Run(run)) = (&self.0.digest, &self.0.extent)
             && self.0.source.as_file().is_some()
         {

@@ -27,6 +27,12 @@ impl Progress {
         self.0.expected.load(Ordering::Relaxed)
     }
 
+    /// Begins anew, with so many bytes to do.
+    pub fn restart(&self, expected: u64) {
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.expected.store(expected, Ordering::Relaxed);
+    }
+
     /// Counts bytes that are done.
     pub fn add(&self, len: u64) {
         self.0.done.fetch_add(len, Ordering::Relaxed);

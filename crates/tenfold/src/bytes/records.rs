@@ -5,11 +5,10 @@
 //! which labelled tensors are kept wherever they come from: a file's blocks stay in the file.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, Endian, Extent, Scan, Source, Spool, narrow, wide};
+use super::{Bytes, Endian, Extent, LabelSet, Scan, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -260,7 +259,8 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
 pub struct RecordsBuilder {
     labels: usize,
     width: u64,
-    seen: HashSet<Vec<u8>>,
+    /// Of records that were pushed; others are known to be different.
+    pushed: LabelSet,
     count: u64,
     bytes: Spool,
 }
@@ -272,7 +272,7 @@ impl RecordsBuilder {
         RecordsBuilder {
             labels,
             width: wide(width),
-            seen: HashSet::new(),
+            pushed: LabelSet::default(),
             count: 0,
             bytes: Spool::new(),
         }
@@ -289,7 +289,7 @@ impl RecordsBuilder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it has another number of labels or bytes, or labels that were there.
+    /// [`Error::Invalid`] if it has another number of labels or bytes than the others.
     pub fn push(&mut self, labels: &[&str], cells: &[u8]) -> Result<()> {
         if labels.len() != self.labels || wide(cells.len()) != self.width {
             let why = format!(
@@ -301,18 +301,13 @@ impl RecordsBuilder {
             );
             return Err(Error::invalid(why));
         }
-        let address = self.start(labels)?;
-        self.cells(cells)?;
-        if !self.seen.insert(address) {
-            return Err(Error::invalid(format!(
-                "two records are labelled {labels:?}"
-            )));
-        }
-        Ok(())
+        self.pushed.push(labels);
+        self.start(labels)?;
+        self.cells(cells)
     }
 
-    /// Begins a record whose labels no other has; its cells follow. Gives the written labels.
-    pub(crate) fn start(&mut self, labels: &[impl AsRef<str>]) -> Result<Vec<u8>> {
+    /// Begins a record whose labels no other has; its cells follow.
+    pub(crate) fn start(&mut self, labels: &[impl AsRef<str>]) -> Result<()> {
         let mut address = Vec::new();
         for label in labels {
             let label = label.as_ref();
@@ -321,7 +316,7 @@ impl RecordsBuilder {
         }
         self.bytes.write(&address)?;
         self.count = self.count.saturating_add(1);
-        Ok(address)
+        Ok(())
     }
 
     /// Adds cells to the record that was begun last; all pieces together have its width.
@@ -332,7 +327,8 @@ impl RecordsBuilder {
     /// Gives the cells of all records as bytes that know their labels.
     ///
     /// # Errors
-    /// [`Error::Io`] if the temporary file fails.
+    /// [`Error::Invalid`] if two records that were pushed have the same labels, [`Error::Io`] if
+    /// the temporary file fails.
     pub fn finish(self) -> Result<Bytes> {
         let source = self.bytes.finish()?;
         let mut scan = Scan::new(&source, "");
@@ -347,6 +343,11 @@ impl RecordsBuilder {
             &limits,
             &mut |_, _| Ok(()),
         )?;
+        if let Some(at) = self.pushed.duplicate(&records, &source)? {
+            let labels = records.labels_at(&source, at)?;
+            let why = format!("two records are labelled {labels:?}");
+            return Err(Error::invalid(why));
+        }
         Bytes::part(&source, Extent::Records(Arc::new(records)))
     }
 }

@@ -60,9 +60,10 @@ impl Sink {
         self.progress = progress;
     }
 
-    fn advance(&mut self, len: u64) {
+    /// Counts bytes that are written and as how much work they count.
+    fn advance(&mut self, len: u64, work: u64) {
         self.at = self.at.saturating_add(len);
-        self.progress.add(len);
+        self.progress.add(work);
     }
 
     /// How many bytes have been written: the offset of the next.
@@ -76,6 +77,11 @@ impl Sink {
     /// # Errors
     /// [`Error::Io`] if the target fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_as(bytes, wide(bytes.len()))
+    }
+
+    /// Writes bytes that count as `work` bytes done, such as those they were compressed from.
+    pub(crate) fn write_as(&mut self, bytes: &[u8], work: u64) -> Result<()> {
         if let Some(digest) = &mut self.digest {
             digest.update(bytes);
         }
@@ -88,7 +94,7 @@ impl Sink {
                 self.flush()?;
             }
         }
-        self.advance(wide(bytes.len()));
+        self.advance(wide(bytes.len()), work);
         Ok(())
     }
 
@@ -147,7 +153,7 @@ impl Sink {
             let len = super::narrow((end.saturating_sub(at)).min(STEP))?;
             match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
                 Ok(0) | Err(_) => break,
-                Ok(done) => self.advance(wide(done)),
+                Ok(done) => self.advance(wide(done), wide(done)),
             }
         }
         Ok(at)

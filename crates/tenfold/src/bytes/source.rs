@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Progress;
 use super::extent::in_pieces;
 use super::shelf::Held;
 use crate::error::{Error, Result};
@@ -29,21 +30,34 @@ struct Positioned {
     /// Where the source begins in the file.
     start: u64,
     len: u64,
+    /// Counts what is read.
+    progress: Option<Progress>,
 }
 
 /// Bytes that are worked out when they are asked for.
 ///
 /// This is how an unpacked or reordered tensor stays lazy: nobody who reads it can tell it from a
 /// file.
-pub(crate) trait Compute: Send + Sync {
+pub trait Compute: Send + Sync {
     /// How many bytes there are.
     fn len(&self) -> u64;
 
+    /// Whether there is no byte at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
 
     /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
     /// checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives, and what `each` returns.
     fn for_each(
         &self,
         range: Range<u64>,
@@ -89,7 +103,25 @@ impl Source {
 
     /// Reads a part of a file that others have parts of too.
     pub(super) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
-        Source(Kind::File(Arc::new(Positioned { file, start, len })))
+        Source(Kind::File(Arc::new(Positioned {
+            file,
+            start,
+            len,
+            progress: None,
+        })))
+    }
+
+    /// The same source, which counts what is read of its file in `progress`.
+    #[must_use]
+    pub fn counted(self, progress: &Progress) -> Source {
+        match self.0 {
+            Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
+                file: positioned.file.clone(),
+                progress: Some(progress.clone()),
+                ..*positioned
+            }))),
+            other => Source(other),
+        }
     }
 
     /// Takes bytes that are in memory already.
@@ -108,7 +140,9 @@ impl Source {
         Source(Kind::Map(Arc::new(map)))
     }
 
-    pub(crate) fn computed(compute: impl Compute + 'static) -> Source {
+    /// Takes bytes that are worked out when they are asked for.
+    #[must_use]
+    pub fn computed(compute: impl Compute + 'static) -> Source {
         Source(Kind::Computed(Arc::new(compute)))
     }
 
@@ -147,6 +181,9 @@ impl Source {
         match &self.0 {
             Kind::File(positioned) => {
                 let Positioned { file, start, .. } = &**positioned;
+                if let Some(progress) = &positioned.progress {
+                    progress.add(wanted);
+                }
                 match file.read_exact_at(buffer, at.saturating_add(*start)) {
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
                         Error::malformed(at, "the file became shorter while it was read"),

@@ -293,6 +293,45 @@ mod tests {
     }
 
     #[test]
+    fn trains_of_a_file_with_one_text_are_joined_too() {
+        let storage = Storage::Train {
+            ranks: vec![1, 2, 1],
+            cores: vec![
+                Numbers::from_vec(&[1.0_f64; 4]),
+                Numbers::from_vec(&[2.0_f64; 6]),
+            ],
+        };
+        let dims = vec![Dim::indexed(2), Dim::indexed(3)];
+        let train = Tensor::new(dims, "f64".parse().unwrap(), vec![], storage).unwrap();
+        let mut bundle = Bundle::new();
+        bundle.push(Key::flat("a"), tensor("x"));
+        bundle.push(Key::root(), train);
+        let how = WriteOptions::default();
+        let (lowered, _) = super::super::lower::lower(&bundle, &whole(), &how).unwrap();
+        assert_eq!(lowered.entries().len(), 3);
+        let restored = restore(lowered.clone(), whole().info(), &Limits::default());
+        assert!(restored.notes().is_empty(), "{:?}", restored.notes());
+        let kinds = restored.entries().iter();
+        let kinds = kinds.map(|(key, tensor)| (key.to_string(), tensor.storage().as_str()));
+        let expected = [("a".into(), "dense"), (String::new(), "train")];
+        assert_eq!(kinds.collect::<Vec<_>>(), expected);
+
+        // A core of which the text says more is no part of a train.
+        let text = lowered.meta.text(NAME).unwrap();
+        let more = text.replace("]}]}", r#"]},{"name":"tensor.core.1","shape":[2,3,1]}]}"#);
+        let more = match more == text {
+            true => text.replace("}}]}", r#"}},{"name":"tensor.core.1","shape":[2,3,1]}]}"#),
+            false => more,
+        };
+        assert_ne!(more, text);
+        let mut spoiled = lowered.clone();
+        spoiled.meta.set(NAME, more.as_str());
+        let restored = restore(spoiled, whole().info(), &Limits::default());
+        assert_eq!(restored.entries().len(), 3);
+        assert_eq!(restored.notes().len(), 1);
+    }
+
+    #[test]
     fn what_has_no_room_is_not_carried() {
         let mut carrier = Carrier::new(&ZTensor.info().holds, false, 2);
         carrier.next(&Key::flat("a"), 1);

@@ -3,22 +3,36 @@
 use serde_json::{Value as Json, json};
 
 use super::carry::symmetries_json;
+use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
 use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
-use crate::tensor::{Address, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
+use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
 pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     if let Some(bytes) = opaque::carried(step, tensor)? {
         return Ok(bytes);
     }
-    let has = |kind| step.info.holds.kinds.contains(&kind);
-    let loses_symmetry = !tensor.symmetries().is_empty() && !step.info.holds.symmetry;
+    let holds = &step.info.holds;
+    let has = |kind| holds.kinds.contains(&kind);
+    let loses_symmetry = !tensor.symmetries().is_empty() && !holds.symmetry;
     let is_dense = has(StorageKind::Dense);
     match tensor.storage() {
+        Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
+            let most = ranks.iter().max().copied().unwrap_or(1);
+            let count = tensor.dims().len();
+            let detail = format!("a tensor train of rank {most} is carried as {count} cores");
+            step.change(Tier::Carried, Aspect::Train, detail);
+            if !loses_symmetry {
+                return Ok(tensor.clone());
+            }
+            say_symmetry(step, tensor);
+            let storage = tensor.storage().clone();
+            rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
+        }
         Storage::Train { ranks, .. } if !has(StorageKind::Train) && is_dense => {
             let most = ranks.iter().max().copied().unwrap_or(1);
             let len = bytes_text(dense_len(tensor));
@@ -54,6 +68,16 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
         }
         _ => Ok(tensor.clone()),
     }
+}
+
+/// Carries what makes the cores of a train one again; false if it cannot be parted.
+fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
+    let carried = step.suffix.take().filter(|suffix| {
+        let train = train_json(tensor, suffix);
+        step.carry(FIELD, train)
+    });
+    step.suffix = carried;
+    step.suffix.is_some()
 }
 
 fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
@@ -156,7 +180,7 @@ fn percent(part: u128, whole: u128) -> String {
 fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     let placed = tensor.placed(&step.how.limits)?;
     let dense = dense_len(&placed.tensor);
-    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed);
+    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed)?;
     let tier = if is_carried {
         Tier::Carried
     } else {
@@ -174,20 +198,23 @@ fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Carries the labels of the mapped dimensions, and which blocks are there if not all are.
-fn carry_labels(step: &mut Step, placed: &Placed) -> bool {
-    let n_blocks = u128::from(wide(placed.blocks.len()));
-    let all = n_blocks.saturating_add(placed.absent);
-    let len: usize = placed.labels.iter().flatten().map(String::len).sum();
+fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
+    let all = u128::from(placed.n_blocks()).saturating_add(placed.absent);
+    let len: usize = placed.labels.iter().map(Labels::text_len).sum();
     // Whether there is room is seen from the text; these would take too long to make one of.
     if all > MOST_BLOCKS || len > MOST_LABELS {
-        return false;
+        return Ok(false);
     }
     let blocks = match placed.absent {
         0 => Json::Null,
-        _ => json!(placed.blocks),
+        _ => json!(placed.blocks()?),
     };
-    let labels = json!({ "dims": placed.labels, "blocks": blocks });
-    step.carry("labels", labels)
+    let lists = placed
+        .labels
+        .iter()
+        .map(|list| list.iter().collect::<Vec<_>>());
+    let labels = json!({ "dims": lists.collect::<Vec<_>>(), "blocks": blocks });
+    Ok(step.carry("labels", labels))
 }
 
 /// The most bytes that labels may have together to be carried.

@@ -143,6 +143,8 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
     if !holds.numbers.contains(&dtype.number) || !holds.arities.contains(&dtype.arity) {
         add(Aspect::Number, format!("elements of {dtype}"));
     }
+    // Before the shape: what has to be another kind of tensor can get another shape on the way.
+    for_kind(tensor, holds, add);
     let ndim = crate::bytes::wide(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
         let (least, most) = holds.ndim;
@@ -164,7 +166,6 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
         }
     }
     for_names(tensor, holds, add);
-    for_kind(tensor, holds, add);
     if !tensor.symmetries().is_empty() && !holds.symmetry {
         add(
             Aspect::Symmetry,
@@ -224,7 +225,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
-            add(Aspect::Shape, "dense values".into());
+            add(Aspect::Shape, format!("dense values{}", compress(holds)));
         }
         Storage::Sparse {
             address: Address::Labels,
@@ -239,10 +240,8 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
         {
-            add(
-                Aspect::Sparsity,
-                format!("{} explicit cells", tensor.stored()),
-            );
+            let (cells, hint) = (tensor.stored(), compress(holds));
+            add(Aspect::Sparsity, format!("{cells} explicit cells{hint}"));
         }
         Storage::Train { .. } if !has(StorageKind::Train) => {
             add(Aspect::Train, "a tensor train".into());
@@ -254,6 +253,14 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             );
         }
         _ => {}
+    }
+}
+
+/// How a format of trains is reached.
+fn compress(holds: &Holds) -> &'static str {
+    match holds.kinds.contains(&StorageKind::Train) {
+        true => "; tenfold compress IN OUT.blz --eps 1e-6 makes a train",
+        false => "",
     }
 }
 

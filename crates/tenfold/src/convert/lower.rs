@@ -7,6 +7,7 @@
 use serde_json::Value as Json;
 
 use super::carry::{Carrier, NAME};
+use super::cores::{CoreNames, can_be_parted, core_name, parted};
 use super::keys::{KeyNames, renamed};
 use super::typed::meta_json;
 use super::{dims, kind};
@@ -33,20 +34,40 @@ pub(super) fn lower(
     lowered.hints = bundle.hints.clone();
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
     let names = KeyNames::of(bundle, info, how);
+    let mut core_names = CoreNames::of(bundle, &names);
     for (key, tensor) in bundle.entries() {
         let name = names.name(key, tensor);
-        carrier.next(&name, tensor.dims().len());
+        let suffix = can_be_parted(tensor, format).then(|| core_names.suffix(&name, tensor));
+        let first = match &suffix {
+            Some(suffix) => core_name(&name, suffix, 0),
+            None => name.clone(),
+        };
+        carrier.next(&first, tensor.dims().len());
         let mut step = Step {
             key,
             info,
             format,
             how,
+            suffix,
             carrier: &mut carrier,
             changes: &mut changes,
         };
         let tensor = step.lower(tensor)?;
         names.say(&mut step, key, &name);
-        lowered.push(name, tensor);
+        let Some(suffix) = step.suffix else {
+            lowered.push(name, tensor);
+            continue;
+        };
+        for (number, core) in parted(&tensor, format, &how.limits)?
+            .into_iter()
+            .enumerate()
+        {
+            let name = core_name(&name, &suffix, number);
+            if number > 0 {
+                carrier.next(&name, core.dims().len());
+            }
+            lowered.push(name, core);
+        }
     }
     carrier.finish(&mut lowered);
     for note in bundle.notes() {
@@ -94,7 +115,7 @@ fn lower_meta(
 }
 
 /// Whether a format has nothing of its own against a bundle, as far as these aspects go.
-fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {
+pub(super) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {
     let losses = format.quirks(bundle);
     losses.iter().all(|loss| !aspects.contains(&loss.aspect))
 }
@@ -123,6 +144,8 @@ pub(super) struct Step<'a> {
     pub(super) info: &'a Info,
     format: &'a dyn Format,
     pub(super) how: &'a WriteOptions,
+    /// What stands between the name of a train and the numbers of its cores, if it is parted.
+    pub(super) suffix: Option<String>,
     carrier: &'a mut Carrier,
     changes: &'a mut Vec<Loss>,
 }

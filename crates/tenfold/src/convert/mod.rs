@@ -2,6 +2,7 @@
 //! what was carried.
 
 mod carry;
+mod cores;
 mod dims;
 mod draft;
 mod keys;

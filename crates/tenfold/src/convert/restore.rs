@@ -4,11 +4,12 @@
 //! its tensor, stays the text it is, and a note says so; the file is read all the same.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
 use super::carry::{MOST, NAME, VERSION, hint};
+use super::cores::{self, Cores};
 use super::opaque;
 use super::typed::meta_of;
 use crate::bundle::Bundle;
@@ -19,7 +20,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
-use crate::tensor::{Dim, Symmetry, Tensor};
+use crate::tensor::{Dim, Storage, Symmetry, Tensor};
 
 type Fields = Map<String, Json>;
 
@@ -40,33 +41,30 @@ fn has_any(bundle: &Bundle) -> bool {
 
 /// Every tensor has a text of its own.
 fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
-    let mut restored = Restored::new(bundle);
-    for (key, tensor) in bundle.entries() {
-        let Some(carried) = tensor.meta.get(NAME) else {
-            restored.keep(key, tensor);
-            continue;
-        };
+    let cores = Cores::of(bundle);
+    let made = bundle.entries().iter().map(|(key, tensor)| {
+        let carried = tensor.meta.get(NAME)?;
         let made = parse(carried).and_then(|fields| {
             let meta = file_meta(&fields)?;
             let mut plain = tensor.clone();
             plain.meta = without(&tensor.meta);
-            let made = Made::of(key, &plain, &fields, limits)?;
+            // That of another core is metadata of its own, and nothing more has to be asked.
+            let made = Made::of(key, &plain, &fields, &cores, &|_| false, limits)?;
             Ok((made, meta))
         });
-        match made {
-            Ok((made, meta)) => {
-                restored.push(key, made);
-                // It goes with one tensor.
-                if restored.bundle.meta.is_empty() {
-                    restored.bundle.meta = meta;
-                }
-            }
-            Err(error) => {
-                restored.note(Some(key), &error);
-                restored.keep(key, tensor);
-            }
+        Some(made)
+    });
+    let made: Vec<Option<Result<(Made, Meta)>>> = made.collect();
+    let mut restored = Restored::new(bundle);
+    for made in made.iter().flatten().flatten() {
+        // It goes with one tensor.
+        if restored.bundle.meta.is_empty() {
+            restored.bundle.meta.clone_from(&made.1);
         }
     }
+    let made = made.into_iter();
+    let made = made.map(|made| made.map(|made| made.map(|(made, _)| made)));
+    restored.push_all(bundle, made.collect());
     restored.finish()
 }
 
@@ -84,18 +82,15 @@ fn from_file(mut bundle: Bundle, limits: &Limits) -> Bundle {
         }
     };
     bundle.meta = without(&bundle.meta).joined(meta);
+    let cores = Cores::of(&bundle);
+    let says_more = |name: &str| by_name.contains_key(name);
+    let made = bundle.entries().iter().map(|(key, tensor)| {
+        let fields = by_name.get(key.flat_name()?)?;
+        Some(Made::of(key, tensor, fields, &cores, &says_more, limits))
+    });
+    let made = made.collect();
     let mut restored = Restored::new(&bundle);
-    for (key, tensor) in bundle.entries() {
-        let fields = key.flat_name().and_then(|name| by_name.get(name));
-        match fields.map(|fields| Made::of(key, tensor, fields, limits)) {
-            Some(Ok(made)) => restored.push(key, made),
-            Some(Err(error)) => {
-                restored.note(Some(key), &error);
-                restored.keep(key, tensor);
-            }
-            None => restored.keep(key, tensor),
-        }
-    }
+    restored.push_all(&bundle, made);
     restored.finish()
 }
 
@@ -134,21 +129,34 @@ impl Restored {
         }
     }
 
+    /// Takes every tensor as it was made, or as it is; the cores of a train go into it.
+    fn push_all(&mut self, bundle: &Bundle, made: Vec<Option<Result<Made>>>) {
+        let whole = made.iter().flatten().flatten();
+        let joined: HashSet<usize> = whole.flat_map(|made| made.others.iter().copied()).collect();
+        for (place, ((key, tensor), made)) in bundle.entries().iter().zip(made).enumerate() {
+            match made {
+                _ if joined.contains(&place) => {}
+                Some(Ok(made)) => self.push(made),
+                Some(Err(error)) => {
+                    self.bundle.note(not_restored(Some(key), &error));
+                    self.keep(key, tensor);
+                }
+                None => self.keep(key, tensor),
+            }
+        }
+    }
+
     fn keep(&mut self, key: &Key, tensor: &Tensor) {
         self.keys.push((key.clone(), None));
         self.tensors.push(tensor.clone());
     }
 
-    fn push(&mut self, key: &Key, made: Made) {
+    fn push(&mut self, made: Made) {
         if let Some(separator) = made.separator {
             self.bundle.hints.set(hint::SEPARATOR, separator.as_str());
         }
-        self.keys.push((key.clone(), made.key));
+        self.keys.push((made.name, made.key));
         self.tensors.push(made.tensor);
-    }
-
-    fn note(&mut self, key: Option<&Key>, error: &Error) {
-        self.bundle.note(not_restored(key, error));
     }
 
     /// Takes the true keys, unless two tensors would have one.
@@ -182,22 +190,42 @@ impl Restored {
 
 /// A tensor with everything that it carries.
 struct Made {
-    /// Its true key, if it has another name in the file.
+    /// Its name in the file; of a train, what the names of its cores have in common.
+    name: Key,
+    /// Its true key, if that is another.
     key: Option<Key>,
     separator: Option<String>,
     tensor: Tensor,
+    /// Where in the file the cores of a train stand, but for the first.
+    others: Vec<usize>,
 }
 
 impl Made {
-    fn of(name: &Key, tensor: &Tensor, fields: &Fields, limits: &Limits) -> Result<Made> {
+    fn of(
+        name: &Key,
+        tensor: &Tensor,
+        fields: &Fields,
+        cores: &Cores,
+        says_more: &dyn Fn(&str) -> bool,
+        limits: &Limits,
+    ) -> Result<Made> {
         let sizes: Vec<Json> = tensor.sizes()?.into_iter().map(Json::from).collect();
         if fields.get("shape").and_then(Json::as_array) != Some(&sizes) {
             return Err(Error::invalid("it was written for another shape"));
         }
+        // A tensor that somebody gave another name keeps that.
+        let is_renamed = fields.get("name").and_then(Json::as_str) != name.flat_name();
+        let (name, plain, others) = match fields.get(cores::FIELD) {
+            None => (name.clone(), tensor.clone(), Vec::new()),
+            Some(train) => {
+                let joined = cores.join(name, tensor, train, says_more, limits)?;
+                (joined.name, joined.tensor, joined.others)
+            }
+        };
         let mut made = match fields.get("opaque") {
-            Some(opaque) => opaque::restored(tensor, opaque, limits)?,
+            Some(opaque) => opaque::restored(&plain, opaque, limits)?,
             None => {
-                let made = named(tensor, fields)?;
+                let made = named(&plain, fields)?;
                 let made = labelled(made, fields, limits)?;
                 with_symmetries(made, fields, limits)?
             }
@@ -207,8 +235,6 @@ impl Made {
             made.meta = made.meta.joined(metadata);
         }
         let key = fields.get("key").map(key_of).transpose()?;
-        // A tensor that somebody gave another name keeps that.
-        let is_renamed = fields.get("name").and_then(Json::as_str) != name.flat_name();
         let key = key.filter(|_| !is_renamed);
         if let (Some(key), Some(name)) = (&key, name.flat_name())
             && key.is_empty()
@@ -219,8 +245,10 @@ impl Made {
         let separator = separator.filter(|text| key.is_some() && text.chars().count() == 1);
         Ok(Made {
             separator: separator.map(str::to_owned),
+            name,
             key,
             tensor: made,
+            others,
         })
     }
 }
@@ -327,8 +355,12 @@ fn labelled(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> 
             blocks.map(Some)
         }),
     };
+    // A train would have to be expanded for that.
+    let is_train = matches!(tensor.storage(), Storage::Train { .. });
     match (dims, blocks) {
-        (Some(dims), Some(blocks)) if !dims.is_empty() => tensor.woven(&dims, blocks, limits),
+        (Some(dims), Some(blocks)) if !dims.is_empty() && !is_train => {
+            tensor.woven(&dims, blocks, limits)
+        }
         _ => Err(wrong("labels")),
     }
 }

@@ -8,11 +8,10 @@
 use super::Tensor;
 use super::claim::{Claim, spread};
 use super::group::{Group, Origin};
-use super::labels::LabelSet;
 use super::sparse::Sparse;
 use super::storage::{Address, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Endian, Extent, PIECE, Pages, narrow, swap, wide};
+use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};

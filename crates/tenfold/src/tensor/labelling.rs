@@ -1,10 +1,8 @@
 //! Labels for positions: an indexed dimension becomes a mapped one.
 
-use std::collections::HashSet;
-
 use super::dim::{Dim, product};
 use super::storage::{Address, Order, Storage};
-use super::{Size, Tensor};
+use super::{Labels, Size, Tensor};
 use crate::bytes::{Endian, PIECE, RecordsBuilder, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -18,10 +16,10 @@ impl Tensor {
     /// # Errors
     /// [`Error::Invalid`] if a dimension has another size than there are labels, a label is there
     /// twice, or the tensor has labels already; [`Error::Limit`] if there would be too many blocks.
-    pub fn with_labels(&self, given: &[(usize, Vec<String>)], limits: &Limits) -> Result<Tensor> {
+    pub fn with_labels(&self, given: &[(usize, &Labels)], limits: &Limits) -> Result<Tensor> {
         let sizes = self.sizes()?;
         for (axis, labels) in given {
-            check_unique(labels)?;
+            labels.check_unique()?;
             let size = sizes.get(*axis).copied();
             if size != Some(wide(labels.len())) {
                 let size = size.unwrap_or(0);
@@ -61,20 +59,9 @@ impl Tensor {
     }
 }
 
-/// Fails if a label is there twice.
-pub(crate) fn check_unique(labels: &[String]) -> Result<()> {
-    let mut seen = HashSet::new();
-    match labels.iter().find(|label| !seen.insert(*label)) {
-        None => Ok(()),
-        Some(twice) => Err(Error::invalid(format!(
-            "the label {twice:?} is there twice"
-        ))),
-    }
-}
-
 /// All combinations of labels, the last changing fastest.
 struct Blocks<'a> {
-    given: &'a [(usize, Vec<String>)],
+    given: &'a [(usize, &'a Labels)],
     n_blocks: u64,
     /// How many bytes each block has.
     width: u64,
@@ -87,7 +74,7 @@ impl Blocks<'_> {
         for (_, names) in self.given.iter().rev() {
             let count = wide(names.len()).max(1);
             let name = names.get(narrow(rest % count)?);
-            labels.push(name.map_or("", String::as_str));
+            labels.push(name.unwrap_or_default());
             rest /= count;
         }
         labels.reverse();

@@ -177,8 +177,13 @@ impl Tensor {
     /// As [`Bytes::settled`].
     pub fn settled(&self, limits: &Limits) -> Result<Tensor> {
         let mut tensor = self.clone();
-        if let Storage::Dense { values, .. } = &mut tensor.storage {
-            values.bytes = values.bytes.settled(limits)?;
+        let parts = match &mut tensor.storage {
+            Storage::Dense { values, .. } => std::slice::from_mut(values),
+            Storage::Train { cores, .. } => cores.as_mut_slice(),
+            Storage::Sparse { .. } | Storage::Opaque { .. } => &mut [],
+        };
+        for part in parts {
+            part.bytes = part.bytes.settled(limits)?;
         }
         Ok(tensor)
     }

@@ -1,5 +1,6 @@
 //! A part of a tensor, as a tensor.
 
+use super::contracted::{Link, contracted};
 use super::dense;
 use super::dim::Dim;
 use super::pick::{Pick, Taken, taken};
@@ -15,8 +16,9 @@ use crate::number::{Number, Numbers};
 impl Tensor {
     /// The cells that `picks` take, as a tensor whose values are read when they are asked for.
     ///
-    /// Dense values stay where they are, and what is a run of the file remains one; a train stays
-    /// a train under ranges, and is expanded where an index takes a dimension away. Sparse cells
+    /// Dense values stay where they are, and what is a run of the file remains one. A train stays a
+    /// train: where an index takes a dimension away, its core is multiplied into another, and only
+    /// if fewer than two dimensions are left are these cells worked out. Sparse cells
     /// are gone through once. Symmetries go, unless everything is taken; so do the checksums,
     /// which cover the whole.
     ///
@@ -52,25 +54,9 @@ impl Tensor {
                 order: *order,
                 values: cut(values, width, &self.sizes()?, *order, &slices, limits)?,
             }),
-            Storage::Train { ranks, cores } if taken.iter().all(Taken::stays) => {
-                let links = ranks.iter().zip(ranks.iter().skip(1));
-                let sizes = self.sizes()?;
-                let parts = cores.iter().zip(&sizes).zip(&slices).zip(links);
-                let cores = parts.map(|(((core, size), slice), (rank, next))| {
-                    let slices = [Slice::all(*rank), *slice, Slice::all(*next)];
-                    cut(
-                        core,
-                        width,
-                        &[*rank, *size, *next],
-                        Order::Row,
-                        &slices,
-                        limits,
-                    )
-                });
-                Ok(Storage::Train {
-                    ranks: ranks.clone(),
-                    cores: cores.collect::<Result<_>>()?,
-                })
+            // A line or a point of it is small: it is worked out where it is read.
+            Storage::Train { ranks, cores } if dims.len() > 1 || taken.iter().all(Taken::stays) => {
+                self.sliced_train(ranks, cores, taken, &slices, limits)
             }
             Storage::Sparse {
                 order,
@@ -90,6 +76,37 @@ impl Tensor {
                 "the layout {layout} is not understood, and has no parts"
             ))),
         }
+    }
+
+    /// The places taken of every core; those of dimensions that go are multiplied into others.
+    fn sliced_train(
+        &self,
+        ranks: &[u64],
+        cores: &[Numbers],
+        taken: &[Taken],
+        slices: &[Slice],
+        limits: &Limits,
+    ) -> Result<Storage> {
+        let (sizes, width) = (self.sizes()?, self.dtype().width());
+        let bonds = ranks.iter().zip(ranks.iter().skip(1));
+        let parts = cores.iter().zip(&sizes).zip(slices).zip(taken).zip(bonds);
+        let links = parts.map(|((((core, size), slice), taken), (rank, next))| {
+            let slices = [Slice::all(*rank), *slice, Slice::all(*next)];
+            let sizes = [*rank, *size, *next];
+            Ok(Link {
+                core: cut(core, width, &sizes, Order::Row, &slices, limits)?,
+                shape: [*rank, slice.count, *next],
+                stays: taken.stays(),
+            })
+        });
+        let links: Vec<Link> = links.collect::<Result<_>>()?;
+        if links.iter().all(|link| link.stays) {
+            return Ok(Storage::Train {
+                ranks: ranks.to_vec(),
+                cores: links.into_iter().map(|link| link.core).collect(),
+            });
+        }
+        contracted(&links, self.dtype(), limits)
     }
 
     /// The explicit cells inside a box, put aside with their new positions.

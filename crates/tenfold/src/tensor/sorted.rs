@@ -21,13 +21,17 @@ pub(crate) struct Sorted<'a> {
     strides: Option<Vec<u64>>,
     is_ascending: bool,
     n_zeros: u64,
+    /// How many bytes of cells one pass may hold.
+    pass: u64,
 }
 
 /// Into how many equal ranges of the index the cells are counted, to plan the passes.
 const RANGES: u64 = 1 << 16;
 
-/// How many bytes of cells one pass may hold.
+/// The most bytes of cells that one pass holds, whatever memory there is.
 const PASS: u64 = 64 << 20;
+/// The least, so that passes do not become too many.
+const SHORT_PASS: u64 = 4 << 20;
 
 impl<'a> Sorted<'a> {
     /// Looks over the cells.
@@ -61,6 +65,7 @@ impl<'a> Sorted<'a> {
             strides,
             is_ascending: true,
             n_zeros: 0,
+            pass: (limits.memory / 4).clamp(SHORT_PASS, PASS),
         };
         let (mut is_ascending, mut n_zeros, mut last) = (true, 0_u64, None);
         sorted.visit(&mut |index, value| {
@@ -128,7 +133,7 @@ impl<'a> Sorted<'a> {
             }
             Ok(())
         })?;
-        let per_pass = PASS / wide(self.tensor.dtype().width()).saturating_add(16);
+        let per_pass = self.pass / wide(self.tensor.dtype().width()).saturating_add(16);
         let mut passes: Vec<(u64, u64, u64)> = Vec::new();
         for (number, count) in (0_u64..).zip(counts).filter(|(_, count)| *count > 0) {
             let from = number.saturating_mul(range);

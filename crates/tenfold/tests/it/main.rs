@@ -22,5 +22,6 @@ mod samples;
 mod sliced;
 mod stats;
 mod support;
+mod trains;
 mod transform;
 mod vectors;

@@ -58,7 +58,10 @@ fn holdings() -> String {
     line("files", &|info| {
         listed(info.extensions.iter().map(|name| format!("`.{name}`")))
     });
-    line("versions", &|info| listed(info.versions.iter().copied()));
+    line("versions", &|info| {
+        let read = info.only_read.iter().map(|name| format!("{name} (read)"));
+        listed(info.versions.iter().map(|name| (*name).into()).chain(read))
+    });
     line("tensors", &|info| tensors(info.holds.names).into());
     line("storage", &|info| {
         listed(info.holds.kinds.iter().map(|kind| storage(*kind)))
@@ -200,6 +203,9 @@ fn section(info: &Info) -> String {
         listed(holds.kinds.iter().map(|kind| storage(*kind))),
         versions(info.versions),
     );
+    for version in info.only_read {
+        let _ = writeln!(text, "Version {version} is read, not written.");
+    }
     if info.options.is_empty() {
         return text + "It has no options.\n";
     }

@@ -1,8 +1,8 @@
 //! What the budget `Limits::memory` promises: work on larger tensors stays within it.
 
 use tenfold::{
-    Address, Bundle, Bytes, Dim, Endian, Key, Limits, Number, Numbers, Order, Overflow, Source,
-    Storage, Symmetry, Tensor, WriteOptions,
+    Address, Bundle, Bytes, Dim, Endian, Key, Labels, Limits, Number, Numbers, Order, Overflow,
+    Source, Storage, Symmetry, Tensor, WriteOptions,
 };
 
 use crate::streaming::{MIB, dense, file};
@@ -150,4 +150,33 @@ fn many_reordered_tensors_share_the_budget() {
     let (saved, held) = watched(|| tenfold::save(&bundle, &path, format, &how, false));
     saved.unwrap();
     assert!(held <= MEMORY + BESIDES, "{held} bytes held");
+}
+
+#[test]
+fn labels_become_positions_and_back_within_the_budget_or_are_refused_for_it() {
+    let _alone = alone();
+    let count = 200_000_u64;
+    let labels: Labels = (0..count).map(|n| format!("label {n}")).collect();
+    let values: Vec<f32> = (0..2 * count).map(|n| n as f32).collect();
+    let dims = vec![Dim::indexed(count).named("x"), Dim::indexed(2).named("y")];
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&values),
+    };
+    let plain = Tensor::new(dims, "f32".parse().unwrap(), vec![], storage).unwrap();
+    let limits = limits();
+
+    let (labelled, held) = watched(|| plain.with_labels(&[(0, &labels)], &limits).unwrap());
+    assert!(held <= MEMORY + BESIDES, "{held}");
+    let (placed, held) = watched(|| labelled.placed_among(&[], &[], &limits).unwrap());
+    assert!(held <= MEMORY + BESIDES, "{held}");
+    assert_eq!((placed.n_blocks(), placed.absent), (count, 0));
+    assert_eq!(placed.labels, [labels]);
+    assert!(placed.tensor.to_vec::<f32>().unwrap() == values);
+
+    let mut small = limits.clone();
+    small.memory = 8 << 20;
+    let (refused, held) = watched(|| labelled.placed_among(&[], &[], &small).unwrap_err());
+    assert!(held < 12 << 20, "{held}");
+    assert!(refused.to_string().ends_with("raise it with --memory)"));
 }

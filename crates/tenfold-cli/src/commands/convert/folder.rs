@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenfold::{Aspect, Bundle, Error, Key, Loss, Names, Refusal, Tensor};
 
-use super::Job;
 use super::file_names::file_names;
-use super::output::{self, Written};
+use crate::commands::output::Job;
+use crate::commands::output::file::{self as output, Written};
 use crate::failure::Failure;
 use crate::render::{counted, shown_name};
 use crate::streams::Streams;

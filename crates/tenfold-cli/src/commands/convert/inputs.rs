@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use tenfold::{Bundle, Format, Info, Names, Options, Source, When, formats};
 
-use super::{Content, allowed, merge};
+use super::{allowed, merge};
 use crate::address::Address;
-use crate::args::Convert;
+use crate::args::{Convert, Target};
+use crate::commands::output::{Content, Destination, stem, target};
 use crate::failure::Failure;
-use crate::input::{self, DASH};
+use crate::input;
 use crate::options;
 use crate::render::note_text;
 use crate::select;
@@ -55,7 +56,7 @@ pub(super) fn find<'a>(
             .map_err(about)?;
         let set = Set::find(&address.file, &args.reading.limits.0);
         let set = set.map_err(|error| about(error.into()))?.map(Rc::new);
-        if set.is_some() && address.is_narrow() {
+        if set.is_some() && !address.is_whole() {
             let why = "a tensor of a set is chosen by --only: its files are put together";
             return Err(about(Failure::usage(why)));
         }
@@ -190,8 +191,19 @@ fn naming(found: &[Found]) -> &'static Info {
         .unwrap_or_else(|| tenfold::formats::npy::Npy.info())
 }
 
-/// What a tensor without a name is called: as its file.
-fn stem(path: &Path) -> Option<String> {
-    let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
-    stem.to_str().map(str::to_owned)
+/// The format to write.
+pub(super) fn target(
+    to: Option<&Target>,
+    destination: &Destination,
+    found: &[Found],
+) -> Result<&'static dyn Format, Failure> {
+    let inputs: Vec<&Path> = found.iter().map(|one| one.address.file.as_path()).collect();
+    target::choose(to, destination, own(found), &inputs)
+}
+
+/// The format of all inputs.
+fn own(found: &[Found]) -> Option<&'static dyn Format> {
+    let first = found.first()?.format;
+    let is_own = |found: &Found| found.format.info().name == first.info().name;
+    found.iter().all(is_own).then_some(first)
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Meta, Refusal, Tier};
 
-use super::Content;
 use super::inputs::Part;
+use crate::commands::output::Content;
 use crate::failure::Failure;
 use crate::render::shown_name;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenfold::{Bundle, Info, Key, Names, Result, Tensor};
 
-use super::{Job, output};
+use crate::commands::output::{Job, file as output};
 use crate::failure::Failure;
 use crate::render::{bytes_text, shown_name};
 use crate::streams::Streams;

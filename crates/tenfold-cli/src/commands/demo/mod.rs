@@ -99,6 +99,28 @@ const STEPS: &[Step] = &[
         exit: Exit::Fine,
     },
     Step {
+        about: "A tensor becomes a train that is provably near it, and many times smaller.",
+        words: &[
+            "compress",
+            "@field.npy",
+            "@field-small.blz",
+            "--eps",
+            "1e-6",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
+        about: "And back, as the original was.",
+        words: &[
+            "reconstruct",
+            "@field-small.blz",
+            "@field-back.npy",
+            "--like",
+            "@field.npy",
+        ],
+        exit: Exit::Fine,
+    },
+    Step {
         about: "Is it still the same wave?",
         words: &["diff", "@field.npy", "@field-again.npy", "--atol", "1e-12"],
         exit: Exit::Fine,
@@ -132,7 +154,13 @@ const STEPS: &[Step] = &[
 ];
 
 /// What the steps write.
-const WRITTEN: [&str; 3] = ["catalogue.npy", "integrals.npy", "field-again.npy"];
+const WRITTEN: [&str; 5] = [
+    "catalogue.npy",
+    "integrals.npy",
+    "field-again.npy",
+    "field-small.blz",
+    "field-back.npy",
+];
 
 pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
     let folder = args.folder.as_path();

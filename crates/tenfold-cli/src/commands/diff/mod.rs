@@ -16,6 +16,7 @@ use crate::args::Diff;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::meter::Meter;
 use crate::render::{note_text, shown_name};
 use crate::select::{captures, demand_all, keep, names};
 use crate::streams::Streams;
@@ -149,9 +150,12 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
         report.meta = meta::changes(a, b);
     }
     let how = options(args);
+    let lens = [&a, &b].map(|file| file.opened.bundle.stored_len());
+    let meter = Meter::reading(streams, lens.into_iter().fold(0, u64::saturating_add));
     for (left, right) in pairing.pairs {
         report.look(args, (&a, left), (&b, right), &how);
     }
+    drop(meter);
     report.changed.sort_by(human::by_change);
     Ok(report)
 }

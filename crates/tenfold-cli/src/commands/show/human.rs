@@ -35,14 +35,9 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
 /// Prints the rest of the first line, and the values.
 fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
     match tensor.storage() {
-        Storage::Dense { values, .. } => {
+        Storage::Dense { .. } => {
             let window = Window::new(&tensor.sizes()?, tensor.cells());
-            if window.is_whole() {
-                tensor.compare_checksums()?;
-            } else if values.bytes.digest().is_some() {
-                out.text(" (checksum not looked at: only the edges are read)")?;
-            }
-            out.text("\n")?;
+            looked_at(tensor, &window, out)?;
             windowed(tensor, &window, limits, out)
         }
         Storage::Sparse { .. } => {
@@ -51,8 +46,9 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
             cells::print(tensor, limits, out)
         }
         Storage::Train { ranks, .. } => {
-            out.text("\n")?;
-            train(tensor, ranks, limits, out)
+            let window = Window::new(&tensor.sizes()?, tensor.cells());
+            looked_at(tensor, &window, out)?;
+            train(tensor, ranks, &window, limits, out)
         }
         Storage::Opaque { parts, .. } => {
             out.text("\n")?;
@@ -66,6 +62,19 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
     }
 }
 
+/// Compares the checksums of what is read whole, and else says that nobody did.
+fn looked_at(tensor: &Tensor, window: &Window, out: &mut Out) -> Result<()> {
+    if window.is_whole() {
+        tensor.compare_checksums()?;
+    } else if { tensor.storage().parts() }
+        .iter()
+        .any(|part| part.bytes.digest().is_some())
+    {
+        out.text(" (checksum not looked at: only the edges are read)")?;
+    }
+    out.text("\n")
+}
+
 fn windowed(tensor: &Tensor, window: &Window, limits: &Limits, out: &mut Out) -> Result<()> {
     let cells = if window.is_empty() {
         Vec::new()
@@ -75,9 +84,14 @@ fn windowed(tensor: &Tensor, window: &Window, limits: &Limits, out: &mut Out) ->
     out.text(&format!("{}\n", array(window, tensor.dtype(), &cells)))
 }
 
-fn train(tensor: &Tensor, ranks: &[u64], limits: &Limits, out: &mut Out) -> Result<()> {
+fn train(
+    tensor: &Tensor,
+    ranks: &[u64],
+    window: &Window,
+    limits: &Limits,
+    out: &mut Out,
+) -> Result<()> {
     let sizes = tensor.sizes()?;
-    let window = Window::new(&sizes, tensor.cells());
     let links = || ranks.iter().zip(ranks.iter().skip(1));
     let shapes: Vec<String> = sizes
         .iter()
@@ -97,7 +111,7 @@ fn train(tensor: &Tensor, ranks: &[u64], limits: &Limits, out: &mut Out) -> Resu
     if work > WORK {
         return out.text("its values take long to work out, and are not shown\n");
     }
-    windowed(tensor, &window, limits, out)
+    windowed(tensor, window, limits, out)
 }
 
 /// Many shapes are said by those at the ends.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Fault, Info, Number, PERCENTS, Result, Scalar, write_number};
+use tenfold::{Fault, Info, PERCENTS, Result, Scalar, write_number};
 
 use super::bars::edges;
 use super::{Found, Known};
@@ -48,7 +48,7 @@ fn stats(json: &mut Json, known: &Known) -> Result<()> {
         .number(stats.negative_infinite)?;
     json.name("zeros")?.number(stats.zeros)?;
     json.name("negative")?.number(stats.negative)?;
-    float(json.name("density")?, stats.density())?;
+    json.name("density")?.float(stats.density())?;
     let of = if stats.of_moduli { "moduli" } else { "values" };
     json.name("of")?.text(of)?;
     let Some(finite) = &stats.finite else {
@@ -57,15 +57,15 @@ fn stats(json: &mut Json, known: &Known) -> Result<()> {
     json.name("finite")?.object(|json| {
         scalar(json.name("min")?, &finite.min)?;
         scalar(json.name("max")?, &finite.max)?;
-        float(json.name("mean")?, finite.mean)?;
-        float(json.name("std")?, finite.std)?;
-        float(json.name("norm")?, finite.norm)?;
+        json.name("mean")?.float(finite.mean)?;
+        json.name("std")?.float(finite.std)?;
+        json.name("norm")?.float(finite.norm)?;
         json.name("quantiles")?.list(|json| {
             let mut quantiles = PERCENTS.iter().zip(finite.quantiles);
             quantiles.try_for_each(|(percent, value)| {
                 json.object(|json| {
                     json.name("percent")?.number(percent)?;
-                    float(json.name("value")?, value)
+                    json.name("value")?.float(value)
                 })
             })
         })?;
@@ -75,7 +75,7 @@ fn stats(json: &mut Json, known: &Known) -> Result<()> {
         json.name("histogram")?.object(|json| {
             json.name("edges")?.list(|json| {
                 let mut edges = edges(finite, counts.len()).into_iter();
-                edges.try_for_each(|edge| float(json, edge))
+                edges.try_for_each(|edge| json.float(edge))
             })?;
             json.name("counts")?.numbers(counts)
         })
@@ -86,10 +86,4 @@ fn scalar(json: &mut Json, scalar: &Scalar) -> Result<()> {
     let mut text = String::new();
     write_number(scalar.number, &scalar.bytes, &mut text);
     json.raw(&text)
-}
-
-fn float(json: &mut Json, value: f64) -> Result<()> {
-    let bytes = value.to_le_bytes().to_vec();
-    let number = Number::F64;
-    scalar(json, &Scalar { number, bytes })
 }

@@ -12,6 +12,7 @@ use super::{Outcome, each_file};
 use crate::args;
 use crate::exit::Exit;
 use crate::input;
+use crate::meter::Meter;
 use crate::render::{note_text, shown_name};
 use crate::select::select;
 use crate::streams::Streams;
@@ -43,7 +44,11 @@ pub(super) fn run(args: &args::Stats, streams: &mut Streams) -> Outcome {
         let info = opened.format.info();
         let bundle = &mut opened.bundle;
         select(bundle, info, &args.choice.only, &args.choice.exclude)?;
+        // Quantiles are found, and a histogram is counted, once the range is known.
+        let n_times = if args.hist { 3 } else { 2 };
+        let meter = Meter::reading(streams, bundle.stored_len().saturating_mul(n_times));
         let found = examine(bundle, args).map_err(|error| error.of(info.name))?;
+        drop(meter);
         if args.json {
             json::print(file, info, &found, &mut streams.out)?;
         } else {

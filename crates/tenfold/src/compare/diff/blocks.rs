@@ -1,10 +1,10 @@
 //! Labelled blocks, matched by their labels.
 
 use super::tally::Tally;
-use crate::bytes::{Bytes, Extent, Records};
+use crate::bytes::{Bytes, Extent, Records, hash_labels};
 use crate::error::{Error, Result};
 use crate::number::Numbers;
-use crate::tensor::{Address, Cell, Dim, Storage, Tensor, hash_labels};
+use crate::tensor::{Address, Cell, Dim, Storage, Tensor};
 
 use super::DiffOptions;
 use super::dense::{Sums, compare_cells};

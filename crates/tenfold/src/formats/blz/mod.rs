@@ -1,4 +1,4 @@
-//! Tensor trains, `.blz` version 1: tensors kept as a product of small cores.
+//! Tensor trains, `.blz`: tensors kept as a product of small cores.
 //!
 //! The page is the format specification of the Blaze project. All numbers are little-endian and
 //! nothing is padded, so nothing is aligned.
@@ -14,6 +14,28 @@
 //! | 8·(ndim+1) | ranks | u64 each, the first and the last are 1 |
 //! | … | cores | core i has shape (rank i, shape i, rank i+1), row-major, one after the other |
 //!
+//! The same project's newer container, `BLZ2`, is read and not written. It keeps what is known of the
+//! compression beside its result; there is no page, so this is what its programs write.
+//!
+//! | bytes | field | |
+//! |---:|---|---|
+//! | 4 | magic | `BLZ2` |
+//! | 1 | version | 1 |
+//! | 1 | dtype | as above |
+//! | 1 | ndim | 1 to 255 |
+//! | 1 | kind | 0 declined, 1 compressed, 2 undecided |
+//! | 8 + 8 | tolerance, most rank | f64, relative; i64, −1 for none |
+//! | 8 + 8 + 8 | values, dense bytes, bytes | u64: of all cores, of the tensor, of all cores |
+//! | 8 | ratio | f64 |
+//! | 8 + 8 | bounds | f64: of the absolute error, of the relative |
+//! | 8 + 8 | measured, tail | f64, NaN for none: the relative error, what the cap on ranks cut off |
+//! | 4 + 4 + 4 | cap | i32, −1 for none: the cut it bound first, the rank wanted there, the rank kept |
+//! | 4 | cuts | u32, fewer than ndim |
+//! | 28 each | a cut | u32 index, rank wanted, rank, singular values; u8 capped; 3 zeros; f64 delta |
+//! | 8·ndim | shape | u64 each |
+//! | 8·(ndim+1), … | ranks, cores | as above, if compressed |
+//! | 32 | checksum | SHA-256 of all before |
+//!
 //! # What it holds
 //! One tensor train of doubles or complex doubles; no names, no metadata.
 //!
@@ -24,15 +46,19 @@
 //!    empty rank is the zero tensor, and nobody writes that.
 //! 4. NaN and infinities in cores are kept.
 //! 5. A train may stand for more cells than a computer can count; it is never expanded unasked.
+//! 6. `BLZ2`: what is not compressed has no cores, and so no tensor: unsupported. The certificate
+//!    becomes metadata of the tensor; what it says of the cores' size must be so. The checksum is
+//!    compared when all cores are read.
 
 mod read;
+mod verdict;
 mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::Result;
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
 use crate::number::{Arity, Number};
@@ -43,10 +69,18 @@ pub struct Blz;
 
 const NAME: &str = "blz";
 const MAGIC: &[u8] = b"BLZ1";
+const MAGIC_2: &[u8] = b"BLZ2";
 const VERSION: u8 = 1;
 const DTYPE_F64: u8 = 0;
 const DTYPE_COMPLEX: u8 = 1;
 const RESERVED: usize = 8;
+const DIGEST_LEN: usize = 32;
+
+/// Hints of this format.
+mod hint {
+    /// The version of the container, where it is not the one that is written.
+    pub(super) const VERSION: &str = "blz:version";
+}
 
 static INFO: Info = Info {
     name: NAME,
@@ -54,6 +88,7 @@ static INFO: Info = Info {
     extensions: &["blz"],
     magic: MAGIC,
     versions: &["1"],
+    only_read: &["2"],
     options: &[],
     holds: Holds {
         names: Names::One,
@@ -77,6 +112,14 @@ static INFO: Info = Info {
 impl Format for Blz {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn probe(&self, source: &Source) -> Match {
+        let mut start = [0; 4];
+        match source.read_at(0, &mut start) {
+            Ok(()) if start == MAGIC || start == MAGIC_2 => Match::Yes,
+            _ => Match::No,
+        }
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -1,7 +1,7 @@
 //! Reads `.blz` headers, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, NAME, RESERVED, VERSION};
+use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, NAME, RESERVED, VERSION, verdict};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian::Little, Scan, Source, wide};
 use crate::error::{Error, Result};
@@ -12,8 +12,10 @@ use crate::tensor::{Dim, Storage, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
-    if scan.take(wide(MAGIC.len()))? != MAGIC {
-        return scan.fail_at(0, "the magic is not BLZ1");
+    match scan.take(wide(MAGIC.len()))? {
+        magic if magic == MAGIC => {}
+        magic if magic == MAGIC_2 => return verdict::read(source, how),
+        _ => return scan.fail_at(0, "the magic is neither BLZ1 nor BLZ2"),
     }
     let version = scan.u8()?;
     if version != VERSION {
@@ -22,11 +24,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
             what: format!("version {version}"),
         });
     }
-    let dtype = match scan.u8()? {
-        DTYPE_F64 => DType::real(Number::F64),
-        DTYPE_COMPLEX => DType::complex(Number::F64),
-        tag => return scan.fail_at(5, format!("dtype is {tag}, 0 and 1 are known")),
-    };
+    let dtype = dtype(&mut scan)?;
     let ndim = scan.u8()?;
     if ndim < 2 {
         return scan.fail_at(
@@ -45,9 +43,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
             Mode::Lenient => notes.push(Note::new(NoteKind::Lenient, text).at(reserved_at)),
         }
     }
-    let sizes = (0..ndim)
-        .map(|_| scan.u64(Little))
-        .collect::<Result<Vec<u64>>>()?;
+    let sizes = sizes(&mut scan, ndim)?;
     let ranks = ranks(&mut scan, ndim)?;
     let cores = cores(&mut scan, source, dtype, &sizes, &ranks)?;
     scan.end()?;
@@ -59,7 +55,20 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Ok(bundle)
 }
 
-fn ranks(scan: &mut Scan, ndim: u8) -> Result<Vec<u64>> {
+pub(super) fn dtype(scan: &mut Scan) -> Result<DType> {
+    let at = scan.at();
+    match scan.u8()? {
+        DTYPE_F64 => Ok(DType::real(Number::F64)),
+        DTYPE_COMPLEX => Ok(DType::complex(Number::F64)),
+        tag => scan.fail_at(at, format!("dtype is {tag}, 0 and 1 are known")),
+    }
+}
+
+pub(super) fn sizes(scan: &mut Scan, ndim: u8) -> Result<Vec<u64>> {
+    (0..ndim).map(|_| scan.u64(Little)).collect()
+}
+
+pub(super) fn ranks(scan: &mut Scan, ndim: u8) -> Result<Vec<u64>> {
     let mut ranks = Vec::new();
     for bond in 0..=ndim {
         let at = scan.at();
@@ -75,7 +84,7 @@ fn ranks(scan: &mut Scan, ndim: u8) -> Result<Vec<u64>> {
     Ok(ranks)
 }
 
-fn cores(
+pub(super) fn cores(
     scan: &mut Scan,
     source: &Source,
     dtype: DType,

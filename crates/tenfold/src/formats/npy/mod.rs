@@ -137,6 +137,7 @@ static INFO: Info = Info {
     extensions: &["npy"],
     magic: MAGIC,
     versions: &["1.0", "2.0", "3.0"],
+    only_read: &[],
     options: &[],
     holds: HOLDS,
 };

@@ -79,6 +79,7 @@ static INFO: Info = Info {
     extensions: &["npz"],
     magic: b"PK\x03\x04",
     versions: &["1"],
+    only_read: &[],
     options: &[
         OptionInfo {
             name: "compress",

@@ -209,6 +209,7 @@ fn values_digest(member: &Member, header: &Bytes, len: u64) -> Result<Digest> {
     Ok(Digest {
         algorithm: Algorithm::Crc32,
         expected: expected.to_be_bytes().to_vec(),
+        over: None,
     })
 }
 

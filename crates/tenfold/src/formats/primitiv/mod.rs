@@ -138,6 +138,7 @@ static INFO: Info = Info {
     extensions: &["model", "param", "optimizer", "tensor", "shape"],
     magic: MAGIC,
     versions: &["0.1"],
+    only_read: &[],
     options: &[OptionInfo {
         name: "type",
         when: When::Write,

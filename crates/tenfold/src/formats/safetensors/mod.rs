@@ -168,6 +168,7 @@ static INFO: Info = Info {
     extensions: &["safetensors"],
     magic: &[],
     versions: &["1"],
+    only_read: &[],
     options: &[OptionInfo {
         name: "format",
         when: When::Write,

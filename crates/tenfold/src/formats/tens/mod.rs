@@ -106,6 +106,7 @@ static INFO: Info = Info {
     extensions: &["tens", "bin", "elements"],
     magic: MAGIC,
     versions: &["1.0", "0.9"],
+    only_read: &[],
     options: &[
         OptionInfo {
             name: "ieee-endian",

@@ -74,6 +74,7 @@ static INFO: Info = Info {
     extensions: &["tbf"],
     magic: &[],
     versions: &["1"],
+    only_read: &[],
     options: &[OptionInfo {
         name: "order",
         when: When::Write,

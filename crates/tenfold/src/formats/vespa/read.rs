@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::{CELL_TYPES, DENSE, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
 use crate::bytes::{
-    Bytes, Endian::Big, Extent, Records, Scan, Source, narrow, short, short_text, wide,
+    Bytes, Endian::Big, Extent, LabelSet, Records, Scan, Source, narrow, short, short_text, wide,
 };
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
-use crate::tensor::{Address, Dim, LabelSet, Order, Storage, Tensor};
+use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut reader = Reader {

@@ -119,6 +119,7 @@ static INFO: Info = Info {
     extensions: &["zt"],
     magic: MAGIC,
     versions: &["0.1"],
+    only_read: &[],
     options: &[
         OptionInfo {
             name: "compress",

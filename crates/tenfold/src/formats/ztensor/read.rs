@@ -467,5 +467,6 @@ fn parse_checksum(text: &str) -> Option<Digest> {
     Some(Digest {
         algorithm,
         expected: expected?,
+        over: None,
     })
 }

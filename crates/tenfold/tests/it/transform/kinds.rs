@@ -1,6 +1,6 @@
 //! Sparse and dense, labels and positions.
 
-use tenfold::{Cell, Limits, Numbers, Order, Storage, Tensor};
+use tenfold::{Cell, Labels, Limits, Numbers, Order, Storage, Tensor};
 
 use super::samples::{all, bytes, dense, labelled, packed, rows, train};
 use crate::meaning::meaning;
@@ -83,17 +83,18 @@ fn a_tensor_made_dense_has_the_fill_where_no_cell_is() {
     assert!(unpacked.is_packed(), "a dense tensor stays as it is");
 }
 
-fn names(labels: &[&str]) -> Vec<String> {
-    labels.iter().map(|label| (*label).to_owned()).collect()
+fn names(labels: &[&str]) -> Labels {
+    labels.iter().collect()
 }
 
 #[test]
 fn labels_become_positions_in_a_given_order_and_absent_blocks_are_filled() {
     let limits = Limits::default();
-    let given = [(0, names(&["a", "c", "b"]))];
+    let order = names(&["a", "c", "b"]);
+    let given = [(0, &order)];
     let fill = 9_f32.to_le_bytes();
     let placed = labelled().placed_among(&given, &fill, &limits).unwrap();
-    assert_eq!(placed.labels, [names(&["a", "c", "b"]), names(&["u", "v"])]);
+    assert_eq!(placed.labels, [order, names(&["u", "v"])]);
     assert_eq!(placed.absent, 3);
     let found = placed.tensor.to_vec::<f32>().unwrap();
     let block = |first: f32| (0..6_u8).map(move |n| first + f32::from(n));
@@ -110,11 +111,11 @@ fn labels_become_positions_in_a_given_order_and_absent_blocks_are_filled() {
         (names(&["a"]), "the label \"b\" is not among those given"),
         (names(&["a", "b", "a"]), "the label \"a\" is there twice"),
     ] {
-        let error = labelled().placed_among(&[(0, given)], &[], &limits);
+        let error = labelled().placed_among(&[(0, &given)], &[], &limits);
         assert_eq!(error.unwrap_err().to_string(), why);
     }
     let error = labelled()
-        .placed_among(&[(2, vec![])], &[], &limits)
+        .placed_among(&[(2, &Labels::new())], &[], &limits)
         .unwrap_err();
     assert_eq!(error.to_string(), "only a mapped dimension has labels");
 }
@@ -123,7 +124,7 @@ fn labels_become_positions_in_a_given_order_and_absent_blocks_are_filled() {
 fn labels_that_became_positions_become_labels_again() {
     let limits = Limits::default();
     let placed = labelled().placed_among(&[], &[], &limits).unwrap();
-    let given = [(0, placed.labels[0].clone()), (1, placed.labels[1].clone())];
+    let given = [(0, &placed.labels[0]), (1, &placed.labels[1])];
     let back = placed.tensor.with_labels(&given, &limits).unwrap();
     let mut blocks = Vec::new();
     back.for_each_cell(&limits, &mut |cell| {
@@ -147,11 +148,11 @@ fn every_kind_of_tensor_gets_labels_along_any_dimension() {
     let limits = Limits::default();
     for (name, tensor) in all() {
         let sizes = tensor.sizes().unwrap();
-        let labels: Vec<String> = (0..sizes[1]).map(|place| format!("p{place}")).collect();
+        let labels: Labels = (0..sizes[1]).map(|place| format!("p{place}")).collect();
         let named = tensor
             .with_dim_names(&[None, Some("m".into()), None])
             .unwrap();
-        let found = named.with_labels(&[(1, labels)], &limits).unwrap();
+        let found = named.with_labels(&[(1, &labels)], &limits).unwrap();
         assert_eq!(found.indexed_sizes(), [sizes[0], sizes[2]], "{name}");
         let placed = found.placed_among(&[], &[], &limits).unwrap().tensor;
         let back = placed.permute(&[1, 0, 2], &limits).unwrap();
@@ -159,14 +160,14 @@ fn every_kind_of_tensor_gets_labels_along_any_dimension() {
     }
     let (_, tensor) = all().remove(0);
     let error = tensor
-        .with_labels(&[(0, names(&["a"]))], &limits)
+        .with_labels(&[(0, &names(&["a"]))], &limits)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
         "2 positions need as many labels, 1 given"
     );
     let error = tensor
-        .with_labels(&[(0, names(&["a", "a"]))], &limits)
+        .with_labels(&[(0, &names(&["a", "a"]))], &limits)
         .unwrap_err();
     assert_eq!(error.to_string(), "the label \"a\" is there twice");
 }

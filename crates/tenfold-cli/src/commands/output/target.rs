@@ -5,8 +5,7 @@ use std::path::Path;
 use tenfold::{Format, formats};
 
 use super::Destination;
-use super::inputs::Found;
-use crate::args::Convert;
+use crate::args::Target;
 use crate::failure::Failure;
 
 /// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
@@ -19,20 +18,20 @@ pub(super) fn is_nameless(file: &Path) -> bool {
 /// Extensions that say too little: many programs use them for files of their own.
 const SHARED: &[&str] = &["bin"];
 
-/// The format named by `--to`, else the one that the name of the output says; the inputs' own where
-/// the output is called as they are, or is a stream.
-pub(super) fn choose(
-    args: &Convert,
+/// The format named by `--to`, else the one that the name of the output says; `own` where the output
+/// is called as all `inputs` are, or is a stream.
+pub(in crate::commands) fn choose(
+    to: Option<&Target>,
     destination: &Destination,
-    found: &[Found],
+    own: Option<&'static dyn Format>,
+    inputs: &[&Path],
 ) -> Result<&'static dyn Format, Failure> {
-    if let Some(to) = &args.output.to {
+    if let Some(to) = to {
         return Ok(to.format);
     }
-    let own = own(found);
     match (destination, own) {
         (Destination::File(file), Some(own)) if is_nameless(file) => Ok(own),
-        (Destination::File(file), own) => by_name(file, own, found),
+        (Destination::File(file), own) => by_name(file, own, inputs),
         (Destination::Stream | Destination::Folder(_), Some(own)) => Ok(own),
         (Destination::Stream | Destination::Folder(_), None) => Err(Failure::usage(
             "the inputs are of several formats: name one with --to",
@@ -40,17 +39,10 @@ pub(super) fn choose(
     }
 }
 
-/// The format of all inputs.
-fn own(found: &[Found]) -> Option<&'static dyn Format> {
-    let first = found.first()?.format;
-    let is_own = |found: &Found| found.format.info().name == first.info().name;
-    found.iter().all(is_own).then_some(first)
-}
-
 fn by_name(
     file: &Path,
     own: Option<&'static dyn Format>,
-    found: &[Found],
+    inputs: &[&Path],
 ) -> Result<&'static dyn Format, Failure> {
     let meant = formats::by_extension(file);
     let names: Vec<&str> = meant.iter().map(|format| format.info().name).collect();
@@ -64,7 +56,7 @@ fn by_name(
         .is_some_and(|ending| SHARED.contains(&ending));
     match (meant.as_slice(), own) {
         ([format], _) if !is_shared => Ok(*format),
-        ([], Some(own)) if is_called_alike(ending.as_deref(), found) => Ok(own),
+        ([], Some(own)) if is_called_alike(ending.as_deref(), inputs) => Ok(own),
         ([], _) => {
             let known = formats::ALL.iter().map(|format| format.info().name);
             let known: Vec<&str> = known.collect();
@@ -96,10 +88,9 @@ fn ending(file: &Path) -> Option<String> {
     Some(ending.to_ascii_lowercase())
 }
 
-/// Whether all inputs are files that end in the same way.
-fn is_called_alike(wanted: Option<&str>, found: &[Found]) -> bool {
-    found.iter().all(|found| {
-        let file = &found.address.file;
-        file != Path::new(crate::input::DASH) && ending(file).as_deref() == wanted
-    })
+/// Whether all inputs, of which there are some, are files that end in the same way.
+fn is_called_alike(wanted: Option<&str>, inputs: &[&Path]) -> bool {
+    let is_alike =
+        |file: &&Path| *file != Path::new(crate::input::DASH) && ending(file).as_deref() == wanted;
+    !inputs.is_empty() && inputs.iter().all(is_alike)
 }

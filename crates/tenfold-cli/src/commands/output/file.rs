@@ -11,7 +11,11 @@ use crate::render::{bytes_text, counted};
 use crate::streams::{Streams, in_output};
 
 /// Saves everything as one file.
-pub(super) fn write(job: &Job, file: &Path, streams: &mut Streams) -> Result<(), Failure> {
+pub(in crate::commands) fn write(
+    job: &Job,
+    file: &Path,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
     let bundle = &job.content.bundle;
     let said = tenfold::save(bundle, file, job.format, job.how, job.force)
         .map_err(|error| job.blame(file, error))?;
@@ -21,7 +25,7 @@ pub(super) fn write(job: &Job, file: &Path, streams: &mut Streams) -> Result<(),
 }
 
 /// Writes everything to standard output.
-pub(super) fn stream(job: &Job, streams: &mut Streams) -> Result<(), Failure> {
+pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<(), Failure> {
     if streams.is_terminal() {
         let why = "the output is a terminal, and these bytes are not for reading: name a file, \
                    or pipe them somewhere";
@@ -37,7 +41,7 @@ pub(super) fn stream(job: &Job, streams: &mut Streams) -> Result<(), Failure> {
 }
 
 /// Fails if one of the files exists and must not be replaced.
-pub(super) fn refuse_existing<'a>(
+pub(in crate::commands) fn refuse_existing<'a>(
     mut files: impl Iterator<Item = &'a Path>,
     force: bool,
 ) -> Result<(), Failure> {
@@ -54,7 +58,7 @@ pub(super) fn refuse_existing<'a>(
 
 /// Says what was permitted or only has to be said, a line for every aspect; to those who want to
 /// know more, also what is carried.
-pub(super) fn say_losses<'a>(
+pub(in crate::commands) fn say_losses<'a>(
     file: &Path,
     losses: impl Iterator<Item = &'a Loss>,
     streams: &mut Streams,
@@ -72,7 +76,7 @@ pub(super) fn say_losses<'a>(
 }
 
 /// Says that a file was written, and what it is; a pipe or a device is none.
-pub(super) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
+pub(in crate::commands) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
     let about = file.metadata().ok().filter(|_| !is_nameless(file));
     let Some(about) = about else { return };
     let (name, shown) = (job.format.info().name, file.display());
@@ -86,15 +90,15 @@ pub(super) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
 }
 
 /// What a file that was just written says of itself.
-pub(super) struct Written {
-    pub(super) version: String,
+pub(in crate::commands) struct Written {
+    pub(in crate::commands) version: String,
     n_tensors: u64,
 }
 
 impl Written {
     /// Reads the headers again: which version was written, and what of the content, is the
     /// format's affair.
-    pub(super) fn find(job: &Job, file: &Path) -> Written {
+    pub(in crate::commands) fn find(job: &Job, file: &Path) -> Written {
         let info = job.format.info();
         let how = ReadOptions {
             limits: job.how.limits.clone(),

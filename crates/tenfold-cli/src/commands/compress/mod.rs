@@ -1,0 +1,189 @@
+//! `tenfold compress`: tensors turned into trains.
+
+mod json;
+mod plan;
+mod report;
+mod sweep;
+mod work;
+
+use std::path::Path;
+
+use tenfold::{Allow, Carries, Format, Info, Names, Progress, StorageKind};
+use tenfold_train::{Caps, Options};
+
+use super::Outcome;
+use super::output::line::{Line, writing};
+use super::output::{Content, Destination, Job, target};
+use crate::args::{Choice, Compress, Convert, Nearness, Reshaping};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::streams::Streams;
+use work::Work;
+
+pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
+    let part = Some(&args.selection.part);
+    let line = Line::part(&args.words, part, &args.saving, args.sweep.is_none())?;
+    let format = match &line.destination {
+        Some(destination) => Some(format(args, destination)?),
+        None => None,
+    };
+    let info = format.map(|format| format.info());
+    let (mut content, options) = line.open(&args.reading, info, streams)?;
+    let in_input = |failure: Failure| match failure.is_usage() {
+        true => failure,
+        false => failure.about(&line.word),
+    };
+    let is_one = info.is_none_or(|info| info.holds.names == Names::One);
+    plan::choose(&mut content, args, is_one)?;
+    let progress = Progress::default();
+    let mut work = Work {
+        nearness: &args.nearness,
+        reshaping: &args.reshaping,
+        choice: &args.selection.choice,
+        must_verify: false,
+        may_grow: args.saving.force,
+        limits: &args.reading.limits.0,
+        progress: &progress,
+    };
+    if let Some(tolerances) = &args.sweep {
+        let _meter = Meter::start(streams, &progress);
+        let rows = sweep::run(&work, &content, tolerances).map_err(in_input)?;
+        sweep::print(&line.word, &content, &rows, args.json, &mut streams.out)?;
+    }
+    let (Some(destination), Some(format)) = (&line.destination, format) else {
+        return Ok(Exit::Fine);
+    };
+    destination.refuse_existing(args.saving.force)?;
+    work.must_verify = args.verify;
+    let meter = Meter::start(streams, &progress);
+    let entries = plan::carry_out(&work, &mut content, format.info()).map_err(in_input)?;
+    let stem = content.stem.clone();
+    let mut how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
+    how.progress = progress.clone();
+    let job = Job {
+        content: &content,
+        format,
+        how: &how,
+        force: args.saving.force,
+    };
+    if !args.json {
+        drop(meter);
+        report::say(&line.word, &entries, &args.nearness, streams);
+    }
+    job.write(destination, streams)?;
+    if args.json {
+        json::print(&line.word, content.info, &entries, &mut streams.out)?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// The format to write, which must have room for trains.
+fn format(args: &Compress, destination: &Destination) -> Result<&'static dyn Format, Failure> {
+    if args.json && matches!(destination, Destination::Stream) {
+        let why = "--json prints to standard output, where the train goes: name a file for it";
+        return Err(Failure::usage(why));
+    }
+    let usual = tenfold::by_name("blz");
+    let format = target::choose(args.saving.to.as_ref(), destination, usual, &[])?;
+    demand_room(format.info())?;
+    Ok(format)
+}
+
+fn demand_room(info: &Info) -> Result<(), Failure> {
+    let holds = &info.holds;
+    if holds.kinds.contains(&StorageKind::Train) || holds.carries != Carries::No {
+        return Ok(());
+    }
+    let name = info.name;
+    let why = format!("{name} has no room for trains: write a .blz file, or a .zt one for many");
+    Err(Failure::usage(why))
+}
+
+/// Turns the tensors of a conversion into trains, as `compress --eps` does.
+pub(super) fn turn(
+    content: &mut Content,
+    eps: f64,
+    args: &Convert,
+    target: &Info,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    demand_room(target)?;
+    if target.holds.names == Names::One && content.bundle.entries().len() != 1 {
+        // Too many, or too few, which the format says itself.
+        return Ok(());
+    }
+    let nearness = Nearness {
+        eps: Some(eps),
+        ..Nearness::default()
+    };
+    let progress = Progress::default();
+    let work = Work {
+        nearness: &nearness,
+        reshaping: &Reshaping::default(),
+        choice: &Choice::default(),
+        must_verify: false,
+        may_grow: args.output.saving.force,
+        limits: &args.reading.limits.0,
+        progress: &progress,
+    };
+    let meter = Meter::start(streams, &progress);
+    let entries = plan::carry_out(&work, content, target)?;
+    drop(meter);
+    let file = content.file.as_deref().unwrap_or(Path::new("the inputs"));
+    report::say(file, &entries, &nearness, streams);
+    Ok(())
+}
+
+/// What the engine is told.
+fn options<'a>(nearness: &Nearness) -> Result<Options<'a>, Failure> {
+    let Nearness {
+        eps,
+        abs_error,
+        max_rank,
+        best_effort,
+    } = nearness;
+    let mut options = match (eps, abs_error, max_rank) {
+        (Some(eps), None, _) => Options::relative(*eps),
+        (Some(eps), Some(error), _) => Options::relative(*eps).with_absolute(*error),
+        (None, Some(error), _) => Options::absolute(*error),
+        (None, None, Some(_)) => Options::ranked(1),
+        (None, None, None) => {
+            let why = "nothing says how near the train must be: --eps 1e-6, say, or --abs-error, \
+                       or --max-rank; --sweep 1e-1..1e-8 shows what they cost";
+            return Err(Failure::usage(why));
+        }
+    };
+    options = match max_rank {
+        None | Some(Caps::None) => options,
+        Some(Caps::All(rank)) => options.with_max_rank(*rank),
+        Some(Caps::Each(ranks)) => options.with_max_ranks(ranks.clone()),
+    };
+    Ok(match best_effort {
+        true => options.best_effort(),
+        false => options,
+    })
+}
+
+/// How the tolerance was asked for, such as `1e-6 asked for`.
+fn asked(nearness: &Nearness) -> String {
+    let mut asked = Vec::new();
+    asked.extend(nearness.eps.map(tolerance_text));
+    asked.extend(
+        nearness
+            .abs_error
+            .map(|error| format!("{error:e} absolutely")),
+    );
+    match asked.as_slice() {
+        [] => String::new(),
+        asked => format!(", {} asked for", asked.join(" and ")),
+    }
+}
+
+/// A tolerance as people write it, such as `1e-6`.
+fn tolerance_text(tolerance: f64) -> String {
+    match tolerance == 0.0 {
+        true => "0".into(),
+        false => format!("{tolerance:e}"),
+    }
+}

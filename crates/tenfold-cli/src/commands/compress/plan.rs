@@ -1,0 +1,242 @@
+//! Which tensors of a file become trains, and which are kept.
+
+use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Numbers, Spool, Storage, Tensor};
+use tenfold_train::Error as TrainError;
+
+use super::super::output::Content;
+use super::work::{self, Made, Work};
+use super::{options, tolerance_text};
+use crate::args::{Choice, Compress};
+use crate::before::Before;
+use crate::failure::Failure;
+use crate::render::{ratio_text, shown_name};
+use crate::select::{demand_all, matches, names, nearest};
+
+/// What became of one tensor.
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) name: String,
+    /// As it was.
+    pub(super) tensor: Tensor,
+    pub(super) fate: Fate,
+}
+
+pub(super) enum Fate {
+    Made(Box<Made>),
+    /// Why it stays as it is.
+    Kept(String),
+}
+
+impl Entry {
+    pub(super) fn made(&self) -> Option<&Made> {
+        match &self.fate {
+            Fate::Made(made) => Some(made),
+            Fate::Kept(_) => None,
+        }
+    }
+
+    /// Bytes of its values in the file.
+    pub(super) fn before(&self) -> u64 {
+        self.tensor.storage().stored_len()
+    }
+
+    /// Bytes of the values that are written.
+    pub(super) fn after(&self) -> u64 {
+        self.made()
+            .map_or(self.before(), |made| made.report.train_len)
+    }
+}
+
+/// Makes sure that the flags mean something; narrows to the one tensor that is meant, if there is
+/// room for one.
+pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Result<(), Failure> {
+    let choice = &args.selection.choice;
+    let names = names(&content.bundle, content.info);
+    demand_all(choice.only.iter().chain(&choice.exclude), &names)?;
+    let shape = &args.reshaping;
+    let places = names.iter().enumerate();
+    let chosen = places.filter(|(_, name)| is_chosen(choice, name));
+    let chosen: Vec<usize> = chosen.map(|(place, _)| place).collect();
+    match chosen.as_slice() {
+        [place] if is_one => content.bundle.keep(*place),
+        _ if !is_one
+            && (shape.reshape.is_none() && shape.qubits.is_none() || chosen.len() == 1) => {}
+        [] => return Err(Failure::usage("there is no tensor to compress")),
+        many => {
+            let (count, some) = (many.len(), nearest("", &names));
+            let why = match is_one {
+                true => "a .blz file or a sweep is of one tensor",
+                false => "--reshape and --qubits are for one tensor",
+            };
+            let elsewhere = match is_one {
+                true => "; a .zt file holds them all",
+                false => "; --only chooses too",
+            };
+            let file = content
+                .file
+                .as_deref()
+                .unwrap_or_else(|| std::path::Path::new("FILE"));
+            let file = file.display();
+            return Err(Failure::usage(format!(
+                "{why}, and there are {count}: name one, as in {file}:KEY, of {some}{elsewhere}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn is_chosen(choice: &Choice, name: &str) -> bool {
+    let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, name));
+    (choice.only.is_empty() || any(&choice.only)) && !any(&choice.exclude)
+}
+
+/// Puts trains in the place of tensors. A lone tensor that cannot be compressed is an error; of
+/// several, those that cannot, or that would be larger, are kept.
+pub(super) fn carry_out(
+    work: &Work,
+    content: &mut Content,
+    target: &Info,
+) -> Result<Vec<Entry>, Failure> {
+    let info = content.info;
+    let is_lone = content.bundle.entries().len() == 1;
+    let mut entries = Vec::new();
+    for (key, tensor) in content.bundle.entries_mut() {
+        let name = shown_name(info, key);
+        let fate = match is_lone {
+            true => Fate::Made(Box::new(alone(work, tensor)?)),
+            false => among(work, tensor, &name)
+                .map_err(|failure| failure.about(std::path::Path::new(&name)))?,
+        };
+        let own = tensor.clone();
+        if let Fate::Made(made) = &fate {
+            *tensor = train_tensor(&own, made, target, is_lone)?;
+        }
+        entries.push(Entry {
+            key: key.clone(),
+            name,
+            tensor: own,
+            fate,
+        });
+    }
+    if !is_lone && entries.iter().all(|entry| entry.made().is_none()) {
+        let why = match work.nearness.eps {
+            Some(eps) => format!("no tensor gets smaller at --eps {}", tolerance_text(eps)),
+            None => "no tensor gets smaller".into(),
+        };
+        let chosen = entries
+            .iter()
+            .filter(|entry| is_chosen(work.choice, &entry.name));
+        let first = chosen.into_iter().find_map(|entry| match &entry.fate {
+            Fate::Kept(reason) => Some(format!(": {} is kept, {reason}", entry.name)),
+            Fate::Made(_) => None,
+        });
+        return Err(Failure::refused(&format!(
+            "{why}{}",
+            first.unwrap_or_default()
+        )));
+    }
+    Ok(entries)
+}
+
+/// The only tensor there is.
+fn alone(work: &Work, tensor: &Tensor) -> Result<Made, Failure> {
+    let options = options(work.nearness)?;
+    let prepared = work.prepare(tensor)?;
+    let made = work.compress(&prepared, &options)?;
+    let before = tensor.storage().stored_len();
+    if made.report.train_len >= before && !work.may_grow {
+        return Err(work::too_large(before, &made));
+    }
+    Ok(made)
+}
+
+/// One of many tensors.
+fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
+    let options = options(work.nearness)?;
+    if let Some(reason) = reason_to_keep(work, tensor, name) {
+        return Ok(Fate::Kept(reason));
+    }
+    let made = work
+        .prepare(tensor)
+        .and_then(|prepared| work.compress(&prepared, &options));
+    let made = match made {
+        Ok(made) => made,
+        Err(TrainError::Invalid(why) | TrainError::Tensor(Error::Invalid(why))) => {
+            return Ok(Fate::Kept(why));
+        }
+        Err(TrainError::NotFinite { index, value }) => {
+            return Ok(Fate::Kept(format!("cell {index:?} is {value}")));
+        }
+        Err(TrainError::RankLimit(limit)) => return Ok(Fate::Kept(limit.to_string())),
+        Err(other) => return Err(other.into()),
+    };
+    let (before, after) = (tensor.storage().stored_len(), made.report.train_len);
+    Ok(match after < before {
+        true => Fate::Made(Box::new(made)),
+        false => Fate::Kept(format!("a train would be {}", ratio_text(before, after))),
+    })
+}
+
+/// Why a tensor is not even tried.
+fn reason_to_keep(work: &Work, tensor: &Tensor, name: &str) -> Option<String> {
+    let is_named = !work.choice.only.is_empty();
+    let is_float = tensor.dtype().number.kind() == Kind::Float;
+    let arity = tensor.dtype().arity;
+    let ndim = tensor.dims().len();
+    let reason = match tensor.storage() {
+        _ if !is_chosen(work.choice, name) => "not chosen",
+        Storage::Train { .. } => "a train already",
+        Storage::Opaque { .. } => "its layout is not understood",
+        _ if tensor.n_mapped() > 0 => "it has labels",
+        _ if !matches!(arity, Arity::Real | Arity::Complex) => "neither real nor complex",
+        _ if !is_float && !is_named => "whole numbers, unless --only names it",
+        _ if tensor.cells() == Some(0) => "it has no cells",
+        _ if ndim == 0 => "a single number",
+        _ if ndim == 1 && !work.reshaping.qtt => "one dimension, unless --qtt splits it",
+        _ => return None,
+    };
+    Some(reason.into())
+}
+
+/// A train as a tensor to be written, described as the one it was made from.
+fn train_tensor(
+    own: &Tensor,
+    made: &Made,
+    target: &Info,
+    is_lone: bool,
+) -> Result<Tensor, Failure> {
+    let mut train = made.train.to_tensor()?;
+    if !is_lone {
+        train = put_aside(&train)?;
+    }
+    let names: Vec<Option<String>> = own.dims().iter().map(|dim| dim.name.clone()).collect();
+    if own.indexed_sizes() == train.indexed_sizes() {
+        train = train.with_dim_names(&names)?;
+    }
+    train.meta = own.meta.clone();
+    if target.holds.meta.tensor {
+        Before::of(own).note(&mut train, made.report.relative_error());
+    }
+    Ok(train)
+}
+
+/// The same train with its cores in memory while they are few, else in a temporary file: there may
+/// be one for every tensor.
+fn put_aside(train: &Tensor) -> Result<Tensor, Error> {
+    let Storage::Train { ranks, cores } = train.storage() else {
+        return Ok(train.clone());
+    };
+    let aside = |core: &Numbers| {
+        let mut spool = Spool::new();
+        core.bytes
+            .for_each(1 << 20, &mut |piece| spool.write(piece))?;
+        Ok(Numbers {
+            bytes: Bytes::whole(spool.finish()?),
+            ..core.clone()
+        })
+    };
+    let cores = cores.iter().map(aside).collect::<Result<_, Error>>()?;
+    let ranks = ranks.clone();
+    let storage = Storage::Train { ranks, cores };
+    Tensor::new(train.dims().to_vec(), train.dtype(), vec![], storage)
+}

@@ -1,0 +1,181 @@
+//! One tensor becomes a train.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tenfold::{Limits, Order, Progress, Storage, Tensor};
+use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, compress_any};
+
+use crate::args::{Choice, Nearness, Reshaping};
+use crate::failure::Failure;
+use crate::render::{bytes_text, dense_len, ranks_text, ratio_text};
+
+/// What it takes to compress, and what is wanted.
+pub(super) struct Work<'a> {
+    pub(super) nearness: &'a Nearness,
+    pub(super) reshaping: &'a Reshaping,
+    pub(super) choice: &'a Choice,
+    /// Whether the true error is measured too.
+    pub(super) must_verify: bool,
+    /// Whether a lone train may be larger than its tensor.
+    pub(super) may_grow: bool,
+    pub(super) limits: &'a Limits,
+    pub(super) progress: &'a Progress,
+}
+
+/// A train, and what is known about it.
+pub(super) struct Made {
+    pub(super) train: AnyTrain,
+    pub(super) report: Report,
+    /// What `--verify` found.
+    pub(super) measured: Option<Distance>,
+}
+
+/// A tensor in the shape in which it is compressed, ready to be read.
+pub(super) struct Prepared {
+    /// Its own sizes.
+    own: Vec<u64>,
+    /// Those it is compressed under.
+    pub(super) sizes: Vec<u64>,
+    source: AnySource,
+    /// Bytes of all cells in their own number type.
+    len: u64,
+}
+
+impl Prepared {
+    pub(super) fn is_reshaped(&self) -> bool {
+        self.own != self.sizes
+    }
+}
+
+impl Work<'_> {
+    /// Checks what can be checked, and gives the tensor its shape.
+    pub(super) fn prepare(&self, tensor: &Tensor) -> Result<Prepared, Error> {
+        // Cells are read by position afterwards, where no checksum is looked at.
+        let parts = tensor.storage().parts().into_iter();
+        for part in parts.filter(|part| part.bytes.digest().is_some()) {
+            part.bytes.check()?;
+        }
+        let own = tensor.sizes()?;
+        let dense = match tensor.storage() {
+            Storage::Train { .. } => {
+                &AnyTrain::from_tensor(tensor)?.expanded(Order::Row, self.limits)?
+            }
+            _ => tensor,
+        };
+        let shaped = match wanted(self.reshaping, &own)? {
+            Some(sizes) => &dense.reshape(&sizes, self.limits)?,
+            None => dense,
+        };
+        let sizes = shaped.sizes()?;
+        Ok(Prepared {
+            own,
+            sizes,
+            source: AnySource::new(shaped, self.limits)?,
+            len: dense_len(tensor),
+        })
+    }
+
+    /// Compresses, and counts the bytes that are read.
+    pub(super) fn compress(&self, prepared: &Prepared, options: &Options) -> Result<Made, Error> {
+        self.progress.expect(prepared.len);
+        let counted = AtomicU64::new(0);
+        let count = |len: u64| {
+            let before = counted.fetch_max(len, Ordering::Relaxed);
+            self.progress.add(len.saturating_sub(before));
+        };
+        let watcher = |progress: tenfold_train::Progress| {
+            let (read, cells) = (progress.read.min(progress.cells), progress.cells.max(1));
+            let done = u128::from(prepared.len) * u128::from(read) / u128::from(cells);
+            count(u64::try_from(done).unwrap_or(u64::MAX));
+            ControlFlow::Continue(())
+        };
+        let memory = usize::try_from(self.limits.memory).unwrap_or(usize::MAX);
+        let options = options.clone().with_memory(memory).watched_by(&watcher);
+        let (train, report) =
+            compress_any(&prepared.source, &options).map_err(|error| own_cell(error, prepared))?;
+        count(prepared.len);
+        let measured = match self.must_verify {
+            true => Some(train.distance(&prepared.source)?),
+            false => None,
+        };
+        Ok(Made {
+            train,
+            report,
+            measured,
+        })
+    }
+}
+
+/// The sizes that the flags ask for.
+fn wanted(reshaping: &Reshaping, own: &[u64]) -> Result<Option<Vec<Option<u64>>>, Error> {
+    let cells = || {
+        own.iter()
+            .try_fold(1_u64, |all, size| all.checked_mul(*size))
+    };
+    if let Some(sizes) = &reshaping.reshape {
+        return Ok(Some(sizes.0.clone()));
+    }
+    if let Some(count) = reshaping.qubits {
+        let found = cells().filter(|cells| cells.is_power_of_two());
+        return match found.map(u64::ilog2) {
+            Some(own) if own == count => {
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                Ok(Some(vec![Some(2); count]))
+            }
+            Some(own) => Err(Error::Invalid(format!(
+                "2^{own} cells are {own} qubits, not {count}"
+            ))),
+            None => Err(Error::Invalid(format!(
+                "{own:?} has no power of two as its number of cells: --qtt splits any dimensions"
+            ))),
+        };
+    }
+    if reshaping.qtt {
+        let factors = own.iter().flat_map(|size| {
+            let size = usize::try_from(*size).unwrap_or(usize::MAX);
+            tenfold_train::prime_factors(size)
+        });
+        let sizes = factors.map(|factor| u64::try_from(factor).ok());
+        return Ok(Some(sizes.collect()));
+    }
+    Ok(None)
+}
+
+/// Names a cell as the tensor itself does, if it was read under another shape.
+fn own_cell(error: Error, prepared: &Prepared) -> Error {
+    let Error::NotFinite { index, value } = error else {
+        return error;
+    };
+    if !prepared.is_reshaped() {
+        return Error::NotFinite { index, value };
+    }
+    let sizes = prepared.sizes.iter().zip(&index);
+    let mut rest = sizes.fold(0_u64, |place, (size, index)| {
+        let index = u64::try_from(*index).unwrap_or(u64::MAX);
+        place.saturating_mul(*size).saturating_add(index)
+    });
+    let mut own: Vec<usize> = Vec::new();
+    for size in prepared.own.iter().rev() {
+        own.push(usize::try_from(rest % (*size).max(1)).unwrap_or(usize::MAX));
+        rest /= (*size).max(1);
+    }
+    own.reverse();
+    Error::NotFinite { index: own, value }
+}
+
+/// Why a tensor is refused that would be larger as a train.
+pub(super) fn too_large(before: u64, made: &Made) -> Failure {
+    let after = made.report.train_len;
+    let ranks = ranks_text(&made.train.ranks(), 40);
+    Failure::refused(&format!(
+        "a train of ranks {ranks} takes {} where the tensor takes {}: {}; --force writes it, a \
+         larger --eps makes it smaller",
+        bytes_text(after),
+        bytes_text(before),
+        match after == before {
+            true => "no smaller".into(),
+            false => ratio_text(before, after),
+        }
+    ))
+}

@@ -1,0 +1,91 @@
+//! What the commands that write tensors have in common: what is written, where, and in which format.
+
+pub(super) mod file;
+pub(super) mod line;
+pub(super) mod target;
+
+use std::path::{Path, PathBuf};
+
+use tenfold::{Bundle, Info, Loss, WriteOptions};
+
+use crate::failure::Failure;
+use crate::input::DASH;
+use crate::streams::Streams;
+
+/// Where to write.
+pub(super) enum Destination {
+    /// Standard output.
+    Stream,
+    File(PathBuf),
+    /// A file a tensor in this folder.
+    Folder(PathBuf),
+}
+
+impl Destination {
+    /// What a word means: a file, or standard output for `-`.
+    pub(super) fn named(word: &Path) -> Destination {
+        match word == Path::new(DASH) {
+            true => Destination::Stream,
+            false => Destination::File(word.into()),
+        }
+    }
+
+    /// Fails if it is a file that exists and must not be replaced: before the work, not after it.
+    pub(super) fn refuse_existing(&self, force: bool) -> Result<(), Failure> {
+        match self {
+            Destination::File(path) if !target::is_nameless(path) => {
+                file::refuse_existing(std::iter::once(path.as_path()), force)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What was read, from one file or from several.
+pub(super) struct Content {
+    pub(super) bundle: Bundle,
+    /// A format that names tensors as these are named.
+    pub(super) info: &'static Info,
+    /// The file it comes from, if it is one.
+    pub(super) file: Option<PathBuf>,
+    /// What a tensor without a name is called.
+    pub(super) stem: Option<String>,
+    /// What putting files together has lost.
+    pub(super) said: Vec<Loss>,
+}
+
+/// Everything it takes to write.
+pub(super) struct Job<'a> {
+    pub(super) content: &'a Content,
+    pub(super) format: &'static dyn tenfold::Format,
+    pub(super) how: &'a WriteOptions,
+    pub(super) force: bool,
+}
+
+impl Job<'_> {
+    /// Writes everything to one file, or to standard output.
+    pub(super) fn write(
+        &self,
+        destination: &Destination,
+        streams: &mut Streams,
+    ) -> Result<(), Failure> {
+        match destination {
+            Destination::File(path) | Destination::Folder(path) => file::write(self, path, streams),
+            Destination::Stream => file::stream(self, streams),
+        }
+    }
+
+    /// Says about which file a failure is: about the input, where there is one, else about `file`.
+    pub(super) fn blame(&self, file: &Path, error: tenfold::Error) -> Failure {
+        match Failure::from(error) {
+            failure if failure.is_usage() => failure,
+            failure => failure.about(self.content.file.as_deref().unwrap_or(file)),
+        }
+    }
+}
+
+/// What a tensor without a name is called: as its file.
+pub(super) fn stem(path: &Path) -> Option<String> {
+    let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
+    stem.to_str().map(str::to_owned)
+}

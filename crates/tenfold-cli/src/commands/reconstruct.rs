@@ -1,0 +1,159 @@
+//! `tenfold reconstruct`: trains expanded to all their cells.
+
+use std::path::Path;
+
+use tenfold::{Aspect, Bundle, Info, Key, Limits, Order, Overflow, Storage, Tensor};
+use tenfold_train::AnyTrain;
+
+use super::Outcome;
+use super::output::line::{Line, writing};
+use super::output::{Destination, Job, target};
+use crate::args::{Reconstruct, allow};
+use crate::before::Before;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::meter::Meter;
+use crate::render::{shape_text, shown_name};
+use crate::select::{names, nearest};
+use crate::streams::Streams;
+
+pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
+    let line = Line::part(&args.words, Some(&args.part), &args.saving, true)?;
+    let destination = line.destination.as_ref().unwrap_or(&Destination::Stream);
+    let usual = tenfold::by_name("npy");
+    let format = target::choose(args.saving.to.as_ref(), destination, usual, &[])?;
+    let (mut content, options) = line.open(&args.reading, Some(format.info()), streams)?;
+    let like = match &args.like {
+        Some(file) => Some(Like::open(file, args, streams)?),
+        None => None,
+    };
+    let mut n_trains = 0_usize;
+    let is_train = |tensor: &Tensor| matches!(tensor.storage(), Storage::Train { .. });
+    let entries = content.bundle.entries().iter();
+    let count = entries.filter(|(_, tensor)| is_train(tensor)).count();
+    for (key, tensor) in content.bundle.entries_mut() {
+        if !is_train(tensor) {
+            continue;
+        }
+        n_trains += 1;
+        let wanted = match &like {
+            Some(like) => Some(like.find(key, content.info, count)?),
+            None => None,
+        };
+        let made = expanded(args, tensor, wanted, format.info());
+        *tensor = made.map_err(|failure| failure.about(&line.word))?;
+        if Before::of(tensor).dtype.number != tenfold::Number::F64 {
+            let name = shown_name(content.info, key);
+            let name = if name.is_empty() {
+                name
+            } else {
+                format!("{name}: ")
+            };
+            let (dtype, shape) = (tensor.dtype(), shape_text(tensor));
+            streams.note(&line.word, &format!("{name}expanded as {dtype} {shape}"));
+        }
+    }
+    // A part of a train may be no train: its cells are worked out all the same.
+    if n_trains == 0 && line.address.is_whole() {
+        let file = line.word.display();
+        let why = format!("there is no train in {file}: tenfold convert writes it anew");
+        return Err(Failure::usage(why));
+    }
+    let (stem, allow) = (content.stem.clone(), allow(&args.allow));
+    let how = writing(&args.saving, &args.reading, options, stem, allow);
+    let job = Job {
+        content: &content,
+        format,
+        how: &how,
+        force: args.saving.force,
+    };
+    let _meter = Meter::start(streams, &how.progress);
+    job.write(destination, streams)?;
+    Ok(Exit::Fine)
+}
+
+/// All cells of a train, lazily, as they are wanted, or remembered, or as they come.
+fn expanded(
+    args: &Reconstruct,
+    train: &Tensor,
+    wanted: Option<Before>,
+    target: &Info,
+) -> Result<Tensor, Failure> {
+    let limits: &Limits = &args.reading.limits.0;
+    let mut described = train.clone();
+    let remembered = Before::recall(&mut described);
+    let before = wanted.or(remembered);
+    let is_reshaped = before
+        .as_ref()
+        .is_some_and(|before| !before.is_shaped_like(train));
+    // Cells come in the order in which they are written, unless they get another shape first.
+    let order = match target.holds.orders.contains(&Order::Row) || is_reshaped {
+        true => Order::Row,
+        false => Order::Column,
+    };
+    let mut cells = AnyTrain::from_tensor(train)?.expanded(order, limits)?;
+    let names: Vec<Option<String>> = train.dims().iter().map(|dim| dim.name.clone()).collect();
+    cells = cells.with_dim_names(&names)?;
+    cells.meta = described.meta;
+    let cast = args.cast;
+    if let Some(mut before) = before {
+        if before.dtype.arity != cells.dtype().arity {
+            let (own, other) = (cells.dtype(), before.dtype);
+            let why = format!("the cells are {own}, which --like cannot make {other}");
+            return Err(Failure::usage(why));
+        }
+        if cast.is_some() {
+            before.dtype.number = cells.dtype().number;
+        }
+        cells = before.restore(&cells, limits)?;
+    }
+    if let Some(number) = cast {
+        let over = match allow(&args.allow).permits(Aspect::Precision) {
+            true => Overflow::Saturates,
+            false => Overflow::Fails,
+        };
+        cells = cells.cast(number, over, limits)?;
+    }
+    Ok(cells)
+}
+
+/// The file whose tensors say what trains were before.
+struct Like<'a> {
+    file: &'a Path,
+    bundle: Bundle,
+    info: &'static Info,
+}
+
+impl Like<'_> {
+    fn open<'a>(
+        file: &'a Path,
+        args: &Reconstruct,
+        streams: &mut Streams,
+    ) -> Result<Like<'a>, Failure> {
+        let opened = input::open(file, &args.reading, streams);
+        let (_, opened) = opened.map_err(|failure| failure.about(file))?;
+        Ok(Like {
+            file,
+            bundle: opened.bundle,
+            info: opened.format.info(),
+        })
+    }
+
+    /// What the train called `key` was: the tensor of that name, or the only one.
+    fn find(&self, key: &Key, info: &Info, n_trains: usize) -> Result<Before, Failure> {
+        let entries = self.bundle.entries();
+        let same = entries.iter().find(|(own, _)| own == key);
+        match (same, entries) {
+            (Some((_, tensor)), _) => Ok(Before::of(tensor)),
+            (None, [(_, tensor)]) if n_trains == 1 => Ok(Before::of(tensor)),
+            _ => {
+                let (name, file) = (shown_name(info, key), self.file.display());
+                let there = nearest(&name, &names(&self.bundle, self.info));
+                Err(Failure::usage(format!(
+                    "{file} has no tensor called {name:?}; there are {there}"
+                )))
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `tenfold tt info`: how trains are built.
+
+use std::path::Path;
+
+use tenfold::{DType, Info, Key, Number, Result, Tensor};
+use tenfold_train::AnyTrain;
+
+use super::super::{Outcome, each_file};
+use super::Trains;
+use crate::args::Files;
+use crate::exit::Exit;
+use crate::render::{
+    Json, Row, Table, bytes_text, dense_len, describe, element, plain, ranks_text, ratio,
+    ratio_text, shape_text, shown_name,
+};
+use crate::streams::Out;
+use crate::streams::Streams;
+
+/// What is worked out about a train.
+struct Built<'a> {
+    key: &'a Key,
+    tensor: &'a Tensor,
+    train: &'a AnyTrain,
+    norm: f64,
+    spectra: Vec<Vec<f64>>,
+}
+
+pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
+    each_file(&args.files, streams, |file, streams| {
+        let trains = Trains::open(file, &args.reading, streams)?;
+        let mut built = Vec::new();
+        for (key, tensor, train) in &trains.found {
+            built.push(Built {
+                key,
+                tensor,
+                train,
+                norm: train.norm()?,
+                spectra: train.spectra()?,
+            });
+        }
+        match args.json {
+            true => print_json(file, trains.info, &built, &mut streams.out)?,
+            false => print(file, trains.info, &built, &mut streams.out)?,
+        }
+        Ok(Exit::Fine)
+    })
+}
+
+impl Built<'_> {
+    /// Bytes of the cores.
+    fn len(&self) -> u64 {
+        self.tensor.storage().stored_len()
+    }
+
+    /// The rank of every bond between dimensions, and the most that the sizes around it allow.
+    fn bonds(&self) -> Vec<(usize, u128)> {
+        let shape = self.train.shape();
+        let product = |sizes: &[usize]| {
+            let sizes = sizes
+                .iter()
+                .map(|size| u128::try_from(*size).unwrap_or(u128::MAX));
+            sizes.fold(1, u128::saturating_mul)
+        };
+        let ranks = self.train.ranks();
+        let inner = ranks.iter().enumerate().skip(1);
+        let inner = inner.take(shape.len().saturating_sub(1));
+        let bonds = inner.map(|(bond, rank)| {
+            let (left, right) = shape.split_at_checked(bond).unwrap_or((&shape, &[]));
+            (*rank, product(left).min(product(right)))
+        });
+        bonds.collect()
+    }
+}
+
+fn print(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Result<()> {
+    for built in built {
+        let name = shown_name(info, built.key);
+        let mut head = file.display().to_string();
+        if !name.is_empty() {
+            head.push_str(&format!(":{name}"));
+        }
+        let (dtype, shape) = (built.tensor.dtype(), shape_text(built.tensor));
+        out.text(&format!("{}\n", plain(&format!("{head}: {dtype} {shape}"))))?;
+        let mut table = Table::default();
+        let mut line = |name: &str, text: String| table.push(Row::new([name.to_owned(), text]));
+        line("ranks", ranks_text(&built.train.ranks(), 40));
+        line("numbers", built.train.count().to_string());
+        let (len, dense) = (built.len(), dense_len(built.tensor));
+        let (small, large) = (bytes_text(len), bytes_text(dense));
+        let ratio = ratio_text(dense, len);
+        line("size", format!("{small}, expanded {large}: {ratio}"));
+        line("norm", short(built.norm));
+        table.print("  ", out)?;
+        out.text("\n")?;
+        spectra(built).print("  ", out)?;
+    }
+    Ok(())
+}
+
+/// As many digits as one cares to read.
+fn short(value: f64) -> String {
+    element(DType::real(Number::F64), &value.to_le_bytes())
+}
+
+/// The singular values at every bond: the largest, the smallest, and how many there are.
+fn spectra(built: &Built) -> Table {
+    let mut table = Table::new(&["bond", "rank", "at most", "largest", "smallest"]);
+    let bonds = built.bonds().into_iter().zip(&built.spectra);
+    for (place, ((rank, most), values)) in bonds.enumerate() {
+        let ends = [values.first(), values.last()];
+        let [largest, smallest] = ends.map(|value| value.copied().map_or("-".into(), short));
+        table.push(Row::new([
+            (place + 1).to_string(),
+            rank.to_string(),
+            most.to_string(),
+            largest,
+            smallest,
+        ]));
+    }
+    table
+}
+
+fn print_json(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Result<()> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text("tenfold.tt-info/1")?;
+        json.name("file")?.text(&file.to_string_lossy())?;
+        json.name("format")?.text(info.name)?;
+        json.name("trains")?.list(|json| {
+            built.iter().try_for_each(|built| {
+                json.object(|json| {
+                    describe(json, info, built.key, built.tensor)?;
+                    json.name("ranks")?.numbers(built.train.ranks())?;
+                    json.name("numbers")?.number(built.train.count())?;
+                    json.name("bytes")?.number(built.len())?;
+                    let ratio = ratio(dense_len(built.tensor), built.len());
+                    json.name("ratio")?.float(ratio)?;
+                    json.name("norm")?.float(built.norm)?;
+                    json.name("spectra")?.list(|json| {
+                        built.spectra.iter().try_for_each(|values| {
+                            json.list(|json| values.iter().try_for_each(|value| json.float(*value)))
+                        })
+                    })
+                })
+            })
+        })
+    })?;
+    json.end_line()
+}

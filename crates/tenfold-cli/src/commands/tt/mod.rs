@@ -1,0 +1,124 @@
+//! `tenfold tt`: computing with trains.
+
+mod info;
+mod round;
+
+use std::path::Path;
+
+use tenfold::{Info, Key, Number, Storage, Tensor, write_number};
+use tenfold_train::AnyTrain;
+
+use super::{Outcome, each_file};
+use crate::args::{Files, Reading, Tt, TtCommand, TtDot};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::render::Json;
+use crate::streams::Streams;
+
+pub(super) fn run(args: &Tt, streams: &mut Streams) -> Outcome {
+    match &args.command {
+        TtCommand::Info(args) => info::run(args, streams),
+        TtCommand::Round(args) => round::run(args, streams),
+        TtCommand::Dot(args) => dot(args, streams),
+        TtCommand::Norm(args) => norm(args, streams),
+    }
+}
+
+/// The trains of a file, with their names.
+struct Trains {
+    info: &'static Info,
+    found: Vec<(Key, Tensor, AnyTrain)>,
+}
+
+impl Trains {
+    /// Reads all trains of a file into memory; fails if there is none.
+    fn open(file: &Path, reading: &Reading, streams: &mut Streams) -> Result<Trains, Failure> {
+        let (_, opened) = input::open(file, reading, streams)?;
+        let mut found = Vec::new();
+        for (key, tensor) in opened.bundle.entries() {
+            if matches!(tensor.storage(), Storage::Train { .. }) {
+                let train = AnyTrain::from_tensor(tensor)?;
+                found.push((key.clone(), tensor.clone(), train));
+            }
+        }
+        if found.is_empty() {
+            let why = "there is no train in it: tenfold compress makes one";
+            return Err(Failure::usage(why));
+        }
+        let info = opened.format.info();
+        Ok(Trains { info, found })
+    }
+
+    /// The only train.
+    fn only(self) -> Result<AnyTrain, Failure> {
+        let count = self.found.len();
+        match self.found.into_iter().next() {
+            Some((_, _, train)) if count == 1 => Ok(train),
+            _ => Err(Failure::usage(format!(
+                "one train is wanted and there are {count}: name one, as in FILE:KEY"
+            ))),
+        }
+    }
+}
+
+fn only(file: &Path, reading: &Reading, streams: &mut Streams) -> Result<AnyTrain, Failure> {
+    let trains = Trains::open(file, reading, streams).and_then(Trains::only);
+    trains.map_err(|failure| failure.about(file))
+}
+
+fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
+    let a = only(&args.a, &args.reading, streams)?;
+    let b = only(&args.b, &args.reading, streams)?;
+    let product = a.dot(&b)?;
+    let is_real = matches!((&a, &b), (AnyTrain::Real(_), AnyTrain::Real(_)));
+    if args.json {
+        let mut json = Json::new(&mut streams.out);
+        json.object(|json| {
+            json.name("schema")?.text("tenfold.tt-dot/1")?;
+            json.name("a")?.text(&args.a.to_string_lossy())?;
+            json.name("b")?.text(&args.b.to_string_lossy())?;
+            json.name("re")?.float(product.re)?;
+            json.name("im")?.float(product.im)
+        })?;
+        json.end_line()?;
+        return Ok(Exit::Fine);
+    }
+    let (re, im) = (float_text(product.re), float_text(product.im));
+    streams.out.text(&match is_real {
+        true => format!("{re}\n"),
+        false => format!("{re} {im}\n"),
+    })?;
+    Ok(Exit::Fine)
+}
+
+fn norm(args: &Files, streams: &mut Streams) -> Outcome {
+    let is_lone = args.files.len() == 1;
+    each_file(&args.files, streams, |file, streams| {
+        let norm = Trains::open(file, &args.reading, streams)?.only()?.norm()?;
+        if args.json {
+            let mut json = Json::new(&mut streams.out);
+            json.object(|json| {
+                json.name("schema")?.text("tenfold.tt-norm/1")?;
+                json.name("file")?.text(&file.to_string_lossy())?;
+                json.name("norm")?.float(norm)
+            })?;
+            json.end_line()?;
+            return Ok(Exit::Fine);
+        }
+        let text = float_text(norm);
+        let file = crate::render::plain(&file.display().to_string());
+        streams.out.text(&match is_lone {
+            true => format!("{text}\n"),
+            false => format!("{text}  {file}\n"),
+        })?;
+        Ok(Exit::Fine)
+    })
+}
+
+/// All digits of a number.
+fn float_text(value: f64) -> String {
+    let mut text = String::new();
+    write_number(Number::F64, &value.to_le_bytes(), &mut text);
+    text
+}

@@ -1,0 +1,133 @@
+//! `tenfold tt round`: trains with smaller ranks.
+
+use std::path::Path;
+
+use tenfold::{Allow, Info, Key, Result, Storage, Tensor};
+use tenfold_train::AnyTrain;
+
+use super::super::Outcome;
+use super::super::output::line::{Line, writing};
+use super::super::output::{Destination, Job, target};
+use crate::args::TtRound;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Json, describe, ranks_text, ratio_text, rough, shown_name};
+use crate::streams::{Out, Streams};
+
+/// What rounding did to one train.
+struct Rounded {
+    key: Key,
+    before: Tensor,
+    after: Tensor,
+    train: AnyTrain,
+    /// The norm of what was left out, and as a part of the norm.
+    error: f64,
+    relative: f64,
+}
+
+pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
+    let line = Line::part(&args.words, None, &args.saving, true)?;
+    let destination = line.destination.as_ref().unwrap_or(&Destination::Stream);
+    if args.json && matches!(destination, Destination::Stream) {
+        let why = "--json prints to standard output, where the train goes: name a file for it";
+        return Err(Failure::usage(why));
+    }
+    let usual = tenfold::by_name("blz");
+    let format = target::choose(args.saving.to.as_ref(), destination, usual, &[])?;
+    let (mut content, options) = line.open(&args.reading, Some(format.info()), streams)?;
+    let mut done = Vec::new();
+    for (key, tensor) in content.bundle.entries_mut() {
+        if !matches!(tensor.storage(), Storage::Train { .. }) {
+            continue;
+        }
+        let rounded = rounded(key, tensor, args)?;
+        *tensor = rounded.after.clone();
+        done.push(rounded);
+    }
+    if done.is_empty() {
+        let file = line.word.display();
+        let why = format!("there is no train in {file}: tenfold compress makes one");
+        return Err(Failure::usage(why));
+    }
+    let stem = content.stem.clone();
+    let how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
+    let job = Job {
+        content: &content,
+        format,
+        how: &how,
+        force: args.saving.force,
+    };
+    if !args.json {
+        for rounded in &done {
+            streams.note(&line.word, &rounded.text(content.info));
+        }
+    }
+    job.write(destination, streams)?;
+    if args.json {
+        print_json(&line.word, content.info, &done, &mut streams.out)?;
+    }
+    Ok(Exit::Fine)
+}
+
+fn rounded(key: &Key, tensor: &Tensor, args: &TtRound) -> Result<Rounded, Failure> {
+    let train = AnyTrain::from_tensor(tensor)?;
+    let max_rank = args
+        .max_rank
+        .map(|rank| usize::try_from(rank).unwrap_or(usize::MAX));
+    let (train, error) = train.round(args.eps.unwrap_or(0.0), max_rank)?;
+    let norm = AnyTrain::from_tensor(tensor)?.norm()?;
+    let names: Vec<Option<String>> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
+    let mut after = train.to_tensor()?.with_dim_names(&names)?;
+    after.meta = tensor.meta.clone();
+    Ok(Rounded {
+        key: key.clone(),
+        before: tensor.clone(),
+        after,
+        train,
+        error,
+        relative: if error == 0.0 { 0.0 } else { error / norm },
+    })
+}
+
+impl Rounded {
+    fn text(&self, info: &Info) -> String {
+        let name = match shown_name(info, &self.key) {
+            name if name.is_empty() => name,
+            name => format!("{name}: "),
+        };
+        let Storage::Train { ranks, .. } = self.before.storage() else {
+            return name;
+        };
+        let len = |tensor: &Tensor| tensor.storage().stored_len();
+        format!(
+            "{name}ranks {} become {}, {}, {} of the norm left out",
+            ranks_text(ranks, 40),
+            ranks_text(&self.train.ranks(), 40),
+            ratio_text(len(&self.before), len(&self.after)),
+            rough(self.relative)
+        )
+    }
+}
+
+fn print_json(file: &Path, info: &Info, done: &[Rounded], out: &mut Out) -> Result<()> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text("tenfold.tt-round/1")?;
+        json.name("file")?.text(&file.to_string_lossy())?;
+        json.name("trains")?.list(|json| {
+            done.iter().try_for_each(|rounded| {
+                json.object(|json| {
+                    describe(json, info, &rounded.key, &rounded.after)?;
+                    json.name("ranks")?.numbers(rounded.train.ranks())?;
+                    let len = rounded.after.storage().stored_len();
+                    json.name("bytes")?.number(len)?;
+                    let len = rounded.before.storage().stored_len();
+                    json.name("bytes_before")?.number(len)?;
+                    json.name("error")?.float(rounded.error)?;
+                    json.name("relative_error")?.float(rounded.relative)
+                })
+            })
+        })
+    })?;
+    json.end_line()
+}

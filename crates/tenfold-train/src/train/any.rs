@@ -1,0 +1,157 @@
+//! Trains of either kind of number.
+
+use tenfold::{Limits, Order, Tensor};
+
+use super::{Core, Distance, Train};
+use crate::error::{Error, Result};
+use crate::scalar::Complex64;
+use crate::source::AnySource;
+
+/// A train of either kind of number.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyTrain {
+    /// Real cores.
+    Real(Train<f64>),
+    /// Complex cores.
+    Complex(Train<Complex64>),
+}
+
+impl AnyTrain {
+    /// Reads the cores of a tensor that is stored as a train.
+    ///
+    /// # Errors
+    /// As [`Train::from_tensor`].
+    pub fn from_tensor(tensor: &Tensor) -> Result<AnyTrain> {
+        if tensor.dtype() == <Complex64 as tenfold::Element>::DTYPE {
+            Ok(AnyTrain::Complex(Train::from_tensor(tensor)?))
+        } else {
+            Ok(AnyTrain::Real(Train::from_tensor(tensor)?))
+        }
+    }
+
+    /// As [`Train::to_tensor`].
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn to_tensor(&self) -> Result<Tensor> {
+        match self {
+            AnyTrain::Real(train) => train.to_tensor(),
+            AnyTrain::Complex(train) => train.to_tensor(),
+        }
+    }
+
+    /// The sizes of the modes.
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        match self {
+            AnyTrain::Real(train) => train.shape(),
+            AnyTrain::Complex(train) => train.shape(),
+        }
+    }
+
+    /// The sizes of the bonds.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<usize> {
+        match self {
+            AnyTrain::Real(train) => train.ranks(),
+            AnyTrain::Complex(train) => train.ranks(),
+        }
+    }
+
+    /// How many numbers the cores hold together.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            AnyTrain::Real(train) => train.len(),
+            AnyTrain::Complex(train) => train.len(),
+        }
+    }
+
+    /// As [`Train::norm`].
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn norm(&self) -> Result<f64> {
+        match self {
+            AnyTrain::Real(train) => train.norm(),
+            AnyTrain::Complex(train) => train.norm(),
+        }
+    }
+
+    /// As [`Train::spectra`].
+    ///
+    /// # Errors
+    /// As [`Train::spectra`].
+    pub fn spectra(&self) -> Result<Vec<Vec<f64>>> {
+        match self {
+            AnyTrain::Real(train) => train.spectra(),
+            AnyTrain::Complex(train) => train.spectra(),
+        }
+    }
+
+    /// As [`Train::round`]: a train, and the norm of what was left out.
+    ///
+    /// # Errors
+    /// As [`Train::round`].
+    pub fn round(&self, eps: f64, max_rank: Option<usize>) -> Result<(AnyTrain, f64)> {
+        match self {
+            AnyTrain::Real(train) => {
+                let rounded = train.round(eps, max_rank)?;
+                Ok((AnyTrain::Real(rounded.train), rounded.error))
+            }
+            AnyTrain::Complex(train) => {
+                let rounded = train.round(eps, max_rank)?;
+                Ok((AnyTrain::Complex(rounded.train), rounded.error))
+            }
+        }
+    }
+
+    /// As [`Train::dot`]; a real train counts as a complex one where the other is.
+    ///
+    /// # Errors
+    /// As [`Train::dot`].
+    pub fn dot(&self, other: &AnyTrain) -> Result<Complex64> {
+        match (self, other) {
+            (AnyTrain::Real(one), AnyTrain::Real(other)) => Ok(one.dot(other)?.into()),
+            (one, other) => one.to_complex().dot(&other.to_complex()),
+        }
+    }
+
+    fn to_complex(&self) -> Train<Complex64> {
+        let complex = |core: &Core<f64>| Core {
+            left: core.left,
+            size: core.size,
+            right: core.right,
+            values: core.values.iter().copied().map(Complex64::from).collect(),
+        };
+        match self {
+            AnyTrain::Real(train) => Train {
+                cores: train.cores.iter().map(complex).collect(),
+            },
+            AnyTrain::Complex(train) => train.clone(),
+        }
+    }
+
+    /// As [`Train::expanded`].
+    ///
+    /// # Errors
+    /// As [`Train::expanded`].
+    pub fn expanded(&self, order: Order, limits: &Limits) -> Result<Tensor> {
+        match self {
+            AnyTrain::Real(train) => train.expanded(order, limits),
+            AnyTrain::Complex(train) => train.expanded(order, limits),
+        }
+    }
+
+    /// As [`Train::distance`].
+    ///
+    /// # Errors
+    /// As [`Train::distance`], and [`Error::Invalid`] if one is real and the other complex.
+    pub fn distance(&self, source: &AnySource) -> Result<Distance> {
+        match (self, source) {
+            (AnyTrain::Real(train), AnySource::Real(source)) => train.distance(source),
+            (AnyTrain::Complex(train), AnySource::Complex(source)) => train.distance(source),
+            _ => Err(Error::invalid("one tensor is real, the other complex")),
+        }
+    }
+}
