@@ -26,6 +26,7 @@ mod kernel;
 mod matrix;
 mod number;
 mod random;
+mod room;
 mod scalar;
 pub mod source;
 pub mod train;

@@ -5,10 +5,11 @@
 //! how many threads there are.
 
 use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::error::{Error, Result};
-use crate::number::UNIT;
+use crate::number::{UNIT, real};
 use crate::scalar::{Complex64, Scalar};
 
 /// A row-major slice as a matrix.
@@ -56,6 +57,11 @@ pub trait Dense: Sized {
     /// A thin singular value decomposition.
     #[doc(hidden)]
     fn svd(matrix: MatRef<Self>) -> Option<(Mat<Self>, Vec<f64>, Mat<Self>)>;
+
+    /// Orthonormal columns, and the matrix in terms of them, by Cholesky decompositions of Gram
+    /// matrices: several times quicker than by reflections, but for well-conditioned ones alone.
+    #[doc(hidden)]
+    fn cholesky_qr(matrix: MatRef<Self>) -> Option<(Mat<Self>, Mat<Self>)>;
 
     /// Orthonormal columns that should span those of a matrix: quickly, but not always well.
     #[doc(hidden)]
@@ -114,6 +120,44 @@ macro_rules! dense {
                 let values = found.S().column_vector();
                 let squares = values.iter().map(|value| value.energy()).collect();
                 Some((found.U().to_owned(), squares, found.V().to_owned()))
+            }
+
+            fn cholesky_qr(matrix: MatRef<Self>) -> Option<(Mat<Self>, Mat<Self>)> {
+                let n = matrix.ncols();
+                let factor = |turned: MatRef<Self>| {
+                    use triangular::BlockStructure::{Rectangular, TriangularLower};
+                    let (put, one, all) = (Accum::Replace, Self::of_real(1.0), Rectangular);
+                    let mut gram = Mat::<Self>::zeros(n, n);
+                    let (target, other) = (gram.as_mut(), turned.adjoint());
+                    let low = TriangularLower;
+                    triangular::matmul(target, low, put, turned, all, other, all, one, Par::Seq);
+                    gram
+                };
+                let lower = |gram: &Mat<Self>| {
+                    // One that fails is no surprise: the matrix has nearly dependent columns.
+                    let found = gram.llt(faer::Side::Lower).ok()?;
+                    let at = |row, column| if row < column { Self::of_real(0.0) } else { found.L()[(row, column)] };
+                    Some(Mat::from_fn(n, n, at))
+                };
+                let mut turned: Mat<Self> = matrix.adjoint().to_owned();
+                let first = lower(&factor(turned.as_ref()))?;
+                solve_lower_triangular_in_place(first.as_ref(), turned.as_mut(), Par::Seq);
+                let gram = factor(turned.as_ref());
+                // The second round makes orthonormal what is nearly so.
+                let is_near = (0..n).all(|column| {
+                    (column..n).all(|row| {
+                        let unit = if row == column { 1.0 } else { 0.0 };
+                        (gram[(row, column)] - Self::of_real(unit)).energy() < 1e-8
+                    })
+                });
+                if !is_near {
+                    return None;
+                }
+                let second = lower(&gram)?;
+                solve_lower_triangular_in_place(second.as_ref(), turned.as_mut(), Par::Seq);
+                let mut rest = Mat::<Self>::zeros(n, n);
+                matmul(rest.as_mut(), Accum::Replace, first.as_ref(), second.as_ref(), Self::of_real(1.0), Par::Seq);
+                Some((turned.adjoint().to_owned(), rest.adjoint().to_owned()))
             }
 
             fn quick_qr(matrix: MatRef<Self>) -> Mat<Self> {
@@ -216,6 +260,11 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
 ///
 /// There may be fewer columns where the rank is smaller. The second factor is not a triangle.
 pub(crate) fn qr<T: Scalar>(matrix: MatRef<T>) -> (Mat<T>, Mat<T>) {
+    if matrix.nrows() >= matrix.ncols()
+        && let Some(found) = T::cholesky_qr(matrix)
+    {
+        return found;
+    }
     let quick = T::quick_qr(matrix);
     let rest = within(quick.as_ref(), matrix);
     let mut left = matrix.to_owned();
@@ -269,6 +318,15 @@ pub(crate) fn all_eigenvalues_exceed<T: Scalar>(gram: MatRef<T>, floor: f64) -> 
         shifted[(place, place)] += T::of_real(-floor);
     }
     T::is_positive(shifted.as_ref())
+}
+
+/// Whether every singular value of a matrix has a square above `floor`; false if it is not certain.
+pub(crate) fn all_squares_exceed<T: Scalar>(matrix: MatRef<T>, floor: f64) -> bool {
+    let n = matrix.ncols();
+    let mut gram = Mat::zeros(n, n);
+    add_gram(gram.as_mut(), matrix);
+    let rounding = real(n) * UNIT * hermitian_norm(gram.as_ref());
+    all_eigenvalues_exceed(gram.as_ref(), floor + rounding)
 }
 
 /// The Frobenius norm of a Hermitian matrix given by its lower triangle.
@@ -334,7 +392,6 @@ pub(crate) fn tail(squares: &[f64], rank: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::real;
     use crate::random::Random;
 
     /// A matrix of a rank, with a part of noise.

@@ -17,6 +17,26 @@ pub(crate) fn floor(value: f64) -> usize {
     value as usize
 }
 
+/// A sum to nearly full precision: what each addition rounds off is added up apart.
+///
+/// Energies are subtracted from each other, so it matters that many equal numbers, whose roundings
+/// all go one way, add up as well as any others.
+#[inline(always)]
+pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() {
+            (sum - next) + value
+        } else {
+            (value - next) + sum
+        };
+        sum = next;
+    }
+    // What is not finite stays so: its roundings mean nothing.
+    if sum.is_finite() { sum + lost } else { sum }
+}
+
 /// A 64-bit integer as a double, to the nearest.
 pub(crate) fn nearest<N: Whole>(value: N) -> f64 {
     value.nearest()

@@ -170,6 +170,14 @@ impl Power {
         Power(-self.0)
     }
 
+    /// `count` powers, about alike, that have this product.
+    pub(crate) fn shares(self, count: usize) -> impl Iterator<Item = Power> {
+        let parts = i32::try_from(count.max(1)).unwrap_or(i32::MAX);
+        let (each, rest) = (self.0 / parts, self.0 % parts);
+        let first = std::iter::once(Power(each + rest));
+        first.chain(std::iter::repeat(Power(each))).take(count)
+    }
+
     /// Both, one after the other.
     pub(crate) fn and(self, other: Power) -> Power {
         Power(self.0.saturating_add(other.0))

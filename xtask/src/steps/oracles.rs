@@ -6,6 +6,8 @@ use crate::command::{cargo, program, root, run};
 
 pub(super) fn check() -> Result<(), String> {
     run(cargo(&["build", "--package", "tenfold-cli"]))?;
+    let example = ["--package", "tenfold-train", "--example", "workloads"];
+    run(cargo(&[&["build"], &example[..]].concat()))?;
     let listed = std::fs::read_dir(root().join("oracles")).map_err(|error| error.to_string())?;
     let mut folders: Vec<PathBuf> = listed
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -41,6 +43,7 @@ fn ask(folder: &Path) -> Result<(), String> {
     let mut check = program(&python, &[]);
     check.arg(folder.join("check.py"));
     check.env("TENFOLD", root().join("target/debug/tenfold"));
+    check.env("WORKLOADS", root().join("target/debug/examples/workloads"));
     check.env("PYTHONPATH", root().join("oracles")); // what they share
     run(check)
 }

@@ -33,15 +33,16 @@ impl<T: Scalar> Basis<T> {
     /// Rewrites the rows for the kernel. A complex row becomes two real ones, that give the real
     /// and the imaginary part of a coefficient: (re, im, …) and (-im, re, …).
     fn spread(&mut self) {
-        self.lanes.clear();
+        let mut lanes: Vec<f64> = Vec::new();
         for row in self.rows.chunks_exact(self.width) {
             let reals: &[f64] = bytemuck::cast_slice(row);
-            self.lanes.extend_from_slice(reals);
+            lanes.extend_from_slice(reals);
             if T::REALS == 2 {
                 let pairs = reals.as_chunks::<2>().0.iter();
-                self.lanes.extend(pairs.flat_map(|[re, im]| [-im, *re]));
+                lanes.extend(pairs.flat_map(|[re, im]| [-im, *re]));
             }
         }
+        self.lanes = kernel::pack(&lanes, self.width * T::REALS);
     }
 
     /// The coefficients of some rows of cells, and how much of these lies inside and outside.

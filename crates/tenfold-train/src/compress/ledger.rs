@@ -21,12 +21,15 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// An account for the bonds of `ndim` modes of a tensor with the energy `norm`².
     pub(crate) fn new(budget: f64, norm: f64, ndim: usize, caps: Caps) -> Ledger {
+        let floor = noise(norm).powi(2);
+        let n_bonds = ndim.saturating_sub(1);
         Ledger {
-            budget,
-            floor: noise(norm).powi(2),
+            // Every bond may leave out the floor, even if nothing is left for it.
+            budget: (budget - floor * real(n_bonds)).max(0.5 * budget),
+            floor,
             spent: 0.0,
             caps,
-            bonds: vec![None; ndim.saturating_sub(1)],
+            bonds: vec![None; n_bonds],
             was_capped: false,
         }
     }
@@ -140,7 +143,18 @@ pub(crate) fn allows_gram(share: f64, energy: f64, m: usize) -> bool {
     share >= 64.0 * real(m) * UNIT * energy
 }
 
-/// What subtracting one energy from another may get wrong.
-pub(crate) fn pythagoras_slack(energy: f64) -> f64 {
-    16.0 * UNIT * energy
+/// What subtracting the energy inside a basis of `m` numbers a direction from that of everything
+/// may get wrong: each coefficient is a sum of `m` products, and the basis is orthonormal up to
+/// about as many units.
+pub(crate) fn pythagoras_slack(energy: f64, m: usize) -> f64 {
+    (16.0 + 2.0 * real(m)) * UNIT * energy
+}
+
+/// The energy, at most, that lies outside a basis which `inside` lies in.
+pub(crate) fn outside(energy: f64, inside: f64, m: usize) -> f64 {
+    if inside.is_finite() {
+        (energy - inside).max(0.0) + pythagoras_slack(energy, m)
+    } else {
+        f64::INFINITY
+    }
 }

@@ -49,6 +49,7 @@ use tenfold::{Limits, Tensor};
 use watch::Watch;
 
 use crate::error::{Error, RankLimit, Result};
+use crate::number::real;
 use crate::scalar::{Complex64, Power, Scalar, largest, norm};
 use crate::source::{AnySource, Scaled, Source};
 use crate::train::{AnyTrain, Core};
@@ -123,6 +124,9 @@ fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result
             None => wild(&problem)?,
         }
     };
+    if !solved.bound().is_finite() {
+        return Err(Error::Numeric("factorisation of what was read"));
+    }
     let mut report = Report {
         route: solved.route,
         norm: solved.norm,
@@ -199,6 +203,7 @@ fn vector<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
         error: 0.0,
         rounding: 0.0,
         wanted: None,
+        allowed: 0.0,
     };
     match problem.shape.kept.first() {
         Some(size) => solved.cores.push(Core {
@@ -263,16 +268,22 @@ fn wild<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
         return Err(Error::invalid("the cells are too large to be added up"));
     };
     let back = power.inverse();
-    if let Some(first) = solved.cores.first_mut() {
-        back.apply_all(&mut first.values);
+    // Spread over all cores: in one, numbers near the ends of doubles would lose digits.
+    let shares = back.shares(solved.cores.len());
+    for (core, share) in solved.cores.iter_mut().zip(shares) {
+        share.apply_all(&mut core.values);
     }
     solved.norm = back.apply(solved.norm);
+    if !solved.norm.is_finite() {
+        return Err(Error::invalid("the norm of the tensor is no double"));
+    }
+    // Cells below the smallest normal double have fewer digits, in the train as in the tensor.
+    let blur = f64::from_bits(1) * real(problem.shape.cells).sqrt();
     solved.error = back.apply(solved.error);
-    solved.rounding = back.apply(solved.rounding);
+    solved.rounding = back.apply(solved.rounding) + blur;
     solved.wanted = solved.wanted.map(|wanted| back.apply(wanted));
-    let square = back.apply(1.0);
     for bond in &mut solved.bonds {
-        bond.left_out *= square * square;
+        bond.left_out = back.apply(back.apply(bond.left_out));
     }
     Ok(solved)
 }
@@ -306,5 +317,6 @@ fn zeros<T: Scalar>(problem: &Problem<T>) -> Solved<T> {
         error: 0.0,
         rounding: 0.0,
         wanted: None,
+        allowed: 0.0,
     }
 }

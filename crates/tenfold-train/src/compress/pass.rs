@@ -18,13 +18,14 @@ use crate::error::Result;
 use crate::kernel::Energies;
 use crate::matrix;
 use crate::number::real;
+use crate::room::Room;
 use crate::scalar::Scalar;
 
 /// A matrix as coefficients times a basis, and what that leaves out.
 pub(crate) struct Pass<T> {
     pub(crate) basis: Basis<T>,
     /// One row of coefficients a row of the matrix.
-    pub(crate) coefficients: Vec<T>,
+    pub(crate) coefficients: Room<T>,
     /// The energy left out.
     pub(crate) residual: f64,
     /// The energy of the matrix.
@@ -49,7 +50,7 @@ struct Run<'a, T> {
     max_rank: usize,
     tiles: Vec<Tile<T>>,
     /// Coefficients in the basis as it was at the start, up to the row where it grew.
-    plain: Vec<T>,
+    plain: Room<T>,
     plain_rank: usize,
     /// Coefficients of the rounds after that, and how many each row has.
     later: Vec<(usize, Vec<T>)>,
@@ -59,10 +60,11 @@ struct Run<'a, T> {
     rows_seen: usize,
 }
 
-/// Cells in a tile, about: with the basis they stay in a processor's own cache.
+/// Cells in a tile, about, and rows, at least: with the basis they stay in a processor's own cache.
 const TILE: usize = 1 << 14;
-/// Tiles that one task reads at a time.
-const BLOCK: usize = 8;
+const ROWS: usize = 32;
+/// Cells in the tiles that one task reads at a time, about.
+const BLOCK: usize = 1 << 17;
 /// Cells in the first round and in the largest.
 const FIRST_ROUND: usize = 1 << 18;
 const LAST_ROUND: usize = 1 << 22;
@@ -82,7 +84,7 @@ pub(crate) fn verified_pass<T: Scalar>(
         part,
         max_rank: (unfolding.width / 3).max(1),
         tiles: Vec::new(),
-        plain: vec![T::default(); unfolding.height * basis.rank],
+        plain: Room::zeros(unfolding.height * basis.rank),
         plain_rank: basis.rank,
         basis,
         later: Vec::new(),
@@ -106,14 +108,14 @@ pub(crate) fn verified_pass<T: Scalar>(
 
 impl<T: Scalar> Run<'_, T> {
     fn rows_per_tile(&self) -> usize {
-        ((TILE / self.unfolding.width).clamp(4, 256) / 4) * 4
+        ((TILE / self.unfolding.width).clamp(ROWS, 256) / 4) * 4
     }
 
     /// Projects the next rows, about `cells` of them, onto the basis as it is.
     fn round(&mut self, cells: usize) -> Result<()> {
         let (width, rank) = (self.unfolding.width, self.basis.rank);
         let per_tile = self.rows_per_tile();
-        let per_block = per_tile * BLOCK;
+        let per_block = per_tile * (BLOCK / (per_tile * width)).max(1);
         let first = self.rows_seen;
         let n_rows = (cells / width).next_multiple_of(per_block);
         let n_rows = n_rows.min(self.unfolding.height - first);
@@ -130,13 +132,13 @@ impl<T: Scalar> Run<'_, T> {
         let tiles = target
             .par_chunks_mut(per_block * rank)
             .enumerate()
-            .map(|(block, target)| {
+            // Room that is used again is there already.
+            .map_init(Vec::new, |room, (block, target)| {
                 let start = first + block * per_block;
                 let rows = target.len() / rank;
                 unfolding.watch.advance(rows * width)?;
-                let mut room = Vec::new();
                 let range = start * width..(start + rows) * width;
-                let cells = unfolding.held.cells(range, &mut room)?;
+                let cells = unfolding.held.cells(range, room)?;
                 let tiles = target.chunks_mut(per_tile * rank);
                 let tiles = tiles.zip(cells.chunks(per_tile * width)).enumerate();
                 Ok(tiles
@@ -252,17 +254,18 @@ impl<T: Scalar> Run<'_, T> {
         let rank = self.basis.rank;
         let residual = self.residual();
         let mut coefficients = if rank == self.plain_rank {
-            std::mem::take(&mut self.plain)
+            std::mem::replace(&mut self.plain, Room::Few(Vec::new()))
         } else {
             let later: usize = self.later.iter().map(|(own, all)| all.len() / own).sum();
             let n_plain = (self.rows_seen - later) * self.plain_rank;
             let plain = self.plain.get(..n_plain).unwrap_or_default();
             let later = self.later.iter().map(|(own, all)| (*own, all.as_slice()));
-            let mut all = Vec::with_capacity(self.rows_seen * rank);
+            let mut all = Room::zeros(self.rows_seen * rank);
+            let mut targets = all.chunks_exact_mut(rank);
             for (own, values) in std::iter::once((self.plain_rank, plain)).chain(later) {
-                for row in values.chunks_exact(own) {
-                    all.extend_from_slice(row);
-                    all.extend(std::iter::repeat_n(T::default(), rank - own));
+                for (row, target) in values.chunks_exact(own).zip(targets.by_ref()) {
+                    let places = target.iter_mut().zip(row);
+                    places.for_each(|(place, value)| *place = *value);
                 }
             }
             all

@@ -36,6 +36,8 @@ pub(crate) struct Solved<T> {
     pub(crate) rounding: f64,
     /// The error that was allowed, if one was.
     pub(crate) wanted: Option<f64>,
+    /// The part of it that was to be made on purpose.
+    pub(crate) allowed: f64,
 }
 
 impl<T> Solved<T> {
@@ -49,9 +51,27 @@ impl<T> Solved<T> {
         self.wanted.is_none_or(|wanted| self.bound() <= wanted)
     }
 
+    /// The numbers in the cores.
+    fn len(&self) -> usize {
+        self.cores.iter().map(|core| core.values.len()).sum()
+    }
+
     /// Whether a cap made a rank smaller than the tolerance needs.
     pub(crate) fn is_capped(&self) -> bool {
         self.bonds.iter().any(|bond| bond.rank < bond.needed)
+    }
+
+    /// Whether another way may come near enough: no bond, alone, has to leave out too much.
+    ///
+    /// What a bond leaves out here is little more than it must leave out of any train with its
+    /// rank; `apart` is how far the train before rounding may be from the tensor.
+    fn is_worth_another_way(&self, apart: f64) -> bool {
+        // Where rounding alone is in the way, it is so on every way.
+        let is_far = self.error > self.allowed.max(self.rounding);
+        let most = self.bonds.iter().map(|bond| bond.left_out);
+        let must = most.fold(0.0, f64::max).sqrt() - apart;
+        let is_hopeless = self.wanted.is_some_and(|wanted| must > 1.2 * wanted);
+        is_far && !self.is_near() && !is_hopeless
     }
 }
 
@@ -60,6 +80,9 @@ pub(crate) const EXACT: f64 = 1e-14;
 
 /// Passes are worth it where subtracting energies does not tell what a basis leaves out.
 const TIGHT: f64 = 1e-13;
+
+/// Cells of a small tensor, at most.
+const SMALL: usize = 1 << 14;
 
 impl<T: Scalar> Problem<'_, T> {
     /// Finds a train; `None` if the squares of the cells overflow or vanish.
@@ -73,16 +96,21 @@ impl<T: Scalar> Problem<'_, T> {
             energy = Some(found);
         }
         let eps = self.eps(energy);
+        let mut passed = None;
         if self.wants_pass(eps) {
             let eps = eps - rounding(&self.shape.kept);
             if let Some(found) = stream(self.source, &self.shape.kept, eps, self.watch)? {
                 if !is_tame(found.energy) {
                     return Ok(None);
                 }
-                let solved = self.rounded(found.cores, found.error, found.energy.sqrt())?;
-                if solved.is_near() || solved.is_capped() {
+                let norm = found.energy.sqrt();
+                let solved = self.rounded(found.cores, found.error, norm)?;
+                let apart = found.error + solved.rounding;
+                let is_final = solved.is_capped() && !self.fits();
+                if is_final || !solved.is_worth_another_way(apart) {
                     return Ok(Some(solved));
                 }
+                passed = Some(solved);
             }
         }
         let energy = match energy {
@@ -92,7 +120,8 @@ impl<T: Scalar> Problem<'_, T> {
         if !is_tame(energy) {
             return Ok(None);
         }
-        self.swept(energy).map(Some)
+        let swept = self.swept(energy)?;
+        Ok(Some(nearer(passed, swept)))
     }
 
     /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
@@ -117,8 +146,14 @@ impl<T: Scalar> Problem<'_, T> {
         }
         match self.options.route {
             Some(route) => route == Route::VerifiedPass,
-            None => part(eps) < TIGHT || !self.fits(),
+            None => (part(eps) < TIGHT && !self.is_small()) || !self.fits(),
         }
+    }
+
+    /// Whether the tensor is so small that a rank more or less is a good part of its train, and
+    /// trying twice costs nothing.
+    fn is_small(&self) -> bool {
+        self.shape.cells <= SMALL && self.fits()
     }
 
     /// Whether the source is in memory, or may be brought there.
@@ -160,6 +195,7 @@ impl<T: Scalar> Problem<'_, T> {
             error: error + cuts.energy().sqrt(),
             rounding: rounding(&self.shape.kept) * norm,
             wanted,
+            allowed,
         })
     }
 
@@ -183,16 +219,18 @@ impl<T: Scalar> Problem<'_, T> {
             Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
             _ => (Ways::Sampled, Route::Sampled),
         };
-        let solved = self.sweep(source, energy, ways, route)?;
-        if solved.is_near() || solved.is_capped() {
+        let mut solved = self.sweep(source, energy, ways, route)?;
+        if self.is_small() && self.options.route.is_none() {
+            let classical = self.sweep(source, energy, Ways::FromLeft, Route::TwoSided)?;
+            if classical.is_near() && (classical.len() < solved.len() || !solved.is_near()) {
+                solved = classical;
+            }
+        }
+        if !solved.is_worth_another_way(solved.rounding) {
             return Ok(solved);
         }
         let safest = self.sweep(source, energy, Ways::Orthogonal, Route::TwoSided)?;
-        Ok(if safest.bound() < solved.bound() {
-            safest
-        } else {
-            solved
-        })
+        Ok(nearer(Some(solved), safest))
     }
 
     fn sweep(
@@ -224,6 +262,15 @@ impl<T: Scalar> Problem<'_, T> {
             error: ledger.spent().sqrt(),
             rounding: rounding(&self.shape.kept) * norm,
             wanted,
+            allowed,
         })
+    }
+}
+
+/// The one with the smaller bound.
+fn nearer<T>(one: Option<Solved<T>>, other: Solved<T>) -> Solved<T> {
+    match one {
+        Some(one) if one.bound() <= other.bound() => one,
+        _ => other,
     }
 }

@@ -8,7 +8,7 @@ use super::sweep::{Sweep, Ways};
 use super::unfolding::{Held, Side, Unfolding};
 use super::watch::Watch;
 use crate::error::Result;
-use crate::scalar::{Scalar, energy};
+use crate::scalar::{Scalar, energy, is_tame};
 use crate::source::{Access, Source};
 use crate::train::{Core, split_core};
 
@@ -71,7 +71,8 @@ pub(crate) fn stream<T: Scalar>(
             break;
         };
         let energy = *total.get_or_insert(pass.energy);
-        if !pass.energy.is_finite() {
+        // Too large, too small, or nothing at all: whoever asked will see to that.
+        if !is_tame(energy) {
             return Ok(Some(Streamed {
                 cores: Vec::new(),
                 error: 0.0,

@@ -14,15 +14,20 @@
 
 use faer::Mat;
 
-use super::ledger::{Choice, Ledger, allows_gram, pythagoras_slack};
+use super::ledger::{Choice, Ledger, allows_gram, outside, pythagoras_slack};
 use super::sample;
 use super::unfolding::{Held, Side, Unfolding};
 use super::watch::Watch;
 use crate::error::Result;
 use crate::matrix;
 use crate::number::{UNIT, real};
+use crate::room::Room;
 use crate::scalar::Scalar;
 use crate::train::Core;
+
+/// A mode with fewer places than this is left for later, if the other end has no more than that.
+const FEW: usize = 16;
+const WIDE: usize = 1024;
 
 /// Which ways to a basis may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,8 @@ pub(crate) enum Ways {
     Whole,
     /// Orthogonal factorisations alone.
     Orthogonal,
+    /// These, from left to right: the classical algorithm.
+    FromLeft,
 }
 
 /// A sweep that has split off some modes on either side.
@@ -54,7 +61,7 @@ pub(crate) struct Sweep<'a, T> {
 /// A basis, the matrix in it, and what it leaves out.
 struct Found<T> {
     basis: Mat<T>,
-    values: Vec<T>,
+    values: Room<T>,
     energy: f64,
     choice: Choice,
 }
@@ -69,12 +76,22 @@ impl<T: Scalar> Sweep<'_, T> {
         while open.len() > 1 {
             let first = before * self.size(open.start);
             let last = after * self.size(open.end - 1);
-            let side = self.side(first, last, cells)?;
-            let (width, bond) = match side {
+            let mut side = self.side(first, last, cells)?;
+            let at = |side| match side {
                 Side::Left => (first, open.start + 1),
                 Side::Right => (last, open.end - 1),
             };
-            let found = self.step(side, width, cells / width, bond)?;
+            let (mut width, mut bond) = at(side);
+            let (other, other_bond) = at(side.other());
+            let mut found = None;
+            if width < FEW && self.may_start_at(side.other(), other) {
+                found = self.sampled(&self.unfolding(side.other(), other, cells), other_bond)?;
+            }
+            if found.is_some() {
+                (side, width, bond) = (side.other(), other, other_bond);
+            } else {
+                found = self.step(&self.unfolding(side, width, cells), bond)?;
+            }
             let rank = found.as_ref().map_or(width, |found| found.basis.ncols());
             match side {
                 Side::Left => {
@@ -100,7 +117,7 @@ impl<T: Scalar> Sweep<'_, T> {
         }
         let size = self.size(open.start);
         let values = match self.held {
-            Held::Own(values) => values,
+            Held::Own(values) => values.into_vec(),
             Held::Source(source) => source.cells(0..cells, &mut Vec::new())?.to_vec(),
         };
         left.push(Core {
@@ -126,40 +143,51 @@ impl<T: Scalar> Sweep<'_, T> {
                 return Ok(Side::Right);
             }
             let all = source.cells(0..cells, &mut Vec::new())?.to_vec();
-            self.held = Held::Own(all);
+            self.held = Held::Own(Room::Few(all));
         }
-        Ok(if last <= first {
+        Ok(if last <= first && self.ways != Ways::FromLeft {
             Side::Right
         } else {
             Side::Left
         })
     }
 
-    /// One step; `None` if nothing can be left out.
-    fn step(
-        &self,
-        side: Side,
-        width: usize,
-        height: usize,
-        bond: usize,
-    ) -> Result<Option<Found<T>>> {
-        let unfolding = Unfolding {
+    /// Whether a guess on one side is worth a try: what is split off there has to be large enough
+    /// for a sample, and its rounding to be far below the share.
+    fn may_guess(&self, width: usize) -> bool {
+        self.ways == Ways::Sampled
+            && width >= 32
+            && allows_gram(self.ledger.share(), self.energy, width)
+    }
+
+    /// Whether to try the wider side first: a narrow one leaves nearly everything to do.
+    fn may_start_at(&self, side: Side, width: usize) -> bool {
+        let is_read_in_order = self.is_forward && matches!(self.held, Held::Source(_));
+        width <= WIDE && self.may_guess(width) && (side == Side::Right || !is_read_in_order)
+    }
+
+    fn unfolding(&self, side: Side, width: usize, cells: usize) -> Unfolding<'_, T> {
+        Unfolding {
             held: &self.held,
             side,
             width,
-            height,
+            height: cells / width,
             watch: self.watch,
-        };
+        }
+    }
+
+    /// One step; `None` if nothing can be left out.
+    fn step(&self, unfolding: &Unfolding<T>, bond: usize) -> Result<Option<Found<T>>> {
+        let width = unfolding.width;
         let allows_gram = allows_gram(self.ledger.share(), self.energy, width);
-        if allows_gram
-            && self.ways == Ways::Sampled
-            && width >= 32
-            && let Some(found) = self.sampled(&unfolding, bond)?
+        if self.may_guess(width)
+            && let Some(found) = self.sampled(unfolding, bond)?
         {
             return Ok(Some(found));
         }
         let may_keep_all = width <= self.ledger.cap(bond);
-        if (may_keep_all || allows_gram) && self.ways != Ways::Orthogonal {
+        let is_orthogonal = matches!(self.ways, Ways::Orthogonal | Ways::FromLeft);
+        if (may_keep_all || allows_gram) && !is_orthogonal {
             let gram = unfolding.gram()?;
             let floor = real(width) * UNIT * matrix::hermitian_norm(gram.as_ref());
             let floor = self.ledger.share() + floor;
@@ -168,7 +196,7 @@ impl<T: Scalar> Sweep<'_, T> {
             }
             if allows_gram {
                 let (squares, vectors) = matrix::eigen(gram.as_ref())?;
-                return self.cut(&unfolding, bond, &squares, vectors, 0.0).map(Some);
+                return self.cut(unfolding, bond, &squares, vectors, 0.0).map(Some);
             }
         }
         let triangle = unfolding.triangle()?;
@@ -193,12 +221,14 @@ impl<T: Scalar> Sweep<'_, T> {
         vectors: Mat<T>,
         lost: f64,
     ) -> Result<Found<T>> {
-        let slack =
-            lost + pythagoras_slack(self.energy) + 2.0 * real(squares.len()) * UNIT * self.energy;
+        let width = unfolding.width;
+        let slack = lost
+            + pythagoras_slack(self.energy, width)
+            + 2.0 * real(squares.len()) * UNIT * self.energy;
         let mut choice = self.ledger.choose(bond, squares, slack);
         let basis = vectors.as_ref().subcols(0, choice.rank).to_owned();
         let projected = unfolding.project(basis.as_ref())?;
-        choice.left_out = (self.energy - projected.energy).max(0.0) + pythagoras_slack(self.energy);
+        choice.left_out = outside(self.energy, projected.energy, width);
         Ok(Found {
             basis,
             values: projected.values,
@@ -214,7 +244,7 @@ impl<T: Scalar> Sweep<'_, T> {
             return Ok(None);
         };
         let projected = unfolding.project(guess.as_ref())?;
-        let lost = (self.energy - projected.energy).max(0.0) + pythagoras_slack(self.energy);
+        let lost = outside(self.energy, projected.energy, unfolding.width);
         // A NaN is no success.
         let is_good = lost <= 0.3 * share;
         if !is_good {
@@ -228,6 +258,7 @@ impl<T: Scalar> Sweep<'_, T> {
         };
         let (squares, vectors) = matrix::eigen(reduced.gram()?.as_ref())?;
         let mut found = self.cut(&reduced, bond, &squares, vectors, lost)?;
+        found.choice.left_out += pythagoras_slack(self.energy, unfolding.width);
         let mut basis = Mat::zeros(guess.nrows(), found.basis.ncols());
         matrix::multiply(basis.as_mut(), guess.as_ref(), found.basis.as_ref());
         found.basis = basis;

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use super::watch::Watch;
 use crate::error::Result;
 use crate::matrix;
+use crate::number::sum;
+use crate::room::Room;
 use crate::scalar::{Scalar, energy};
 use crate::source::Source;
 
@@ -19,7 +21,7 @@ pub(crate) enum Held<'a, T> {
     /// As it is.
     Source(&'a dyn Source<T>),
     /// In memory.
-    Own(Vec<T>),
+    Own(Room<T>),
 }
 
 impl<T: Scalar> Held<'_, T> {
@@ -53,6 +55,16 @@ pub(crate) enum Side {
     Right,
 }
 
+impl Side {
+    /// The other one.
+    pub(crate) fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+}
+
 /// Cells as a tall matrix: `width` columns for the mode that is split off, `height` rows for all
 /// others. On the left side it is the transpose of what is stored.
 pub(crate) struct Unfolding<'a, T> {
@@ -73,7 +85,7 @@ const GROUPS: usize = 16;
 /// A tall matrix times a basis.
 pub(crate) struct Projected<T> {
     /// In the layout that the next step works on.
-    pub(crate) values: Vec<T>,
+    pub(crate) values: Room<T>,
     /// The sum of its squares.
     pub(crate) energy: f64,
 }
@@ -141,8 +153,10 @@ impl<T: Scalar> Unfolding<'_, T> {
 
     /// The lower triangle of the Gram matrix.
     pub(crate) fn gram(&self) -> Result<Mat<T>> {
+        // Tall enough that going through all of a large result is worth it.
+        let tall = (self.width / 2).min(512).min(self.height);
         let parts = self.groups(
-            self.rows_per_panel(),
+            self.rows_per_panel().max(tall),
             || Mat::zeros(self.width, self.width),
             |gram: &mut Mat<T>, panel| {
                 matrix::add_gram(gram.as_mut(), panel);
@@ -182,7 +196,7 @@ impl<T: Scalar> Unfolding<'_, T> {
     pub(crate) fn project(&self, basis: MatRef<T>) -> Result<Projected<T>> {
         let rank = basis.ncols();
         let per_panel = self.rows_per_panel();
-        let mut values = vec![T::default(); self.height * rank];
+        let mut values = Room::zeros(self.height * rank);
         let rows_of = |panel: usize, n_rows: usize| {
             let first = panel * per_panel;
             first..first + n_rows
@@ -230,7 +244,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         };
         Ok(Projected {
             values,
-            energy: energies.iter().sum(),
+            energy: sum(energies),
         })
     }
 }
@@ -264,5 +278,5 @@ pub(crate) fn total_energy<T: Scalar>(
             Ok(energy(source.cells(range, &mut Vec::new())?))
         })
         .collect::<Result<Vec<f64>>>()?;
-    Ok(sums.iter().sum())
+    Ok(sum(sums))
 }

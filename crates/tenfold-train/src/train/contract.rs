@@ -13,18 +13,14 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`] if the shapes differ.
     pub fn dot(&self, other: &Train<T>) -> Result<T> {
         self.check_same_shape(other)?;
-        let mut between = vec![T::of_real(1.0)];
-        for (one, two) in self.cores.iter().zip(&other.cores) {
-            let half = matrix::product(&between, &two.values, two.left);
-            let n_rows = one.left * one.size;
-            between = vec![T::default(); one.right * two.right];
-            matrix::multiply_adjoint(
-                matrix::rows_mut(&mut between, one.right, two.right),
-                matrix::rows(&one.values, n_rows, one.right),
-                matrix::rows(&half, n_rows, two.right),
-            );
-        }
-        Ok(between.first().copied().unwrap_or_default())
+        let pairs: Vec<(&Core<T>, &Core<T>)> = self.cores.iter().zip(&other.cores).collect();
+        let (first, last) = pairs.split_at(pairs.len() / 2);
+        // From both ends at once; the halves meet in the middle.
+        let (left, right) = rayon::join(|| from_left(first), || from_right(last));
+        let bond = first.last().map_or(1, |(_, two)| two.right);
+        let met = matrix::product(&left, &right, bond);
+        let n_rows = left.len() / bond;
+        Ok(met.into_iter().step_by(n_rows + 1).sum())
     }
 
     /// The cosine of the angle between two tensors, squared: 1 if one is a multiple of the other.
@@ -159,4 +155,36 @@ impl<T: Scalar> Train<T> {
         let count: f64 = self.cores.iter().map(|core| real(core.size)).product();
         Ok(self.sum_all()?.times(1.0 / count))
     }
+}
+
+/// The inner products of what two trains have left of a bond: a row for each place of the first.
+fn from_left<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Vec<T> {
+    let mut between = vec![T::of_real(1.0)];
+    for (one, two) in pairs {
+        let half = matrix::product(&between, &two.values, two.left);
+        let n_rows = one.left * one.size;
+        between = vec![T::default(); one.right * two.right];
+        matrix::multiply_adjoint(
+            matrix::rows_mut(&mut between, one.right, two.right),
+            matrix::rows(&one.values, n_rows, one.right),
+            matrix::rows(&half, n_rows, two.right),
+        );
+    }
+    between
+}
+
+/// The inner products of what two trains have right of a bond: a row for each place of the second.
+fn from_right<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Vec<T> {
+    let mut between = vec![T::of_real(1.0)];
+    for (one, two) in pairs.iter().rev() {
+        let half = matrix::product(&two.values, &between, two.right);
+        let n_columns = one.size * one.right;
+        between = vec![T::default(); two.left * one.left];
+        matrix::multiply_by_adjoint(
+            matrix::rows_mut(&mut between, two.left, one.left),
+            matrix::rows(&half, two.left, n_columns),
+            matrix::rows(&one.values, one.left, n_columns),
+        );
+    }
+    between
 }

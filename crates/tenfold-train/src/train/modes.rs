@@ -1,6 +1,6 @@
 //! Modes that are split, merged and exchanged.
 
-use super::{Core, Train};
+use super::{Core, Train, count_cells};
 use crate::error::{Error, Result};
 use crate::matrix;
 use crate::number::UNIT;
@@ -14,7 +14,7 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`] if the sizes do not multiply to that of the mode.
     pub fn split(&self, mode: usize, sizes: &[usize]) -> Result<Train<T>> {
         let core = self.core(mode)?;
-        if sizes.iter().product::<usize>() != core.size || sizes.is_empty() {
+        if count_cells(sizes).ok() != Some(core.size) || sizes.is_empty() {
             return Err(Error::invalid(format!(
                 "{sizes:?} do not multiply to {}, the size of mode {mode}",
                 core.size
@@ -58,6 +58,10 @@ impl<T: Scalar> Train<T> {
             .and_then(|cores| cores.split_first())
             .ok_or_else(|| Error::invalid(format!("no {count} modes from {mode} on")))?;
         let (first, rest) = merged;
+        let right = rest.last().unwrap_or(first).right;
+        let sizes = rest.iter().map(|core| core.size);
+        let outer = [first.left, first.size, right];
+        count_cells(&sizes.chain(outer).collect::<Vec<_>>())?;
         let joined = rest.iter().fold(first.clone(), |joined, core| Core {
             left: joined.left,
             size: joined.size * core.size,

@@ -58,19 +58,12 @@ impl<T: Scalar> Train<T> {
     pub fn spectra(&self) -> Result<Vec<Vec<f64>>> {
         let mut cores = self.cores.clone();
         let back = tame_cores(&mut cores);
-        orthogonalise_right(&mut cores, 0);
-        let mut spectra = Vec::new();
-        for bond in 1..cores.len() {
-            let Some((core, next)) = pair(&mut cores, bond) else {
-                break;
-            };
-            let found = matrix::svd(core_rows(core))?;
-            let roots = found.squares.iter().map(|square| square.sqrt());
-            spectra.push(roots.map(|root| back.apply(root)).collect());
-            let rank = found.squares.len();
-            keep(core, next, &found, rank);
-        }
-        Ok(spectra)
+        let roots = |squares: Vec<f64>| -> Vec<f64> {
+            let roots = squares.iter().map(|square| back.apply(square.sqrt()));
+            roots.collect()
+        };
+        let squares = squared_spectra(&mut cores)?;
+        Ok(squares.into_iter().map(roots).collect())
     }
 
     /// A train near this one with ranks as small as `eps`, relative to the norm, allows, and at
@@ -83,6 +76,9 @@ impl<T: Scalar> Train<T> {
         let is_tolerance = eps >= 0.0;
         if !is_tolerance {
             return Err(Error::invalid(format!("{eps} is no tolerance")));
+        }
+        if max_rank == Some(0) {
+            return Err(Error::invalid("a rank is at least 1"));
         }
         let mut cores = self.cores.clone();
         let caps = max_rank.map_or(Caps::None, Caps::All);
@@ -133,6 +129,21 @@ pub(crate) fn round_cores<T: Scalar>(
     cut_from_left(cores, caps, budget)
 }
 
+/// The squares of the singular values at every bond, largest first.
+fn squared_spectra<T: Scalar>(cores: &mut [Core<T>]) -> Result<Vec<Vec<f64>>> {
+    orthogonalise_right(cores, 0);
+    let mut spectra = Vec::new();
+    for bond in 1..cores.len() {
+        let Some((core, next)) = pair(cores, bond) else {
+            break;
+        };
+        let found = matrix::svd(core_rows(core))?;
+        keep(core, next, &found, found.squares.len());
+        spectra.push(found.squares);
+    }
+    Ok(spectra)
+}
+
 /// Cuts the bonds of cores that are orthogonal from the right. Each gets an equal share of what
 /// the bonds before it left over.
 fn cut_from_left<T: Scalar>(cores: &mut [Core<T>], caps: &Caps, budget: f64) -> Result<Cuts> {
@@ -151,6 +162,11 @@ fn cut_from_left<T: Scalar>(cores: &mut [Core<T>], caps: &Caps, budget: f64) -> 
         };
         let left = budget - cuts.energy();
         let share = (left.max(0.0) / real(n_bonds + 1 - bond)).max(floor);
+        if let Some(rank) = keep_all(core, next, caps.at(bond), share) {
+            cuts.left_out.push(0.0);
+            cuts.needed.push(rank);
+            continue;
+        }
         let found = matrix::svd(core_rows(core))?;
         let (needed, mut left_out) = matrix::cut(&found.squares, share);
         let rank = needed.min(caps.at(bond));
@@ -162,6 +178,27 @@ fn cut_from_left<T: Scalar>(cores: &mut [Core<T>], caps: &Caps, budget: f64) -> 
         keep(core, next, &found, rank);
     }
     Ok(cuts)
+}
+
+/// Moves everything on if no singular value is small enough to be left out, which is quicker to see
+/// than what they are; gives the rank then.
+fn keep_all<T: Scalar>(
+    core: &mut Core<T>,
+    next: &mut Core<T>,
+    cap: usize,
+    share: f64,
+) -> Option<usize> {
+    let rank = core.right;
+    if rank > cap || core.left * core.size < rank {
+        return None;
+    }
+    let (q, r) = matrix::qr(core_rows(core));
+    if q.ncols() < rank || !matrix::all_squares_exceed(r.as_ref(), share) {
+        return None;
+    }
+    core.values = matrix::row_major(q.as_ref());
+    next.values = matrix::product(&matrix::row_major(r.as_ref()), &next.values, next.left);
+    Some(rank)
 }
 
 fn core_rows<T: Scalar>(core: &Core<T>) -> faer::MatRef<'_, T> {

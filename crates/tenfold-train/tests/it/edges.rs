@@ -62,6 +62,32 @@ fn extreme_magnitudes_are_compressed_like_any_other() {
 }
 
 #[test]
+fn cells_at_the_very_ends_of_doubles_lose_no_digits_to_the_cores() {
+    let shape = [8, 9, 10, 11];
+    let ones = vec![1.0; 7920];
+    // The first core alone would hold 89 times the cells.
+    for factor in [
+        f64::MAX / 128.0,
+        f64::MIN_POSITIVE,
+        f64::MIN_POSITIVE / 1024.0,
+    ] {
+        let cells: Vec<f64> = ones.iter().map(|cell| cell * factor).collect();
+        let found = squeeze(&shape, &cells, &Options::relative(1e-6));
+        assert_eq!(found.train.ranks(), [1, 1, 1, 1, 1]);
+        assert!(found.report.relative_error() <= 1e-6, "{factor:e}");
+        for cell in brute(&found.train) {
+            assert!((cell / factor - 1.0).abs() < 1e-12, "{cell:e} {factor:e}");
+        }
+        let bonds = found.report.bonds.iter();
+        assert!(bonds.map(|bond| bond.left_out).all(|out| !out.is_nan()));
+    }
+    assert_eq!(
+        why(&shape, &[f64::MAX; 7920], &Options::relative(1e-6)),
+        "the norm of the tensor is no double"
+    );
+}
+
+#[test]
 fn zeros_have_ranks_of_one_and_no_error() {
     for options in [
         Options::relative(1e-6),
@@ -166,6 +192,26 @@ fn a_rank_limit_that_excludes_the_tolerance_is_an_error_with_the_best_bound() {
             "{true_error} {}",
             limit.reached
         );
+    }
+}
+
+#[test]
+fn a_rank_limit_that_the_tolerance_just_allows_is_met() {
+    let mut dice = Dice::new(41);
+    let shape = [8, 8, 8, 8, 8];
+    let mut cells: Vec<f64> = low_rank(&shape, 5, &mut dice);
+    for cell in &mut cells {
+        *cell += 0.9e-8 / 181.0 * dice.normal();
+    }
+    // A pass keeps a part of the tolerance to itself: what is left is too little for rank 5.
+    for route in [None, Some(Route::VerifiedPass), Some(Route::TwoSided)] {
+        let mut options = Options::relative(1e-8).with_max_rank(5);
+        if let Some(route) = route {
+            options = options.by(route);
+        }
+        let found = squeeze(&shape, &cells, &options);
+        assert_eq!(found.train.max_rank(), 5);
+        check_bound(&found, &cells, 1e-8, "just allowed");
     }
 }
 

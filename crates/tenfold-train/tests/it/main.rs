@@ -15,3 +15,4 @@ mod reference;
 mod repeat;
 mod sources;
 mod support;
+mod trials;

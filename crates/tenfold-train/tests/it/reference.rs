@@ -45,6 +45,31 @@ fn jacobi<T: Scalar>(mut columns: Vec<Vec<T>>) -> Vec<Vec<T>> {
     columns
 }
 
+/// As few rows as there are columns with the same products among columns, by Gram and Schmidt:
+/// rotations among more rows than that would take very long to settle.
+fn triangle<T: Scalar>(rows: &[Vec<T>]) -> Vec<Vec<T>> {
+    let n_columns = rows[0].len();
+    let zero = T::of_real(0.0);
+    let mut found = vec![vec![zero; n_columns]; n_columns];
+    let mut done: Vec<Vec<T>> = Vec::new();
+    for at in 0..n_columns {
+        let mut column: Vec<T> = rows.iter().map(|row| row[at]).collect();
+        for (place, unit) in done.iter().enumerate() {
+            let pairs = unit.iter().zip(&column);
+            let inner: T = pairs.map(|(x, y)| x.conjugate() * *y).sum();
+            found[place][at] = inner;
+            for (value, unit) in column.iter_mut().zip(unit) {
+                *value += -(inner * *unit);
+            }
+        }
+        let length = norm(&column);
+        found[at][at] = T::of_real(length);
+        let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
+        done.push(column.iter().map(|value| value.times(factor)).collect());
+    }
+    found
+}
+
 /// The ranks of the classical algorithm at a tolerance, and the numbers its cores would hold.
 pub(crate) fn classical<T: Scalar>(shape: &[usize], cells: &[T], eps: f64) -> (Vec<usize>, usize) {
     let bonds = real(shape.len() - 1);
@@ -55,7 +80,10 @@ pub(crate) fn classical<T: Scalar>(shape: &[usize], cells: &[T], eps: f64) -> (V
         let n_rows = ranks.last().unwrap() * size;
         let n_columns = rest.len() / n_rows;
         // Rotating rows among themselves keeps what stands right of them: rank rows remain.
-        let rows: Vec<Vec<T>> = rest.chunks(n_columns).map(<[T]>::to_vec).collect();
+        let mut rows: Vec<Vec<T>> = rest.chunks(n_columns).map(<[T]>::to_vec).collect();
+        if n_rows > n_columns {
+            rows = triangle(&rows);
+        }
         let rows = jacobi(rows);
         let mut rank = rows.len();
         let mut left_out = 0.0;
@@ -74,12 +102,29 @@ pub(crate) fn classical<T: Scalar>(shape: &[usize], cells: &[T], eps: f64) -> (V
 
 fn no_larger_than_classical<T: Scalar>(shape: &[usize], cells: &[T], eps: f64, what: &str) {
     let (ranks, len) = classical(shape, cells, eps);
-    for route in [Route::TwoSided, Route::Sampled, Route::VerifiedPass] {
-        let found = squeeze(shape, cells, &Options::relative(eps).by(route));
+    for route in [
+        None,
+        Some(Route::TwoSided),
+        Some(Route::Sampled),
+        Some(Route::VerifiedPass),
+    ] {
+        let options = Options::relative(eps);
+        let options = route.map_or(options.clone(), |route| options.by(route));
+        let found = squeeze(shape, cells, &options);
         check_bound(&found, cells, eps, what);
         let own = found.train.len();
+        // A route that is forced may need one rank more at one bond, whatever part that is.
+        let one_rank = if route.is_some() {
+            let most = found.train.max_rank();
+            shape
+                .windows(2)
+                .map(|pair| pair.iter().sum::<usize>() * most)
+                .max()
+        } else {
+            None
+        };
         assert!(
-            real(own) <= 1.1 * real(len),
+            real(own) <= 1.1 * real(len) || own <= len + one_rank.unwrap_or(0),
             "{what} at {eps:e} by {route:?}: {own} {:?}, classical {len} {ranks:?}",
             found.train.ranks()
         );
@@ -116,5 +161,30 @@ fn trains_are_no_larger_than_those_of_the_classical_algorithm() {
     });
     for eps in [1e-2, 1e-6, 1e-10] {
         no_larger_than_classical(&binary, &digits, eps, "digits");
+    }
+}
+
+/// Ranks that grow with a power of the precision: a part of the tolerance given away is felt.
+#[test]
+fn slowly_falling_spectra_cost_no_more_than_the_classical_algorithm() {
+    let shape = [24, 24, 24];
+    let far = |i: &[usize], from: f64| -> f64 {
+        i.iter().map(|place| (real(*place) - from).powi(2)).sum()
+    };
+    let ripples = tensor(&shape, |i| (far(i, 3.0) + 0.5).sqrt().sin());
+    let ball = tensor(&shape, |i| if far(i, 11.0) < 70.0 { 1.0 } else { 0.0 });
+    let soft = tensor(&shape, |i| 1.0 / (1.0 + (far(i, 9.0).sqrt() - 7.0).exp()));
+    let corner = tensor(&shape, |i| (far(i, 0.0) + 1e-3).sqrt().ln());
+    for eps in [1e-1, 3e-2, 1e-2, 1e-3, 1e-5, 1e-7] {
+        no_larger_than_classical(&shape, &ripples, eps, "ripples");
+        no_larger_than_classical(&shape, &ball, eps, "ball");
+        no_larger_than_classical(&shape, &soft, eps, "soft ball");
+        no_larger_than_classical(&shape, &corner, eps, "corner");
+    }
+    let mut dice = Dice::new(31);
+    let random = tensor(&[14, 14, 14], |_| ());
+    let random: Vec<f64> = random.iter().map(|()| dice.normal()).collect();
+    for eps in [0.5, 0.2, 0.05, 1e-3, 1e-8] {
+        no_larger_than_classical(&[14, 14, 14], &random, eps, "random");
     }
 }

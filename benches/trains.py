@@ -1,0 +1,402 @@
+"""How fast `tenfold-train` compresses, reconstructs and computes, beside its peers.
+
+Every program holds the same data in memory and does the work when it is told, all in turns, on two threads. The
+train that comes out is multiplied out by NumPy and compared with the data before a time counts: a peer whose error
+exceeds the tolerance is listed as broken. Medians; the data is made once, below FOLDER.
+
+Usage: cargo build --release -p tenfold-train --example workloads
+       python3 -m venv target/peers && target/peers/bin/pip install -r benches/peers.txt
+       target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|growth|file …]
+"""
+
+import argparse
+import json
+import os
+import select
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = os.environ.get("WORKLOADS", os.path.join(HERE, "../target/release/examples/workloads"))
+THREADS = "2"
+# Seconds after which a program counts as stuck.
+PATIENCE = 60
+# Words before every program, such as `chrt -r 1` where others use the machine too.
+BEFORE = os.environ.get("RUN_WITH", "").split()
+
+# Name, file, tolerance.
+WORKLOADS = [
+    ("2^26 as (2)^26, rank 10, 1e-8", "binary", 1e-8),
+    ("2^26 as (8)^8 x 4, rank 10, 1e-8", "octal", 1e-8),
+    ("Hilbert 64^4, 1e-6", "hilbert", 1e-6),
+    ("field 256^3 x 3, 1e-2", "field", 1e-2),
+    ("random 32^4, 0", "random", 0.0),
+    ("complex 48^4, rank 8, 1e-8", "complex", 1e-8),
+]
+PEERS = ["torchtt", "ttpy", "tntorch", "quimb", "scikit_tt", "teneva", "tensorly (ranks given)"]
+
+
+# The data.
+
+
+def expand(cores):
+    """All cells of a train."""
+    whole = numpy.ones((1, 1), cores[0].dtype)
+    for core in cores:
+        whole = (whole @ core.reshape(core.shape[0], -1)).reshape(-1, core.shape[2])
+    return whole.reshape([core.shape[1] for core in cores])
+
+
+def random_train(random, shape, rank, is_complex=False):
+    """A random train of a rank."""
+    ranks = [1]
+    for place in range(1, len(shape)):
+        before, after = numpy.prod(shape[:place], dtype=float), numpy.prod(shape[place:], dtype=float)
+        ranks.append(int(min(rank, before, after)))
+    ranks.append(1)
+    cores = []
+    for place, size in enumerate(shape):
+        sizes = (ranks[place], size, ranks[place + 1])
+        core = random.standard_normal(sizes)
+        if is_complex:
+            core = core + 1j * random.standard_normal(sizes)
+        cores.append(core / numpy.sqrt(ranks[place]))
+    return cores
+
+
+def with_noise(random, cells, part):
+    """The cells with noise of a part of their norm."""
+    flat = cells.reshape(-1)
+    size = part * numpy.linalg.norm(flat) / numpy.sqrt(flat.size)
+    for start in range(0, flat.size, 1 << 22):
+        run = flat[start : start + (1 << 22)]
+        noise = random.standard_normal(run.size)
+        if numpy.iscomplexobj(flat):
+            noise = (noise + 1j * random.standard_normal(run.size)) / numpy.sqrt(2)
+        run += size * noise
+    return cells
+
+
+def field(random, size=256):
+    """Three channels much alike: a random field whose amplitudes fall with the third power, and soft balls."""
+    full, half = numpy.fft.fftfreq(size) * size, numpy.fft.rfftfreq(size) * size
+    length = numpy.sqrt(full[:, None, None] ** 2 + full[None, :, None] ** 2 + half[None, None, :] ** 2)
+    length[0, 0, 0] = 1
+
+    def one():
+        shape = length.shape
+        waves = random.standard_normal(shape) + 1j * random.standard_normal(shape)
+        found = numpy.fft.irfftn(waves * length**-3.0, s=(size, size, size), axes=(0, 1, 2))
+        return found / found.std()
+
+    base = one()
+    cells = numpy.empty((size, size, size, 3))
+    for channel in range(3):
+        cells[..., channel] = 2.0 + 0.6 * base + 0.15 * one()
+    places = numpy.arange(size) / size
+    for _ in range(12):
+        center, radius = random.random(3), 0.08 + 0.2 * random.random()
+        heights = random.standard_normal(3) * 0.6
+        squares = [(places - at) ** 2 for at in center]
+        distance = numpy.sqrt(squares[0][:, None, None] + squares[1][None, :, None] + squares[2][None, None, :])
+        cells += (1 / (1 + numpy.exp((distance - radius) * 60)))[..., None] * heights
+    return cells
+
+
+def data(folder, name):
+    """The file of a workload, made if it is not there."""
+    path = os.path.join(folder, name + ".npy")
+    if os.path.exists(path):
+        return path
+    random = numpy.random.default_rng(7)
+    if name == "binary":
+        cells = with_noise(random, expand(random_train(random, [2] * 26, 10)), 1e-10)
+    elif name == "octal":
+        cells = with_noise(random, expand(random_train(random, [8] * 8 + [4], 10)), 1e-10)
+    elif name == "hilbert":
+        i = numpy.arange(64.0)
+        cells = 1 / (i[:, None, None, None] + i[:, None, None] + i[:, None] + i + 1)
+    elif name == "field":
+        cells = field(random)
+    elif name == "random":
+        cells = random.standard_normal((32,) * 4)
+    elif name == "complex":
+        cells = with_noise(random, expand(random_train(random, [48] * 4, 8, True)), 1e-10)
+    else:  # grown-N: 2^N cells of rank 10
+        cells = expand(random_train(random, [2] * int(name.split("-")[1]), 10))
+    numpy.save(path + ".part.npy", cells)
+    os.rename(path + ".part.npy", path)
+    return path
+
+
+# The programs.
+
+
+class Worker:
+    """A program that does its work when it is told."""
+
+    def __init__(self, words):
+        environment = dict(os.environ, RAYON_NUM_THREADS=THREADS, OMP_NUM_THREADS=THREADS, MKL_NUM_THREADS=THREADS,
+                           OPENBLAS_NUM_THREADS=THREADS, NUMBA_NUM_THREADS=THREADS)
+        self.process = subprocess.Popen(BEFORE + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, env=environment)
+        self.broken = None
+        self.answer()
+
+    def answer(self):
+        """The next line; marks the program as broken if there is none."""
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            self.process.kill()
+            self.broken = f"no answer in {PATIENCE} s"
+            return ""
+        line = self.process.stdout.readline().strip()
+        if not line:
+            words = self.process.stderr.read().strip().splitlines()
+            self.broken = (words[-1] if words else "it ended")[:100]
+        return line
+
+    def ask(self, line):
+        """The answer to a line."""
+        if self.broken:
+            return ""
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        return self.answer()
+
+    def end(self):
+        """Ends the program and waits for it."""
+        if self.process.poll() is None:
+            self.process.stdin.close()
+        self.process.wait()
+
+
+def ours(*words):
+    """Our own program."""
+    return Worker([OURS, *map(str, words)])
+
+
+def peer(name, *words):
+    """A peer in a Python of its own."""
+    return Worker([sys.executable, os.path.join(HERE, "peer.py"), name, *map(str, words)])
+
+
+def in_turns(workers, rounds, line="go", seconds=20):
+    """The milliseconds of each program; those that take long are asked less often."""
+    times = {name: [] for name in workers}
+    for turn in range(rounds):
+        for name, worker in workers.items():
+            if sum(times[name]) > seconds * 1000 and len(times[name]) >= 1:
+                continue
+            answer = worker.ask(line)
+            if not worker.broken:
+                times[name].append(float(answer))
+                # Whoever else uses the machine gets as much.
+                time.sleep(min(times[name][-1] / 1000, 10) if BEFORE else 0)
+    return {name: statistics.median(found) if found else None for name, found in times.items()}
+
+
+# The checks.
+
+
+def read_blz(path):
+    """The cores of a `.blz` file."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    ndim = raw[6]
+    numbers = numpy.frombuffer(raw, "<u8", 2 * ndim + 1, 15).astype(int)
+    shape, ranks = numbers[:ndim], numbers[ndim:]
+    kind = ["<f8", "<c16"][raw[5]]
+    at, cores = 15 + 8 * (2 * ndim + 1), []
+    for place, size in enumerate(shape):
+        sizes = (ranks[place], size, ranks[place + 1])
+        count = int(numpy.prod(sizes))
+        cores.append(numpy.frombuffer(raw, kind, count, at).reshape(sizes))
+        at += count * numpy.dtype(kind).itemsize
+    return cores
+
+
+def error_of(cores, cells):
+    """How far a train is from the data, as a part of its norm."""
+    found = expand([numpy.asarray(core) for core in cores]).reshape(-1)
+    flat, square, total = cells.reshape(-1), 0.0, 0.0
+    for start in range(0, flat.size, 1 << 22):
+        run = flat[start : start + (1 << 22)]
+        square += numpy.linalg.norm(found[start : start + (1 << 22)] - run) ** 2
+        total += numpy.linalg.norm(run) ** 2
+    return (square / total) ** 0.5
+
+
+def load_cores(path):
+    """The cores that a peer saved."""
+    with numpy.load(path) as file:
+        return [file[name] for name in sorted(file.files)]
+
+
+# The tables.
+
+
+def compress(options):
+    """The six workloads."""
+    found = {}
+    for name, file, eps in WORKLOADS:
+        if options.only and file not in options.only:
+            continue
+        path = data(options.folder, file)
+        cells = numpy.load(path, mmap_mode="r")
+        workers = {"tenfold": ours("compress", path, eps)}
+        blz = os.path.join(options.folder, file + ".blz")
+        workers["tenfold"].ask("go")
+        proven, _, _, route = workers["tenfold"].ask("save " + blz).split()
+        cores = read_blz(blz)
+        ranks = [core.shape[2] for core in cores[:-1]]
+        errors = {"tenfold": error_of(cores, cells)}
+        sizes = {"tenfold": sum(core.size for core in cores)}
+        for other in options.peers:
+            workers[other] = peer(other, "compress", path, eps, json.dumps(ranks))
+        read = in_turns({"tenfold": workers["tenfold"]}, options.rounds, "read")["tenfold"]
+        times = in_turns(workers, options.rounds)
+        for other in options.peers:
+            npz = os.path.join(options.folder, "peer.npz")
+            if not workers[other].broken:
+                workers[other].ask("save " + npz)
+            if not workers[other].broken:
+                cores = load_cores(npz)
+                errors[other], sizes[other] = error_of(cores, cells), sum(core.size for core in cores)
+        print(f"\n### {name}\n\nOne read of the data takes {read:.1f} ms. Route: {route}; proven error {float(proven):.2e}.\n")
+        print("| program | ms | times ours | error | numbers in the train |\n|---|---:|---:|---:|---:|")
+        print(f"| one read | {read:.1f} | {read / times['tenfold']:.2f} | | |")
+        for other, worker in workers.items():
+            if worker.broken or times[other] is None:
+                print(f"| {other} | stops: {worker.broken} | | | |", flush=True)
+                continue
+            limit = max(eps, 1e-12)
+            remark = "" if errors[other] <= limit * 1.0001 or "given" in other else " **broken**"
+            print(f"| {other} | {times[other]:.1f} | {times[other] / times['tenfold']:.1f} | {errors[other]:.1e}{remark} | {sizes[other]} |", flush=True)
+        for worker in workers.values():
+            worker.end()
+
+
+def reconstruct(options):
+    """2^26 cells from a train of rank 10."""
+    shape = [8] * 8 + [4]
+    own = ours("reconstruct", 10, *shape)
+    workers = {"tenfold": own, "numpy, best split": peer("numpy", "reconstruct"), "tensorly": peer("tensorly", "reconstruct"),
+               "torchtt": peer("torchtt", "reconstruct")}
+    write, warm, times = [], [], {name: [] for name in workers}
+    for _ in range(options.rounds):
+        write.append(float(own.ask("write")))
+        warm.append(float(own.ask("warm")))
+        for name, worker in workers.items():
+            answer = worker.ask("go")
+            if not worker.broken:
+                times[name].append(float(answer))
+    floor = statistics.median(write)
+    print("\n### reconstruct 2^26 doubles from rank 10, into fresh memory\n")
+    print("| program | ms | times writing |\n|---|---:|---:|")
+    print(f"| writing 512 MiB to fresh memory | {floor:.1f} | 1.00 |")
+    print(f"| tenfold, into memory that is there | {statistics.median(warm):.1f} | {statistics.median(warm) / floor:.2f} |")
+    for name, worker in workers.items():
+        text = f"{statistics.median(times[name]):.1f} | {statistics.median(times[name]) / floor:.2f}" if times[name] else f"stops: {worker.broken} | "
+        print(f"| {name} | {text} |", flush=True)
+        worker.end()
+
+
+def arithmetic(options):
+    """Trains of rank 50 with 30 modes of 4."""
+    workers = {"tenfold": ours("arithmetic", 50, 4, 30)}
+    for name in ["torchtt", "teneva"]:
+        workers[name] = peer(name, "arithmetic")
+    print("\n### rank 50, 30 modes of 4\n\n| | " + " | ".join(f"{name}, ms" for name in workers) + " |\n|---|" + "---:|" * len(workers))
+    for line in ["dot", "add", "round"]:
+        for worker in workers.values():
+            worker.ask(line)
+        times = in_turns(workers, options.rounds, line)
+        cells = [f"{times[name]:.2f} ({times[name] / times['tenfold']:.1f})" if times[name] else "stops" for name in workers]
+        print(f"| {line} | " + " | ".join(cells) + " |", flush=True)
+    for worker in workers.values():
+        worker.end()
+
+
+def growth(options):
+    """Time against size at a fixed rank."""
+    print("\n### growth at rank 10, modes of 2, 1e-8\n\n| cells | ms | ns a cell | times one read |\n|---:|---:|---:|---:|")
+    for bits in range(20, 29, 2):
+        worker = ours("compress", data(options.folder, f"grown-{bits}"), 1e-8)
+        worker.ask("go")
+        read = in_turns({"tenfold": worker}, options.rounds, "read")["tenfold"]
+        found = in_turns({"tenfold": worker}, options.rounds)["tenfold"]
+        print(f"| 2^{bits} | {found:.2f} | {found * 1e6 / 2**bits:.2f} | {found / read:.1f} |", flush=True)
+        worker.end()
+
+
+def big_file(folder):
+    """An 8 GiB file of rank 10, made a slab at a time."""
+    path = os.path.join(folder, "large.npy")
+    if os.path.exists(path):
+        return path
+    random = numpy.random.default_rng(9)
+    cores = random_train(random, [8] * 10, 10)
+    left, right = expand_half(cores[:5]), expand_half(cores[5:][::-1], True)
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': " + str((8,) * 10) + ", }"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open(path + ".part", "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
+        for start in range(0, left.shape[0], 256):
+            (left[start : start + 256] @ right).tofile(out)
+    os.rename(path + ".part", path)
+    return path
+
+
+def expand_half(cores, is_right=False):
+    """The product of the cores on one side of a bond."""
+    whole = numpy.ones((1, 1))
+    for core in cores:
+        if is_right:
+            whole = (core.reshape(-1, core.shape[2]) @ whole).reshape(core.shape[0], -1)
+        else:
+            whole = (whole @ core.reshape(core.shape[0], -1)).reshape(-1, core.shape[2])
+    return whole
+
+
+def file(options):
+    """A file larger than the memory allowed, beside `cat`."""
+    path = big_file(options.folder)
+    cats, own, peaks = [], [], []
+    for _ in range(max(options.rounds // 2, 3)):
+        start = time.perf_counter()
+        with open(os.devnull, "wb") as nothing:
+            subprocess.run([*BEFORE, "cat", path], stdout=nothing, check=True)
+        cats.append(time.perf_counter() - start)
+        worker = ours("stream", path, 1e-8, 512 << 20)
+        own.append(float(worker.ask("go")) / 1000)
+        with open(f"/proc/{worker.process.pid}/status") as status:
+            peaks.extend(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
+        worker.end()
+    cat, seconds = statistics.median(cats), statistics.median(own)
+    print("\n### an 8 GiB file of rank 10, 1e-8, `--memory 512MiB`\n\n| program | s | times cat | peak, MiB |\n|---|---:|---:|---:|")
+    print(f"| cat FILE > /dev/null | {cat:.2f} | 1.00 | |\n| tenfold | {seconds:.2f} | {seconds / cat:.2f} | {max(peaks)} |", flush=True)
+
+
+def main():
+    """Prints the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", default=os.path.join(HERE, "../target/benches/trains"))
+    parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [name for name in text.split(",") if name])
+    parser.add_argument("--only", default="", type=lambda text: text.split(",") if text else [])
+    parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "growth", "file"])
+    options = parser.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
+    for name in options.tables:
+        {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic, "growth": growth, "file": file}[name](options)
+
+
+if __name__ == "__main__":
+    main()
