@@ -4,6 +4,7 @@
 //! spaced fields, or the cells of labelled records), perhaps compressed, perhaps with a checksum.
 //! Nothing is read until somebody asks.
 
+mod deflate;
 mod digest;
 mod extent;
 mod filter;
@@ -24,6 +25,7 @@ mod threads;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
@@ -153,6 +155,7 @@ impl Bytes {
         match self.0.filter {
             Filter::None => self.0.extent.len(),
             Filter::Zstd { decoded } => decoded,
+            Filter::Deflate(deflated) => deflated.len,
         }
     }
 
@@ -243,7 +246,7 @@ impl Bytes {
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         match self.0.filter {
             Filter::None => self.0.extent.read_at(&self.0.source, at, buffer),
-            Filter::Zstd { .. } => Err(Error::invalid(
+            Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
             )),
         }
@@ -260,6 +263,7 @@ impl Bytes {
         match self.0.filter {
             Filter::None => self.for_each_stored(budget, each),
             Filter::Zstd { decoded } => filter::decode_zstd(self, decoded, budget, each),
+            Filter::Deflate(deflated) => deflated.decode(self, budget, each),
         }
     }
 
@@ -330,7 +334,7 @@ impl Bytes {
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
         match self.0.filter {
             Filter::None => Ok(self.clone()),
-            Filter::Zstd { .. } => self.spooled(limits),
+            Filter::Zstd { .. } | Filter::Deflate(_) => self.spooled(limits),
         }
     }
 

@@ -2,3 +2,4 @@
 
 pub(crate) mod cbor;
 pub(crate) mod msgpack;
+pub(crate) mod zip;

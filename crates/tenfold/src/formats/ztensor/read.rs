@@ -396,6 +396,8 @@ impl Reader<'_> {
             let algorithm = match digest.algorithm {
                 Algorithm::Crc32c => "crc32c",
                 Algorithm::Sha256 => "sha256",
+                // No checksum of this format.
+                Algorithm::Crc32 => return None,
             };
             hints.set(hint::CHECKSUM, algorithm);
             return Some(digest);

@@ -141,7 +141,7 @@ fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Re
 
 fn checksum_text(algorithm: Algorithm, digest: &[u8]) -> String {
     match algorithm {
-        Algorithm::Crc32c => {
+        Algorithm::Crc32 | Algorithm::Crc32c => {
             let digits: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
             format!("crc32c:0x{digits}")
         }
