@@ -1,4 +1,4 @@
-"""zTensor 0.1, `.zt`. The examples that are refused are in `ztensor_bad.py`."""
+"""zTensor 0.1, `.zt`. The examples that are refused are in `ztensor_bad.py`, later generations in `ztensor1.py` and `ztensor2.py`."""
 
 import json
 import math
@@ -7,6 +7,8 @@ import struct
 import cbor
 import common
 import zstd
+import ztensor1
+import ztensor2
 import ztensor_bad
 from cells import pack
 from marked import AT, split
@@ -25,6 +27,8 @@ def make():
     make_skipped()
     make_sparse()
     ztensor_bad.make()
+    ztensor1.make()
+    ztensor2.make()
 
 
 INTEGERS = ("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64")

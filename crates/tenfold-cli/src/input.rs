@@ -135,7 +135,7 @@ fn uncounted(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<So
     let limits = &reading.limits.0;
     if path != Path::new(DASH) {
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
-        return by_position(file, limits);
+        return Ok(by_position(file, limits)?.named(path));
     }
     match streams.take_input() {
         Some(Input::File(file)) => by_position(file, limits),

@@ -36,6 +36,16 @@ pub trait Format: Sync {
         }
     }
 
+    /// The versions that hold other things than the first, each as a format of its own.
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[]
+    }
+
+    /// The one of [`Format::editions`] that a bundle is written in; `None` if it is not one of them.
+    fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
+        None
+    }
+
     /// What it cannot hold of a bundle and [`Holds`] cannot express.
     fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
         Vec::new()

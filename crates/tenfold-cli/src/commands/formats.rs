@@ -1,6 +1,6 @@
 //! `tenfold formats`: what there is, and what each can hold.
 
-use tenfold::{Arity, Carries, Holds, Info, Names, Number, Order, Result, formats};
+use tenfold::{Arity, Carries, Format, Holds, Info, Names, Number, Order, Result, formats};
 
 use super::Outcome;
 use crate::args::Formats;
@@ -11,27 +11,38 @@ use crate::streams::{Out, Streams};
 const SCHEMA: &str = "tenfold.formats/1";
 
 pub(super) fn run(args: &Formats, streams: &mut Streams) -> Outcome {
-    let infos: Vec<&Info> = match args.format {
-        Some(format) => vec![format.info()],
-        None => formats::ALL.iter().map(|format| format.info()).collect(),
+    let chosen: Vec<&dyn Format> = match args.format {
+        Some(format) => vec![format],
+        None => formats::ALL.to_vec(),
     };
-    match (args.json, infos.as_slice()) {
-        (true, infos) => print_json(infos, &mut streams.out)?,
-        (false, [info]) if args.format.is_some() => print_one(info, &mut streams.out)?,
-        (false, infos) => print_all(infos, &mut streams.out)?,
+    match (args.json, chosen.as_slice()) {
+        (true, chosen) => print_json(chosen, &mut streams.out)?,
+        (false, [format]) if args.format.is_some() => print_one(*format, &mut streams.out)?,
+        (false, chosen) => print_all(chosen, &mut streams.out)?,
     }
     Ok(Exit::Fine)
 }
 
-fn print_all(infos: &[&Info], out: &mut Out) -> Result<()> {
+/// What a format is called, and its versions that hold other things are.
+fn names_of(format: &dyn Format) -> Vec<(String, &'static Info)> {
+    let info = format.info();
+    let mut all = vec![(info.name.to_owned(), info)];
+    for edition in format.editions().iter().map(|edition| edition.info()) {
+        let name = format!("{}@{}", edition.name, edition.versions.join(" "));
+        all.push((name, edition));
+    }
+    all
+}
+
+fn print_all(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     let heads = [
         "name", "files", "versions", "tensors", "storage", "numbers", "options",
     ];
     let mut table = Table::new(&heads);
-    for info in infos {
+    for (name, info) in chosen.iter().flat_map(|format| names_of(*format)) {
         let options: Vec<&str> = info.options.iter().map(|option| option.name).collect();
         table.push(Row::new([
-            info.name.to_owned(),
+            name,
             extensions(info),
             versions(info),
             names_text(info.holds.names).to_owned(),
@@ -43,15 +54,19 @@ fn print_all(infos: &[&Info], out: &mut Out) -> Result<()> {
     table.print("", out)
 }
 
-fn print_one(info: &Info, out: &mut Out) -> Result<()> {
-    let holds = &info.holds;
-    let yes = |truth| if truth { "yes" } else { "no" };
-    let metadata = match (holds.meta.file, holds.meta.tensor) {
+fn metadata(holds: &Holds) -> &'static str {
+    match (holds.meta.file, holds.meta.tensor) {
         (true, true) => "of the file and of each tensor",
         (true, false) => "of the file",
         (false, true) => "of each tensor",
         (false, false) => "none",
-    };
+    }
+}
+
+fn print_one(format: &dyn Format, out: &mut Out) -> Result<()> {
+    let info = format.info();
+    let holds = &info.holds;
+    let yes = |truth| if truth { "yes" } else { "no" };
     let tensors = match holds.names {
         Names::One => "one, without a name",
         Names::Flat => "any number, by name",
@@ -70,8 +85,16 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
     say("names of dimensions", dim_names_text(holds.dim_names));
     say("symmetries", yes(holds.symmetry));
     say("statistics", yes(holds.state));
-    say("metadata", metadata);
+    say("metadata", metadata(holds));
     say("carries", carries_text(holds.carries));
+    for edition in format.editions().iter().map(|edition| edition.info()) {
+        let version = edition.versions.join(" ");
+        let holds = &edition.holds;
+        let of = |what: &str| format!("{what} in {version}");
+        say(&of("numbers"), &numbers(holds.numbers, holds.arities));
+        say(&of("dimensions"), &range(holds.ndim));
+        say(&of("metadata"), metadata(holds));
+    }
     if info.options.is_empty() {
         say("options", "none");
     }
@@ -83,13 +106,13 @@ fn print_one(info: &Info, out: &mut Out) -> Result<()> {
     table.print("  ", out)
 }
 
-fn print_json(infos: &[&Info], out: &mut Out) -> Result<()> {
+fn print_json(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     let mut json = Json::new(out);
     json.object(|json| {
         json.name("schema")?.text(SCHEMA)?;
         json.name("formats")?.list(|json| {
-            let mut infos = infos.iter();
-            infos.try_for_each(|info| json.object(|json| info_json(json, info)))
+            let mut chosen = chosen.iter();
+            chosen.try_for_each(|format| json.object(|json| format_json(json, *format)))
         })
     })?;
     json.end_line()
@@ -103,7 +126,8 @@ fn versions(info: &Info) -> String {
     }
 }
 
-fn info_json(json: &mut Json, info: &Info) -> Result<()> {
+fn format_json(json: &mut Json, format: &dyn Format) -> Result<()> {
+    let info = format.info();
     json.name("name")?.text(info.name)?;
     json.name("title")?.text(info.title)?;
     json.name("extensions")?.texts(info.extensions)?;
@@ -120,7 +144,17 @@ fn info_json(json: &mut Json, info: &Info) -> Result<()> {
         })
     })?;
     json.name("holds")?
-        .object(|json| holds_json(json, &info.holds))
+        .object(|json| holds_json(json, &info.holds))?;
+    json.name("editions")?.list(|json| {
+        let mut editions = format.editions().iter().map(|edition| edition.info());
+        editions.try_for_each(|edition| {
+            json.object(|json| {
+                json.name("versions")?.texts(edition.versions)?;
+                json.name("holds")?
+                    .object(|json| holds_json(json, &edition.holds))
+            })
+        })
+    })
 }
 
 fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {

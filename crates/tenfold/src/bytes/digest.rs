@@ -1,4 +1,4 @@
-//! Checksums over stored bytes.
+//! Checksums over stored or decoded bytes.
 
 use sha2::Digest as _;
 
@@ -14,6 +14,8 @@ pub enum Algorithm {
     Crc32c,
     /// SHA-256, thirty-two bytes.
     Sha256,
+    /// XXH3, eight bytes.
+    Xxh3,
 }
 
 /// A checksum that bytes ought to have.
@@ -33,6 +35,7 @@ pub(crate) enum State {
     Crc32(crc32fast::Hasher),
     Crc32c(u32),
     Sha256(Box<sha2::Sha256>),
+    Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
 }
 
 impl State {
@@ -41,6 +44,7 @@ impl State {
             Algorithm::Crc32 => State::Crc32(crc32fast::Hasher::new()),
             Algorithm::Crc32c => State::Crc32c(0),
             Algorithm::Sha256 => State::Sha256(Box::default()),
+            Algorithm::Xxh3 => State::Xxh3(Box::default()),
         }
     }
 
@@ -49,6 +53,7 @@ impl State {
             State::Crc32(crc) => crc.update(piece),
             State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, piece),
             State::Sha256(sha) => sha.update(piece),
+            State::Xxh3(hash) => hash.update(piece),
         }
     }
 
@@ -57,6 +62,7 @@ impl State {
             State::Crc32(crc) => crc.finalize().to_be_bytes().to_vec(),
             State::Crc32c(crc) => crc.to_be_bytes().to_vec(),
             State::Sha256(sha) => sha.finalize().to_vec(),
+            State::Xxh3(hash) => hash.digest().to_be_bytes().to_vec(),
         }
     }
 }
@@ -92,6 +98,23 @@ impl Digest {
         );
         Err(Error::malformed(at, why))
     }
+}
+
+/// Hands out what `decode` gives, and compares its checksum at the end.
+pub(super) fn compare_decoded(
+    bytes: &Bytes,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    decode: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let Some(digest) = &bytes.0.content_digest else {
+        return decode(each);
+    };
+    let mut state = digest.start();
+    decode(&mut |piece| {
+        state.update(piece);
+        each(piece)
+    })?;
+    digest.compare(state, bytes.at())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

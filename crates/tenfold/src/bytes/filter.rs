@@ -17,15 +17,16 @@ pub(crate) enum Filter {
     Deflate(Deflated),
 }
 
-/// Decodes Zstandard frames, handing out pieces. What decodes must end with the last stored byte
-/// and be `decoded` bytes long; a longer one stops at the first byte too many.
+/// Decodes Zstandard frames, handing out pieces, and counts their bytes. What decodes must end with
+/// the last stored byte and have `decoded` bytes at most; a longer one stops at the first byte too
+/// many.
 #[cfg(feature = "zstd")]
-pub(super) fn decode_zstd(
+fn decode_frames(
     bytes: &Bytes,
     decoded: u64,
     budget: usize,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
+) -> Result<u64> {
     use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
     let start = bytes.at();
@@ -59,20 +60,44 @@ pub(super) fn decode_zstd(
     if frame_open {
         return Err(Error::malformed(start, "zstd data ends inside a frame"));
     }
+    Ok(done)
+}
+
+impl Bytes {
+    /// How many bytes Zstandard frames decode to, where nothing says so: by decoding them.
+    pub(crate) fn zstd_len(&self, limits: &Limits) -> Result<u64> {
+        let mut len = 0_u64;
+        decode_frames(self, u64::MAX, super::PIECE, &mut |piece| {
+            len = len.saturating_add(super::wide(piece.len()));
+            limits.check_decoded("a tensor would be expanded", len)?;
+            limits.check_ratio(self.stored_len(), len)
+        })?;
+        Ok(len)
+    }
+}
+
+/// Decodes Zstandard frames to exactly `decoded` bytes, handing out pieces.
+pub(super) fn decode_zstd(
+    bytes: &Bytes,
+    decoded: u64,
+    budget: usize,
+    each: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let done = decode_frames(bytes, decoded, budget, each)?;
     if done < decoded {
         let why = format!("zstd data decodes to {done} bytes, its shape needs {decoded}");
-        return Err(Error::malformed(start, why));
+        return Err(Error::malformed(bytes.at(), why));
     }
     Ok(())
 }
 
 #[cfg(not(feature = "zstd"))]
-pub(super) fn decode_zstd(
+fn decode_frames(
     _: &Bytes,
     _: u64,
     _: usize,
     _: &mut dyn FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
+) -> Result<u64> {
     Err(without_zstd())
 }
 
@@ -89,6 +114,9 @@ fn without_zstd() -> Error {
 /// Below [`Compressor::SINGLE`] bytes there is one frame; larger data is cut into frames of
 /// [`Compressor::FRAME`] bytes, whatever the number of threads, so that the output does not depend
 /// on the machine.
+///
+/// Or into frames of [`Compressor::SEEKABLE`] bytes that end with a checksum, and a table of their
+/// lengths in a frame that decoders pass over: the Zstandard seekable format.
 pub(crate) struct Compressor {
     #[cfg_attr(
         not(feature = "zstd"),
@@ -98,11 +126,14 @@ pub(crate) struct Compressor {
     frame: usize,
     pending: Vec<Vec<u8>>,
     threads: usize,
+    /// The lengths of all frames, compressed and not, where there will be a table of them.
+    table: Option<Vec<(u32, u32)>>,
 }
 
 impl Compressor {
     const SINGLE: u64 = 32 << 20;
     const FRAME: usize = 16 << 20;
+    const SEEKABLE: usize = 1 << 20;
 
     /// For `len` bytes in all, at a compression level, with frames in work that take about half of
     /// the memory that `limits` allow, or with one.
@@ -113,6 +144,20 @@ impl Compressor {
         } else {
             Compressor::FRAME
         };
+        Compressor::with(level, frame, None, limits)
+    }
+
+    /// For frames that can be found again one by one.
+    pub(crate) fn seekable(level: i32, limits: &Limits) -> Result<Self> {
+        Compressor::with(level, Compressor::SEEKABLE, Some(Vec::new()), limits)
+    }
+
+    fn with(
+        level: i32,
+        frame: usize,
+        table: Option<Vec<(u32, u32)>>,
+        limits: &Limits,
+    ) -> Result<Self> {
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(16)
@@ -124,6 +169,7 @@ impl Compressor {
             frame,
             pending: vec![Vec::new()],
             threads,
+            table,
         })
     }
 
@@ -148,20 +194,31 @@ impl Compressor {
 
     /// Writes what is left.
     pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
-        self.flush(out)
+        if self.table.is_some() {
+            self.pending.retain(|frame| !frame.is_empty());
+        }
+        self.flush(out)?;
+        match self.table {
+            Some(table) => out.write_as(&seek_table(&table), 0),
+            None => Ok(()),
+        }
     }
 
     /// Compresses the pending frames, each on its own thread, and writes them in order.
     #[cfg(feature = "zstd")]
     fn flush(&mut self, out: &mut Sink) -> Result<()> {
         let level = self.level;
+        let compress = match self.table {
+            Some(_) => checked_frame,
+            None => plain_frame,
+        };
         let frames = std::mem::take(&mut self.pending);
         let compressed: Vec<std::io::Result<Vec<u8>>> = match frames.as_slice() {
-            [one] => vec![zstd::bulk::compress(one, level)],
+            [one] => vec![compress(one, level)],
             many => std::thread::scope(|scope| {
                 let threads: Vec<_> = many
                     .iter()
-                    .map(|frame| scope.spawn(move || zstd::bulk::compress(frame, level)))
+                    .map(|frame| scope.spawn(move || compress(frame, level)))
                     .collect();
                 let stopped = || std::io::Error::other("a compression thread stopped");
                 threads
@@ -170,14 +227,58 @@ impl Compressor {
                     .collect()
             }),
         };
-        let lens = frames.iter().map(|frame| wide(frame.len()));
-        (compressed.into_iter().zip(lens)).try_for_each(|(frame, len)| out.write_as(&frame?, len))
+        for (frame, decoded) in compressed.into_iter().zip(&frames) {
+            let frame = frame?;
+            if let Some(table) = &mut self.table {
+                // A frame is a mebibyte, and zstd makes little more of any.
+                let short = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                table.push((short(&frame), short(decoded)));
+            }
+            out.write_as(&frame, wide(decoded.len()))?;
+        }
+        Ok(())
     }
 
     #[cfg(not(feature = "zstd"))]
     fn flush(&mut self, _: &mut Sink) -> Result<()> {
         Err(without_zstd())
     }
+}
+
+/// One frame that states its content size.
+#[cfg(feature = "zstd")]
+fn plain_frame(bytes: &[u8], level: i32) -> std::io::Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, level)
+}
+
+/// One frame that ends with a checksum, as a stream of unknown length is compressed: so does the
+/// reference implementation of the one format that has such frames.
+#[cfg(feature = "zstd")]
+fn checked_frame(bytes: &[u8], level: i32) -> std::io::Result<Vec<u8>> {
+    use std::io::Write;
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), level)?;
+    encoder.include_checksum(true)?;
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+/// What a skippable frame with a table of frames begins with, and what the table ends with.
+const SKIPPABLE: u32 = 0x184d_2a5e;
+const SEEKABLE_MAGIC: u32 = 0x8f92_eab1;
+
+/// The lengths of all frames, in a frame that decoders pass over.
+fn seek_table(frames: &[(u32, u32)]) -> Vec<u8> {
+    let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+    let len = count.saturating_mul(8).saturating_add(9);
+    let mut table = [SKIPPABLE.to_le_bytes(), len.to_le_bytes()].concat();
+    for (stored, decoded) in frames {
+        table.extend(stored.to_le_bytes());
+        table.extend(decoded.to_le_bytes());
+    }
+    table.extend(count.to_le_bytes());
+    table.push(0); // no checksums in the table
+    table.extend(SEEKABLE_MAGIC.to_le_bytes());
+    table
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! spaced fields, or the cells of labelled records), perhaps compressed, perhaps with a checksum.
 //! Nothing is read until somebody asks.
 
+mod absent;
 mod deflate;
 mod digest;
 mod extent;
@@ -21,10 +22,12 @@ mod size;
 mod source;
 mod spool;
 mod threads;
+mod window;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use absent::Absent;
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
@@ -69,7 +72,10 @@ struct Parts {
     source: Source,
     extent: Extent,
     filter: Filter,
+    /// Over the bytes as they are stored.
     digest: Option<Digest>,
+    /// Over what comes out of the filter.
+    content_digest: Option<Digest>,
 }
 
 impl Bytes {
@@ -81,12 +87,12 @@ impl Bytes {
     }
 
     fn plain(source: Source, extent: Extent) -> Bytes {
-        let (filter, digest) = (Filter::None, None);
         Bytes(Arc::new(Parts {
             source,
             extent,
-            filter,
-            digest,
+            filter: Filter::None,
+            digest: None,
+            content_digest: None,
         }))
     }
 
@@ -143,10 +149,21 @@ impl Bytes {
         self
     }
 
-    /// The checksum over the stored bytes, if the file has one.
+    /// The same bytes with a checksum over what they decode to.
+    pub(crate) fn with_content_digest(mut self, digest: Option<Digest>) -> Bytes {
+        // What is stored as it is has one checksum, which can be compared without decoding.
+        let parts = Arc::make_mut(&mut self.0);
+        match parts.filter {
+            Filter::None => parts.digest = digest,
+            Filter::Zstd { .. } | Filter::Deflate(_) => parts.content_digest = digest,
+        }
+        self
+    }
+
+    /// The checksum, if the file has one: over the stored bytes, or over what they decode to.
     #[must_use]
     pub fn digest(&self) -> Option<&Digest> {
-        self.0.digest.as_ref()
+        self.0.digest.as_ref().or(self.0.content_digest.as_ref())
     }
 
     /// How many bytes there are, once decoded.
@@ -262,8 +279,12 @@ impl Bytes {
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.0.filter {
             Filter::None => self.for_each_stored(budget, each),
-            Filter::Zstd { decoded } => filter::decode_zstd(self, decoded, budget, each),
-            Filter::Deflate(deflated) => deflated.decode(self, budget, each),
+            Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
+                filter::decode_zstd(self, decoded, budget, each)
+            }),
+            Filter::Deflate(deflated) => {
+                digest::compare_decoded(self, each, |each| deflated.decode(self, budget, each))
+            }
         }
     }
 

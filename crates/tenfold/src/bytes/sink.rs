@@ -103,10 +103,19 @@ impl Sink {
     /// # Errors
     /// [`Error::Io`] if the target fails.
     pub fn pad_to(&mut self, multiple: u64) -> Result<()> {
-        while !self.at.is_multiple_of(multiple) {
-            self.write(&[0])?;
+        let zeros = [0; 4096];
+        loop {
+            let left = self
+                .at
+                .next_multiple_of(multiple.max(1))
+                .saturating_sub(self.at);
+            let part = super::narrow(left)?.min(zeros.len());
+            match zeros.get(..part) {
+                // No work is done by it that anybody waits for.
+                Some(zeros) if part > 0 => self.write_as(zeros, 0)?,
+                _ => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     /// Writes lazy bytes: from file to file inside the kernel where nothing has to be looked at,

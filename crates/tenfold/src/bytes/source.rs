@@ -32,6 +32,19 @@ struct Positioned {
     len: u64,
     /// Counts what is read.
     progress: Option<Progress>,
+    /// What the file is called.
+    path: Option<Arc<Path>>,
+}
+
+impl Positioned {
+    fn copy(&self) -> Positioned {
+        Positioned {
+            file: self.file.clone(),
+            progress: self.progress.clone(),
+            path: self.path.clone(),
+            ..*self
+        }
+    }
 }
 
 /// Bytes that are worked out when they are asked for.
@@ -81,7 +94,28 @@ impl Source {
     pub fn open(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
-        Source::file(file).map_err(|error| error.in_file(path))
+        let source = Source::file(file).map_err(|error| error.in_file(path))?;
+        Ok(source.named(path))
+    }
+
+    /// The same source, whose file is called `path`: what it says lies beside it is looked for there.
+    #[must_use]
+    pub fn named(self, path: &Path) -> Source {
+        match self.0 {
+            Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
+                path: Some(path.into()),
+                ..positioned.copy()
+            }))),
+            other => Source(other),
+        }
+    }
+
+    /// What its file is called, where that is known.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.0 {
+            Kind::File(positioned) => positioned.path.as_deref(),
+            _ => None,
+        }
     }
 
     /// Reads an open file by position, up to the length it has now.
@@ -108,6 +142,7 @@ impl Source {
             start,
             len,
             progress: None,
+            path: None,
         })))
     }
 
@@ -116,9 +151,8 @@ impl Source {
     pub fn counted(self, progress: &Progress) -> Source {
         match self.0 {
             Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
-                file: positioned.file.clone(),
                 progress: Some(progress.clone()),
-                ..*positioned
+                ..positioned.copy()
             }))),
             other => Source(other),
         }

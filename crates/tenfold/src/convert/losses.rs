@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::carry::NAME;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
-use crate::format::{DimNames, Format, Holds, Names, StorageKind};
+use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::note::NoteKind;
 use crate::tensor::{Address, Size, Storage, Tensor};
@@ -13,6 +13,12 @@ use crate::tensor::{Address, Size, Storage, Tensor};
 /// Lists everything that writing `bundle` as `format` would lose.
 #[must_use]
 pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
+    let edition = format.edition(bundle, &WriteOptions::default());
+    losses_of(bundle, edition.unwrap_or(format))
+}
+
+/// Lists everything that writing `bundle` in the version `format` would lose.
+pub(super) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
     let holds = &format.info().holds;
     let mut found = Vec::new();
     for_file(bundle, format, &mut found);

@@ -58,8 +58,9 @@ fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
     let mut restored = Restored::new(bundle);
     for made in made.iter().flatten().flatten() {
         // It goes with one tensor.
-        if restored.bundle.meta.is_empty() {
-            restored.bundle.meta.clone_from(&made.1);
+        if !made.1.is_empty() {
+            let own = std::mem::take(&mut restored.bundle.meta);
+            restored.bundle.meta = own.joined(made.1.clone());
         }
     }
     let made = made.into_iter();

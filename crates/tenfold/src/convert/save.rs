@@ -7,7 +7,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::draft::Draft;
-use super::{losses, lower::lower};
+use super::losses::losses_of;
+use super::lower::lower;
 use crate::bundle::Bundle;
 use crate::bytes::{PIECE, Sink};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
@@ -36,6 +37,7 @@ pub fn forecast(
         );
         return Err(Error::invalid(why));
     }
+    let format = format.edition(bundle, how).unwrap_or(format);
     let (lowered, changes) = lower(bundle, format, how)?;
     let permitted = |loss: &Loss| match loss.tier {
         Tier::Carried => true,
@@ -43,7 +45,7 @@ pub fn forecast(
         Tier::Refused => how.allow.permits(loss.aspect),
         Tier::Impossible => false,
     };
-    let all = changes.into_iter().chain(losses(&lowered, format));
+    let all = changes.into_iter().chain(losses_of(&lowered, format));
     let (said, losses): (Vec<Loss>, Vec<Loss>) = all.partition(permitted);
     if !losses.is_empty() {
         return Err(Refusal {

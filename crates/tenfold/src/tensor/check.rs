@@ -48,6 +48,7 @@ impl Tensor {
             Storage::Sparse { .. } => self.check_sparse(limits, &mut notes)?,
             Storage::Train { .. } | Storage::Opaque { .. } => {}
         }
+        self.check_demands(limits)?;
         for symmetry in self.symmetries() {
             if !symmetry.packed && Operation::of_code(&symmetry.operation).is_some() {
                 self.check_claim(symmetry, limits, &mut notes)?;

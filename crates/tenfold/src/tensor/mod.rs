@@ -11,6 +11,7 @@ mod cast;
 mod check;
 mod claim;
 mod contracted;
+mod demand;
 mod dense;
 mod density;
 mod detect;
@@ -39,6 +40,7 @@ mod symmetry;
 mod train;
 mod woven;
 
+pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
 pub(crate) use dim::product;
@@ -80,6 +82,8 @@ pub struct Tensor {
     dtype: DType,
     symmetries: Vec<Symmetry>,
     storage: Storage,
+    /// What its format demands of the values besides what they mean.
+    demands: Vec<Demand>,
     /// What the file says about the tensor.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -114,6 +118,7 @@ impl Tensor {
             dtype,
             symmetries,
             storage,
+            demands: Vec::new(),
             meta,
             hints,
         };

@@ -1,6 +1,7 @@
 //! CBOR, over minicbor.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use minicbor::data::{Tag, Type};
@@ -113,7 +114,18 @@ impl<'a> Items<'a> {
 
     /// Reads text, of definite or indefinite length.
     pub(crate) fn text(&mut self, what: &str) -> Result<String> {
+        Ok(self.word(what)?.into_owned())
+    }
+
+    /// Reads text as [`Items::text`], borrowed where it lies in one piece.
+    pub(crate) fn word(&mut self, what: &str) -> Result<Cow<'a, str>> {
         let at = self.at();
+        if let Ok(Type::String) = self.decoder.datatype() {
+            let word = self.decoder.str();
+            let word = self.checked(at, what, word)?;
+            self.limits.check_text(wide(word.len()))?;
+            return Ok(Cow::Borrowed(word));
+        }
         let mut all = String::new();
         let pieces = self.decoder.str_iter();
         let pieces: Result<Vec<&str>, _> = pieces.and_then(Iterator::collect);
@@ -122,7 +134,7 @@ impl<'a> Items<'a> {
                 .check_text(wide(all.len()).saturating_add(wide(piece.len())))?;
             all.push_str(piece);
         }
-        Ok(all)
+        Ok(Cow::Owned(all))
     }
 
     /// Reads an unsigned integer.
@@ -277,6 +289,10 @@ impl Out {
         Out::done(self.0.array(wide(count)))
     }
 
+    pub(crate) fn map(&mut self, count: usize) -> Result<()> {
+        Out::done(self.0.map(wide(count)))
+    }
+
     pub(crate) fn open_map(&mut self) -> Result<()> {
         Out::done(self.0.begin_map())
     }
@@ -310,7 +326,7 @@ impl Out {
                 items.iter().try_for_each(|item| self.value(item))
             }
             Value::Map(pairs) => {
-                Out::done(self.0.map(wide(pairs.len())))?;
+                self.map(pairs.len())?;
                 pairs.iter().try_for_each(|(key, value)| {
                     self.value(key)?;
                     self.value(value)

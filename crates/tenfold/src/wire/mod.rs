@@ -1,5 +1,6 @@
 //! Thin adapters over wire formats: offsets in errors, limits on what is read.
 
 pub(crate) mod cbor;
+pub(crate) mod deterministic;
 pub(crate) mod msgpack;
 pub(crate) mod zip;

@@ -1,8 +1,8 @@
 //! Bundles that a format says it holds, drawn from a tape of bytes.
 
 use tenfold::{
-    Address, Bundle, Bytes, DType, Dim, DimNames, Endian, Format, Key, Names, Number, Numbers,
-    Order, RecordsBuilder, Size, Storage, StorageKind, Symmetry, Tensor, Value,
+    Address, Aspect, Bundle, Bytes, DType, Dim, DimNames, Endian, Format, Key, Names, Number,
+    Numbers, Order, RecordsBuilder, Size, Storage, StorageKind, Symmetry, Tensor, Value,
 };
 
 /// Bytes from which a test case is made: shorter tapes make simpler cases, so that failures shrink.
@@ -83,8 +83,13 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
     }
     if holds.meta.file {
         for _ in 0..tape.below(3) {
-            let name = tape.text();
-            bundle.meta.set(name, tape.text().as_str());
+            let mut alone = Bundle::new();
+            alone.meta.set(tape.text(), tape.text().as_str());
+            let losses = tenfold::losses(&alone, format);
+            if losses.iter().all(|loss| loss.aspect != Aspect::Metadata) {
+                let (name, value) = alone.meta.iter().next().unwrap();
+                bundle.meta.set(name, value.clone());
+            }
         }
     }
     bundle
@@ -198,7 +203,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
             StorageKind::Sparse => sparse(dims, dtype, tape, holds.symmetry),
             StorageKind::Labelled => labelled(dims, dtype, tape),
             StorageKind::Train => train(dims, dtype, tape),
-            StorageKind::Opaque => opaque(format.info().name, dtype, tape),
+            StorageKind::Opaque => opaque(format, dtype, tape),
         };
         if tenfold::losses(&Bundle::of(made.clone()), format)
             .iter()
@@ -409,19 +414,27 @@ fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
     Tensor::new(dims, dtype, vec![], Storage::Train { ranks, cores }).unwrap()
 }
 
-/// Bytes that only the format they come from can place: small floats, or compressed rows of what is
-/// no matrix.
-fn opaque(format: &str, dtype: DType, tape: &mut Tape) -> Tensor {
+/// Bytes that only the format they come from can place: compressed rows of what is no matrix, small
+/// floats, parts of an unknown layout.
+fn opaque(format: &dyn Format, dtype: DType, tape: &mut Tape) -> Tensor {
     let dims = vec![Dim::indexed(2); 3];
     let byte = DType::real(Number::U8);
-    let (layout, dtype, len) = match format {
-        "safetensors" => {
+    let info = format.info();
+    let (layout, dtype, len) = match (info.name, info.versions) {
+        ("ztensor", ["2"]) => {
+            let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("x.own/1", 7)]);
+            (layout, byte, len)
+        }
+        ("safetensors", _) => {
             let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("F6_E3M2", 6)]);
             (layout, byte, len)
         }
         _ => ("sparsecsr", dtype, tape.below(20) as u64),
     };
-    let parts = vec![("data".into(), numbers(byte, len, tape))];
+    let mut parts = vec![("data".into(), numbers(byte, len, tape))];
+    if layout == "x.own/1" {
+        parts.push(("scales".into(), numbers(DType::real(Number::F16), 2, tape)));
+    }
     let layout = layout.into();
     Tensor::new(dims, dtype, vec![], Storage::Opaque { layout, parts }).unwrap()
 }

@@ -14,7 +14,7 @@ use tenfold::{
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::verify;
+use crate::support::{editions, verify};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -312,17 +312,17 @@ proptest! {
 
     #[test]
     fn a_conversion_says_what_it_changes(tape in prop::collection::vec(any::<u8>(), 0..400)) {
-        for source in tenfold::formats::ALL {
-            let bundle = bundle(*source, &mut Tape(&tape));
+        for source in editions() {
+            let bundle = bundle(source, &mut Tape(&tape));
             let decorated = decorate(&bundle, &mut Tape(&tape));
             let is_sound = bundle.check(&Limits::default()).is_ok_and(|notes| notes.is_empty());
-            for target in tenfold::formats::ALL {
+            for target in editions() {
                 // Drawn values that break their own packed symmetry cannot be packed again.
                 if !is_sound && target.info().holds.carries != Carries::No {
                     continue;
                 }
-                is_honest(&bundle, *target)?;
-                is_honest(&decorated, *target)?;
+                is_honest(&bundle, target)?;
+                is_honest(&decorated, target)?;
             }
         }
     }

@@ -7,7 +7,7 @@ use tenfold::{Allow, Aspect, Bundle, Error, Format, Loss, Tier};
 use crate::honesty::{is_honest, write};
 use crate::meaning::meanings;
 use crate::samples::{Sample, samples};
-use crate::support::{read, write as write_as};
+use crate::support::{editions, read, write as write_as};
 
 type Aspects = BTreeSet<Aspect>;
 
@@ -76,12 +76,14 @@ pub(crate) fn sources() -> Vec<Sample> {
 fn every_format_goes_to_every_other_and_loses_what_is_said() {
     let mut n_cells = 0;
     for sample in sources() {
-        for target in tenfold::formats::ALL {
-            let made = cell(&sample.bundle, *target);
+        for target in editions() {
+            let made = cell(&sample.bundle, target);
             // Whatever is written differs in what is said, and in nothing else.
-            let is_written = is_honest(&sample.bundle, *target).unwrap();
+            let is_written = is_honest(&sample.bundle, target).unwrap();
             assert_eq!(is_written, made.impossible.is_empty(), "{}", sample.title);
-            let own = target.info().name == sample.format;
+            // A version of a format may hold what the others do not.
+            let is_edition = target.info().versions == ["2"];
+            let own = target.info().name == sample.format && !is_edition;
             let is_exact = [&made.said, &made.refused, &made.impossible]
                 .iter()
                 .all(|aspects| aspects.is_empty());
@@ -89,7 +91,7 @@ fn every_format_goes_to_every_other_and_loses_what_is_said() {
             n_cells += 1;
         }
     }
-    assert_eq!(n_cells, 12 * tenfold::formats::ALL.len());
+    assert_eq!(n_cells, 12 * editions().len());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use tenfold::{Arity, Aspect, Carries, DimNames, Holds, Info, Names, StorageKind, When};
 
 use crate::matrix::{Cell, cell, sources};
-use crate::support::project;
+use crate::support::{editions, project};
 
 const INTRO: &str = "\
 # Formats
@@ -40,6 +40,19 @@ fn formats() -> impl Iterator<Item = &'static Info> {
     tenfold::formats::ALL.iter().map(|format| format.info())
 }
 
+/// What there is to know about every format, and about versions that hold other things.
+fn columns() -> impl Iterator<Item = &'static Info> {
+    editions().into_iter().map(|format| format.info())
+}
+
+/// The name of a format as it is asked for.
+fn label(info: &Info) -> String {
+    match formats().any(|other| std::ptr::eq(other, info)) {
+        true => format!("**{}**", info.name),
+        false => format!("**{}@{}**", info.name, info.versions.join("")),
+    }
+}
+
 fn listed(words: impl IntoIterator<Item = impl Into<String>>) -> String {
     let words: Vec<String> = words.into_iter().map(Into::into).collect();
     words.join(", ")
@@ -52,9 +65,9 @@ fn row(head: &str, cells: impl Iterator<Item = String>) -> String {
 
 /// What a format holds, a line each.
 fn holdings() -> String {
-    let mut text = row("", formats().map(|info| format!("**{}**", info.name)));
-    text += &row("---", formats().map(|_| "---".into()));
-    let mut line = |head: &str, of: &dyn Fn(&Info) -> String| text += &row(head, formats().map(of));
+    let mut text = row("", columns().map(label));
+    text += &row("---", columns().map(|_| "---".into()));
+    let mut line = |head: &str, of: &dyn Fn(&Info) -> String| text += &row(head, columns().map(of));
     line("files", &|info| {
         listed(info.extensions.iter().map(|name| format!("`.{name}`")))
     });
@@ -153,17 +166,14 @@ fn range((least, most): (u64, u64)) -> String {
 }
 
 fn matrix() -> String {
-    let mut text = row(
-        "from \\ to",
-        formats().map(|info| format!("**{}**", info.name)),
-    );
-    text += &row("---", formats().map(|_| "---".into()));
+    let mut text = row("from \\ to", columns().map(label));
+    text += &row("---", columns().map(|_| "---".into()));
     for sample in sources() {
         let head = format!("**{}**, {}", sample.format, sample.title);
-        let cells = tenfold::formats::ALL.iter();
+        let cells = editions().into_iter();
         text += &row(
             &head,
-            cells.map(|target| in_words(&cell(&sample.bundle, *target))),
+            cells.map(|target| in_words(&cell(&sample.bundle, target))),
         );
     }
     text

@@ -4,7 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tenfold::{Bundle, Error, Mode, Opened, ReadOptions, Result, Sink, Source, WriteOptions};
+use tenfold::{
+    Bundle, Error, Format, Mode, Opened, ReadOptions, Result, Sink, Source, WriteOptions,
+};
 
 /// The folder of the whole project.
 pub(crate) fn project() -> PathBuf {
@@ -73,6 +75,13 @@ pub(crate) fn how(mode: Mode, expected: &Json) -> ReadOptions {
     how
 }
 
+/// Every format, and the versions of one that hold something else, each as a format of its own.
+pub(crate) fn editions() -> Vec<&'static dyn Format> {
+    let formats = tenfold::formats::ALL.iter();
+    let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
+    all.copied().collect()
+}
+
 /// Reads bytes as the format called `name`.
 pub(crate) fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
     tenfold::read(
@@ -98,8 +107,12 @@ pub(crate) fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Open
 
 /// Writes a bundle as the format called `name`.
 pub(crate) fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
+    write_as(tenfold::by_name(name).unwrap(), bundle)
+}
+
+/// Writes a bundle as a format.
+pub(crate) fn write_as(format: &dyn Format, bundle: &Bundle) -> Result<Vec<u8>> {
     let mut out = Sink::memory();
-    let format = tenfold::by_name(name).unwrap();
     tenfold::write_to(bundle, &mut out, format, &WriteOptions::default())?;
     out.finish()?.into_memory()
 }

@@ -4,3 +4,4 @@ mod primitiv;
 mod tens;
 mod vespa;
 mod ztensor;
+mod ztensor_later;

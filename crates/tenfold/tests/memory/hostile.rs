@@ -114,6 +114,43 @@ fn changes(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
+/// A zTensor 2 file with the checksum of its description put right, if it has one.
+fn described(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let end = bytes.len().checked_sub(40)?;
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (at, len) = (word(end), word(end + 8));
+    let hash = xxhash_rust::xxh3::xxh3_64(bytes.get(at..at.checked_add(len)?)?);
+    bytes[end + 16..end + 24].copy_from_slice(&hash.to_le_bytes());
+    Some(bytes)
+}
+
+#[test]
+fn every_changed_byte_of_a_description_is_survived_where_its_checksum_is_right() {
+    let _alone = alone();
+    let format = tenfold::by_name("ztensor").unwrap();
+    let mut seen = 0;
+    for path in corpus(format, "good") {
+        let bytes = std::fs::read(&path).unwrap();
+        let is_described = bytes.starts_with(b"\x89ZT2") && bytes.len() > 48;
+        let Some(end) = bytes.len().checked_sub(40).filter(|_| is_described) else {
+            continue;
+        };
+        seen += 1;
+        let start = u64::from_le_bytes(bytes[end..end + 8].try_into().unwrap()) as usize;
+        for at in start..bytes.len() {
+            for change in [0x01, 0x20, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] ^= change;
+                let changed = described(changed.clone()).unwrap_or(changed);
+                survives(format, &changed, &|| {
+                    format!("{} with byte {at} ^ {change:#04x}", name(&path))
+                });
+            }
+        }
+    }
+    assert!(seen >= 20, "{seen} files");
+}
+
 #[test]
 fn files_spliced_from_others_are_survived() {
     let _alone = alone();

@@ -1,7 +1,7 @@
 //! NumPy's archive of arrays, `.npz`: a zip archive whose members are `.npy` files.
 //!
 //! The pages are the documentation of `numpy.savez` and PKWARE's APPNOTE; see
-//! [`npy`](crate::formats::npy) for the members.
+//! [`npy`] for the members.
 //!
 //! | at | bytes | field | |
 //! |---:|---:|---|---|

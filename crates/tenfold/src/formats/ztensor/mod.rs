@@ -1,7 +1,17 @@
-//! zTensor 0.1, the machine learning weights format: blobs, then a CBOR index at the end.
+//! zTensor, the machine learning weights format: blobs, then a CBOR index at the end.
 //!
-//! The page is the zTensor file format specification 0.1.0; what the programs 0.1.0 to 0.1.4 wrote
-//! decides where they differ.
+//! There are five generations under one extension and three magics. All are read; 0.1 and 2 are
+//! written. The pages are the zTensor file format specifications; what the programs wrote decides
+//! where they differ.
+//!
+//! | generation | begins with | ends with | index |
+//! |---|---|---|---|
+//! | 0.1 | `ZTEN0001` | u64 its length | an array of maps |
+//! | 1.0 | `ZTEN1000` | u64 its length | a map with `tensors` |
+//! | 1.1, 1.2 | `ZTEN1000` | u64 its length, `ZTEN1000` | a map with `objects` |
+//! | 2 | `89 5A 54 32 0D 0A 1A 0A` | a footer of 40 bytes | a map with `objects`, deterministic |
+//!
+//! Generation 0.1:
 //!
 //! | at | bytes | field | |
 //! |---:|---:|---|---|
@@ -24,139 +34,179 @@
 //! | `checksum` | `crc32c:0x…` or `sha256:…`, over the blob as stored |
 //! | anything else | the user's own |
 //!
+//! Generations 1.0 to 1.2 have blobs at multiples of 64 too. Their index is a map of `version`,
+//! `attributes` and `objects`; an object has a `shape`, a `format` (`dense`, `sparse_csr`,
+//! `sparse_coo` or any other), `attributes`, and `components`, each with `dtype`, `type`, `offset`,
+//! `length`, `uncompressed_length`, `encoding` and `digest`. In 1.0 the `dtype` is the object's, and
+//! the objects are `tensors`.
+//!
+//! Generation 2:
+//!
+//! | at | bytes | field | |
+//! |---:|---:|---|---|
+//! | 0 | 8 | magic | `89 5A 54 32 0D 0A 1A 0A` |
+//! | 4096·k | … | blobs | one a part, at multiples of 4096; of 65536 in the canonical form |
+//! | 4096·k | n | description | a map, aligned as a blob |
+//! | end−40 | 8 | | u64, where the description is |
+//! | end−32 | 8 | n | u64 |
+//! | end−24 | 8 | hash | u64, XXH3 of the description |
+//! | end−16 | 4 | version | u32, 2 |
+//! | end−12 | 4 | reserved | ignored |
+//! | end−8 | 8 | magic | once more |
+//!
+//! The description has `objects`, and may have `attributes` and `shards`. An object has a `shape`, a
+//! `layout` (`dense`, `zt.sparse_csr/1`, `zt.sparse_coo/1` or any other), `parts` and perhaps
+//! `attributes`; a part has a `dtype`, a `blob` of offset and length, and perhaps a `type` that is
+//! laid over the numbers, a `shard`, an `encoding` with its `decoded_length`, and a `digest`, `xxh3:…`
+//! or `sha256:…`, over the decoded bytes.
+//!
 //! # What it holds
-//! Any number of named tensors of the thirteen types, dense, with metadata of any kind each; no
-//! metadata for the file, no names of dimensions.
+//! Any number of named tensors of the thirteen types, dense or sparse, with metadata of any kind each.
+//! Version 2 also holds metadata of the file, complex numbers, numbers of 8 bits and less as opaque
+//! bytes, and objects of layouts that are not understood. No names of dimensions.
 //!
 //! # Where the spec is silent
-//! 1. `layout` is not on the page, but every program writes and demands it: absent is read as dense,
-//!    and it is always written.
-//! 2. Maps of indefinite length and keys in the order above are what the programs write; so do we,
-//!    which gives the same bytes. The user's own keys follow in bytewise order. Any CBOR is read.
+//! 1. `layout` is not on the page of 0.1, but every program writes and demands it: absent is read as
+//!    dense, and it is always written.
+//! 2. Maps of indefinite length and keys in the order above are what the programs of 0.1 write; so do
+//!    we, which gives the same bytes. The user's own keys follow in bytewise order. Any CBOR is read,
+//!    but in version 2, where only its deterministic encoding is.
 //! 3. Numbers in zstd blobs are little-endian; a `data_endianness` there is ignored with a note.
-//! 4. The length of a decompressed blob follows from the shape; one that decodes to more or less, or
-//!    does not end with its last frame, is refused. A shape 65536 times larger than its compressed
-//!    bytes is refused before anything is decoded.
-//! 5. Compressed blobs are written with their content size: one frame below 32 MiB, else frames of
-//!    16 MiB, whatever the number of threads.
-//! 6. A type, encoding or layout that is not known costs its own tensor, with a note; the rest is
-//!    read.
-//! 7. Names may repeat: both are listed, looking one up finds the first. Saving them is refused.
-//! 8. Blobs may be the same run, which is noted; overlapping in part is refused, and so is a blob
-//!    that reaches into the magic or the index.
-//! 9. The sparse layouts exist in the programs only: all integers u64, `sparsecoo` is records of
-//!    coordinates and value, `sparsecsr` is row starts, columns, values. Where the lengths do not
-//!    fit, the blob is kept as it is.
-//! 10. A checksum of another kind is noted and kept. An index of no bytes is refused; a lenient
+//! 4. The length of a decompressed blob follows from the shape, or is stated; one that decodes to more
+//!    or less, or does not end with its last frame, is refused. A shape 65536 times larger than its
+//!    compressed bytes is refused before anything is decoded. Where a sparse component of 1.0 or 1.1
+//!    does not say its length, it is decoded once to learn it.
+//! 5. Compressed blobs of 0.1 are written with their content size: one frame below 32 MiB, else frames
+//!    of 16 MiB, whatever the number of threads.
+//! 6. A type or encoding that is not known, and in 0.1 a layout, costs its own tensor, with a note; the
+//!    rest is read. In version 2 an unknown `dtype` is refused, as its page demands.
+//! 7. Names may repeat before version 2: both are listed, looking one up finds the first. Saving them
+//!    is refused.
+//! 8. Blobs may be the same run, which is noted before version 2; overlapping in part is refused, and
+//!    so is a blob that reaches into the magic, the index or the footer. Bytes between them may be any.
+//! 9. The sparse layouts of 0.1 exist in the programs only: all integers u64, `sparsecoo` is records of
+//!    coordinates and value, `sparsecsr` is row starts, columns, values. Where the lengths do not fit,
+//!    there and in 1.x, the parts are kept as they are.
+//! 10. A checksum of another kind is noted, and kept in 0.1. An index of no bytes is refused; a lenient
 //!     reader takes it for an empty one.
+//! 11. A file of 1.0, 1.1 or 1.2 is written again as version 2 unless 0.1 is asked for: what it may hold
+//!     has a place there.
+//! 12. Version 2 is written in the canonical form, but that names stay as they are: the reference
+//!     demands Unicode's composed form (NFC) of canonical files, and its reader does not. With
+//!     `align` below 65536 blobs are in the order of the tensors. Blobs with the same bytes are one.
+//! 13. Truths that are neither 0 nor 1 are true; in version 2 they are refused, and 0 and 1 are written.
+//!     Columns of compressed rows rise in version 2; rows where they do not are written as coordinates.
+//! 14. A shard `n` of `model.zt` is `model-n.zt` beside it. Where it is missing, or the file was not
+//!     opened by its name, its tensors are listed and cannot be read. It is not written.
+//! 15. Keys of version 2 that have no meaning are ignored with a note, and not written again. Checksums
+//!     are compared whenever all of a part is read; a slice of it is not checked, but by `verify`.
+//! 16. Numbers of 8 bits and less are kept under the names that safetensors has for them, such as
+//!     `F8_E4M3`. The types of the parts of other opaque objects are metadata, `ztensor:types`.
 
-mod read;
-mod sparse;
-mod write;
+mod blobs;
+mod checksum;
+mod index;
+mod object;
+mod types;
+mod v0;
+mod v1;
+mod v2;
+
+pub use v2::Version2;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
-use crate::error::{Aspect, Loss, Result};
+use crate::bytes::{Sink, Source, wide};
+use crate::error::{Error, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
-use crate::meta::Value;
 use crate::number::{Arity, Number};
-use crate::tensor::{Order, Storage};
+use crate::tensor::{Order, product};
 
-/// The zTensor format, generation 0.1.
+/// The zTensor format, of every generation; generation 0.1 is written unless another is asked for.
 #[derive(Debug)]
 pub struct ZTensor;
 
 const NAME: &str = "ztensor";
-const MAGIC: &[u8; 8] = b"ZTEN0001";
-const ALIGNMENT: u64 = 64;
+const TITLE: &str = "machine learning weights: CBOR index, zstd, checksums";
 
-/// The fields of a tensor's map that are not the user's own.
-const FIELDS: &[&str] = &[
-    "name",
-    "offset",
-    "size",
-    "dtype",
-    "layout",
-    "shape",
-    "encoding",
-    "data_endianness",
-    "checksum",
-];
-
-/// What the format calls the number types.
-const DTYPES: &[(&str, Number)] = &[
-    ("float64", Number::F64),
-    ("float32", Number::F32),
-    ("float16", Number::F16),
-    ("bfloat16", Number::Bf16),
-    ("int64", Number::I64),
-    ("int32", Number::I32),
-    ("int16", Number::I16),
-    ("int8", Number::I8),
-    ("uint64", Number::U64),
-    ("uint32", Number::U32),
-    ("uint16", Number::U16),
-    ("uint8", Number::U8),
-    ("bool", Number::Bool),
-];
+/// Metadata of an opaque tensor: the types that are laid over the numbers of its parts.
+const TYPES: &str = "ztensor:types";
 
 /// Hints of this format.
 mod hint {
+    /// The generation a file is of, where it is not the first.
+    pub(super) const VERSION: &str = "ztensor:version";
+    /// What blobs are aligned to, where it is not as usual.
+    pub(super) const ALIGN: &str = "ztensor:align";
     /// How a blob was encoded, where it was not raw.
     pub(super) const ENCODING: &str = "ztensor:encoding";
-    /// Which checksum a blob had: the algorithm, or the whole text where that is not known.
+    /// Which checksum a blob had: the algorithm, or the whole text where that is not known; `none`
+    /// where it had none and others of its generation have.
     pub(super) const CHECKSUM: &str = "ztensor:checksum";
+    /// The program that wrote a file.
+    pub(super) const GENERATOR: &str = "ztensor:generator";
     /// The byte order of a blob that is kept as it is.
     pub(super) const ENDIANNESS: &str = "ztensor:data_endianness";
 }
 
+/// The numbers that every generation has.
+const NUMBERS: &[Number] = &[
+    Number::Bool,
+    Number::U8,
+    Number::U16,
+    Number::U32,
+    Number::U64,
+    Number::I8,
+    Number::I16,
+    Number::I32,
+    Number::I64,
+    Number::F16,
+    Number::Bf16,
+    Number::F32,
+    Number::F64,
+];
+
+const OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "compress",
+        when: When::Write,
+        values: "none|zstd",
+        about: "how blobs are encoded; kept as it was unless given",
+    },
+    OptionInfo {
+        name: "level",
+        when: When::Write,
+        values: "1..22",
+        about: "how hard zstd tries; 3 unless given",
+    },
+    OptionInfo {
+        name: "checksum",
+        when: When::Write,
+        values: "none|crc32c|sha256|xxh3",
+        about: "which checksum blobs get; kept as it was unless given; crc32c is for version 0.1, \
+                xxh3 for version 2, which has it unless told otherwise",
+    },
+    OptionInfo {
+        name: "align",
+        when: When::Write,
+        values: "4096|8192|16384|32768|65536",
+        about: "what blobs of version 2 are aligned to; kept as it was unless given, else 65536",
+    },
+];
+
 static INFO: Info = Info {
     name: NAME,
-    title: "machine learning weights: CBOR index, zstd, checksums",
+    title: TITLE,
     extensions: &["zt"],
-    magic: MAGIC,
-    versions: &["0.1"],
-    only_read: &[],
-    options: &[
-        OptionInfo {
-            name: "compress",
-            when: When::Write,
-            values: "none|zstd",
-            about: "how blobs are encoded; kept as it was unless given",
-        },
-        OptionInfo {
-            name: "level",
-            when: When::Write,
-            values: "1..22",
-            about: "how hard zstd tries; 3 unless given",
-        },
-        OptionInfo {
-            name: "checksum",
-            when: When::Write,
-            values: "none|crc32c|sha256",
-            about: "which checksum blobs get; kept as it was unless given",
-        },
-    ],
+    magic: v0::MAGIC,
+    versions: &["0.1", "2"],
+    only_read: &["1.0", "1.1", "1.2"],
+    options: OPTIONS,
     holds: Holds {
         names: Names::Flat,
-        numbers: &[
-            Number::Bool,
-            Number::U8,
-            Number::U16,
-            Number::U32,
-            Number::U64,
-            Number::I8,
-            Number::I16,
-            Number::I32,
-            Number::I64,
-            Number::F16,
-            Number::Bf16,
-            Number::F32,
-            Number::F64,
-        ],
+        numbers: NUMBERS,
         arities: &[Arity::Real],
         kinds: &[StorageKind::Dense, StorageKind::Sparse, StorageKind::Opaque],
         orders: &[Order::Row],
@@ -173,66 +223,91 @@ static INFO: Info = Info {
     },
 };
 
+/// What a file of each generation begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Generation {
+    /// 0.1.
+    First,
+    /// 1.0, 1.1 and 1.2.
+    Between,
+    /// 2.
+    Second,
+}
+
+impl Generation {
+    fn of(source: &Source) -> Option<Generation> {
+        let mut magic = [0; 8];
+        source.read_at(0, &mut magic).ok()?;
+        match &magic {
+            v0::MAGIC => Some(Generation::First),
+            v1::MAGIC => Some(Generation::Between),
+            v2::MAGIC => Some(Generation::Second),
+            _ => None,
+        }
+    }
+}
+
+fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    match Generation::of(source) {
+        Some(Generation::Second) => v2::read(source, how),
+        Some(Generation::Between) => v1::read(source, how),
+        // What is of no generation is told so as one of the first.
+        Some(Generation::First) | None => v0::read(source, how),
+    }
+}
+
 impl Format for ZTensor {
     fn info(&self) -> &'static Info {
         &INFO
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
-        read::read(source, how)
+        read(source, how)
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-        write::write(bundle, out, how)
+        match self.edition(bundle, how) {
+            Some(edition) => edition.write(bundle, out, how),
+            None => v0::write(bundle, out, how),
+        }
+    }
+
+    fn probe(&self, source: &Source) -> Match {
+        match Generation::of(source) {
+            Some(_) => Match::Yes,
+            None => Match::No,
+        }
+    }
+
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[&Version2]
+    }
+
+    fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        let read = bundle.hints.text(hint::VERSION);
+        match how.version.as_deref().or(read) {
+            None | Some("0.1") => None,
+            // Whatever a generation between the two has a word for, the second has one for.
+            Some(_) => Some(&Version2),
+        }
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        for (key, tensor) in bundle.entries() {
-            let mut add =
-                |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
-            for (name, value) in tensor.meta.iter() {
-                if FIELDS.contains(&name) {
-                    add(
-                        Aspect::Metadata,
-                        format!("metadata called {name}, which the format uses"),
-                    );
-                }
-                if !fits_cbor(value) {
-                    add(
-                        Aspect::Metadata,
-                        format!("metadata {name} has an integer beyond 64 bits"),
-                    );
-                }
-            }
-            if let Storage::Opaque { layout, .. } = tensor.storage()
-                && !matches!(layout.as_str(), "sparsecoo" | "sparsecsr")
-            {
-                let detail = format!("the layout {layout:?} is not one of its own");
-                add(Aspect::Skipped, detail);
-            }
-            let is_scalar = tensor.dims().is_empty();
-            if is_scalar && matches!(tensor.storage(), Storage::Sparse { .. }) {
-                add(Aspect::Sparsity, "a sparse scalar".into());
-            }
-        }
-        losses
+        v0::quirks(bundle)
     }
 }
 
-fn fits_cbor(value: &Value) -> bool {
-    match value {
-        Value::Int(number) => minicbor::data::Int::try_from(*number).is_ok(),
-        Value::List(items) => items.iter().all(fits_cbor),
-        Value::Map(pairs) => pairs
-            .iter()
-            .all(|(key, value)| fits_cbor(key) && fits_cbor(value)),
-        Value::Tag(_, item) => fits_cbor(item),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Float { .. }
-        | Value::Text(_)
-        | Value::Bytes(_)
-        | Value::Simple(_) => true,
+/// At which level blobs are compressed, if they are: as asked for, or as they were.
+fn zstd_level(options: &Options, was_compressed: bool) -> Result<Option<i32>> {
+    let chosen = options.choose("compress", &[("none", false), ("zstd", true)])?;
+    match options.get("level").unwrap_or("3").parse() {
+        Ok(level @ 1..=22) => Ok(chosen.unwrap_or(was_compressed).then_some(level)),
+        _ => Err(Error::invalid("a zstd level is a number from 1 to 22")),
     }
+}
+
+/// How many bytes all cells take; `None` if 64 bits do not count them.
+fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
+    let cells = product(sizes)?;
+    u64::try_from(cells.checked_mul(wide(width).into())?).ok()
 }

@@ -1,6 +1,7 @@
 //! Writes zTensor 0.1 as its reference program does, byte for byte.
 
-use super::{ALIGNMENT, DTYPES, MAGIC, hint, sparse};
+use super::super::{checksum, hint, zstd_level};
+use super::{ALIGNMENT, DTYPES, MAGIC, sparse};
 use crate::bundle::Bundle;
 use crate::bytes::{Algorithm, Compressor, Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
@@ -12,7 +13,11 @@ use crate::number::Numbers;
 use crate::tensor::{Storage, Tensor};
 use crate::wire::cbor::Out;
 
-pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+pub(in super::super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    if how.options.get("align").is_some() {
+        let why = "align is for version 2, which --to ztensor@2 writes";
+        return Err(Error::invalid(why));
+    }
     out.write(MAGIC)?;
     let mut index = Out::new();
     index.array(bundle.entries().len())?;
@@ -48,14 +53,7 @@ struct Blob {
 
 impl Plan {
     fn new(tensor: &Tensor, how: &WriteOptions) -> Result<Plan> {
-        let chosen = how
-            .options
-            .choose("compress", &[("none", false), ("zstd", true)])?;
         let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
-        let level = match how.options.get("level").unwrap_or("3").parse() {
-            Ok(level @ 1..=22) => level,
-            _ => return Err(Error::invalid("a zstd level is a number from 1 to 22")),
-        };
         let algorithms = [
             ("none", None),
             ("crc32c", Some(Algorithm::Crc32c)),
@@ -69,7 +67,7 @@ impl Plan {
             _ => None,
         };
         Ok(Plan {
-            level: chosen.unwrap_or(was).then_some(level),
+            level: zstd_level(&how.options, was)?,
             checksum: asked.unwrap_or_else(|| known.and_then(|(_, algorithm)| *algorithm)),
             kept_checksum,
         })
@@ -115,7 +113,7 @@ impl Plan {
         let size = out.at().saturating_sub(offset);
         let computed = out.take_digest();
         let checksum = match (self.checksum, computed) {
-            (Some(algorithm), Some(digest)) => Some(checksum_text(algorithm, &digest)),
+            (Some(algorithm), Some(digest)) => Some(checksum::text(algorithm, &digest)),
             _ if encoding == "raw" => self.kept_checksum.clone(),
             _ => None,
         };
@@ -137,19 +135,6 @@ fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Re
         compressor.push(piece, out)
     })?;
     compressor.finish(out)
-}
-
-fn checksum_text(algorithm: Algorithm, digest: &[u8]) -> String {
-    match algorithm {
-        Algorithm::Crc32 | Algorithm::Crc32c => {
-            let digits: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
-            format!("crc32c:0x{digits}")
-        }
-        Algorithm::Sha256 => {
-            let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("sha256:{digits}")
-        }
-    }
 }
 
 /// Writes the map of a tensor: an open one with its keys in the order of the reference.

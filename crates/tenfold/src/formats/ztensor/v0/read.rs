@@ -4,22 +4,24 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{ALIGNMENT, DTYPES, MAGIC, NAME, hint, sparse};
+use super::super::blobs::Blobs;
+use super::super::{NAME, checksum, dense_len, hint, index};
+use super::{ALIGNMENT, COORDINATES, DTYPES, MAGIC, ROWS, sparse};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Digest, Endian, Filter, Scan, Source, wide};
+use crate::bytes::{Bytes, Digest, Endian, Filter, Scan, Source, wide};
 use crate::error::Result;
-use crate::format::{Mode, ReadOptions};
+use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
-use crate::tensor::{Dim, Order, Storage, Tensor, product};
+use crate::tensor::{Dim, Order, Storage, Tensor};
 use crate::wire::cbor::Items;
 
-pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut bundle = Bundle::new();
-    let index = find_index(source, how, &mut bundle)?;
+    let index = index::find(source, MAGIC, 0, how, &mut bundle)?;
     if index.is_empty() {
         return Ok(bundle);
     }
@@ -30,53 +32,23 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         source,
         limits: &how.limits,
         items,
-        blobs: Vec::new(),
+        blobs: Blobs::new(),
         bundle,
     };
     reader.entries(index.start)?;
-    reader.check_overlaps()?;
-    reader.bundle.note_duplicates();
-    Ok(reader.bundle)
-}
-
-/// Where the index lies.
-fn find_index(source: &Source, how: &ReadOptions, bundle: &mut Bundle) -> Result<Range<u64>> {
-    let mut scan = Scan::new(source, NAME);
-    if scan.take(wide(MAGIC.len()))? != MAGIC {
-        return scan.fail_at(0, "the magic is not ZTEN0001");
-    }
-    let end = source.len().saturating_sub(8);
-    if end < wide(MAGIC.len()) {
-        return scan.fail("the file ends before the size of its index");
-    }
-    scan.seek(end)?;
-    let size = scan.u64(Endian::Little)?;
-    let start = end
-        .checked_sub(size)
-        .filter(|start| *start >= wide(MAGIC.len()));
-    let Some(start) = start else {
-        return scan.fail_at(
-            end,
-            format!("an index of {size} bytes is longer than the file"),
-        );
-    };
-    if size == 0 {
-        let text = "the index has no bytes, an empty array was expected";
-        match how.mode {
-            Mode::Strict => return scan.fail_at(end, text),
-            Mode::Lenient => bundle.note(Note::new(NoteKind::Lenient, text).at(end)),
-        }
-    }
-    how.limits.check_header(size)?;
-    Ok(start..end)
+    let Reader {
+        blobs, mut bundle, ..
+    } = reader;
+    blobs.note_shared(&mut bundle)?;
+    bundle.note_duplicates();
+    Ok(bundle)
 }
 
 struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
     items: Items<'a>,
-    /// The runs of all blobs that have bytes, and the name each belongs to.
-    blobs: Vec<(Range<u64>, Key)>,
+    blobs: Blobs<Key>,
     bundle: Bundle,
 }
 
@@ -229,7 +201,7 @@ impl Reader<'_> {
             (_, encoding, _) if !matches!(encoding, "raw" | "zstd") => {
                 Some(format!("the encoding {encoding:?} is unknown"))
             }
-            (_, _, layout) if !matches!(layout, "dense" | "sparsecoo" | "sparsecsr") => {
+            (_, _, layout) if !matches!(layout, "dense" | COORDINATES | ROWS) => {
                 Some(format!("the layout {layout:?} is unknown"))
             }
             _ => None,
@@ -242,9 +214,7 @@ impl Reader<'_> {
             let why = format!("a blob of {size} bytes at {offset} reaches into the index");
             return self.items.fail_at(offset_at, why);
         };
-        if size > 0 {
-            self.blobs.push((offset..end, key.clone()));
-        }
+        self.blobs.add(offset..end, key.clone());
         if let Some(text) = unknown {
             self.bundle
                 .note(Note::new(NoteKind::Skipped, text).on(&key).at(at));
@@ -392,81 +362,17 @@ impl Reader<'_> {
         hints: &mut Meta,
     ) -> Option<Digest> {
         let (text, at) = field?;
-        if let Some(digest) = parse_checksum(text) {
-            let algorithm = match digest.algorithm {
-                Algorithm::Crc32c => "crc32c",
-                Algorithm::Sha256 => "sha256",
-                // No checksum of this format.
-                Algorithm::Crc32 => return None,
-            };
-            hints.set(hint::CHECKSUM, algorithm);
+        if let Some(digest) = checksum::parse(text) {
+            hints.set(hint::CHECKSUM, checksum::name(digest.algorithm));
             return Some(digest);
         }
         hints.set(hint::CHECKSUM, text.as_str());
-        let note = format!("the checksum {text:?} is of an unknown kind and was not compared");
-        self.bundle
-            .note(Note::new(NoteKind::UnknownChecksum, note).on(key).at(*at));
+        let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
+        self.bundle.note(note.on(key).at(*at));
         None
-    }
-
-    /// Blobs are the same run or apart.
-    fn check_overlaps(&mut self) -> Result<()> {
-        self.blobs.sort_by_key(|(run, _)| (run.start, run.end));
-        let mut notes = Vec::new();
-        for pair in self.blobs.windows(2) {
-            let [(first, first_key), (second, key)] = pair else {
-                continue;
-            };
-            if first == second {
-                let text = format!("its bytes are also those of {first_key}");
-                notes.push(
-                    Note::new(NoteKind::SharedBytes, text)
-                        .on(key)
-                        .at(second.start),
-                );
-            } else if second.start < first.end {
-                let why = format!("the blobs of {first_key} and {key} overlap");
-                return self.items.fail_at(second.start, why);
-            }
-        }
-        notes.into_iter().for_each(|note| self.bundle.note(note));
-        Ok(())
     }
 }
 
 fn set<T>(field: &mut Field<T>, value: T, at: u64) -> bool {
     field.replace((value, at)).is_none()
-}
-
-fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
-    let cells = product(sizes)?;
-    u64::try_from(cells.checked_mul(wide(width).into())?).ok()
-}
-
-fn parse_checksum(text: &str) -> Option<Digest> {
-    let (algorithm, digits, count) = if let Some(digits) = text.strip_prefix("crc32c:0x") {
-        (Algorithm::Crc32c, digits, 8)
-    } else {
-        (Algorithm::Sha256, text.strip_prefix("sha256:")?, 64)
-    };
-    if digits.len() != count || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    let value = |digit: &u8| {
-        char::from(*digit)
-            .to_digit(16)
-            .and_then(|n| u8::try_from(n).ok())
-    };
-    let pairs = digits.as_bytes().chunks_exact(2);
-    let expected: Option<Vec<u8>> = pairs
-        .map(|pair| match pair {
-            [high, low] => Some(value(high)? << 4 | value(low)?),
-            _ => None,
-        })
-        .collect();
-    Some(Digest {
-        algorithm,
-        expected: expected?,
-        over: None,
-    })
 }

@@ -1,6 +1,7 @@
 //! The sparse layouts that the programs know and the page does not.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::{COORDINATES, PART, ROWS};
 use crate::bytes::{Bytes, Endian, Extent, Sink, Source, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -28,7 +29,7 @@ pub(super) fn read(
     let is_plain = is_raw && blob.digest().is_none();
     let found = match layout {
         _ if !is_plain => None,
-        "sparsecoo" => blob_part.coordinates(sizes)?,
+        COORDINATES => blob_part.coordinates(sizes)?,
         _ => blob_part.rows(sizes)?,
     };
     if let Some(storage) = found {
@@ -41,7 +42,7 @@ pub(super) fn read(
     };
     Ok(Storage::Opaque {
         layout: layout.into(),
-        parts: vec![("data".into(), values)],
+        parts: vec![(PART.into(), values)],
     })
 }
 
@@ -163,7 +164,7 @@ pub(super) fn write(
         write_indices(starts, out)?;
         write_indices(columns, out)?;
         values.write(out, endian)?;
-        return Ok("sparsecsr");
+        return Ok(ROWS);
     }
     let mut value_bytes = Vec::new();
     tensor.for_each_cell(limits, &mut |cell| {
@@ -180,7 +181,7 @@ pub(super) fn write(
         }
         out.write(&value_bytes)
     })?;
-    Ok("sparsecoo")
+    Ok(COORDINATES)
 }
 
 /// Writes indices of any width as u64.

@@ -1,0 +1,66 @@
+//! That no blob reaches into another.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use crate::bundle::Bundle;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::note::{Note, NoteKind};
+
+/// The runs of all blobs that have bytes, and what each belongs to.
+pub(super) struct Blobs<T>(Vec<(Range<u64>, T)>);
+
+/// Two that have the same run.
+pub(super) struct Shared<T> {
+    pub(super) first: T,
+    pub(super) second: T,
+    pub(super) at: u64,
+}
+
+impl<T: Display + Clone> Blobs<T> {
+    pub(super) fn new() -> Self {
+        Blobs(Vec::new())
+    }
+
+    pub(super) fn add(&mut self, run: Range<u64>, owner: T) {
+        if !run.is_empty() {
+            self.0.push((run, owner));
+        }
+    }
+
+    /// The blobs that are the same run, in the order of the file; fails if two overlap in part.
+    pub(super) fn shared(mut self) -> Result<Vec<Shared<T>>> {
+        self.0.sort_by_key(|(run, _)| (run.start, run.end));
+        let mut shared = Vec::new();
+        for pair in self.0.windows(2) {
+            let [(run, first), (next, second)] = pair else {
+                continue;
+            };
+            if run == next {
+                shared.push(Shared {
+                    first: first.clone(),
+                    second: second.clone(),
+                    at: next.start,
+                });
+            } else if next.start < run.end {
+                let why = format!("the blobs of {first} and {second} overlap");
+                return Err(Error::malformed(next.start, why));
+            }
+        }
+        Ok(shared)
+    }
+}
+
+impl Blobs<Key> {
+    /// Notes the tensors that share their bytes; fails if two blobs overlap in part.
+    pub(super) fn note_shared(self, bundle: &mut Bundle) -> Result<()> {
+        for shared in self.shared()? {
+            let text = format!("its bytes are also those of {}", shared.first);
+            let note = Note::new(NoteKind::SharedBytes, text);
+            bundle.note(note.on(&shared.second).at(shared.at));
+        }
+        Ok(())
+    }
+}

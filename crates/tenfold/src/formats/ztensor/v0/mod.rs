@@ -1,0 +1,112 @@
+//! Generation 0.1: one blob a tensor, and a list of maps that describes them.
+
+mod read;
+mod sparse;
+mod write;
+
+pub(super) use read::read;
+pub(super) use write::write;
+
+use crate::bundle::Bundle;
+use crate::error::{Aspect, Loss};
+use crate::meta::Value;
+use crate::number::{Number, Numbers};
+use crate::tensor::Storage;
+
+pub(super) const MAGIC: &[u8; 8] = b"ZTEN0001";
+const ALIGNMENT: u64 = 64;
+
+/// The sparse layouts, which the programs know and the page does not.
+const COORDINATES: &str = "sparsecoo";
+const ROWS: &str = "sparsecsr";
+/// What the one part of an opaque tensor is called.
+const PART: &str = "data";
+
+/// The fields of a tensor's map that are not the user's own.
+const FIELDS: &[&str] = &[
+    "name",
+    "offset",
+    "size",
+    "dtype",
+    "layout",
+    "shape",
+    "encoding",
+    "data_endianness",
+    "checksum",
+];
+
+/// What the format calls the number types.
+pub(super) const DTYPES: &[(&str, Number)] = &[
+    ("float64", Number::F64),
+    ("float32", Number::F32),
+    ("float16", Number::F16),
+    ("bfloat16", Number::Bf16),
+    ("int64", Number::I64),
+    ("int32", Number::I32),
+    ("int16", Number::I16),
+    ("int8", Number::I8),
+    ("uint64", Number::U64),
+    ("uint32", Number::U32),
+    ("uint16", Number::U16),
+    ("uint8", Number::U8),
+    ("bool", Number::Bool),
+];
+
+/// What it cannot hold of a bundle.
+pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for (key, tensor) in bundle.entries() {
+        let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
+        for (name, value) in tensor.meta.iter() {
+            if FIELDS.contains(&name) {
+                add(
+                    Aspect::Metadata,
+                    format!("metadata called {name}, which the format uses"),
+                );
+            }
+            if !fits_cbor(value) {
+                add(
+                    Aspect::Metadata,
+                    format!("metadata {name} has an integer beyond 64 bits"),
+                );
+            }
+        }
+        match tensor.storage() {
+            Storage::Sparse { .. } if tensor.dims().is_empty() => {
+                add(Aspect::Sparsity, "a sparse scalar".into());
+            }
+            Storage::Opaque { layout, parts } if !is_own(layout, parts) => {
+                add(
+                    Aspect::Skipped,
+                    format!("the layout {layout:?} is not one of its own"),
+                );
+            }
+            _ => {}
+        }
+    }
+    losses
+}
+
+/// Whether bytes that are kept are such as a file of this generation has them.
+fn is_own(layout: &str, parts: &[(String, Numbers)]) -> bool {
+    let is_bytes = |part: &Numbers| part.number == Number::U8;
+    let has_one = matches!(parts, [(name, part)] if name == PART && is_bytes(part));
+    has_one && [COORDINATES, ROWS].contains(&layout)
+}
+
+fn fits_cbor(value: &Value) -> bool {
+    match value {
+        Value::Int(number) => minicbor::data::Int::try_from(*number).is_ok(),
+        Value::List(items) => items.iter().all(fits_cbor),
+        Value::Map(pairs) => pairs
+            .iter()
+            .all(|(key, value)| fits_cbor(key) && fits_cbor(value)),
+        Value::Tag(_, item) => fits_cbor(item),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Float { .. }
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Simple(_) => true,
+    }
+}

@@ -1,0 +1,282 @@
+//! Makes tensors of what the index of a file says.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::super::blobs::Blobs;
+use super::super::object::{self, Layout, Misfit};
+use super::super::types::{Type, stored};
+use super::super::v0::DTYPES;
+use super::super::{NAME, checksum, dense_len, hint, index};
+use super::manifest::{Component, Manifest, Object, Reader};
+use super::{ALIGNMENT, MAGIC};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Digest, Filter, Scan, Source, wide};
+use crate::error::{Error, Result};
+use crate::format::{Mode, ReadOptions};
+use crate::key::Key;
+use crate::meta::Meta;
+use crate::note::{Note, NoteKind};
+use crate::number::Number;
+use crate::wire::cbor::Items;
+
+pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let is_1_0 = !ends_with_magic(source);
+    let after = if is_1_0 { 0 } else { wide(MAGIC.len()) };
+    let mut bundle = Bundle::new();
+    let index = index::find(source, MAGIC, after, how, &mut bundle)?;
+    let mut manifest = Manifest::default();
+    if !index.is_empty() {
+        let len = index.end.saturating_sub(index.start);
+        let bytes = Scan::part(source, NAME, index.clone()).take(len)?;
+        let items = Items::new(&bytes, index.start, NAME, &how.limits);
+        let limits = &how.limits;
+        manifest = Reader { items, limits }.manifest()?;
+    }
+    let version = version(&manifest, is_1_0, index.start)?;
+    bundle.hints.set(hint::VERSION, version);
+    if let Some(generator) = &manifest.generator {
+        bundle.hints.set(hint::GENERATOR, generator.as_str());
+    }
+    bundle.meta = manifest.attributes;
+    let mut maker = Maker {
+        source,
+        how,
+        is_1_0,
+        index_start: index.start,
+        blobs: Blobs::new(),
+        bundle,
+    };
+    for object in manifest.objects {
+        maker.object(object)?;
+    }
+    let Maker {
+        blobs, mut bundle, ..
+    } = maker;
+    blobs.note_shared(&mut bundle)?;
+    bundle.note_duplicates();
+    Ok(bundle)
+}
+
+/// Only generation 1.0 does not end with what it begins with.
+fn ends_with_magic(source: &Source) -> bool {
+    let mut end = [0; 8];
+    let at = source.len().checked_sub(wide(MAGIC.len()));
+    at.is_some_and(|at| source.read_at(at, &mut end).is_ok()) && end == *MAGIC
+}
+
+/// Which of the generations a file is of.
+fn version(manifest: &Manifest, is_1_0: bool, at: u64) -> Result<&'static str> {
+    let text = manifest.version.as_deref();
+    match text {
+        _ if is_1_0 => Ok("1.0"),
+        Some(text) if text.starts_with("1.1") => Ok("1.1"),
+        // What is later and says that it is compatible is read as the latest.
+        Some(text) if text.starts_with("1.") => Ok("1.2"),
+        None => Ok("1.1"),
+        Some(text) => {
+            let why = format!("the index is of version {text:?}, 1.1 or 1.2 was expected");
+            Err(Error::malformed(at, why))
+        }
+    }
+}
+
+struct Maker<'a> {
+    source: &'a Source,
+    how: &'a ReadOptions,
+    is_1_0: bool,
+    index_start: u64,
+    blobs: Blobs<Key>,
+    bundle: Bundle,
+}
+
+/// Why a tensor is left out.
+struct Unknown {
+    at: u64,
+    why: String,
+}
+
+/// What is left out, or read.
+type Known<T> = std::result::Result<T, Unknown>;
+
+impl Maker<'_> {
+    fn object(&mut self, mut object: Object) -> Result<()> {
+        let key = Key::flat(std::mem::take(&mut object.name));
+        let Some(sizes) = object.shape.take() else {
+            return Err(Error::malformed(object.at, "the object has no shape"));
+        };
+        let layout = object.format.take().unwrap_or_else(|| "dense".into());
+        object.components.sort_by(|a, b| a.role.cmp(&b.role));
+        let mut found = object::Object {
+            layout,
+            shape_at: object.shape_at,
+            sizes,
+            parts: Vec::new(),
+        };
+        let mut hints = Meta::new();
+        for component in &object.components {
+            let bytes = self.blob(component, &key)?;
+            let part = self.part(component, bytes, &object, &found, &key, &mut hints)?;
+            match part {
+                Ok(part) => found.parts.push(part),
+                Err(Unknown { at, why }) => {
+                    let note = Note::new(NoteKind::Skipped, why);
+                    self.bundle.note(note.on(&key).at(at));
+                    return Ok(());
+                }
+            }
+        }
+        let malformed = |misfit: Misfit| Error::malformed(misfit.at, misfit.why);
+        let limits = &self.how.limits;
+        let mut tensor = match found.layout.as_str() {
+            "dense" => found.tensor(Layout::Dense, limits).map_err(malformed)?,
+            name => {
+                let layout = match name {
+                    "sparse_csr" => Layout::Rows,
+                    "sparse_coo" => Layout::Coordinates,
+                    _ => Layout::Other,
+                };
+                // Sparse parts that do not fit are kept as they are.
+                let tensor = found.tensor(layout, limits);
+                tensor.or_else(|_| found.opaque(name)).map_err(malformed)?
+            }
+        };
+        if !object::describe(&mut tensor, object.attributes) {
+            let text = "an attribute has the name that the types of its parts go by";
+            let note = Note::new(NoteKind::Skipped, text).on(&key);
+            self.bundle.note(note.at(object.at));
+            return Ok(());
+        }
+        tensor.hints = hints;
+        self.bundle.push(key, tensor);
+        Ok(())
+    }
+
+    /// The stored bytes of a component, which lie between the magic and the index.
+    fn blob(&mut self, component: &Component, key: &Key) -> Result<Bytes> {
+        let missing = |what: &str| {
+            let why = format!("the component has no {what}");
+            Error::malformed(component.at, why)
+        };
+        let offset = component.offset.ok_or_else(|| missing("offset"))?;
+        let len = component.len.ok_or_else(|| missing("length"))?;
+        let at = component.offset_at;
+        if offset < wide(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
+            let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
+            if offset < wide(MAGIC.len()) || self.how.mode == Mode::Strict {
+                return Err(Error::malformed(at, why));
+            }
+            self.bundle
+                .note(Note::new(NoteKind::Lenient, why).on(key).at(at));
+        }
+        let end = offset.checked_add(len);
+        let Some(end) = end.filter(|end| *end <= self.index_start) else {
+            let why = format!("a blob of {len} bytes at {offset} reaches into the index");
+            return Err(Error::malformed(at, why));
+        };
+        self.blobs.add(offset..end, key.clone());
+        Bytes::run(self.source, offset..end)
+    }
+
+    /// A component as a part, unless something of it is not known.
+    fn part(
+        &mut self,
+        component: &Component,
+        blob: Bytes,
+        object: &Object,
+        found: &object::Object,
+        key: &Key,
+        hints: &mut Meta,
+    ) -> Result<Known<object::Part>> {
+        let at = component.at;
+        let number = match self.number(component, object) {
+            Ok(number) => number,
+            Err(why) => return Ok(Err(Unknown { at, why })),
+        };
+        let blob = blob.with_digest(self.digest(component, key, hints));
+        let bytes = match component.encoding.as_deref() {
+            None | Some("raw") => blob,
+            Some("zstd") => {
+                hints.set(hint::ENCODING, "zstd");
+                let decoded = self.decoded_len(component, &blob, found, number)?;
+                self.how.limits.check_ratio(blob.stored_len(), decoded)?;
+                blob.filtered(Filter::Zstd { decoded })
+            }
+            Some(encoding) => {
+                let why = format!("the encoding {encoding:?} is unknown");
+                return Ok(Err(Unknown { at, why }));
+            }
+        };
+        Ok(Ok(object::Part {
+            name: component.role.clone(),
+            at,
+            number,
+            type_name: component.type_name.clone(),
+            bytes,
+        }))
+    }
+
+    /// The numbers of a component, or what is wrong with their name.
+    fn number(
+        &self,
+        component: &Component,
+        object: &Object,
+    ) -> std::result::Result<Number, String> {
+        if self.is_1_0 {
+            // Indices have no type of their own there.
+            if matches!(component.role.as_str(), "indices" | "indptr" | "coords") {
+                return Ok(Number::U64);
+            }
+            let name = object.dtype.as_deref().unwrap_or_default();
+            let found = DTYPES.iter().find(|(known, _)| *known == name);
+            return match found {
+                Some((_, number)) => Ok(*number),
+                None => Err(format!("the dtype {name:?} is unknown")),
+            };
+        }
+        match component.dtype.as_deref().unwrap_or_default() {
+            "bool" => Ok(Number::Bool),
+            name => stored(name).ok_or_else(|| format!("the dtype {name:?} is unknown")),
+        }
+    }
+
+    /// How many bytes a compressed component becomes. Where neither it nor its shape says so, it has
+    /// to be decoded to know.
+    fn decoded_len(
+        &self,
+        component: &Component,
+        blob: &Bytes,
+        found: &object::Object,
+        number: Number,
+    ) -> Result<u64> {
+        if let Some(len) = component.decoded_len {
+            return Ok(len);
+        }
+        let is_typed = component
+            .type_name
+            .as_deref()
+            .and_then(Type::named)
+            .is_some();
+        if found.layout == "dense" && !is_typed {
+            return dense_len(&found.sizes, number.width()).ok_or_else(|| {
+                let why = "the shape has more bytes than 64 bits count";
+                Error::malformed(found.shape_at, why)
+            });
+        }
+        blob.zstd_len(&self.how.limits)
+    }
+
+    /// The checksum to compare; one of another kind is noted.
+    fn digest(&mut self, component: &Component, key: &Key, hints: &mut Meta) -> Option<Digest> {
+        let (text, at) = component.digest.as_ref()?;
+        // Here the programs take either case for the x.
+        let found = checksum::parse(&text.replacen("crc32c:0X", "crc32c:0x", 1));
+        match &found {
+            Some(digest) => hints.set(hint::CHECKSUM, checksum::name(digest.algorithm)),
+            None => {
+                let text = checksum::unknown(text);
+                let note = Note::new(NoteKind::UnknownChecksum, text);
+                self.bundle.note(note.on(key).at(*at));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,102 @@
+//! The last 40 bytes of a file, which say where its description is.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::ops::Range;
+
+use super::super::NAME;
+use super::LEAST_ALIGNMENT;
+use crate::bytes::{Endian::Little, Scan, Source, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// What a file begins and ends with.
+pub(in super::super) const MAGIC: &[u8; 8] = b"\x89ZT2\r\n\x1a\n";
+/// The length of the footer.
+const LEN: u64 = 40;
+const VERSION: u32 = 2;
+/// The longest description.
+const MOST: u64 = 1 << 30;
+
+/// Where the description of a file is.
+pub(super) struct Footer {
+    pub(super) manifest: Range<u64>,
+    hash: u64,
+}
+
+impl Footer {
+    /// Where the footer of a file begins: blobs end before it.
+    pub(super) fn start(len: u64) -> u64 {
+        len.saturating_sub(LEN)
+    }
+
+    pub(super) fn read(source: &Source) -> Result<Footer> {
+        let mut scan = Scan::new(source, NAME);
+        if scan.array()? != *MAGIC {
+            return scan.fail_at(0, "the magic is not \\x89ZT2\\r\\n\\x1a\\n");
+        }
+        let start = Footer::start(source.len());
+        if start < wide(MAGIC.len()) {
+            return scan.fail("the file ends before its footer");
+        }
+        scan.seek(start)?;
+        let offset = scan.u64(Little)?;
+        let len = scan.u64(Little)?;
+        let hash = scan.u64(Little)?;
+        let version_at = scan.at();
+        let version = scan.u32(Little)?;
+        scan.skip(4)?; // reserved, and to be ignored
+        let magic_at = scan.at();
+        if scan.array()? != *MAGIC {
+            return scan.fail_at(magic_at, "the magic at the end is not that at the start");
+        }
+        if version != VERSION {
+            return scan.fail_at(version_at, format!("version {version}, not {VERSION}"));
+        }
+        if len > MOST {
+            let why = format!("a description of {len} bytes, more than 1 GiB");
+            return scan.fail_at(start.saturating_add(8), why);
+        }
+        if len == 0 && (offset, hash) != (0, 0) {
+            return scan.fail_at(start, "a place for a description of no bytes");
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= start);
+        let Some(end) = end else {
+            let why = format!("a description of {len} bytes at {offset} reaches into the footer");
+            return scan.fail_at(start, why);
+        };
+        if len > 0 && (offset == 0 || !offset.is_multiple_of(LEAST_ALIGNMENT)) {
+            let why = format!("a description at {offset}, no multiple of {LEAST_ALIGNMENT}");
+            return scan.fail_at(start, why);
+        }
+        let manifest = offset..end;
+        Ok(Footer { manifest, hash })
+    }
+
+    /// The description, after its checksum was compared.
+    pub(super) fn manifest(&self, source: &Source, limits: &Limits) -> Result<Vec<u8>> {
+        let len = self.manifest.end.saturating_sub(self.manifest.start);
+        limits.check_header(len)?;
+        let bytes = Scan::part(source, NAME, self.manifest.clone()).take(len)?;
+        let found = xxhash_rust::xxh3::xxh3_64(&bytes);
+        if found == self.hash {
+            return Ok(bytes);
+        }
+        let why = format!(
+            "the checksum of the description is {:016x}, its bytes have {found:016x}",
+            self.hash
+        );
+        Err(Error::malformed(self.manifest.start, why))
+    }
+
+    /// The footer of a description that begins at `offset`.
+    pub(super) fn bytes(offset: u64, manifest: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(wide(manifest.len()).to_le_bytes());
+        bytes.extend(xxhash_rust::xxh3::xxh3_64(manifest).to_le_bytes());
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(MAGIC);
+        bytes
+    }
+}

@@ -1,0 +1,315 @@
+//! The description of a file: what its CBOR says, before anything is made of it.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use super::super::NAME;
+use super::{LEVELS, MOST_DIMS, is_name};
+use crate::bytes::wide;
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::meta::{Meta, Value};
+use crate::wire::cbor::Items;
+use crate::wire::deterministic;
+
+/// All of it.
+#[derive(Default)]
+pub(super) struct Manifest<'a> {
+    pub(super) objects: Vec<Object<'a>>,
+    pub(super) attributes: Meta,
+    pub(super) shards: Vec<Shard<'a>>,
+    /// Keys that have no meaning here, and where they stand.
+    pub(super) ignored: Vec<(String, u64)>,
+}
+
+/// Another file that parts may lie in.
+pub(super) struct Shard<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) size: u64,
+    pub(super) at: u64,
+}
+
+pub(super) struct Object<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) at: u64,
+    pub(super) shape: Vec<u64>,
+    pub(super) shape_at: u64,
+    pub(super) layout: Cow<'a, str>,
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) attributes: Meta,
+}
+
+pub(super) struct Part<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) at: u64,
+    pub(super) dtype: Cow<'a, str>,
+    pub(super) type_name: Option<Cow<'a, str>>,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) blob_at: u64,
+    pub(super) shard: Option<Cow<'a, str>>,
+    pub(super) encoding: Option<Cow<'a, str>>,
+    pub(super) decoded_len: Option<u64>,
+    pub(super) digest: Option<(Cow<'a, str>, u64)>,
+}
+
+/// Reads the description that lies at `base`.
+pub(super) fn read<'a>(bytes: &'a [u8], base: u64, limits: &'a Limits) -> Result<Manifest<'a>> {
+    deterministic::check(bytes, base, NAME, LEVELS)?;
+    let mut reader = Reader {
+        items: Items::new(bytes, base, NAME, limits),
+        limits,
+        ignored: Vec::new(),
+    };
+    let mut manifest = reader.manifest()?;
+    manifest.ignored = reader.ignored;
+    Ok(manifest)
+}
+
+struct Reader<'a> {
+    items: Items<'a>,
+    limits: &'a Limits,
+    ignored: Vec<(String, u64)>,
+}
+
+impl<'a> Reader<'a> {
+    fn manifest(&mut self) -> Result<Manifest<'a>> {
+        let at = self.items.at();
+        let mut manifest = Manifest::default();
+        let mut objects = None;
+        let mut left = self.items.map("the map of a description")?;
+        while self.items.more(&mut left)? {
+            let key_at = self.items.at();
+            match &*self.items.word("a key that is text")? {
+                "objects" => objects = Some(self.objects()?),
+                "attributes" => manifest.attributes = self.attributes()?,
+                "shards" => manifest.shards = self.shards()?,
+                other => self.ignore(other, key_at)?,
+            }
+        }
+        match objects {
+            Some(objects) => manifest.objects = objects,
+            None => return self.items.fail_at(at, "the description has no objects"),
+        }
+        Ok(manifest)
+    }
+
+    /// Passes over the value of a key that has no meaning.
+    fn ignore(&mut self, key: &str, at: u64) -> Result<()> {
+        self.items.value()?;
+        self.ignored.push((key.to_owned(), at));
+        Ok(())
+    }
+
+    fn name(&mut self, what: &str) -> Result<Cow<'a, str>> {
+        let at = self.items.at();
+        let name = self.items.word(what)?;
+        match is_name(&name) {
+            true => Ok(name),
+            false => {
+                let why = format!("{what} has 1 to 1024 bytes and none that is zero");
+                self.items.fail_at(at, why)
+            }
+        }
+    }
+
+    fn objects(&mut self) -> Result<Vec<Object<'a>>> {
+        let mut objects = Vec::new();
+        let mut left = self.items.map("a map of objects")?;
+        while self.items.more(&mut left)? {
+            let at = self.items.at();
+            let name = self.name("the name of an object")?;
+            objects.push(self.object(name, at)?);
+            self.limits.check_tensors(wide(objects.len()))?;
+        }
+        Ok(objects)
+    }
+
+    fn object(&mut self, name: Cow<'a, str>, at: u64) -> Result<Object<'a>> {
+        let (mut shape, mut layout, mut parts) = (None, None, Vec::new());
+        let mut attributes = Meta::new();
+        let mut left = self.items.map("the map of an object")?;
+        while self.items.more(&mut left)? {
+            let key_at = self.items.at();
+            let key = self.items.word("a key that is text")?;
+            let value_at = self.items.at();
+            match &*key {
+                "shape" => shape = Some((self.shape()?, value_at)),
+                "layout" => layout = Some(self.items.word("a layout that is text")?),
+                "parts" => parts = self.parts()?,
+                "attributes" => attributes = self.attributes()?,
+                other => self.ignore(other, key_at)?,
+            }
+        }
+        let Some((shape, shape_at)) = shape else {
+            return self.missing(at, "the object", "shape");
+        };
+        let Some(layout) = layout else {
+            return self.missing(at, "the object", "layout");
+        };
+        if parts.is_empty() {
+            return self.missing(at, "the object", "parts");
+        }
+        Ok(Object {
+            name,
+            at,
+            shape,
+            shape_at,
+            layout,
+            parts,
+            attributes,
+        })
+    }
+
+    fn missing<T>(&self, at: u64, whose: &str, what: &str) -> Result<T> {
+        self.items.fail_at(at, format!("{whose} has no {what}"))
+    }
+
+    fn shape(&mut self) -> Result<Vec<u64>> {
+        let at = self.items.at();
+        let mut left = self.items.array("a shape that is an array")?;
+        let mut sizes = Vec::new();
+        let mut cells = Some(1_u64);
+        while self.items.more(&mut left)? {
+            let size = self.items.u64("a size of a dimension")?;
+            sizes.push(size);
+            cells = cells.and_then(|cells| cells.checked_mul(size));
+            if wide(sizes.len()) > MOST_DIMS {
+                let why = format!("more than {MOST_DIMS} dimensions");
+                return self.items.fail_at(at, why);
+            }
+        }
+        self.limits.check_ndim(wide(sizes.len()))?;
+        match cells {
+            Some(_) => Ok(sizes),
+            None => self
+                .items
+                .fail_at(at, "the shape has more cells than 64 bits count"),
+        }
+    }
+
+    fn attributes(&mut self) -> Result<Meta> {
+        let mut pairs: Vec<(String, Value)> = Vec::new();
+        let mut left = self.items.map("attributes that are a map")?;
+        while self.items.more(&mut left)? {
+            let name = self.name("the name of an attribute")?.into_owned();
+            pairs.push((name, self.items.value()?));
+        }
+        // The keys were seen to rise.
+        Ok(Meta::of_unique(pairs))
+    }
+
+    fn parts(&mut self) -> Result<Vec<Part<'a>>> {
+        let mut parts = Vec::new();
+        let mut left = self.items.map("a map of parts")?;
+        while self.items.more(&mut left)? {
+            let at = self.items.at();
+            let name = self.name("the name of a part")?;
+            parts.push(self.part(name, at)?);
+        }
+        Ok(parts)
+    }
+
+    fn part(&mut self, name: Cow<'a, str>, at: u64) -> Result<Part<'a>> {
+        let (mut dtype, mut blob) = (None, None);
+        let mut part = Part {
+            name,
+            at,
+            dtype: Cow::Borrowed(""),
+            type_name: None,
+            offset: 0,
+            len: 0,
+            blob_at: at,
+            shard: None,
+            encoding: None,
+            decoded_len: None,
+            digest: None,
+        };
+        let mut left = self.items.map("the map of a part")?;
+        while self.items.more(&mut left)? {
+            let key_at = self.items.at();
+            let key = self.items.word("a key that is text")?;
+            let value_at = self.items.at();
+            let items = &mut self.items;
+            match &*key {
+                "dtype" => dtype = Some(items.word("a dtype that is text")?),
+                "blob" => blob = Some((self.blob()?, value_at)),
+                "type" => part.type_name = Some(items.word("a type that is text")?),
+                "shard" => part.shard = Some(items.word("a shard that is text")?),
+                "encoding" => part.encoding = Some(items.word("an encoding that is text")?),
+                "decoded_length" => part.decoded_len = Some(items.u64("a decoded length")?),
+                "digest" => {
+                    part.digest = Some((items.word("a digest that is text")?, value_at));
+                }
+                other => self.ignore(other, key_at)?,
+            }
+        }
+        let Some(dtype) = dtype else {
+            return self.missing(at, "the part", "dtype");
+        };
+        let Some(((offset, len), blob_at)) = blob else {
+            return self.missing(at, "the part", "blob");
+        };
+        (part.dtype, part.offset, part.len, part.blob_at) = (dtype, offset, len, blob_at);
+        if part.encoding.is_some() != part.decoded_len.is_some() {
+            let why = "an encoding and a decoded length, one without the other";
+            return self.items.fail_at(at, why);
+        }
+        Ok(part)
+    }
+
+    /// Where a blob is, and how long.
+    fn blob(&mut self) -> Result<(u64, u64)> {
+        let at = self.items.at();
+        let mut left = self.items.array("a blob that is an array")?;
+        let mut numbers = Vec::new();
+        while numbers.len() < 3 && self.items.more(&mut left)? {
+            numbers.push(self.items.u64("an offset or a length")?);
+        }
+        match numbers.as_slice() {
+            [offset, len] => Ok((*offset, *len)),
+            _ => self
+                .items
+                .fail_at(at, "a blob is two numbers, its offset and its length"),
+        }
+    }
+
+    fn shards(&mut self) -> Result<Vec<Shard<'a>>> {
+        let mut shards = Vec::new();
+        let mut left = self.items.map("a map of shards")?;
+        while self.items.more(&mut left)? {
+            let at = self.items.at();
+            let name = self.items.word("the name of a shard")?;
+            if !is_shard_name(&name) {
+                let why = "a shard is named by 1 to 64 letters, digits and ._-, not first a dot";
+                return self.items.fail_at(at, why);
+            }
+            shards.push(self.shard(name, at)?);
+        }
+        Ok(shards)
+    }
+
+    fn shard(&mut self, name: Cow<'a, str>, at: u64) -> Result<Shard<'a>> {
+        let (mut size, mut digest) = (None, None);
+        let mut left = self.items.map("the map of a shard")?;
+        while self.items.more(&mut left)? {
+            let key_at = self.items.at();
+            match &*self.items.word("a key that is text")? {
+                "size" => size = Some(self.items.u64("a size")?),
+                "digest" => digest = Some(self.items.word("a digest that is text")?),
+                other => self.ignore(other, key_at)?,
+            }
+        }
+        match (size, digest) {
+            (Some(size), Some(_)) => Ok(Shard { name, size, at }),
+            (None, _) => self.missing(at, "the shard", "size"),
+            (_, None) => self.missing(at, "the shard", "digest"),
+        }
+    }
+}
+
+/// Whether text can name a shard: it becomes a part of the name of a file.
+fn is_shard_name(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('.')
+}

@@ -1,0 +1,96 @@
+//! Generation 2: parts of objects in aligned blobs, described by deterministic CBOR at the end.
+
+mod fit;
+mod footer;
+mod manifest;
+mod parts;
+mod read;
+mod twins;
+mod write;
+
+pub(super) use footer::MAGIC;
+pub(super) use read::read;
+
+use crate::bundle::Bundle;
+use crate::bytes::{Sink, Source};
+use crate::error::{Loss, Result};
+use crate::format::{
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    WriteOptions,
+};
+use crate::number::Arity;
+use crate::tensor::Order;
+
+/// zTensor, generation 2, as a format of its own: it holds more than generation 0.1.
+#[derive(Debug)]
+pub struct Version2;
+
+/// Blobs begin at multiples of this at least.
+const LEAST_ALIGNMENT: u64 = 4096;
+/// Where the canonical form has its blobs, and all do unless somebody chose otherwise.
+const ALIGNMENT: u64 = 65536;
+/// The most levels of lists and maps in the description.
+const LEVELS: u64 = 32;
+/// How many of them are around an attribute of an object, and of the file.
+const OBJECT_LEVELS: u64 = 4;
+const FILE_LEVELS: u64 = 2;
+/// The most bytes of a name.
+const LONGEST_NAME: usize = 1024;
+/// The most dimensions.
+const MOST_DIMS: u64 = 64;
+/// The one way of compressing.
+const ZSTD: &str = "zt.zstd-seekable/1";
+/// Layouts that are understood.
+const DENSE: &str = "dense";
+const ROWS: &str = "zt.sparse_csr/1";
+const COORDINATES: &str = "zt.sparse_coo/1";
+
+static INFO: Info = Info {
+    name: super::NAME,
+    title: super::TITLE,
+    extensions: &["zt"],
+    magic: MAGIC,
+    versions: &["2"],
+    only_read: &[],
+    options: super::OPTIONS,
+    holds: Holds {
+        names: Names::Flat,
+        numbers: super::NUMBERS,
+        arities: &[Arity::Real, Arity::Complex],
+        kinds: &[StorageKind::Dense, StorageKind::Sparse, StorageKind::Opaque],
+        orders: &[Order::Row],
+        ndim: (0, MOST_DIMS),
+        size: (0, u64::MAX),
+        dim_names: DimNames::No,
+        symmetry: false,
+        state: false,
+        meta: HoldsMeta {
+            file: true,
+            tensor: true,
+        },
+        carries: Carries::Tensor,
+    },
+};
+
+impl Format for Version2 {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        super::read(source, how)
+    }
+
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+        write::write(bundle, out, how)
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        fit::quirks(bundle)
+    }
+}
+
+/// Whether text can name an object, a part or an attribute.
+fn is_name(text: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&text.len()) && !text.contains('\0')
+}

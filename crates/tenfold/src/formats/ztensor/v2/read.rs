@@ -1,0 +1,304 @@
+//! Makes tensors of what the description of a file says.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashMap;
+
+use super::super::blobs::Blobs;
+use super::super::object::{self, Layout, Misfit};
+use super::super::types::stored;
+use super::super::{NAME, checksum, hint};
+use super::footer::Footer;
+use super::manifest::{self, Manifest, Object, Part, Shard};
+use super::{ALIGNMENT, COORDINATES, DENSE, LEAST_ALIGNMENT, ROWS, ZSTD};
+use crate::bundle::Bundle;
+use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source};
+use crate::error::{Error, Result};
+use crate::format::ReadOptions;
+use crate::key::Key;
+use crate::limits::Limits;
+use crate::note::{Note, NoteKind};
+use crate::number::Number;
+use crate::tensor::{Demand, Tensor};
+
+pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let footer = Footer::read(source)?;
+    let mut bundle = Bundle::new();
+    bundle.hints.set(hint::VERSION, "2");
+    if footer.manifest.is_empty() {
+        let text = "the file is a shard, whose bytes another file describes";
+        bundle.note(Note::new(NoteKind::Skipped, text));
+        return Ok(bundle);
+    }
+    let bytes = footer.manifest(source, &how.limits)?;
+    let mut manifest = manifest::read(&bytes, footer.manifest.start, &how.limits)?;
+    let align = alignment(&manifest, footer.manifest.start);
+    if align < ALIGNMENT {
+        bundle.hints.set(hint::ALIGN, align);
+    }
+    bundle.meta = std::mem::take(&mut manifest.attributes);
+    for (key, at) in std::mem::take(&mut manifest.ignored) {
+        let text = format!("the key {key:?} has no meaning here");
+        bundle.note(Note::new(NoteKind::IgnoredField, text).at(at));
+    }
+    let places = places(source, &manifest.shards)?;
+    let mut reader = Reader {
+        limits: &how.limits,
+        places,
+        bundle,
+    };
+    let objects = in_file_order(manifest.objects);
+    reader.check_blobs(&objects, &footer)?;
+    for object in objects {
+        reader.object(object)?;
+    }
+    Ok(reader.bundle)
+}
+
+/// The largest power of two, up to the usual one, that all offsets are multiples of.
+fn alignment(manifest: &Manifest, manifest_at: u64) -> u64 {
+    let parts = manifest.objects.iter().flat_map(|object| &object.parts);
+    let local = parts.filter(|part| part.shard.is_none());
+    let all = local.fold(manifest_at, |all, part| all | part.offset);
+    ALIGNMENT.min(1_u64.checked_shl(all.trailing_zeros()).unwrap_or(ALIGNMENT))
+}
+
+/// The objects in the order in which a writer came to them, and their parts by name.
+///
+/// A blob that another object has too stands where the first had it: what counts is the last blob
+/// of an object.
+fn in_file_order(mut objects: Vec<Object>) -> Vec<Object> {
+    for object in &mut objects {
+        object.parts.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    let place = |part: &Part| (part.shard.is_some(), part.offset, part.len);
+    objects.sort_by_cached_key(|object| {
+        let places: Vec<_> = object.parts.iter().map(place).collect();
+        (places.iter().max().copied(), places)
+    });
+    objects
+}
+
+/// Where the bytes of this file and of its shards are.
+type Places = HashMap<Option<String>, Source>;
+
+fn places(source: &Source, shards: &[Shard]) -> Result<Places> {
+    let mut places = Places::new();
+    for shard in shards {
+        places.insert(Some(shard.name.to_string()), beside(source, shard)?);
+    }
+    places.insert(None, source.clone());
+    Ok(places)
+}
+
+/// A shard: for `model.zt`, the shard `n` is `model-n.zt` beside it.
+fn beside(source: &Source, shard: &Shard) -> Result<Source> {
+    let name = &shard.name;
+    let Some(path) = source.path() else {
+        let what = format!("the shard {name} of a file that was not opened by its name");
+        let why = Absent::Unsupported { format: NAME, what };
+        return Ok(Source::absent(shard.size, why));
+    };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let path = path.with_file_name(format!("{stem}-{name}.zt"));
+    let opened = match Source::open(&path) {
+        Ok(opened) => opened,
+        Err(Error::Io { source, .. }) => {
+            let why = Absent::File(path, source.raw_os_error().unwrap_or(0));
+            return Ok(Source::absent(shard.size, why));
+        }
+        Err(error) => return Err(error),
+    };
+    if opened.len() != shard.size {
+        let why = format!(
+            "the shard {name} has {} bytes, not the {} it should",
+            opened.len(),
+            shard.size
+        );
+        return Err(Error::malformed(shard.at, why));
+    }
+    Ok(opened)
+}
+
+struct Reader<'a> {
+    limits: &'a Limits,
+    places: Places,
+    bundle: Bundle,
+}
+
+/// What a blob belongs to, in words.
+#[derive(Clone, Copy)]
+struct Owner<'a>(Option<&'a Object<'a>>);
+
+impl Reader<'_> {
+    /// Blobs are aligned, lie before the footer, and are the same run or apart.
+    fn check_blobs(&self, objects: &[Object], footer: &Footer) -> Result<()> {
+        let mut all: HashMap<Option<&str>, Blobs<Owner>> = HashMap::new();
+        let own = all.entry(None).or_insert_with(Blobs::new);
+        own.add(footer.manifest.clone(), Owner(None));
+        for object in objects {
+            for part in &object.parts {
+                let shard = part.shard.as_deref();
+                let Some(source) = self.places.get(&shard.map(String::from)) else {
+                    let why = format!("a shard {:?} that is not listed", shard.unwrap_or_default());
+                    return Err(Error::malformed(part.at, why));
+                };
+                let end = check_place(part, source)?;
+                let blobs = all.entry(shard).or_insert_with(Blobs::new);
+                blobs.add(part.offset..end, Owner(Some(object)));
+            }
+        }
+        for (_, blobs) in all {
+            for shared in blobs.shared()? {
+                if shared.first.0.is_none() || shared.second.0.is_none() {
+                    let why = "a blob that is the description of the file";
+                    return Err(Error::malformed(shared.at, why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, object: Object) -> Result<()> {
+        let key = Key::flat(&*object.name);
+        let mut parts = Vec::new();
+        let mut hints = crate::meta::Meta::new();
+        for part in &object.parts {
+            let Some(number) = stored(&part.dtype) else {
+                let why = format!("the dtype {:?} is unknown", part.dtype);
+                return Err(Error::malformed(part.at, why));
+            };
+            let digest = self.digest(part, &key)?;
+            // The usual one goes without saying.
+            match digest.as_ref().map(|digest| digest.algorithm) {
+                Some(Algorithm::Xxh3) => {}
+                Some(algorithm) => hints.set(hint::CHECKSUM, checksum::name(algorithm)),
+                None => hints.set(hint::CHECKSUM, "none"),
+            }
+            let Some(bytes) = self.bytes(part)? else {
+                let encoding = part.encoding.as_deref().unwrap_or_default();
+                let text = format!("the encoding {encoding:?} is unknown");
+                let note = Note::new(NoteKind::Skipped, text).on(&key).at(part.at);
+                self.bundle.note(note);
+                return Ok(());
+            };
+            if part.encoding.is_some() {
+                hints.set(hint::ENCODING, "zstd");
+            }
+            parts.push(object::Part {
+                name: part.name.to_string(),
+                at: part.at,
+                number,
+                type_name: part.type_name.as_deref().map(String::from),
+                bytes: bytes.with_content_digest(digest),
+            });
+        }
+        let found = object::Object {
+            layout: object.layout.to_string(),
+            shape_at: object.shape_at,
+            sizes: object.shape,
+            parts,
+        };
+        let mut tensor = made(&found, self.limits)?;
+        if !object::describe(&mut tensor, object.attributes) {
+            let text = "an attribute has the name that the types of its parts go by";
+            self.bundle
+                .note(Note::new(NoteKind::Skipped, text).on(&key).at(object.at));
+            return Ok(());
+        }
+        tensor.hints = hints;
+        self.bundle.push(key, tensor);
+        Ok(())
+    }
+
+    /// The bytes of a part; `None` if nobody knows how they are encoded.
+    fn bytes(&self, part: &Part) -> Result<Option<Bytes>> {
+        let shard = part.shard.as_deref().map(String::from);
+        let Some(source) = self.places.get(&shard) else {
+            return Ok(None);
+        };
+        let run = part.offset..part.offset.saturating_add(part.len);
+        let bytes = Bytes::run(source, run)?;
+        Ok(match (part.encoding.as_deref(), part.decoded_len) {
+            (Some(ZSTD), Some(decoded)) => {
+                self.limits.check_ratio(part.len, decoded)?;
+                Some(bytes.filtered(Filter::Zstd { decoded }))
+            }
+            (None, _) => Some(bytes),
+            _ => None,
+        })
+    }
+
+    /// The checksum to compare; one of another kind is noted.
+    fn digest(&mut self, part: &Part, key: &Key) -> Result<Option<Digest>> {
+        let Some((text, at)) = &part.digest else {
+            return Ok(None);
+        };
+        let Some((name, digits)) = text.split_once(':') else {
+            let why = format!("the digest {text:?} names no algorithm");
+            return Err(Error::malformed(*at, why));
+        };
+        let Some(algorithm) = checksum::named(name).filter(|_| name != "crc32c") else {
+            let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
+            self.bundle.note(note.on(key).at(*at));
+            return Ok(None);
+        };
+        let is_lower = !digits.bytes().any(|digit| digit.is_ascii_uppercase());
+        match checksum::of_digits(algorithm, digits).filter(|_| is_lower) {
+            Some(digest) => Ok(Some(digest)),
+            None => {
+                let why = format!("the digits of {text:?} are not those of {name} in lower case");
+                Err(Error::malformed(*at, why))
+            }
+        }
+    }
+}
+
+/// Checks where the blob of a part lies; gives where it ends.
+fn check_place(part: &Part, source: &Source) -> Result<u64> {
+    let Part { offset, len, .. } = part;
+    if *offset == 0 || !offset.is_multiple_of(LEAST_ALIGNMENT) {
+        let why = format!("a blob at {offset}, a multiple of {LEAST_ALIGNMENT} was expected");
+        return Err(Error::malformed(part.blob_at, why));
+    }
+    let most = Footer::start(source.len());
+    match offset.checked_add(*len).filter(|end| *end <= most) {
+        Some(end) => Ok(end),
+        None => {
+            let why = format!("a blob of {len} bytes at {offset} reaches into the footer");
+            Err(Error::malformed(part.blob_at, why))
+        }
+    }
+}
+
+/// The tensor of an object, and what the format demands of its values.
+fn made(found: &object::Object, limits: &Limits) -> Result<Tensor> {
+    let layout = match found.layout.as_str() {
+        DENSE => Layout::Dense,
+        ROWS => Layout::Rows,
+        COORDINATES => Layout::Coordinates,
+        _ => Layout::Other,
+    };
+    // What a registered type is laid over is a rule for all layouts.
+    found.check_types().map_err(malformed)?;
+    let mut tensor = found.tensor(layout, limits).map_err(malformed)?;
+    if tensor.dtype().number == Number::Bool {
+        tensor.demand(Demand::Truths);
+    }
+    if layout == Layout::Rows {
+        tensor.demand(Demand::Rising);
+    }
+    Ok(tensor)
+}
+
+fn malformed(misfit: Misfit) -> Error {
+    Error::malformed(misfit.at, misfit.why)
+}
+
+impl std::fmt::Display for Owner<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(object) => write!(out, "{}", Key::flat(&*object.name)),
+            None => write!(out, "the description"),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Which parts have the same bytes, so that one blob will do for them.
+
+use std::collections::HashMap;
+
+use sha2::{Digest as _, Sha256};
+
+use super::parts::Content;
+use crate::bytes::{narrow, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// How much of a part tells whether it is worth reading all of it: few that differ begin alike.
+const HEAD: u64 = 64 << 10;
+
+type Hash = [u8; 32];
+
+/// By what two parts of the same length may be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Twin {
+    len: u64,
+    hash: Hash,
+}
+
+/// For every part what its bytes are known by, if another part may have the same.
+pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<Twin>>> {
+    let mut alike: HashMap<u64, u64> = HashMap::new();
+    for content in contents {
+        let count = alike.entry(content.len()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut heads: HashMap<Twin, u64> = HashMap::new();
+    let mut twins = Vec::with_capacity(contents.len());
+    for content in contents {
+        let len = content.len();
+        if len == 0 || alike.get(&len) == Some(&1) {
+            twins.push(None);
+            continue;
+        }
+        let hash = hash(content, HEAD, limits)?;
+        let head = Twin { len, hash };
+        let count = heads.entry(head).or_default();
+        *count = count.saturating_add(1);
+        twins.push(Some(head));
+    }
+    for (twin, content) in twins.iter_mut().zip(contents) {
+        let Some(head) = twin else { continue };
+        if heads.get(head) == Some(&1) {
+            *twin = None;
+        } else if head.len > HEAD {
+            head.hash = hash(content, head.len, limits)?;
+        }
+    }
+    Ok(twins)
+}
+
+/// The hash of the first bytes of a part.
+fn hash(content: &Content, most: u64, limits: &Limits) -> Result<Hash> {
+    let mut sha = Sha256::new();
+    let mut left = most.min(content.len());
+    let read = content.for_each(limits, &mut |piece| {
+        let part = narrow(left.min(wide(piece.len())))?;
+        sha.update(piece.get(..part).unwrap_or_default());
+        left = left.saturating_sub(wide(part));
+        // Nothing else ends a walk over bytes; what comes is not looked at.
+        match left {
+            0 if most < content.len() => Err(Error::invalid("enough")),
+            _ => Ok(()),
+        }
+    });
+    match read {
+        Err(error) if left > 0 => Err(error),
+        _ => Ok(sha.finalize().into()),
+    }
+}
