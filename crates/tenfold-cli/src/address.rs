@@ -30,14 +30,15 @@ impl Address {
     /// The file that a word names, if there is one; else what stands before the first colon, or
     /// else the first bracket, where that names a file.
     pub(crate) fn find(word: &Path) -> Address {
-        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() && !path.is_dir();
+        let is_file = |path: &Path| path == Path::new(DASH) || path.exists();
         match word.to_str() {
             Some(text) => Address::split(text, &is_file),
             None => Address::whole(word),
         }
     }
 
-    fn whole(file: &Path) -> Address {
+    /// The whole of a file.
+    pub(crate) fn whole(file: &Path) -> Address {
         Address {
             file: file.into(),
             tensor: None,

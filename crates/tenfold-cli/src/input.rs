@@ -5,13 +5,15 @@ use std::io::Seek;
 use std::path::Path;
 
 use tenfold::{
-    Error, Format, Info, Limits, Note, Opened, Options, ReadOptions, Result, Source, Spool,
+    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, ReadOptions, Result, Source,
+    Spool,
 };
 
 use crate::address::Address;
 use crate::args::Reading;
 use crate::failure::Failure;
 use crate::options;
+use crate::sets::Set;
 use crate::streams::{Input, Streams};
 
 /// The word that stands for standard input or output.
@@ -23,18 +25,19 @@ pub(crate) fn open(
     word: &Path,
     reading: &Reading,
     streams: &mut Streams,
-) -> Result<(Source, Opened), Failure> {
+) -> Result<(u64, Opened), Failure> {
     open_at(&Address::find(word), reading, streams)
 }
 
-/// Opens what is at an address; the bundle holds no more than that.
+/// Opens what is at an address, a file or a set of files; the bundle holds no more than that. Gives
+/// also how many bytes the files have.
 pub(crate) fn open_at(
     address: &Address,
     reading: &Reading,
     streams: &mut Streams,
-) -> Result<(Source, Opened), Failure> {
-    let (source, opened, _) = open_towards(address, reading, None, streams)?;
-    Ok((source, opened))
+) -> Result<(u64, Opened), Failure> {
+    let (len, opened, _) = open_towards(address, reading, None, streams)?;
+    Ok((len, opened))
 }
 
 /// Opens what is at an address to be written as `target`; gives the options for writing too.
@@ -43,15 +46,83 @@ pub(crate) fn open_towards(
     reading: &Reading,
     target: Option<&Info>,
     streams: &mut Streams,
-) -> Result<(Source, Opened, Options), Failure> {
-    let source = source(&address.file, reading, streams)?;
-    let format = detect(&source, &address.file, reading)?;
-    streams.detail(&address.file, &format!("read as {}", format.info().name));
-    let (options, writing) = options::split(&reading.options, format.info(), target)?;
-    let mut opened = read(&source, format, reading, options)?;
-    address.narrow(&mut opened.bundle, format.info(), &reading.limits.0)?;
+) -> Result<(u64, Opened, Options), Failure> {
+    let limits = &reading.limits.0;
+    let (len, mut opened, writing) = match Set::find(&address.file, limits)? {
+        None => open_file(&address.file, reading, target, streams)?,
+        Some(set) => open_set(&set, reading, target, streams)?,
+    };
+    address.narrow(&mut opened.bundle, opened.format.info(), limits)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
-    Ok((source, opened, writing))
+    Ok((len, opened, writing))
+}
+
+fn open_file(
+    file: &Path,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(u64, Opened, Options), Failure> {
+    let source = source(file, reading, streams)?;
+    let format = detect(&source, file, reading)?;
+    streams.detail(file, &format!("read as {}", format.info().name));
+    let (options, writing) = options::split(&reading.options, format.info(), target)?;
+    let opened = read(&source, format, reading, options)?;
+    Ok((source.len(), opened, writing))
+}
+
+/// Opens all files of a set as one; they are of one format, and the metadata is that of the first.
+fn open_set(
+    set: &Set,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(u64, Opened, Options), Failure> {
+    let mut all: Option<(u64, Opened, Options)> = None;
+    for file in &set.files {
+        let about = |failure: Failure| failure.about(file);
+        let (len, mut opened, writing) =
+            open_file(file, reading, target, streams).map_err(about)?;
+        narrow_to_set(set, file, &mut opened.bundle, streams).map_err(about)?;
+        name_by_file(file, &mut opened.bundle);
+        match &mut all {
+            None => all = Some((len, opened, writing)),
+            Some((_, first, _)) if first.format.info().name != opened.format.info().name => {
+                let (own, other) = (opened.format.info().name, first.format.info().name);
+                let why = format!("it is {own}, and the files before it are {other}");
+                return Err(about(Failure::usage(why)));
+            }
+            Some((sum, first, _)) => {
+                *sum = sum.saturating_add(len);
+                first.bundle.append(opened.bundle);
+            }
+        }
+    }
+    all.ok_or_else(|| Failure::usage("a set without files"))
+}
+
+/// Keeps of a file what the index of its set says, and says if that is not all.
+pub(crate) fn narrow_to_set(
+    set: &Set,
+    file: &Path,
+    bundle: &mut Bundle,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let left_out = set.narrow(file, bundle)?;
+    if left_out > 0 {
+        let text = format!("tensors that the index does not name are left out: {left_out}");
+        streams.note(file, &text);
+    }
+    Ok(())
+}
+
+/// Calls a tensor without a name by its file.
+fn name_by_file(file: &Path, bundle: &mut Bundle) {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    bundle.rename(|key| match key.is_empty() {
+        true => Key::flat(stem.clone()),
+        false => key.clone(),
+    });
 }
 
 /// Opens a file, or standard input for `-`, so that it can be read by position.

@@ -20,6 +20,7 @@ mod render;
 #[cfg(test)]
 mod samples;
 mod select;
+mod sets;
 mod signals;
 mod streams;
 mod transform;

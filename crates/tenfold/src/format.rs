@@ -192,6 +192,18 @@ pub enum Carries {
     Tensor,
     /// In the metadata of the file.
     File,
+    /// In a comment of the file, which is short.
+    Comment,
+}
+
+impl Carries {
+    /// Whether there is one text for the whole file.
+    pub(crate) fn is_for_file(self) -> bool {
+        match self {
+            Carries::No | Carries::Tensor => false,
+            Carries::File | Carries::Comment => true,
+        }
+    }
 }
 
 /// How strictly a file is read.

@@ -184,6 +184,7 @@ fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {
         Carries::No => "no",
         Carries::Tensor => "tensor",
         Carries::File => "file",
+        Carries::Comment => "comment",
     })
 }
 
@@ -192,6 +193,7 @@ fn carries_text(carries: Carries) -> &'static str {
         Carries::No => "nothing: what it has no word for is said or refused",
         Carries::Tensor => "what it has no word for, as text with each tensor",
         Carries::File => "what it has no word for, as text with the file",
+        Carries::Comment => "what it has no word for, as text in a comment of the file",
     }
 }
 

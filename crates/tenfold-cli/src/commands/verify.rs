@@ -13,6 +13,7 @@ use crate::input;
 use crate::meter::Meter;
 use crate::options;
 use crate::render::{Json, counted, note, note_text, plain, shown_name};
+use crate::sets::Set;
 use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.verify/1";
@@ -45,6 +46,30 @@ fn examine(
     found: &mut Found,
 ) -> Result<(), Failure> {
     let address = Address::find(file);
+    let Some(set) = Set::find(&address.file, &reading.limits.0)? else {
+        return examine_file(&address, None, reading, streams, found);
+    };
+    for file in &set.files {
+        let mut of_file = Found::default();
+        let address = Address::whole(file);
+        let done = examine_file(&address, Some(&set), reading, streams, &mut of_file);
+        found.format = of_file.format;
+        let sum = found.n_tensors.unwrap_or(0);
+        found.n_tensors = of_file.n_tensors.map(|count| sum.saturating_add(count));
+        found.notes.extend(of_file.notes);
+        done.map_err(|failure| failure.about(file))?;
+    }
+    Ok(())
+}
+
+fn examine_file(
+    address: &Address,
+    set: Option<&Set>,
+    reading: &Reading,
+    streams: &mut Streams,
+    found: &mut Found,
+) -> Result<(), Failure> {
+    let file = &address.file;
     let source = input::source(&address.file, reading, streams)?;
     let format = input::detect(&source, &address.file, reading)?;
     let info = format.info();
@@ -52,6 +77,9 @@ fn examine(
     streams.detail(file, &format!("read as {}", info.name));
     let (options, _) = options::split(&reading.options, info, None)?;
     let mut bundle = input::read(&source, format, reading, options)?.bundle;
+    if let Some(set) = set {
+        input::narrow_to_set(set, file, &mut bundle, streams)?;
+    }
     address.narrow(&mut bundle, info, &reading.limits.0)?;
     found.n_tensors = u64::try_from(bundle.entries().len()).ok();
     found.notes = bundle.notes().to_vec();

@@ -17,6 +17,7 @@ mod literal;
 mod program;
 mod reconstruct;
 mod saving;
+mod sets;
 mod show;
 mod stats;
 mod support;

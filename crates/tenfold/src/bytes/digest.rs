@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 /// How a checksum is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Algorithm {
+    /// CRC-32 (of zip and gzip), four bytes.
+    Crc32,
     /// CRC-32C (Castagnoli), four bytes.
     Crc32c,
     /// SHA-256, thirty-two bytes.
@@ -30,6 +32,7 @@ pub struct Digest {
 
 /// A checksum that is being computed.
 pub(crate) enum State {
+    Crc32(crc32fast::Hasher),
     Crc32c(u32),
     Sha256(Box<sha2::Sha256>),
     Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
@@ -38,6 +41,7 @@ pub(crate) enum State {
 impl State {
     pub(crate) fn new(algorithm: Algorithm) -> State {
         match algorithm {
+            Algorithm::Crc32 => State::Crc32(crc32fast::Hasher::new()),
             Algorithm::Crc32c => State::Crc32c(0),
             Algorithm::Sha256 => State::Sha256(Box::default()),
             Algorithm::Xxh3 => State::Xxh3(Box::default()),
@@ -46,6 +50,7 @@ impl State {
 
     pub(crate) fn update(&mut self, piece: &[u8]) {
         match self {
+            State::Crc32(crc) => crc.update(piece),
             State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, piece),
             State::Sha256(sha) => sha.update(piece),
             State::Xxh3(hash) => hash.update(piece),
@@ -54,6 +59,7 @@ impl State {
 
     pub(crate) fn finish(self) -> Vec<u8> {
         match self {
+            State::Crc32(crc) => crc.finalize().to_be_bytes().to_vec(),
             State::Crc32c(crc) => crc.to_be_bytes().to_vec(),
             State::Sha256(sha) => sha.finalize().to_vec(),
             State::Xxh3(hash) => hash.digest().to_be_bytes().to_vec(),
@@ -97,11 +103,10 @@ impl Digest {
 /// Hands out what `decode` gives, and compares its checksum at the end.
 pub(super) fn compare_decoded(
     bytes: &Bytes,
-    digest: Option<&Digest>,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
     decode: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
-    let Some(digest) = digest else {
+    let Some(digest) = &bytes.0.content_digest else {
         return decode(each);
     };
     let mut state = digest.start();

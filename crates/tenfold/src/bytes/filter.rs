@@ -1,6 +1,6 @@
 //! Compressed bytes.
 
-use super::{Bytes, Sink};
+use super::{Bytes, Deflated, Sink};
 #[cfg(feature = "zstd")]
 use super::{PIECE, wide};
 use crate::error::{Error, Result};
@@ -13,6 +13,8 @@ pub(crate) enum Filter {
     None,
     /// One or more Zstandard frames that decode to exactly `decoded` bytes.
     Zstd { decoded: u64 },
+    /// A deflate stream, as zip files have it.
+    Deflate(Deflated),
 }
 
 /// Decodes Zstandard frames, handing out pieces, and counts their bytes. What decodes must end with

@@ -5,6 +5,7 @@
 //! Nothing is read until somebody asks.
 
 mod absent;
+mod deflate;
 mod digest;
 mod extent;
 mod filter;
@@ -27,6 +28,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
+pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::Extent;
@@ -153,7 +155,7 @@ impl Bytes {
         let parts = Arc::make_mut(&mut self.0);
         match parts.filter {
             Filter::None => parts.digest = digest,
-            Filter::Zstd { .. } => parts.content_digest = digest,
+            Filter::Zstd { .. } | Filter::Deflate(_) => parts.content_digest = digest,
         }
         self
     }
@@ -170,6 +172,7 @@ impl Bytes {
         match self.0.filter {
             Filter::None => self.0.extent.len(),
             Filter::Zstd { decoded } => decoded,
+            Filter::Deflate(deflated) => deflated.len,
         }
     }
 
@@ -260,7 +263,7 @@ impl Bytes {
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         match self.0.filter {
             Filter::None => self.0.extent.read_at(&self.0.source, at, buffer),
-            Filter::Zstd { .. } => Err(Error::invalid(
+            Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
             )),
         }
@@ -276,10 +279,11 @@ impl Bytes {
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self.0.filter {
             Filter::None => self.for_each_stored(budget, each),
-            Filter::Zstd { decoded } => {
-                digest::compare_decoded(self, self.0.content_digest.as_ref(), each, |each| {
-                    filter::decode_zstd(self, decoded, budget, each)
-                })
+            Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
+                filter::decode_zstd(self, decoded, budget, each)
+            }),
+            Filter::Deflate(deflated) => {
+                digest::compare_decoded(self, each, |each| deflated.decode(self, budget, each))
             }
         }
     }
@@ -351,7 +355,7 @@ impl Bytes {
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
         match self.0.filter {
             Filter::None => Ok(self.clone()),
-            Filter::Zstd { .. } => self.spooled(limits),
+            Filter::Zstd { .. } | Filter::Deflate(_) => self.spooled(limits),
         }
     }
 

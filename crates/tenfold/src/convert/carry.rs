@@ -18,8 +18,13 @@ pub(super) const VERSION: u64 = 1;
 pub(super) const SEPARATOR: char = '/';
 /// The most bytes that one text has: what a reader takes with its default limits.
 pub(super) const MOST: usize = 1 << 20;
+/// The most bytes that a comment has.
+const MOST_IN_COMMENT: usize = 65_535;
 /// The most levels that something carried may have; parsers stop at 128.
 const DEEPEST: usize = 100;
+
+/// What the text of a file takes besides what is added to it: its version, the list of tensors.
+const FILE_FRAME: usize = 50;
 
 /// Hints that let a file that carries something be written again with the same bytes.
 pub(super) mod hint {
@@ -37,6 +42,8 @@ pub(super) struct Carrier {
     tensors: Vec<Map<String, Json>>,
     /// How many bytes more fit into the text that is being filled.
     room: usize,
+    /// How many bytes the object of the current tensor takes besides what is added to it.
+    frame: usize,
 }
 
 impl Carrier {
@@ -50,7 +57,11 @@ impl Carrier {
             carries,
             file: Map::new(),
             tensors: Vec::new(),
-            room: MOST,
+            room: match carries {
+                Carries::Comment => MOST_IN_COMMENT,
+                Carries::No | Carries::Tensor | Carries::File => MOST,
+            },
+            frame: 0,
         }
     }
 
@@ -60,21 +71,22 @@ impl Carrier {
         let name = key
             .flat_name()
             .map_or(2, |name| json!(name).to_string().len());
-        let frame = ndim
+        self.frame = ndim
             .saturating_mul(21)
             .saturating_add(name)
-            .saturating_add(200);
+            .saturating_add(100);
         if self.carries == Carries::Tensor && !self.tensors.is_empty() {
             self.room = MOST;
         }
-        self.room = self.room.saturating_sub(frame);
         self.tensors.push(Map::new());
     }
 
     /// Carries something about the current tensor; false if that cannot be.
     pub(super) fn add(&mut self, name: &str, value: Json) -> bool {
-        let is_added = self.takes(name, &value);
+        let is_added = self.takes(name, &value, self.frame);
         if is_added && let Some(fields) = self.tensors.last_mut() {
+            // The object is paid for once.
+            self.frame = 0;
             fields.insert(name.into(), value);
         }
         is_added
@@ -82,14 +94,14 @@ impl Carrier {
 
     /// Carries something about the file; false if that cannot be.
     pub(super) fn add_file(&mut self, name: &str, value: Json) -> bool {
-        let is_added = self.takes(name, &value);
+        let is_added = self.takes(name, &value, FILE_FRAME);
         if is_added {
             self.file.insert(name.into(), value);
         }
         is_added
     }
 
-    fn takes(&mut self, name: &str, value: &Json) -> bool {
+    fn takes(&mut self, name: &str, value: &Json, frame: usize) -> bool {
         if self.carries == Carries::No || depth(value) > DEEPEST {
             return false;
         }
@@ -97,6 +109,7 @@ impl Carrier {
             .to_string()
             .len()
             .saturating_add(name.len())
+            .saturating_add(frame)
             .saturating_add(8);
         let Some(room) = self.room.checked_sub(len) else {
             return false;
@@ -120,7 +133,7 @@ impl Carrier {
                     .into_iter()
                     .chain(fields)
                     .collect(),
-                Carries::No | Carries::File => fields,
+                Carries::No | Carries::File | Carries::Comment => fields,
             };
             if fields.is_empty() {
                 continue;
@@ -129,7 +142,9 @@ impl Carrier {
             object.extend(fields);
             match carries {
                 Carries::Tensor => set(&mut tensor.meta, versioned(object)),
-                Carries::No | Carries::File => all.push(Json::Object(object)),
+                Carries::No | Carries::File | Carries::Comment => {
+                    all.push(Json::Object(object));
+                }
             }
         }
         if !all.is_empty() {

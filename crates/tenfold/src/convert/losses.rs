@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::carry::NAME;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
 use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
@@ -55,6 +56,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
             .iter()
             .map(|(name, _)| name)
             .filter(|name| !name.starts_with(&own))
+            .filter(|name| !info.holds.carries.is_for_file() || *name != NAME)
             .collect();
         if !names.is_empty() {
             add(

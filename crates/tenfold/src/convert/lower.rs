@@ -90,7 +90,7 @@ fn lower_meta(
         alone.meta.set(name, value.clone());
         has_place(format, &alone, &[Aspect::Metadata])
     };
-    let is_ours = |name: &str| info.holds.carries == Carries::File && name == NAME;
+    let is_ours = |name: &str| info.holds.carries.is_for_file() && name == NAME;
     let is_kept = |name: &str, value: &Value| match info.holds.meta.file {
         true => !is_ours(name) && fits(name, value),
         false => name.starts_with(&own),

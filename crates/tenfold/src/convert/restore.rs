@@ -28,9 +28,9 @@ type Fields = Map<String, Json>;
 pub(crate) fn restore(bundle: Bundle, info: &Info, limits: &Limits) -> Bundle {
     match info.holds.carries {
         Carries::No => bundle,
-        Carries::Tensor | Carries::File if !has_any(&bundle) => bundle,
+        _ if !has_any(&bundle) => bundle,
         Carries::Tensor => from_tensors(&bundle, limits),
-        Carries::File => from_file(bundle, limits),
+        Carries::File | Carries::Comment => from_file(bundle, limits),
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod blz;
 pub mod npy;
+pub mod npz;
 pub mod primitiv;
 pub mod safetensors;
 pub mod tens;
@@ -23,6 +24,7 @@ pub static ALL: &[&dyn Format] = &[
     &vespa::Vespa,
     &primitiv::Primitiv,
     &npy::Npy,
+    &npz::Npz,
     &safetensors::Safetensors,
 ];
 

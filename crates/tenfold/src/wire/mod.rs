@@ -3,3 +3,4 @@
 pub(crate) mod cbor;
 pub(crate) mod deterministic;
 pub(crate) mod msgpack;
+pub(crate) mod zip;

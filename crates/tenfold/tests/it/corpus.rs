@@ -17,6 +17,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("vespa", [61, 63, 3]),
     ("primitiv", [87, 81, 0]),
     ("npy", [73, 116, 0]),
+    ("npz", [54, 73, 0]),
     ("safetensors", [63, 113, 0]),
 ];
 

@@ -147,6 +147,7 @@ fn carries(carries: Carries) -> &'static str {
         Carries::No => "no",
         Carries::Tensor => "with each tensor",
         Carries::File => "with the file",
+        Carries::Comment => "in a comment of the file",
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("vespa", "dense, named", Bundle::of(field())),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
+        sample("npz", "several arrays", arrays()),
         sample("safetensors", "weights with metadata", checkpoint()),
         sample("safetensors", "an 8-bit float", small_floats()),
     ]
@@ -171,6 +172,16 @@ fn small_floats() -> Bundle {
     let tensor = Tensor::new(indexed(&[2, 2]), DType::real(Number::U8), vec![], storage).unwrap();
     let mut bundle = Bundle::new();
     bundle.push(Key::flat("w"), tensor);
+    bundle
+}
+
+fn arrays() -> Bundle {
+    let mut bundle = Bundle::new();
+    bundle.push(Key::flat("enc/w"), array());
+    bundle.push(
+        Key::flat("ids"),
+        dense(indexed(&[2]), Order::Row, &[-1_i64, 7]),
+    );
     bundle
 }
 

@@ -1,6 +1,7 @@
 //! The files that are read.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tenfold::{Bundle, Format, Info, Names, Options, Source, When, formats};
 
@@ -13,6 +14,7 @@ use crate::input;
 use crate::options;
 use crate::render::note_text;
 use crate::select;
+use crate::sets::Set;
 use crate::streams::Streams;
 
 /// A file that is open, and of a known format.
@@ -22,6 +24,8 @@ pub(super) struct Found<'a> {
     pub(super) address: Address,
     source: Source,
     pub(super) format: &'static dyn Format,
+    /// The set that the file is one of, if it is.
+    set: Option<Rc<Set>>,
 }
 
 /// What was read of one file.
@@ -50,16 +54,29 @@ pub(super) fn find<'a>(
         let address = Address::find(word)
             .with(part.tensor.as_deref(), part.slice.as_deref())
             .map_err(about)?;
-        let source = input::source(&address.file, &args.reading, streams)
-            .map_err(|error| about(error.into()))?;
-        let format = input::detect(&source, &address.file, &args.reading)
-            .map_err(|error| about(error.into()))?;
-        found.push(Found {
-            word,
-            address,
-            source,
-            format,
-        });
+        let set = Set::find(&address.file, &args.reading.limits.0);
+        let set = set.map_err(|error| about(error.into()))?.map(Rc::new);
+        if set.is_some() && !address.is_whole() {
+            let why = "a tensor of a set is chosen by --only: its files are put together";
+            return Err(about(Failure::usage(why)));
+        }
+        let files = set.as_ref().map(|set| set.files.clone());
+        for file in files.unwrap_or_else(|| vec![address.file.clone()]) {
+            let about = |error: tenfold::Error| Failure::from(error).about(&file);
+            let source = input::source(&file, &args.reading, streams).map_err(about)?;
+            let format = input::detect(&source, &file, &args.reading).map_err(about)?;
+            let address = match set {
+                Some(_) => Address::whole(&file),
+                None => address.clone(),
+            };
+            found.push(Found {
+                word,
+                address,
+                source,
+                format,
+                set: set.clone(),
+            });
+        }
     }
     Ok(found)
 }
@@ -81,7 +98,8 @@ pub(super) fn read(
         let given = options_for(args, &infos, own, target);
         let (reading, for_writing) = options::split(&given, own, Some(target))?;
         writing = for_writing;
-        let bundle = one(args, found, reading).map_err(|failure| failure.about(found.word))?;
+        let bundle =
+            one(args, found, reading, streams).map_err(|failure| failure.about(found.word))?;
         parts.push(Part {
             word: found.word.into(),
             stem: stem(&found.address.file),
@@ -123,9 +141,17 @@ fn options_for(
     meant.cloned().collect()
 }
 
-fn one(args: &Convert, found: &Found, options: Options) -> Result<Bundle, Failure> {
+fn one(
+    args: &Convert,
+    found: &Found,
+    options: Options,
+    streams: &mut Streams,
+) -> Result<Bundle, Failure> {
     let mut bundle = input::read(&found.source, found.format, &args.reading, options)?.bundle;
     let limits = &args.reading.limits.0;
+    if let Some(set) = &found.set {
+        input::narrow_to_set(set, &found.address.file, &mut bundle, streams)?;
+    }
     found
         .address
         .narrow(&mut bundle, found.format.info(), limits)?;

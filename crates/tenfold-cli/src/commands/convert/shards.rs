@@ -1,8 +1,10 @@
 //! `--max-size`: a file cut into several.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tenfold::{Bundle, Key, Names, Result, Tensor};
+use serde_json::json;
+use tenfold::{Bundle, Info, Key, Names, Result, Tensor};
 
 use crate::commands::output::{Job, file as output};
 use crate::failure::Failure;
@@ -30,10 +32,17 @@ pub(super) fn write(
         return output::write(job, file, streams);
     }
     let files = names(file, shards.len());
-    output::refuse_existing(files.iter().map(PathBuf::as_path), job.force)?;
+    let index = has_index(info).then(|| index_name(file));
+    let all = files.iter().chain(&index);
+    output::refuse_existing(all.map(PathBuf::as_path), job.force)?;
     output::say_losses(file, job.content.said.iter().chain(&said), streams);
+    let mut owners = Owners::default();
     for (file, shard) in files.iter().zip(shards) {
         let bundle = bundled(job, shard.entries);
+        if index.is_some() {
+            let lowered = tenfold::forecast(&bundle, job.format, job.how);
+            owners.add(file, &lowered.map_err(|error| job.blame(file, error))?.0);
+        }
         tenfold::save(&bundle, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
         output::say_written(job, file, streams);
@@ -42,7 +51,55 @@ pub(super) fn write(
             streams.note(file, &format!("{name} alone has {len} of values"));
         }
     }
+    // The index comes last: whoever finds it finds all that it names.
+    if let Some(index) = index {
+        let text = owners.json().map_err(|error| job.blame(&index, error))?;
+        tenfold::save_with(&index, job.force, job.how.skip_sync, |out| out.write(&text))
+            .map_err(|error| job.blame(&index, error))?;
+        let name = index.display();
+        streams.done(&format!("wrote {name}: where each tensor is"));
+    }
     Ok(())
+}
+
+/// Whether programs look for an index beside the files of a set.
+fn has_index(info: &Info) -> bool {
+    info.name == "safetensors"
+}
+
+/// The name of the index, such as `model.safetensors.index.json`.
+fn index_name(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".index.json");
+    file.with_file_name(name)
+}
+
+/// Which tensor is in which file.
+#[derive(Default)]
+struct Owners {
+    files: BTreeMap<String, String>,
+    /// How many bytes of values there are.
+    len: u64,
+}
+
+impl Owners {
+    fn add(&mut self, file: &Path, bundle: &Bundle) {
+        let file = file.file_name().unwrap_or_default().to_string_lossy();
+        for (key, tensor) in bundle.entries() {
+            let name = key.flat_name().unwrap_or_default();
+            self.files
+                .insert(name.to_owned(), file.clone().into_owned());
+            self.len = self.len.saturating_add(tensor.storage().stored_len());
+        }
+    }
+
+    /// The index, laid out as those of others are.
+    fn json(&self) -> Result<Vec<u8>> {
+        let index = json!({ "metadata": { "total_size": self.len }, "weight_map": self.files });
+        let text = serde_json::to_string_pretty(&index);
+        let text = text.map_err(|error| tenfold::Error::Invalid(error.to_string()))?;
+        Ok((text + "\n").into_bytes())
+    }
 }
 
 /// What goes into one file.

@@ -5,7 +5,7 @@ mod tree;
 
 use std::path::Path;
 
-use tenfold::{Bundle, Info, Key, Opened, Result, Source, Storage, Tensor};
+use tenfold::{Bundle, Info, Key, Opened, Result, Storage, Tensor};
 
 use super::{Outcome, each_file};
 use crate::args::{Describe, Sort};
@@ -22,11 +22,11 @@ const SCHEMA: &str = "tenfold.info/1";
 
 pub(super) fn run(args: &Describe, streams: &mut Streams) -> Outcome {
     each_file(&args.files.files, streams, |file, streams| {
-        let (source, opened) = input::open(file, &args.files.reading, streams)?;
+        let (len, opened) = input::open(file, &args.files.reading, streams)?;
         if args.files.json {
-            print_json(file, &source, &opened, args, &mut streams.out)?;
+            print_json(file, len, &opened, args, &mut streams.out)?;
         } else {
-            print(file, &source, &opened, args, &mut streams.out)?;
+            print(file, len, &opened, args, &mut streams.out)?;
         }
         Ok(Exit::Fine)
     })
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Describe, streams: &mut Streams) -> Outcome {
 
 fn print_json(
     file: &Path,
-    source: &Source,
+    len: u64,
     opened: &Opened,
     args: &Describe,
     out: &mut Out,
@@ -45,7 +45,7 @@ fn print_json(
         json.name("schema")?.text(SCHEMA)?;
         json.name("file")?.text(&file.to_string_lossy())?;
         json.name("format")?.text(info.name)?;
-        json.name("bytes")?.number(source.len())?;
+        json.name("bytes")?.number(len)?;
         metadata(json, &bundle.meta, &bundle.hints)?;
         json.name("notes")?.list(|json| {
             let mut notes = bundle.notes().iter();
@@ -126,16 +126,10 @@ fn vespa_type(info: &Info, tensor: &Tensor) -> Option<String> {
     type_spec(tensor).filter(|_| is_wanted)
 }
 
-fn print(
-    file: &Path,
-    source: &Source,
-    opened: &Opened,
-    args: &Describe,
-    out: &mut Out,
-) -> Result<()> {
+fn print(file: &Path, len: u64, opened: &Opened, args: &Describe, out: &mut Out) -> Result<()> {
     let (info, bundle) = (opened.format.info(), &opened.bundle);
     let file = out.paint.name(&plain(&file.display().to_string()));
-    out.text(&format!("{file}: {}\n", headline(info, source, bundle)))?;
+    out.text(&format!("{file}: {}\n", headline(info, len, bundle)))?;
     for line in metadata_lines(&bundle.meta, &bundle.hints) {
         out.text(&format!("  {}\n", plain(&line)))?;
     }
@@ -159,7 +153,7 @@ fn print(
 }
 
 /// The format, and how much there is.
-fn headline(info: &Info, source: &Source, bundle: &Bundle) -> String {
+fn headline(info: &Info, len: u64, bundle: &Bundle) -> String {
     let n_tensors = u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX);
     let totals = Totals::of(bundle);
     let mut count = counted(n_tensors, "tensor");
@@ -170,7 +164,7 @@ fn headline(info: &Info, source: &Source, bundle: &Bundle) -> String {
         1 => "1 parameter".into(),
         many => format!("{} parameters", count_text(many)),
     };
-    let (size, values) = (bytes_text(source.len()), bytes_text(totals.stored_bytes));
+    let (size, values) = (bytes_text(len), bytes_text(totals.stored_bytes));
     format!(
         "{}, {size}, {count}, {parameters}, {values} of values",
         info.name

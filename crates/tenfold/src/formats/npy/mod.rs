@@ -56,6 +56,9 @@ mod header;
 mod read;
 mod write;
 
+pub(super) use read::Array;
+pub(super) use write::parts;
+
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Aspect, Loss, Result};
@@ -63,15 +66,16 @@ use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
+use crate::key::Key;
 use crate::number::{Arity, DType, Number};
-use crate::tensor::{Order, product};
+use crate::tensor::{Order, Tensor, product};
 
 /// The `.npy` format.
 #[derive(Debug)]
 pub struct Npy;
 
 const NAME: &str = "npy";
-const MAGIC: &[u8] = b"\x93NUMPY";
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_DIMS: u64 = 64;
 /// The first length of an array in bytes that is too large.
 const TOO_LONG: u128 = 1 << 63;
@@ -135,36 +139,39 @@ static INFO: Info = Info {
     versions: &["1.0", "2.0", "3.0"],
     only_read: &[],
     options: &[],
-    holds: Holds {
-        names: Names::One,
-        numbers: &[
-            Number::Bool,
-            Number::U8,
-            Number::U16,
-            Number::U32,
-            Number::U64,
-            Number::I8,
-            Number::I16,
-            Number::I32,
-            Number::I64,
-            Number::F16,
-            Number::F32,
-            Number::F64,
-        ],
-        arities: &[Arity::Real, Arity::Complex],
-        kinds: &[StorageKind::Dense],
-        orders: &[Order::Row, Order::Column],
-        ndim: (0, MOST_DIMS),
-        size: (0, (1 << 63) - 1),
-        dim_names: DimNames::No,
-        symmetry: false,
-        state: false,
-        meta: HoldsMeta {
-            file: false,
-            tensor: false,
-        },
-        carries: Carries::No,
+    holds: HOLDS,
+};
+
+/// What an array can be.
+pub(super) const HOLDS: Holds = Holds {
+    names: Names::One,
+    numbers: &[
+        Number::Bool,
+        Number::U8,
+        Number::U16,
+        Number::U32,
+        Number::U64,
+        Number::I8,
+        Number::I16,
+        Number::I32,
+        Number::I64,
+        Number::F16,
+        Number::F32,
+        Number::F64,
+    ],
+    arities: &[Arity::Real, Arity::Complex],
+    kinds: &[StorageKind::Dense],
+    orders: &[Order::Row, Order::Column],
+    ndim: (0, MOST_DIMS),
+    size: (0, (1 << 63) - 1),
+    dim_names: DimNames::No,
+    symmetry: false,
+    state: false,
+    meta: HoldsMeta {
+        file: false,
+        tensor: false,
     },
+    carries: Carries::No,
 };
 
 impl Format for Npy {
@@ -181,25 +188,27 @@ impl Format for Npy {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        for (key, tensor) in bundle.entries() {
-            let dtype = tensor.dtype();
-            let mut add =
-                |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
-            let is_known = TYPES.iter().any(|(_, known)| *known == dtype);
-            // Others that are no type of NumPy's are not its numbers, or not its arities.
-            if dtype.arity == Arity::Complex
-                && INFO.holds.numbers.contains(&dtype.number)
-                && !is_known
-            {
-                add(Aspect::Number, format!("elements of {dtype}"));
-            }
-            if len(&tensor.indexed_sizes(), dtype).is_none() {
-                add(Aspect::Shape, "an array of 2^63 bytes or more".into());
-            }
-        }
-        losses
+        let entries = bundle.entries().iter();
+        entries
+            .flat_map(|(key, tensor)| misfits(key, tensor))
+            .collect()
     }
+}
+
+/// Why NumPy has no such array, where [`Holds`] does not say it already.
+pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    let dtype = tensor.dtype();
+    let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
+    let is_known = TYPES.iter().any(|(_, known)| *known == dtype);
+    // Others that are no type of NumPy's are not its numbers, or not its arities.
+    if dtype.arity == Arity::Complex && HOLDS.numbers.contains(&dtype.number) && !is_known {
+        add(Aspect::Number, format!("elements of {dtype}"));
+    }
+    if len(&tensor.indexed_sizes(), dtype).is_none() {
+        add(Aspect::Shape, "an array of 2^63 bytes or more".into());
+    }
+    losses
 }
 
 /// How many bytes the values of an array take; `None` if NumPy cannot have it.

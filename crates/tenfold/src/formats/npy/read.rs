@@ -1,6 +1,8 @@
 //! Reads `.npy` headers, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::ops::Range;
+
 use super::header::{self, Descr, Header, excerpt};
 use super::{HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
 use crate::bundle::Bundle;
@@ -13,57 +15,96 @@ use crate::tensor::{Dim, Order, Storage, Tensor};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
-    let mut faults = Faults {
-        mode: how.mode,
-        notes: Vec::new(),
-    };
-    if scan.take(wide(MAGIC.len()))? != MAGIC {
-        return scan.fail_at(0, "the magic is not \\x93NUMPY");
+    let array = Array::read(&mut scan, source.len(), how)?;
+    let bytes = Bytes::run(source, array.values.clone())?;
+    let mut bundle = Bundle::of(array.tensor(bytes)?);
+    if let Some(version) = array.version() {
+        bundle.hints.set(HINT_VERSION, version);
     }
-    let version = version(scan.array()?)?;
-    let header_len = match version {
-        Version::V1 => u16::from_le_bytes(scan.array()?).into(),
-        Version::V2 | Version::V3 => scan.u32(Endian::Little)?.into(),
-    };
-    how.limits.check_header(header_len)?;
-    let header_at = scan.at();
-    let text = scan.take(header_len)?;
-    let header = header::parse(&text, header_at, version, &how.limits)?;
-    if text.last() != Some(&b'\n') {
-        let at = scan.at().saturating_sub(1);
-        faults.add(at, "the header does not end with a newline")?;
-    }
-    let (dtype, endian) = dtype(&header, &mut faults)?;
-    let len = values_len(&header, dtype)?;
-    let from = scan.at();
-    if len > scan.left() {
-        let left = scan.left();
-        return scan.fail(format!("the values need {len} bytes, {left} left"));
-    }
-    scan.skip(len)?;
-    if scan.left() > 0 {
-        let left = scan.left();
-        faults.add(scan.at(), format!("bytes after the values: {left}"))?;
+    array.notes.into_iter().for_each(|note| bundle.note(note));
+    Ok(bundle)
+}
+
+/// What stands before the values of an array.
+pub(in crate::formats) struct Array {
+    version: Version,
+    dtype: DType,
+    endian: Endian,
+    order: Order,
+    sizes: Vec<u64>,
+    /// Where the values are.
+    pub(in crate::formats) values: Range<u64>,
+    /// What a lenient reader forgave.
+    pub(in crate::formats) notes: Vec<Note>,
+}
+
+impl Array {
+    /// Reads what stands before the values of an array that ends at `end`.
+    pub(in crate::formats) fn read(scan: &mut Scan, end: u64, how: &ReadOptions) -> Result<Array> {
+        let start = scan.at();
+        let mut faults = Faults {
+            mode: how.mode,
+            notes: Vec::new(),
+        };
+        if scan.take(wide(MAGIC.len()))? != MAGIC {
+            return scan.fail_at(start, "the magic is not \\x93NUMPY");
+        }
+        let version = version(scan.array()?)?;
+        let header_len = match version {
+            Version::V1 => u16::from_le_bytes(scan.array()?).into(),
+            Version::V2 | Version::V3 => scan.u32(Endian::Little)?.into(),
+        };
+        how.limits.check_header(header_len)?;
+        let header_at = scan.at();
+        let text = scan.take(header_len)?;
+        let header = header::parse(&text, header_at, version, &how.limits)?;
+        if text.last() != Some(&b'\n') {
+            let at = scan.at().saturating_sub(1);
+            faults.add(at, "the header does not end with a newline")?;
+        }
+        let (dtype, endian) = dtype(&header, &mut faults)?;
+        let len = values_len(&header, dtype)?;
+        let from = scan.at();
+        let left = end.saturating_sub(from);
+        if len > left {
+            return scan.fail(format!("the values need {len} bytes, {left} left"));
+        }
+        let to = from.saturating_add(len);
+        if left > len {
+            let more = left.saturating_sub(len);
+            faults.add(to, format!("bytes after the values: {more}"))?;
+        }
+        let order = match header.is_fortran {
+            true => Order::Column,
+            false => Order::Row,
+        };
+        Ok(Array {
+            version,
+            dtype,
+            endian,
+            order,
+            sizes: header.shape,
+            values: from..to,
+            notes: faults.notes,
+        })
     }
 
-    let values = Numbers {
-        number: dtype.number,
-        endian,
-        bytes: Bytes::run(source, from..scan.at())?,
-    };
-    let order = if header.is_fortran {
-        Order::Column
-    } else {
-        Order::Row
-    };
-    let dims = header.shape.into_iter().map(Dim::indexed).collect();
-    let tensor = Tensor::new(dims, dtype, vec![], Storage::Dense { order, values })?;
-    let mut bundle = Bundle::of(tensor);
-    if version != Version::V1 {
-        bundle.hints.set(HINT_VERSION, version.as_str());
+    /// The version, if it is not the usual one.
+    pub(in crate::formats) fn version(&self) -> Option<&'static str> {
+        (self.version != Version::V1).then(|| self.version.as_str())
     }
-    faults.notes.into_iter().for_each(|note| bundle.note(note));
-    Ok(bundle)
+
+    /// The array, once it is known where its values are.
+    pub(in crate::formats) fn tensor(&self, bytes: Bytes) -> Result<Tensor> {
+        let values = Numbers {
+            number: self.dtype.number,
+            endian: self.endian,
+            bytes,
+        };
+        let order = self.order;
+        let dims = self.sizes.iter().copied().map(Dim::indexed).collect();
+        Tensor::new(dims, self.dtype, vec![], Storage::Dense { order, values })
+    }
 }
 
 /// What a strict reader refuses and a lenient one notes.

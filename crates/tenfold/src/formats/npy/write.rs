@@ -5,8 +5,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::number::DType;
-use crate::tensor::{Order, Storage};
+use crate::number::{DType, Numbers};
+use crate::tensor::{Order, Storage, Tensor};
 
 /// The values begin at a multiple of this.
 const ARRAY_ALIGN: usize = 64;
@@ -14,19 +14,28 @@ const ARRAY_ALIGN: usize = 64;
 const GROWTH_AXIS_MAX_DIGITS: usize = 21;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-    let tensor = bundle.only()?;
+    let wanted = how.version.as_deref();
+    let wanted = wanted.or_else(|| bundle.hints.text(HINT_VERSION));
+    let (header, values) = parts(bundle.only()?, wanted)?;
+    out.write(&header)?;
+    values.write(out, values.endian)
+}
+
+/// What stands before the values of an array, and its values; `wanted` is a version, if not the
+/// usual one.
+pub(in crate::formats) fn parts<'a>(
+    tensor: &'a Tensor,
+    wanted: Option<&str>,
+) -> Result<(Vec<u8>, &'a Numbers)> {
     let Storage::Dense { order, values } = tensor.storage() else {
         return Err(Error::invalid("only a dense tensor can be written as npy"));
     };
-    let wanted = how.version.as_deref();
-    let wanted = wanted.or_else(|| bundle.hints.text(HINT_VERSION));
     let mut versions = Version::ALL.into_iter();
     let version = versions
         .find(|version| Some(version.as_str()) == wanted)
         .unwrap_or(Version::V1);
     let dict = dictionary(&tensor.sizes()?, *order, tensor.dtype(), values.endian)?;
-    out.write(&header(&dict, version)?)?;
-    values.write(out, values.endian)
+    Ok((header(&dict, version)?, values))
 }
 
 /// The dictionary, and spaces for it to grow into.

@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Option<Digest> {
 /// A checksum whose digits are all there.
 pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
     let count = match algorithm {
-        Algorithm::Crc32c => 8,
+        Algorithm::Crc32 | Algorithm::Crc32c => 8,
         Algorithm::Xxh3 => 16,
         Algorithm::Sha256 => 64,
     };
@@ -75,7 +75,7 @@ pub(super) fn text(algorithm: Algorithm, digest: &[u8]) -> String {
             let digits: String = digest.iter().map(|byte| format!("{byte:02X}")).collect();
             format!("{name}:0x{digits}")
         }
-        Algorithm::Sha256 | Algorithm::Xxh3 => {
+        Algorithm::Crc32 | Algorithm::Sha256 | Algorithm::Xxh3 => {
             let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("{name}:{digits}")
         }

@@ -1,0 +1,134 @@
+//! Several files that are one: folders, indices, globs, and `--max-size`.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Ran, corpus, tenfold};
+
+fn run(words: &[&str], paths: &[&Path]) -> Ran {
+    let words = words.iter().map(PathBuf::from);
+    tenfold(
+        words
+            .chain(paths.iter().map(PathBuf::from))
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn made(words: &[&str], paths: &[&Path]) -> Ran {
+    let ran = run(words, paths);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    ran
+}
+
+/// A model of several types in one file.
+fn model() -> PathBuf {
+    corpus("safetensors/good/types_in_order.safetensors").into()
+}
+
+/// The same model in shards of 100 bytes of values, with an index, in a folder.
+fn sharded(folder: &Path) -> PathBuf {
+    let out = folder.join("model.safetensors");
+    made(
+        &["convert", "--no-sync", "--max-size", "100"],
+        &[&model(), &out],
+    );
+    folder.join("model.safetensors.index.json")
+}
+
+#[test]
+fn a_model_is_cut_and_put_together_again_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = sharded(folder.path());
+    let said: Value = serde_json::from_slice(&fs::read(&index).unwrap()).unwrap();
+    let map = said["weight_map"].as_object().unwrap();
+    assert_eq!(
+        (map.len(), &said["metadata"]),
+        (44, &json!({ "total_size": 496 }))
+    );
+    let first = "model-00001-of-00006.safetensors";
+    assert_eq!(map["A.U64"], first);
+    let glob = folder.path().join("model-*-of-?????.safetensors");
+    for set in [folder.path(), &index, &glob] {
+        let out = tempfile::tempdir().unwrap();
+        let whole = out.path().join("whole.safetensors");
+        made(&["convert", "--no-sync"], &[set, &whole]);
+        assert_eq!(fs::read(&whole).unwrap(), fs::read(model()).unwrap());
+        let zt = out.path().join("whole.zt");
+        made(&["convert", "--no-sync", "--exclude", "*C64"], &[set, &zt]);
+    }
+}
+
+#[test]
+fn a_set_is_described_shown_verified_and_compared_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = sharded(folder.path());
+    let ran = made(&["info", "--json"], &[folder.path()]);
+    let info: Value = serde_json::from_str(&ran.text()).unwrap();
+    assert_eq!(info["totals"]["tensors"], 44);
+    assert_eq!(info["totals"]["stored_bytes"], 496);
+    made(&["verify"], &[&index]);
+    made(&["diff"], &[&index, &model()]);
+    let mut word = index.clone().into_os_string();
+    word.push(":a.U8[0:2]");
+    let ran = made(&["show", "--json"], &[Path::new(&word)]);
+    let shown: Value = serde_json::from_str(&ran.text()).unwrap();
+    assert_eq!(shown["tensors"][0]["shape"], json!([2]));
+}
+
+/// What is said of an index.
+fn refused(index: &Value) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(model(), folder.path().join("a.safetensors")).unwrap();
+    let path = folder.path().join("x.safetensors.index.json");
+    fs::write(&path, index.to_string()).unwrap();
+    let ran = run(&["verify"], &[&path]);
+    assert_eq!(
+        (ran.exit.code(), ran.errors.lines().count()),
+        (1, 1),
+        "{ran}"
+    );
+    ran.errors
+}
+
+#[test]
+fn an_index_names_files_beside_it_and_what_is_in_them() {
+    for file in [
+        "../a.safetensors",
+        "/etc/passwd",
+        "..",
+        "",
+        "sub/a.safetensors",
+        "a\\b",
+    ] {
+        let said = refused(&json!({ "weight_map": { "a.U8": file } }));
+        assert!(said.contains("not in a file beside the index"), "{said}");
+    }
+    for index in [json!([]), json!({}), json!({ "weight_map": [] })] {
+        let said = refused(&index);
+        assert!(said.contains("no weight_map"), "{said}");
+    }
+    let said = refused(&json!({ "weight_map": { "a.U8": 7 } }));
+    assert!(said.contains("not in a file beside the index"), "{said}");
+    let said = refused(&json!({ "weight_map": { "w": "a.safetensors" } }));
+    assert!(said.contains("the index says that \"w\" is here"), "{said}");
+}
+
+#[test]
+fn what_an_index_does_not_name_is_left_out_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(model(), folder.path().join("a.safetensors")).unwrap();
+    let index = folder.path().join("x.index.json");
+    fs::write(
+        &index,
+        json!({ "weight_map": { "a.U8": "a.safetensors" } }).to_string(),
+    )
+    .unwrap();
+    let ran = made(&["info"], &[folder.path()]);
+    assert!(
+        ran.errors.contains("does not name are left out: 43"),
+        "{ran}"
+    );
+}

@@ -1,0 +1,146 @@
+//! NumPy's archive of arrays, `.npz`: a zip archive whose members are `.npy` files.
+//!
+//! The pages are the documentation of `numpy.savez` and PKWARE's APPNOTE; see
+//! [`npy`] for the members.
+//!
+//! | at | bytes | field | |
+//! |---:|---:|---|---|
+//! | 0 | … | members | each a local header (`PK\3\4`), an `.npy` file, stored or deflated, and a descriptor |
+//! | … | … | directory | an entry a member: `PK\1\2`, its name, sizes, CRC-32 and place |
+//! | … | 22 + n | end | `PK\5\6`, where the directory is, and a comment of n bytes |
+//!
+//! An array called `w` is the member `w.npy`.
+//!
+//! # What it holds
+//! Any number of named arrays of the types and shapes of `.npy`; no metadata. What has no word is
+//! carried in the comment, as NumPy would list one member more as one array more; it has room for
+//! 65535 bytes.
+//!
+//! # Where the spec is silent
+//! 1. A member without `.npy` at the end of its name is an array if it begins as one, by its whole
+//!    name. What is no array (NumPy gives its bytes) is left out, with a note; so are arrays of types
+//!    that the model has no numbers for, and pickled objects, which are never unpickled.
+//! 2. Two members of one name are refused; a lenient reader notes them. NumPy finds the last.
+//! 3. Names are UTF-8 where the archive says so, else code page 437, as Python has it. A name with a
+//!    NUL, which Python cuts there, is not written.
+//! 4. The CRC-32 of a member is compared when all its values are read, and by `verify`; reading a
+//!    part of a stored array reads no more than that part.
+//! 5. Members that are encrypted or neither stored nor deflated are refused; a lenient reader leaves
+//!    them out. Members that overlap, that reach into the directory, or whose local header says other
+//!    than the directory are refused, and so is what does not decode to the length it says.
+//! 6. Anything before the first member is allowed, since offsets count from the first byte of the file;
+//!    bytes between the directory and the end, or behind the comment, are refused.
+//! 7. Written is in one go: members are stored unless `--opt compress=deflate` asks otherwise or they
+//!    were deflated, the sizes and the CRC-32 follow the data (flag bit 3), ZIP64 is used only
+//!    where 32 bits do not do, all dates are 1980-01-01. The values of stored arrays begin at
+//!    multiples of 64, by an extra field that pads (0xD935), so that they can be mapped.
+//! 8. A comment that is not ours is kept when the archive is rewritten and nothing is carried.
+
+mod read;
+mod write;
+
+use std::collections::HashSet;
+
+use crate::bundle::Bundle;
+use crate::bytes::{Sink, Source};
+use crate::error::{Aspect, Loss, Result};
+use crate::format::{
+    Carries, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
+};
+use crate::formats::npy;
+
+/// The `.npz` format.
+#[derive(Debug)]
+pub struct Npz;
+
+const NAME: &str = "npz";
+/// What names of members end with.
+const SUFFIX: &str = ".npy";
+/// The first bytes of an archive without members.
+const EMPTY: &[u8] = b"PK\x05\x06";
+/// The longest name of a member.
+const MOST_NAME: usize = 65_535;
+/// The metadata that the comment holds.
+const CARRIED: &str = "tenfold";
+
+/// Hints of this format.
+mod hint {
+    /// How a member was kept, where it was not stored.
+    pub(super) const COMPRESS: &str = "npz:compress";
+    /// The version of a member, where it is not the usual one.
+    pub(super) const VERSION: &str = "npz:version";
+    /// A comment of somebody else.
+    pub(super) const COMMENT: &str = "npz:comment";
+}
+
+static INFO: Info = Info {
+    name: NAME,
+    title: "NumPy's archive: named arrays in a zip file",
+    extensions: &["npz"],
+    magic: b"PK\x03\x04",
+    versions: &["1"],
+    only_read: &[],
+    options: &[
+        OptionInfo {
+            name: "compress",
+            when: When::Write,
+            values: "stored|deflate",
+            about: "how members are kept; as they were unless given",
+        },
+        OptionInfo {
+            name: "level",
+            when: When::Write,
+            values: "1..9",
+            about: "how hard deflate tries; 6 unless given",
+        },
+    ],
+    holds: Holds {
+        names: Names::Flat,
+        carries: Carries::Comment,
+        ..npy::HOLDS
+    },
+};
+
+impl Format for Npz {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        read::read(source, how)
+    }
+
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+        write::write(bundle, out, how)
+    }
+
+    fn probe(&self, source: &Source) -> Match {
+        let mut start = [0; 4];
+        match source.read_at(0, &mut start) {
+            Ok(()) if start == INFO.magic || start == EMPTY => Match::Yes,
+            _ => Match::No,
+        }
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        let mut seen = HashSet::new();
+        for (key, tensor) in bundle.entries() {
+            losses.extend(npy::misfits(key, tensor));
+            let mut refuse = |detail: &str| {
+                losses.push(Loss::impossible(key, Aspect::Keys, detail));
+            };
+            let name = key.flat_name().unwrap_or_default();
+            if name.contains('\0') {
+                refuse("a name with a NUL, which NumPy ends it at");
+            }
+            if name.len() > MOST_NAME.saturating_sub(SUFFIX.len()) {
+                refuse("a name longer than zip allows");
+            }
+            if !seen.insert(key) {
+                refuse("a name that is used twice");
+            }
+        }
+        losses
+    }
+}

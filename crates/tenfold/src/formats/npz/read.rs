@@ -1,0 +1,237 @@
+//! Reads the members of an `.npz` archive.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashSet;
+
+use super::{CARRIED, NAME, SUFFIX, hint};
+use crate::bundle::Bundle;
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Filter, Scan, Source, narrow, wide};
+use crate::error::{Error, Result};
+use crate::format::{Mode, ReadOptions};
+use crate::formats::npy::{self, Array};
+use crate::key::Key;
+use crate::meta::Value;
+use crate::note::{Note, NoteKind};
+use crate::tensor::Tensor;
+use crate::wire::zip::{self, Member, Method};
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let archive = zip::read(source, NAME, &how.limits)?;
+    let mut reader = Reader {
+        source,
+        how,
+        bundle: Bundle::new(),
+    };
+    reader.comment(archive.comment);
+    let mut seen = HashSet::new();
+    for member in &archive.members {
+        if !seen.insert(member.name.as_str()) {
+            let text = format!("the name {:?} stands twice", member.name);
+            reader.forgive(member, NoteKind::DuplicateName, text)?;
+        }
+        reader.member(member)?;
+    }
+    Ok(reader.bundle)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    how: &'a ReadOptions,
+    bundle: Bundle,
+}
+
+/// What an array is called.
+fn key(member: &Member) -> Key {
+    let name = &member.name;
+    Key::flat(name.strip_suffix(SUFFIX).unwrap_or(name))
+}
+
+impl Reader<'_> {
+    /// What a conversion left in the comment, or somebody else.
+    fn comment(&mut self, comment: Vec<u8>) {
+        match String::from_utf8(comment) {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) if text.starts_with("{\"version\":") => {
+                self.bundle.meta.set(CARRIED, Value::Text(text));
+            }
+            Ok(text) => self.bundle.hints.set(hint::COMMENT, Value::Text(text)),
+            Err(error) => {
+                let bytes = Value::Bytes(error.into_bytes());
+                self.bundle.hints.set(hint::COMMENT, bytes);
+            }
+        }
+    }
+
+    fn note(&mut self, member: &Member, kind: NoteKind, text: String) {
+        let note = Note::new(kind, text).on(&key(member)).at(member.at);
+        self.bundle.note(note);
+    }
+
+    /// Refuses, or notes if the reader is lenient.
+    fn forgive(&mut self, member: &Member, kind: NoteKind, text: String) -> Result<()> {
+        match self.how.mode {
+            Mode::Strict => Err(Error::malformed(member.at, text).of(NAME)),
+            Mode::Lenient => {
+                self.note(member, kind, text);
+                Ok(())
+            }
+        }
+    }
+
+    fn member(&mut self, member: &Member) -> Result<()> {
+        let what = match member.method {
+            Method::Stored | Method::Deflated => {
+                return match self.array(member) {
+                    // One array that is no tensor costs itself alone.
+                    Err(Error::Unsupported { what, .. }) => {
+                        self.note(
+                            member,
+                            NoteKind::Skipped,
+                            format!("{what} is not supported"),
+                        );
+                        Ok(())
+                    }
+                    other => other,
+                };
+            }
+            Method::Encrypted => "encryption".to_owned(),
+            Method::Other(number) => format!("compression method {number}"),
+        };
+        match self.how.mode {
+            Mode::Strict => Err(Error::Unsupported {
+                format: NAME,
+                what: format!("{what} of the member {:?}", member.name),
+            }),
+            Mode::Lenient => {
+                self.note(
+                    member,
+                    NoteKind::Skipped,
+                    format!("{what} is not supported"),
+                );
+                Ok(())
+            }
+        }
+    }
+
+    fn array(&mut self, member: &Member) -> Result<()> {
+        let bytes = Bytes::run(self.source, member.stored.clone())?;
+        let is_stored = member.method == Method::Stored;
+        let found = match is_stored {
+            true => self.stored(member),
+            false => self.deflated(member, &bytes),
+        };
+        let found = found.map_err(|error| blame(error, member, is_stored))?;
+        let Some((array, tensor)) = found else {
+            let text = "it is no array, and was left out".into();
+            self.note(member, NoteKind::Skipped, text);
+            return Ok(());
+        };
+        if member.name.contains('\0') {
+            let text = "a NUL in the name, at which NumPy ends it".into();
+            self.note(member, NoteKind::OddName, text);
+        }
+        for note in array.notes {
+            self.bundle.note(note.on(&key(member)));
+        }
+        self.bundle.push(key(member), tensor);
+        Ok(())
+    }
+
+    fn is_array(start: &[u8]) -> bool {
+        start.starts_with(npy::MAGIC)
+    }
+
+    /// An array that lies in the file as it is.
+    fn stored(&self, member: &Member) -> Result<Option<(Array, Tensor)>> {
+        let end = member.stored.end;
+        let mut scan = Scan::part(self.source, NAME, member.stored.clone());
+        let magic = scan.take(wide(npy::MAGIC.len()).min(scan.left()))?;
+        if !Self::is_array(&magic) {
+            return Ok(None);
+        }
+        scan.seek(member.stored.start)?;
+        let array = Array::read(&mut scan, end, self.how)?;
+        let header = Bytes::run(self.source, member.stored.start..array.values.start)?;
+        let values = Bytes::run(self.source, array.values.clone())?;
+        // What follows the values counts too, but is not read with them.
+        let digest = match array.values.end == end {
+            true => Some(values_digest(member, &header, values.len())?),
+            false => None,
+        };
+        let tensor = array.tensor(values.with_digest(digest))?;
+        Ok(Some(described(array, tensor, member)))
+    }
+
+    /// An array that has to be decoded; its header is decoded now.
+    fn deflated(&self, member: &Member, stored: &Bytes) -> Result<Option<(Array, Tensor)>> {
+        /// As long as headers usually are, and more.
+        const USUAL: usize = 1 << 10;
+        self.how.limits.check_ratio(stored.len(), member.len)?;
+        let mut start = Deflated::beginning(stored, USUAL)?;
+        if !Self::is_array(&start) {
+            return Ok(None);
+        }
+        let wanted = header_len(&start);
+        if wanted > wide(start.len()) {
+            self.how.limits.check_header(wanted)?;
+            start = Deflated::beginning(stored, narrow(wanted)?)?;
+        }
+        let start = Source::memory(start);
+        let array = Array::read(&mut Scan::new(&start, NAME), member.len, self.how)?;
+        let filter = Filter::Deflate(Deflated {
+            skip: array.values.start,
+            len: array.values.end.saturating_sub(array.values.start),
+            total: member.len,
+            crc: member.crc,
+        });
+        let tensor = array.tensor(stored.clone().filtered(filter))?;
+        Ok(Some(described(array, tensor, member)))
+    }
+}
+
+/// How long the part before the values is, as its first twelve bytes say.
+fn header_len(start: &[u8]) -> u64 {
+    let byte = |place: usize| u64::from(start.get(place).copied().unwrap_or(0));
+    let short = byte(8) | byte(9) << 8;
+    match byte(6) {
+        1 => short.saturating_add(10),
+        _ => (short | byte(10) << 16 | byte(11) << 24).saturating_add(12),
+    }
+}
+
+/// The checksum that the values have, if that of the member is right: CRC-32 is linear, so that what
+/// the header makes of it can be taken away.
+fn values_digest(member: &Member, header: &Bytes, len: u64) -> Result<Digest> {
+    let header = crc32fast::hash(&header.to_vec()?);
+    let mut shifted = crc32fast::Hasher::new_with_initial(header);
+    shifted.combine(&crc32fast::Hasher::new_with_initial_len(0, len));
+    let expected = member.crc ^ shifted.finalize();
+    Ok(Digest {
+        algorithm: Algorithm::Crc32,
+        expected: expected.to_be_bytes().to_vec(),
+        over: None,
+    })
+}
+
+fn described(array: Array, mut tensor: Tensor, member: &Member) -> (Array, Tensor) {
+    if member.method == Method::Deflated {
+        tensor.hints.set(hint::COMPRESS, "deflate");
+    }
+    if let Some(version) = array.version() {
+        tensor.hints.set(hint::VERSION, version);
+    }
+    (array, tensor)
+}
+
+/// Says in which member something is wrong.
+fn blame(error: Error, member: &Member, is_stored: bool) -> Error {
+    match error {
+        Error::Malformed { at, why, .. } => {
+            // Inside of what is deflated, there are no bytes of the file.
+            let at = at.filter(|_| is_stored).or(Some(member.stored.start));
+            let why = format!("the member {:?}: {why}", member.name);
+            Error::malformed(at, why).of(NAME)
+        }
+        other => other,
+    }
+}

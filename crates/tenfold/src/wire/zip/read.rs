@@ -1,0 +1,344 @@
+//! Reads the directory of an archive.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::ops::Range;
+
+use super::{
+    CODE_PAGE, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCAL, LOCATOR, Method, WIDE_END,
+    WIDE_FIELD, flag,
+};
+use crate::bytes::{Endian, Scan, Source, wide};
+use crate::error::Result;
+use crate::limits::Limits;
+
+/// An archive.
+pub(crate) struct Archive {
+    pub(crate) members: Vec<Member>,
+    pub(crate) comment: Vec<u8>,
+}
+
+/// A member of an archive.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// Where its entry in the directory is.
+    pub(crate) at: u64,
+    pub(crate) method: Method,
+    /// The CRC-32 of what it holds.
+    pub(crate) crc: u32,
+    /// Where its data is, as stored.
+    pub(crate) stored: Range<u64>,
+    /// How many bytes it holds.
+    pub(crate) len: u64,
+    /// The name as it is in the file.
+    raw_name: Vec<u8>,
+    flags: u16,
+    /// Where its local header is.
+    header: u64,
+}
+
+/// Reads the directory and every local header; `format` is named in errors.
+pub(crate) fn read(source: &Source, format: &'static str, limits: &Limits) -> Result<Archive> {
+    let mut reader = Reader { source, format };
+    let end = reader.end()?;
+    limits.check_header(end.directory.end.saturating_sub(end.directory.start))?;
+    limits.check_tensors(end.count)?;
+    let mut members = reader.directory(&end, limits)?;
+    for member in &mut members {
+        reader.local(member, end.directory.start)?;
+    }
+    reader.check_overlaps(&members)?;
+    let comment = end.comment;
+    Ok(Archive { members, comment })
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    format: &'static str,
+}
+
+/// What the end of an archive says.
+struct End {
+    directory: Range<u64>,
+    count: u64,
+    comment: Vec<u8>,
+}
+
+/// The bytes of the end without its comment.
+const END_LEN: usize = 22;
+/// The bytes of the locator.
+const LOCATOR_LEN: u64 = 20;
+
+impl<'a> Reader<'a> {
+    fn scan(&self, range: Range<u64>) -> Scan<'a> {
+        Scan::part(self.source, self.format, range)
+    }
+
+    fn fail<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
+        self.scan(0..0).fail_at(at, why)
+    }
+
+    /// Finds the last record: its comment ends the file.
+    fn end(&mut self) -> Result<End> {
+        let len = self.source.len();
+        let tail_at = len.saturating_sub(wide(END_LEN).saturating_add(u16::MAX.into()));
+        let tail = self.scan(tail_at..len).take(len.saturating_sub(tail_at))?;
+        let fits = |place: &usize| {
+            let record = tail.get(*place..).unwrap_or_default();
+            let comment = record.len().checked_sub(END_LEN);
+            let said = record.get(20..22).map(|len| len.iter().rev());
+            let said = said.map(|len| len.fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
+            record.starts_with(&END) && comment.is_some() && comment == said
+        };
+        let Some(place) = (0..tail.len()).rev().find(fits) else {
+            return self.fail(len, "no end of a zip archive is found");
+        };
+        let at = tail_at.saturating_add(wide(place));
+        let mut scan = self.scan(at..len);
+        scan.skip(4)?;
+        let [disk, directory_disk] = [short(&mut scan)?, short(&mut scan)?];
+        let [here, count] = [short(&mut scan)?, short(&mut scan)?];
+        let [size, start] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
+        scan.skip(2)?;
+        let comment = scan.take(scan.left())?;
+        if let Some(mut end) = self.wide_end(at)? {
+            let agrees = (count == ELSEWHERE_16 || u64::from(count) == end.count)
+                && (start == ELSEWHERE_32 || u64::from(start) == end.directory.start);
+            if !agrees {
+                return self.fail(at, "the two ends of the archive differ");
+            }
+            end.comment = comment;
+            return Ok(end);
+        }
+        if (disk, directory_disk, here) != (0, 0, count) {
+            return self.fail(at, "an archive of several disks");
+        }
+        let (start, size) = (u64::from(start), u64::from(size));
+        self.ends_at(at, start, size)?;
+        Ok(End {
+            directory: start..at,
+            count: count.into(),
+            comment,
+        })
+    }
+
+    /// The directory has to end where the records behind it begin.
+    fn ends_at(&self, at: u64, start: u64, size: u64) -> Result<()> {
+        match start.checked_add(size) == Some(at) {
+            true => Ok(()),
+            false => self.fail(
+                at,
+                format!("a directory of {size} bytes at {start} does not end here"),
+            ),
+        }
+    }
+
+    /// The end in 64 bits, if there is one before the end at `at`.
+    fn wide_end(&mut self, at: u64) -> Result<Option<End>> {
+        let Some(locator_at) = at.checked_sub(LOCATOR_LEN) else {
+            return Ok(None);
+        };
+        let mut scan = self.scan(locator_at..at);
+        if scan.array()? != LOCATOR {
+            return Ok(None);
+        }
+        let disk = scan.u32(Endian::Little)?;
+        let end_at = scan.u64(Endian::Little)?;
+        let disks = scan.u32(Endian::Little)?;
+        if disk != 0 || disks > 1 {
+            return self.fail(locator_at, "an archive of several disks");
+        }
+        let mut scan = self.scan(0..locator_at);
+        scan.seek(end_at)?;
+        if scan.array()? != WIDE_END {
+            return self.fail(end_at, "the wide end of the archive is not here");
+        }
+        let len = scan.u64(Endian::Little)?;
+        if scan.at().checked_add(len) != Some(locator_at) {
+            return self.fail(end_at, "the wide end does not reach the locator");
+        }
+        scan.skip(4)?; // versions
+        let [disk, directory_disk] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
+        let [here, count] = [scan.u64(Endian::Little)?, scan.u64(Endian::Little)?];
+        let [size, start] = [scan.u64(Endian::Little)?, scan.u64(Endian::Little)?];
+        if (disk, directory_disk, here) != (0, 0, count) {
+            return self.fail(end_at, "an archive of several disks");
+        }
+        self.ends_at(end_at, start, size)?;
+        Ok(Some(End {
+            directory: start..end_at,
+            count,
+            comment: Vec::new(),
+        }))
+    }
+
+    fn directory(&self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
+        let mut scan = self.scan(end.directory.clone());
+        let mut members = Vec::with_capacity(scan.room(end.count, 46));
+        while wide(members.len()) < end.count {
+            members.push(self.entry(&mut scan, limits)?);
+        }
+        match scan.left() {
+            0 => Ok(members),
+            left => scan.fail(format!(
+                "bytes after the last entry of the directory: {left}"
+            )),
+        }
+    }
+
+    fn entry(&self, scan: &mut Scan, limits: &Limits) -> Result<Member> {
+        let at = scan.at();
+        if scan.array()? != ENTRY {
+            return self.fail(at, "an entry of the directory is not here");
+        }
+        scan.skip(4)?; // versions
+        let [flags, method] = [short(scan)?, short(scan)?];
+        scan.skip(4)?; // time
+        let crc = scan.u32(Endian::Little)?;
+        let [stored, len] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
+        let [name_len, extra_len, comment_len] = [short(scan)?, short(scan)?, short(scan)?];
+        let disk = short(scan)?;
+        scan.skip(6)?; // attributes
+        let header = scan.u32(Endian::Little)?;
+        limits.check_text(name_len.into())?;
+        let raw_name = scan.take(name_len.into())?;
+        let extra = self.wide_field(scan, extra_len.into())?;
+        scan.skip(comment_len.into())?;
+        let mut extra = extra.into_iter();
+        let mut full = |short: u32| match short {
+            ELSEWHERE_32 => extra
+                .next()
+                .map_or_else(|| self.fail(at, "a size of 64 bits is missing"), Ok),
+            short => Ok(short.into()),
+        };
+        let len = full(len)?;
+        let stored = full(stored)?;
+        let header = full(header)?;
+        if disk != 0 && disk != ELSEWHERE_16 {
+            return self.fail(at, "a member on another disk");
+        }
+        Ok(Member {
+            name: self.name(&raw_name, flags, at)?,
+            at,
+            method: Method::of(method, flags),
+            crc,
+            stored: 0..stored,
+            len,
+            raw_name,
+            flags,
+            header,
+        })
+    }
+
+    /// The numbers of 64 bits among the extra fields.
+    fn wide_field(&self, scan: &mut Scan, len: u64) -> Result<Vec<u64>> {
+        let end = scan.at().saturating_add(len);
+        let mut numbers = Vec::new();
+        let mut rest = self.scan(scan.at()..end);
+        scan.skip(len)?;
+        // Some writers pad with less than a field.
+        while rest.left() >= 4 {
+            let [kind, len] = [short(&mut rest)?, short(&mut rest)?];
+            let len = u64::from(len);
+            if kind != WIDE_FIELD || !numbers.is_empty() {
+                rest.skip(len)?;
+                continue;
+            }
+            let field_end = rest.at().saturating_add(len);
+            while rest.at().saturating_add(8) <= field_end {
+                numbers.push(rest.u64(Endian::Little)?);
+            }
+            rest.skip(field_end.saturating_sub(rest.at()))?;
+        }
+        Ok(numbers)
+    }
+
+    fn name(&self, raw: &[u8], flags: u16, at: u64) -> Result<String> {
+        if flags & flag::UTF_8 != 0 {
+            return match std::str::from_utf8(raw) {
+                Ok(name) => Ok(name.to_owned()),
+                Err(_) => self.fail(at, "a name that is said to be UTF-8 is not"),
+            };
+        }
+        let letter = |byte: &u8| match byte.checked_sub(0x80) {
+            None => Some(char::from(*byte)),
+            Some(place) => CODE_PAGE.chars().nth(place.into()),
+        };
+        Ok(raw.iter().filter_map(letter).collect())
+    }
+
+    /// Reads the local header of a member, which says where its data begins.
+    fn local(&self, member: &mut Member, directory: u64) -> Result<()> {
+        let at = member.header;
+        let mut scan = self.scan(0..directory);
+        scan.seek(at)?;
+        if scan.array()? != LOCAL {
+            return self.fail(at, "the header of a member is not here");
+        }
+        scan.skip(2)?; // version
+        let [flags, method] = [short(&mut scan)?, short(&mut scan)?];
+        scan.skip(4)?; // time
+        let crc = scan.u32(Endian::Little)?;
+        let [stored, len] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
+        let [name_len, extra_len] = [short(&mut scan)?, short(&mut scan)?];
+        let name = scan.take(name_len.into())?;
+        let extra = self.wide_field(&mut scan, extra_len.into())?;
+        let differs = |what: &str| {
+            let why = format!("the {what} of a member is not that in the directory");
+            self.fail(at, why)
+        };
+        if name != member.raw_name {
+            return differs("name");
+        }
+        if Method::of(method, flags) != member.method {
+            return differs("method");
+        }
+        let size = member.stored.end;
+        if flags & flag::DESCRIBED == 0 {
+            let full = |short: u32, place: usize| match short {
+                ELSEWHERE_32 => extra.get(place).copied().unwrap_or(short.into()),
+                short => short.into(),
+            };
+            if (full(len, 0), crc) != (member.len, member.crc) {
+                return differs("size or checksum");
+            }
+            let place = usize::from(len == ELSEWHERE_32);
+            if full(stored, place) != size {
+                return differs("size");
+            }
+        } else if member.flags & flag::DESCRIBED == 0 {
+            return differs("flag");
+        }
+        let start = scan.at();
+        scan.skip(size)?;
+        member.stored = start..scan.at();
+        if member.method == Method::Stored && size != member.len {
+            let why = format!("{size} bytes are stored, {} are said", member.len);
+            return self.fail(member.at, why);
+        }
+        Ok(())
+    }
+
+    /// No byte belongs to two members.
+    fn check_overlaps(&self, members: &[Member]) -> Result<()> {
+        let mut runs: Vec<(u64, u64, &str)> = members
+            .iter()
+            .map(|member| (member.header, member.stored.end, member.name.as_str()))
+            .collect();
+        runs.sort_unstable();
+        for pair in runs.windows(2) {
+            let [(_, end, first), (start, _, second)] = pair else {
+                continue;
+            };
+            if start < end {
+                let why = format!("the members {first:?} and {second:?} overlap");
+                return self.fail(*start, why);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn short(scan: &mut Scan) -> Result<u16> {
+    Ok(u16::from_le_bytes(scan.array()?))
+}
