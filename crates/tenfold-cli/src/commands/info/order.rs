@@ -28,34 +28,42 @@ fn by_name(a: &Key, b: &Key) -> Ordering {
 
 /// Numbers inside of names count by their value: `layer.2` comes before `layer.10`.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
-    let (mut left, mut right) = (a, b);
-    while let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) {
-        if x.is_ascii_digit() && y.is_ascii_digit() {
-            let ((m, more), (n, rest)) = (number(left), number(right));
-            let by = m.len().cmp(&n.len()).then_with(|| m.cmp(n));
-            if by.is_ne() {
-                return by;
-            }
-            (left, right) = (more, rest);
-            continue;
+    // The bytes of UTF-8 are ordered as the characters are.
+    let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
+    loop {
+        (left, right) = without_common_start(left, right);
+        let (Some(x), Some(y)) = (left.first(), right.first()) else {
+            break;
+        };
+        if !x.is_ascii_digit() || !y.is_ascii_digit() {
+            return x.cmp(y);
         }
-        if x != y {
-            return x.cmp(&y);
+        let ((m, more), (n, rest)) = (number(left), number(right));
+        let by = m.len().cmp(&n.len()).then_with(|| m.cmp(n));
+        if by.is_ne() {
+            return by;
         }
-        (left, right) = (after(left, x), after(right, y));
+        (left, right) = (more, rest);
     }
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
-/// The digits that a text begins with, without zeros before them, and the rest.
-fn number(text: &str) -> (&str, &str) {
-    let end = text.find(|letter: char| !letter.is_ascii_digit());
-    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
-    (digits.trim_start_matches('0'), rest)
+/// What follows the bytes that both begin with; a number that is the same in part stays whole.
+fn without_common_start<'a>(left: &'a [u8], right: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+    let same = left.iter().zip(right).take_while(|(x, y)| x == y);
+    let same = same.count();
+    let (start, _) = left.split_at(same);
+    let digits = start.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let start = same.saturating_sub(digits.count());
+    (left.split_at(start).1, right.split_at(start).1)
 }
 
-fn after(text: &str, letter: char) -> &str {
-    text.strip_prefix(letter).unwrap_or_default()
+/// The digits that a text begins with, without zeros before them, and the rest.
+fn number(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit());
+    let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+    let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+    (digits.split_at(zeros).1, rest)
 }
 
 #[cfg(test)]
@@ -75,6 +83,8 @@ mod tests {
             "a10",
             "a99999999999999999999998",
             "a99999999999999999999999",
+            "a99999999999999999999999b1",
+            "a99999999999999999999999b02",
             "ab",
             "b",
             "é",
