@@ -1,6 +1,5 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is, `cargo xtask
-//! trials` tries the promise of trains ten thousand times, `cargo xtask picture` draws the demo for
-//! the README.
+//! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -16,9 +15,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
-        ["trials"] => trials(),
         ["picture"] => picture::draw(),
-        _ => Err("usage: cargo xtask test|trials|picture".into()),
+        _ => Err("usage: cargo xtask test|picture".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -27,15 +25,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Ten thousand random trials of the error that trains promise: minutes, even optimised.
-fn trials() -> Result<(), String> {
-    let which = ["--package", "tenfold-train", "--test", "it", "--"];
-    let how = ["ten_thousand", "--ignored", "--nocapture"];
-    command::run(command::cargo(
-        &[&["test", "--release"], &which[..], &how[..]].concat(),
-    ))
 }
 
 /// Does the steps in order, up to the first that fails.
