@@ -4,18 +4,12 @@
 //! that stays are multiplied into its core from the left, all others into the core before them from
 //! the right. The products are worked out when they are read; no cell of the tensor is.
 
-use std::ops::{Add, Mul};
-
 use super::storage::Storage;
+use super::train::{Scalar, not_computed, row_times};
 use crate::bytes::{Bytes, Compute, Endian, PIECE, Source, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{DType, Element, Numbers};
-
-/// A number of which trains are computed.
-trait Scalar: Element + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync {}
-
-impl<T: Element + Default + Add<Output = T> + Mul<Output = T> + Send + Sync> Scalar for T {}
 
 /// What is left of one core of a train.
 pub(super) struct Link {
@@ -34,8 +28,7 @@ pub(super) fn contracted(links: &[Link], dtype: DType, limits: &Limits) -> Resul
     } else if dtype == num_complex::Complex::<f64>::DTYPE {
         contract::<num_complex::Complex<f64>>(links, limits)
     } else {
-        let why = format!("trains of {dtype} are not computed");
-        Err(Error::invalid(why))
+        Err(not_computed(dtype))
     }
 }
 
@@ -117,12 +110,7 @@ impl<T: Scalar> Matrix<T> {
 
     /// A row times the matrix.
     fn after<'a>(&'a self, row: &'a [T]) -> impl Iterator<Item = T> + 'a {
-        (0..self.n_columns).map(move |column| {
-            let entries = self.values.iter().skip(column).step_by(self.n_columns);
-            let terms = row.iter().zip(entries).map(|(left, right)| *left * *right);
-            // The first term stands alone: adding it to zero would turn -0 into 0.
-            terms.reduce(Add::add).unwrap_or_default()
-        })
+        row_times(row, &self.values, self.n_columns)
     }
 }
 

@@ -9,6 +9,33 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{DType, Element, Numbers};
 
+/// A number of which trains are computed.
+pub(super) trait Scalar:
+    Element + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync
+{
+}
+
+impl<T: Element + Default + Add<Output = T> + Mul<Output = T> + Send + Sync> Scalar for T {}
+
+/// A row times a matrix, which is row-major.
+pub(super) fn row_times<'a, T: Scalar>(
+    row: &'a [T],
+    matrix: &'a [T],
+    n_columns: usize,
+) -> impl Iterator<Item = T> + 'a {
+    (0..n_columns).map(move |column| {
+        let entries = matrix.iter().skip(column).step_by(n_columns);
+        let terms = row.iter().zip(entries).map(|(left, right)| *left * *right);
+        // The first term stands alone: adding it to zero would turn -0 into 0.
+        terms.reduce(Add::add).unwrap_or_default()
+    })
+}
+
+/// The error for elements of which trains are not computed.
+pub(super) fn not_computed(dtype: DType) -> Error {
+    Error::invalid(format!("trains of {dtype} are not computed"))
+}
+
 /// A train and the numbers its cores are made of.
 pub(crate) struct Train<'a> {
     pub(crate) sizes: &'a [u64],
@@ -22,10 +49,7 @@ impl Train<'_> {
     ///
     /// The partial products from the left are kept, one row for every cell of the box so far, so
     /// that each core is multiplied once for all cells that share what stands left of it.
-    pub(crate) fn read_box<T>(&self, slices: &[Slice], out: &mut [u8]) -> Result<()>
-    where
-        T: Element + Default + Add<Output = T> + Mul<Output = T>,
-    {
+    fn read_box<T: Scalar>(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let mut rows: Option<Vec<T>> = None;
         let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
         for (((core, size), slice), (rank, next)) in
@@ -86,33 +110,22 @@ impl Train<'_> {
     }
 
     /// Multiplies every row by every selected matrix.
-    fn extend<T>(
+    fn extend<T: Scalar>(
         &self,
         rows: &[T],
         core: &[T],
         (rank, count, next): (usize, usize, usize),
-    ) -> Result<Vec<T>>
-    where
-        T: Element + Default + Add<Output = T> + Mul<Output = T>,
-    {
+    ) -> Result<Vec<T>> {
         let n_rows = rows.len().checked_div(rank).unwrap_or(0);
-        let len = n_rows.saturating_mul(count).saturating_mul(next);
+        // The selected matrices side by side are one.
+        let n_columns = count.saturating_mul(next);
+        let len = n_rows.saturating_mul(n_columns);
         let bytes = wide(len).saturating_mul(wide(T::DTYPE.width()));
         self.limits
             .check_decoded("part of a train would be expanded", bytes)?;
         let mut product = Vec::with_capacity(len);
         for row in rows.chunks_exact(rank) {
-            for selected in 0..count {
-                for column in 0..next {
-                    let entries = core
-                        .iter()
-                        .skip(selected * next + column)
-                        .step_by(count * next);
-                    let terms = row.iter().zip(entries).map(|(left, right)| *left * *right);
-                    // The first term stands alone: adding it to zero would turn -0 into 0.
-                    product.push(terms.reduce(Add::add).unwrap_or_default());
-                }
-            }
+            product.extend(row_times(row, core, n_columns));
         }
         Ok(product)
     }
@@ -130,8 +143,6 @@ pub(crate) fn read_train_box(
     } else if dtype == num_complex::Complex::<f64>::DTYPE {
         train.read_box::<num_complex::Complex<f64>>(slices, out)
     } else {
-        Err(Error::invalid(format!(
-            "trains of {dtype} are not computed"
-        )))
+        Err(not_computed(dtype))
     }
 }
