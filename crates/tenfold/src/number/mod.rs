@@ -63,6 +63,25 @@ pub enum Number {
     F128,
 }
 
+impl Number {
+    /// The types that weights of models have.
+    pub(crate) const WEIGHTS: &'static [Number] = &[
+        Number::Bool,
+        Number::U8,
+        Number::U16,
+        Number::U32,
+        Number::U64,
+        Number::I8,
+        Number::I16,
+        Number::I32,
+        Number::I64,
+        Number::F16,
+        Number::Bf16,
+        Number::F32,
+        Number::F64,
+    ];
+}
+
 /// What sort of number a type counts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -152,21 +152,7 @@ mod hint {
 }
 
 /// The numbers that every generation has.
-const NUMBERS: &[Number] = &[
-    Number::Bool,
-    Number::U8,
-    Number::U16,
-    Number::U32,
-    Number::U64,
-    Number::I8,
-    Number::I16,
-    Number::I32,
-    Number::I64,
-    Number::F16,
-    Number::Bf16,
-    Number::F32,
-    Number::F64,
-];
+const NUMBERS: &[Number] = Number::WEIGHTS;
 
 const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
