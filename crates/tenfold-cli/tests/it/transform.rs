@@ -242,7 +242,14 @@ fn labels_are_given_and_taken() {
     ] {
         text.push_str(&converted(&folder, &labelled, "a.npy", flags));
     }
-    text.push_str(&fs::read_to_string(at("out.txt")).unwrap());
+    let list = fs::read_to_string(at("out.txt")).unwrap();
+    text.push_str(&list);
+    // As `--labels` spells a file.
+    let spelled = out.replacen('=', "=@", 1);
+    fs::remove_file(at("out.txt")).unwrap();
+    let flags = ["--labels-out", &spelled, "--allow", "labels", "--force"];
+    converted(&folder, &labelled, "a.npy", &flags);
+    assert_eq!(fs::read_to_string(at("out.txt")).unwrap(), list);
     // Where OUT is not written, neither is the list.
     let unwritten = format!("{}2", out);
     let flags = ["--labels-out", &unwritten, "--allow", "labels"];

@@ -303,6 +303,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_compressed_counts_as_what_it_was() {
+        let data = [7; 100_000];
+        let (mut out, progress) = (Sink::memory(), super::super::Progress::default());
+        out.report_to(progress.clone());
+        let mut compressor = Compressor::new(wide(data.len()), 3, &Limits::default()).unwrap();
+        compressor.push(&data, &mut out).unwrap();
+        compressor.finish(&mut out).unwrap();
+        assert_eq!(progress.done(), 100_000);
+        assert!(out.at() < 1000);
+    }
+
+    #[test]
     fn several_frames_decode_as_one() {
         assert_eq!(
             decode(compressed(&[b"tensor", b"", b"fold"]), 10).unwrap(),

@@ -303,3 +303,25 @@ pub(crate) fn narrow(len: u64) -> Result<usize> {
     usize::try_from(len)
         .map_err(|_| Error::invalid(format!("{len} bytes do not fit this machine's memory")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_a_file_is_counted() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let progress = Progress::default();
+        let source = Source::open(file.path()).unwrap().counted(&progress);
+        let mut buffer = [0; 30];
+        source.read_at(0, &mut buffer).unwrap();
+        source.clone().read_at(70, &mut buffer).unwrap();
+        assert!(source.read_at(71, &mut buffer).is_err());
+        assert_eq!(progress.done(), 60);
+        progress.restart(5);
+        assert_eq!((progress.done(), progress.expected()), (0, 5));
+    }
+}
