@@ -203,7 +203,8 @@ impl Compute for Frames {
     }
 }
 
-#[cfg(all(test, feature = "zstd"))]
+#[cfg(test)]
+#[cfg(feature = "zstd")]
 mod tests {
     use std::io::Write;
 
