@@ -231,7 +231,8 @@ mod tests {
             data.extend(bytes);
         }
         stored.extend(SKIPPED);
-        stored.extend((u32::try_from(table.len()).unwrap() + 9).to_le_bytes());
+        let len = u32::try_from(table.len()).unwrap().saturating_add(9);
+        stored.extend(len.to_le_bytes());
         stored.extend(table);
         stored.extend(n_frames.to_le_bytes());
         stored.push(if checksums { 0x80 } else { 0 });
