@@ -167,7 +167,9 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
         Err(TrainError::NotFinite { index, value }) => {
             return Ok(Fate::Kept(format!("cell {index:?} is {value}")));
         }
-        Err(TrainError::RankLimit(limit)) => return Ok(Fate::Kept(limit.to_string())),
+        Err(why @ (TrainError::RankLimit(_) | TrainError::Memory { .. })) => {
+            return Ok(Fate::Kept(why.to_string()));
+        }
         Err(other) => return Err(other.into()),
     };
     let (before, after) = (tensor.storage().stored_len(), made.report.train_len);
