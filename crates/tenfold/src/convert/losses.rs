@@ -146,7 +146,10 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
 
 fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
     let dtype = tensor.dtype();
-    if !holds.numbers.contains(&dtype.number) || !holds.arities.contains(&dtype.arity) {
+    // What is not understood has no numbers that a format could lack.
+    let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
+    let is_held = holds.numbers.contains(&dtype.number) && holds.arities.contains(&dtype.arity);
+    if has_numbers && !is_held {
         add(Aspect::Number, format!("elements of {dtype}"));
     }
     // Before the shape: what has to be another kind of tensor can get another shape on the way.

@@ -14,6 +14,7 @@ mod contracted;
 mod demand;
 mod dense;
 mod density;
+mod dequantized;
 mod detect;
 mod dim;
 mod filled;
