@@ -8,7 +8,7 @@ use crate::error::{Aspect, Loss, Tier};
 use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::note::NoteKind;
-use crate::tensor::{Address, Size, Storage, Tensor};
+use crate::tensor::{Address, Size, Storage, Tensor, not_understood};
 
 /// Lists everything that writing `bundle` as `format` would lose.
 #[must_use]
@@ -256,10 +256,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             add(Aspect::Train, "a tensor train".into());
         }
         Storage::Opaque { layout, .. } if !has(StorageKind::Opaque) => {
-            add(
-                Aspect::Skipped,
-                format!("the layout {layout:?} is not understood"),
-            );
+            add(Aspect::Skipped, not_understood(layout));
         }
         _ => {}
     }

@@ -5,14 +5,24 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Block, DType, Number, Overflow};
 
+/// Says why the values of an opaque tensor cannot be read, and how they can, if they can.
+pub(crate) fn not_understood(layout: &str) -> String {
+    match is_known(layout) {
+        true => format!("it is quantised as {layout}; --dequantize works its values out"),
+        false => format!("the layout {layout:?} is not understood"),
+    }
+}
+
+fn is_known(layout: &str) -> bool {
+    Block::named(layout).is_some_and(|block| block.has_values())
+}
+
 impl Tensor {
     /// Whether it is kept in quantised blocks whose values can be worked out.
     #[must_use]
     pub fn is_quantized(&self) -> bool {
         match self.storage() {
-            Storage::Opaque { layout, .. } => {
-                Block::named(layout).is_some_and(|block| block.has_values())
-            }
+            Storage::Opaque { layout, .. } => is_known(layout),
             Storage::Dense { .. } | Storage::Sparse { .. } | Storage::Train { .. } => false,
         }
     }

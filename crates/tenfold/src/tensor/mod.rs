@@ -44,6 +44,7 @@ mod woven;
 pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
+pub(crate) use dequantized::not_understood;
 pub(crate) use dim::product;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;

@@ -287,7 +287,31 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         b"\"\":\"\"}}",
     ]
     .concat();
+    let many = u64::from(MANY).to_le_bytes();
+    let gguf = |n_tensors: [u8; 8], n_values: [u8; 8], rest: &[u8]| {
+        [b"GGUF\x03\0\0\0", &n_tensors[..], &n_values, rest].concat()
+    };
+    let six = b"\x06\0\0\0\0\0\0\0";
+    let texts_of = [&[9, 0, 0, 0, 8, 0, 0, 0][..], &many, &numbered(six, b"")].concat();
+    let texts_of = [b"\x01\0\0\0\0\0\0\0x", texts_of.as_slice()].concat();
+    let mut entry = [0; 24];
+    entry[0] = 1;
     let cases = [
+        (
+            "gguf",
+            "tensors",
+            gguf(many, [0; 8], &numbered(six, &entry)),
+        ),
+        (
+            "gguf",
+            "values",
+            gguf([0; 8], many, &numbered(six, &[0; 5])),
+        ),
+        (
+            "gguf",
+            "texts",
+            gguf([0; 8], [1, 0, 0, 0, 0, 0, 0, 0], &texts_of),
+        ),
         ("safetensors", "tensors", json(&weights)),
         ("safetensors", "texts", json(&texts)),
         ("ztensor", "fields", fields),

@@ -169,7 +169,7 @@ impl Kind {
             (Kind::F32, Value::Float { width: 32, .. })
             | (Kind::F64, Value::Float { width: 64, .. })
             | (Kind::Bool, Value::Bool(_))
-            | (Kind::Text, Value::Text(_) | Value::Bytes(_)) => true,
+            | (Kind::Text, Value::Text(_)) => true,
             (Kind::Array(None), Value::List(_)) => Kind::of(value).is_some(),
             (Kind::Array(Some(items)), Value::List(values)) => {
                 values.iter().all(|value| items.fits(value))

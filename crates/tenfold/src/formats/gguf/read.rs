@@ -112,7 +112,9 @@ impl Reader<'_> {
                 });
             }
         }
-        self.bundle.hints.set(VERSION, u64::from(version));
+        if version != 3 {
+            self.bundle.hints.set(VERSION, u64::from(version));
+        }
         Ok(())
     }
 
@@ -259,8 +261,9 @@ impl Reader<'_> {
                 None => self.skip(&key, &format!("big-endian {}", known.name()), at)?,
             }
         }
+        let end = runs.iter().map(|(_, end, _)| *end).max().unwrap_or(0);
         self.check_runs(runs)?;
-        match due {
+        match due.and_then(|_| end.checked_next_multiple_of(self.alignment)) {
             Some(due) if due < room => {
                 let text = format!(
                     "bytes that belong to no tensor: {}",

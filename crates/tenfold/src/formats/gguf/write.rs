@@ -171,7 +171,6 @@ impl Writer<'_> {
             (Kind::F64, Value::Float { bits, .. }) => self.bits(*bits, 8),
             (Kind::Bool, Value::Bool(truth)) => self.bits(u64::from(*truth), 1),
             (Kind::Text, Value::Text(text)) => self.text(text.as_bytes()),
-            (Kind::Text, Value::Bytes(bytes)) => self.text(bytes),
             (Kind::Array(None), Value::List(_)) => match Kind::of(value) {
                 Some(Kind::Array(None)) | None => Err(Error::invalid("an array of no type")),
                 Some(kind) => self.value(value, &kind),
