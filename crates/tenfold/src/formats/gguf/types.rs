@@ -80,17 +80,16 @@ impl Type {
 
     /// Its number in the file.
     pub(super) fn code(self) -> Option<u32> {
-        let found = match self {
-            Type::Plain(number) => PLAIN
-                .iter()
-                .find(|(_, own)| *own == number)
-                .map(|own| own.0),
+        match self {
+            Type::Plain(number) => {
+                let found = PLAIN.iter().find(|(_, own)| *own == number);
+                found.map(|(code, _)| *code)
+            }
             Type::Blocks(block) => {
                 let found = BLOCKS.iter().find(|(_, name)| *name == block.name);
-                found.map(|own| own.0)
+                found.map(|(code, _)| *code)
             }
-        };
-        found
+        }
     }
 
     pub(super) fn name(self) -> &'static str {

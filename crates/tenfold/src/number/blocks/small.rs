@@ -63,7 +63,7 @@ fn twice_four(out: &mut [f32], unit: f32, table: &[i8], entries: [u16; 2], signs
 /// Eight cells of an entry of three values.
 fn eight_ternary(out: &mut [f32], unit: f32, entry: u16, off: f32) {
     for (place, out) in out.iter_mut().enumerate() {
-        let value = f32::from(value(&[-1, 0, 1, 0], digit(entry, 2, place), 0, 0));
+        let value = value(&[-1, 0, 1, 0], digit(entry, 2, place), 0, 0);
         *out = unit * (value + off);
     }
 }

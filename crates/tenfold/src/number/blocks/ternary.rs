@@ -13,7 +13,7 @@ pub(super) fn tq1_0(fields: &mut Fields, out: &mut [f32]) {
     for (digits, out) in [(many, first), (some, second), (few, third)] {
         for (out, power) in out.chunks_mut(digits.len().max(1)).zip([1, 3, 9, 27, 81]) {
             for (out, byte) in out.iter_mut().zip(digits) {
-                let digit = u16::from(byte.wrapping_mul(power)) * 3 >> 8;
+                let digit = (u16::from(byte.wrapping_mul(power)) * 3) >> 8;
                 *out = scale * (f32::from(digit) - 1.0);
             }
         }
