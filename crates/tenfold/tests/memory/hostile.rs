@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tenfold::{Format, Limits, Mode, ReadOptions, Sink, Source, WriteOptions};
+use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, Sink, Source, WriteOptions};
 
 use crate::{alone, watched};
 
@@ -42,6 +42,11 @@ fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bo
     for (_, tensor) in opened.bundle.entries() {
         let _ = tensor.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
         let _ = tensor.for_each_cell(&how.limits, &mut |_| Ok(()));
+        if tensor.is_quantized()
+            && let Ok(values) = tensor.dequantized(Number::Bf16, Overflow::Fails, &how.limits)
+        {
+            let _ = values.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
+        }
     }
     let mut out = Sink::memory();
     let _ = tenfold::write_to(&opened.bundle, &mut out, format, &WriteOptions::default());
