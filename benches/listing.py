@@ -1,98 +1,87 @@
-"""How fast a GGUF file of 100 000 tensors is listed, and quantised values are worked out, beside `gguf`.
+"""How long it takes to list 100 000 tensors in process, beside the crates and packages of the formats.
 
-Both open the file and go through names and shapes, in a process that runs already, in turns; the table has
-medians. Usage: python3 benches/listing.py [path to the example `listing`] [folder], with the package `gguf`
-installed. The example is built by `cargo build --release -p tenfold --example listing`.
+Every program opens the same file and goes over the names, shapes and types of all tensors, when it is told, all in
+turns; what they saw is compared. The crates are `safetensors` 0.8.0 and `ztensor` 0.1.0 and 2.1.1, built into the
+same program as tenfold; the Python packages are those of `oracles`.
+
+Usage: cargo build --release --manifest-path benches/listing/Cargo.toml
+       cargo xtask test   (once, which makes the environments of the Python packages)
+       python3 benches/listing.py [--rounds N] [--folder F] [--environments F]
 """
 
-import logging
+import argparse
 import os
 import statistics
 import subprocess
-import sys
-import tempfile
-import time
 
-import numpy
-from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, GGUFWriter
-from gguf.quants import dequantize
-
-ROUNDS = 5
-TENSORS = 100_000
-KINDS = ["Q4_0", "Q8_0", "Q4_K", "Q6_K", "IQ4_XS", "IQ2_XS"]
-MIB = 1 << 20
-
-
-def write(path, tensors):
-    writer = GGUFWriter(path, "llama")
-    writer.add_array("tokenizer.ggml.tokens", [f"token {number}" for number in range(1000)])
-    for name, array, kind in tensors:
-        writer.add_tensor(name, array, raw_dtype=kind)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = os.path.join(HERE, "listing/target/release/listing")
+COUNT = 100_000
+# Words before every program, such as `chrt -r 1` where others use the machine too.
+BEFORE = os.environ.get("RUN_WITH", "").split()
+# The file and the oracle of each format.
+FORMATS = {
+    "safetensors": ("list.safetensors", "safetensors"),
+    "ztensor-0.1": ("list-0.1.zt", "ztensor-0.1"),
+    "ztensor-2": ("list-2.zt", "ztensor-2"),
+}
 
 
-def listed(path):
-    start = time.perf_counter()
-    total = 0
-    for tensor in GGUFReader(path).tensors:
-        total += len(tensor.name) + sum(tensor.shape.tolist())
-    return time.perf_counter() - start
+class Worker:
+    """A program that answers lines."""
+
+    def __init__(self, words):
+        self.process = subprocess.Popen(BEFORE + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "ready\n", words
+
+    def ask(self, line):
+        """Milliseconds, and what was seen."""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        took, *seen = self.process.stdout.readline().split()
+        return float(took), seen
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
-def worked_out(path):
-    start = time.perf_counter()
-    for tensor in GGUFReader(path).tensors:
-        dequantize(tensor.data, tensor.tensor_type)
-    return time.perf_counter() - start
-
-
-def ours(example, path, *words):
-    ran = subprocess.run([example, path, "1", *words], check=True, capture_output=True, text=True)
-    return float(ran.stdout.split()[0])
-
-
-def listing(example, folder):
-    path = os.path.join(folder, "many.gguf")
-    small = numpy.zeros((2, 2), numpy.float32)
-    write(path, ((f"blk.{number}.attn_q.weight", small, None) for number in range(TENSORS)))
-    theirs, own = [], []
-    for _ in range(ROUNDS):
-        theirs.append(listed(path))
-        own.append(ours(example, path))
-    print("| 100 000 tensors listed | median | best | times faster, by median |")
-    print("|---|---:|---:|---:|")
-    for name, runs in (("gguf.GGUFReader", theirs), ("tenfold", own)):
-        ratio = statistics.median(theirs) / statistics.median(runs)
-        print(f"| {name} | {statistics.median(runs):.3f} s | {min(runs):.3f} s | {ratio:.1f} |")
-    print(flush=True)
-
-
-def values(example, folder):
-    print("| 2^25 values worked out | gguf | tenfold | values a second | times faster |")
-    print("|---|---:|---:|---:|---:|")
-    source = numpy.random.default_rng(1)
-    for name in KINDS:
-        kind = GGMLQuantizationType[name]
-        cells, length = GGML_QUANT_SIZES[kind]
-        rows = source.integers(0, 256, (8192, 4096 // cells * length), dtype=numpy.uint8)
-        path = os.path.join(folder, f"{name}.gguf")
-        write(path, [("w", rows, kind)])
-        theirs, own = worked_out(path), statistics.median(ours(example, path, "dequantize") for _ in range(3))
-        print(f"| {name} | {theirs:.2f} s | {own:.3f} s | {2**25 / own / 1e6:.0f} M | {theirs / own:.0f} |", flush=True)
-        os.remove(path)
+def measure(form, path, python, rounds):
+    """The milliseconds of every round of every program."""
+    rust, package = Worker([OURS, "serve", form, path]), Worker([python, f"{HERE}/listing_peer.py", form, path])
+    programs = {"tenfold": (rust, "tenfold"), "the crate": (rust, "crate"), "the Python package": (package, "go")}
+    times = {name: [] for name in programs}
+    for round in range(rounds + 1):
+        seen = set()
+        for name, (worker, line) in programs.items():
+            took, what = worker.ask(line)
+            seen.add(tuple(what))
+            if round > 0:  # the first warms up
+                times[name].append(took)
+        assert len(seen) == 1 and str(COUNT) in next(iter(seen)), seen
+    rust.end()
+    package.end()
+    return times
 
 
 def main():
-    logging.disable(logging.WARNING)
-    numpy.seterr(all="ignore")
-    words = sys.argv[1:]
-    example = words[0] if words else "target/release/examples/listing"
-    with tempfile.TemporaryDirectory(dir=words[1] if len(words) > 1 else None) as folder:
-        listing(example, folder)
-        values(example, folder)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--folder", default="target")
+    parser.add_argument("--environments", default="target/oracles")
+    options = parser.parse_args()
+    subprocess.run([OURS, "make", options.folder, str(COUNT)], check=True)
+    print("| format | program | median | least | most | times ours, by median |")
+    print("|---|---|---:|---:|---:|---:|")
+    for form, (file, oracle) in FORMATS.items():
+        path = os.path.join(options.folder, file)
+        python = os.path.join(options.environments, oracle, "bin/python")
+        times = measure(form, path, python, options.rounds)
+        own = statistics.median(times["tenfold"])
+        for name, runs in times.items():
+            median = statistics.median(runs)
+            print(f"| {form} | {name} | {median:.0f} ms | {min(runs):.0f} ms | {max(runs):.0f} ms | {median / own:.2f} |")
+        os.remove(path)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ fn prepare(
     let is_tree = [*info, target]
         .iter()
         .any(|info| info.holds.names == Names::Tree);
-    rename(bundle, info, is_tree, &args.selection.rename)?;
+    rename(bundle, info, is_tree, &args.renaming.rename)?;
     let over = overflow(args);
     let all = Path::new("the inputs");
     let file = content.file.as_deref().unwrap_or(all);

@@ -1,6 +1,6 @@
-//! Seconds that opening a file and going through its tensors takes: `listing FILE [ROUNDS]`, one line
+//! Seconds that opening a file and going through its tensors takes: `gguf_listing FILE [ROUNDS]`, one line
 //! a round. With `dequantize` after them, seconds to work all quantised values out instead.
-//! `benches/listing.py` runs it beside the package `gguf`.
+//! `benches/gguf_listing.py` runs it beside the package `gguf`.
 
 use std::time::Instant;
 
