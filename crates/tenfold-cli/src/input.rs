@@ -5,8 +5,8 @@ use std::io::Seek;
 use std::path::Path;
 
 use tenfold::{
-    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, ReadOptions, Result, Source,
-    Spool,
+    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, Overflow, ReadOptions, Result,
+    Source, Spool,
 };
 
 use crate::address::Address;
@@ -67,7 +67,7 @@ fn open_file(
     let format = detect(&source, file, reading)?;
     streams.detail(file, &format!("read as {}", format.info().name));
     let (options, writing) = options::split(&reading.options, format.info(), target)?;
-    let opened = read(&source, format, reading, options)?;
+    let opened = read(&source, format, reading, options, Overflow::Fails)?;
     Ok((source.len(), opened, writing))
 }
 
@@ -168,12 +168,13 @@ pub(crate) fn detect(
     }
 }
 
-/// Reads the headers.
+/// Reads the headers; what `--dequantize` leaves no room for fares as `over` says.
 pub(crate) fn read(
     source: &Source,
     format: &'static dyn Format,
     reading: &Reading,
     options: Options,
+    over: Overflow,
 ) -> Result<Opened> {
     let how = ReadOptions {
         limits: reading.limits.0.clone(),
@@ -181,7 +182,13 @@ pub(crate) fn read(
         options,
         skip_restore: reading.no_restore,
     };
-    tenfold::read(source, format, &how)
+    let mut opened = tenfold::read(source, format, &how)?;
+    if let Some(number) = reading.dequantize {
+        for (_, tensor) in opened.bundle.entries_mut() {
+            *tensor = tensor.dequantized(number, over, &how.limits)?;
+        }
+    }
+    Ok(opened)
 }
 
 /// Fails at the first note if `--strict` is given.

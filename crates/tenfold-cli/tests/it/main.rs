@@ -11,6 +11,7 @@ mod demo;
 mod diff;
 mod edit;
 mod formats;
+mod gguf;
 mod hash;
 mod info;
 mod literal;

@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod gguf;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
@@ -26,6 +27,7 @@ pub static ALL: &[&dyn Format] = &[
     &npy::Npy,
     &npz::Npz,
     &safetensors::Safetensors,
+    &gguf::Gguf,
 ];
 
 /// The format called `name`.

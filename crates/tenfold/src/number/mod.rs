@@ -1,5 +1,6 @@
 //! The second step of the ladder: what number the bytes spell.
 
+mod blocks;
 mod cast;
 mod casting;
 mod difference;
@@ -11,10 +12,12 @@ mod numbers;
 mod parse;
 mod quick;
 mod text;
+mod worked;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) use blocks::Block;
 pub use cast::{Overflow, Rounding};
 pub(crate) use cast::{convert, is_exact, significand};
 pub(crate) use difference::difference;

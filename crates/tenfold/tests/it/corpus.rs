@@ -19,6 +19,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("npy", [73, 116, 0]),
     ("npz", [54, 73, 0]),
     ("safetensors", [63, 113, 0]),
+    ("gguf", [131, 139, 1]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.

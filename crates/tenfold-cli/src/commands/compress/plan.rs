@@ -188,6 +188,7 @@ fn reason_to_keep(work: &Work, tensor: &Tensor, name: &str) -> Option<String> {
     let reason = match tensor.storage() {
         _ if !is_chosen(work.choice, name) => "not chosen",
         Storage::Train { .. } => "a train already",
+        Storage::Opaque { .. } if tensor.is_quantized() => "quantised, unless --dequantize",
         Storage::Opaque { .. } => "its layout is not understood",
         _ if tensor.n_mapped() > 0 => "it has labels",
         _ if !matches!(arity, Arity::Real | Arity::Complex) => "neither real nor complex",
