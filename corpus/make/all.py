@@ -5,7 +5,7 @@ from pathlib import Path
 
 import common
 
-FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors")
+FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors", "torch")
 
 
 def makers():
