@@ -316,6 +316,7 @@ def archives():
     archive = Archive()
     archive.member("archive/version", b"3\n").member("archive/data/0", file.storages[0][1])
     archive.member("archive/data.pkl", pickled(root), method=DEFLATED)
+    archive.member("archive/byteorder", b"little", method=DEFLATED)
     good("deflated_pickle_at_the_end", archive.bytes(), shown)
     script = Archive().member("m/data/0", file.storages[0][1]).member("m/data.pkl", pickled(root)).member("m/code/m.py", b"pass")
     good("with_code", script.member("m/constants.pkl", pickled(())).bytes(), shown)

@@ -137,22 +137,22 @@ def check_sparse(folder):
     dense = torch.zeros(4, 5).index_put((torch.tensor([0, 1, 3]), torch.tensor([4, 0, 2])), torch.tensor([1.5, -2.0, 3.0]))
     made = 0
     for dtype in (torch.float32, torch.float64, torch.int64):
-        for sparse in (dense.to(dtype).to_sparse(), dense.to(dtype).to_sparse_csr()):
+        exact = dense.to(dtype)
+        for sparse in (exact.to_sparse(), exact.to_sparse_csr()):
             for legacy in (False, True):
                 file = os.path.join(folder, "sparse.pt")
                 torch.save({"w": sparse}, file, _use_new_zipfile_serialization=not legacy)
                 (tensor,) = json.loads(tenfold("show", "--json", file))["tensors"]
                 cells = {tuple(cell["at"]): cell["data"][0] for cell in tensor["cells"]}
-                wanted = {tuple(at): dense[tuple(at)].item() for at in dense.nonzero().tolist()}
+                wanted = {tuple(at): exact[tuple(at)].item() for at in exact.nonzero().tolist()}
                 assert cells == wanted and tensor["shape"] == [4, 5], (dtype, cells)
                 made += 1
     return made
 
 
 def check_options(folder):
-    """What can be set about archives: no checksums, another alignment; and TorchScript."""
+    """Archives without checksums, of TorchScript, and zipped again."""
     weights = {"w": noise(torch.float32, (3, 4))}
-    made = 0
     torch.serialization.set_crc32_options(False)
     check(folder, "no_checksums", weights, {("w",): weights["w"]}, False)
     torch.serialization.set_crc32_options(True)

@@ -74,7 +74,7 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
             continue;
         };
         if name == "byteorder" {
-            endian = byte_order(source, member)?;
+            endian = byte_order(source, member, limits)?;
         }
         if let Some(key) = name.strip_prefix("data/") {
             let stored = stored(source, member, limits)?;
@@ -153,14 +153,16 @@ fn content(source: &Source, member: &Member, limits: &Limits) -> Result<Vec<u8>>
     bytes.filtered(filter).to_vec()
 }
 
-fn byte_order(source: &Source, member: &Member) -> Result<Endian> {
-    let mut scan = Scan::part(source, NAME, member.stored.clone());
+fn byte_order(source: &Source, member: &Member, limits: &Limits) -> Result<Endian> {
     let words: &[(&[u8], Endian)] = &[(b"little", Endian::Little), (b"big", Endian::Big)];
-    let text = scan.take(scan.left().min(16))?;
-    let known = words.iter().find(|(word, _)| *word == text);
-    match known {
-        Some((_, endian)) if member.method == Method::Stored => Ok(*endian),
-        _ => fail(
+    let text = match member.method {
+        _ if member.len > 16 => Vec::new(),
+        Method::Stored => Scan::part(source, NAME, member.stored.clone()).take(member.len)?,
+        _ => content(source, member, limits)?,
+    };
+    match words.iter().find(|(word, _)| *word == text) {
+        Some((_, endian)) => Ok(*endian),
+        None => fail(
             member.stored.start,
             "the byte order is neither little nor big",
         ),
