@@ -6,7 +6,7 @@ use tenfold::{Bundle, Info, Limits, Pick, Result};
 
 use crate::failure::Failure;
 use crate::input::DASH;
-use crate::select;
+use crate::{select, sets};
 
 /// A file, and perhaps a tensor of it and a part of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Address {
     /// The file that a word names, if there is one; else what stands before the first colon, or
     /// else the first bracket, where that names a file.
     pub(crate) fn find(word: &Path) -> Address {
-        let is_file = |path: &Path| path == Path::new(DASH) || path.exists();
+        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() || sets::is_glob(path);
         match word.to_str() {
             Some(text) => Address::split(text, &is_file),
             None => Address::whole(word),

@@ -73,7 +73,7 @@ fn open_file(
 }
 
 /// Opens all files of a set as one; they are of one format, and the metadata is that of the first.
-fn open_set(
+pub(crate) fn open_set(
     set: &Set,
     reading: &Reading,
     target: Option<&Info>,

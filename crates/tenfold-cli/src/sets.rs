@@ -31,18 +31,13 @@ impl Set {
             Some(name) if name.ends_with(INDEX) && path.is_file() => {
                 Set::of_index(path, limits).map(Some)
             }
-            Some(glob) if glob.contains(['*', '?', '[']) && !path.exists() => {
-                // A folder that is not there has nothing that matches.
-                let files = listed(folder(path)).unwrap_or_default();
-                let is_meant =
-                    |file: &PathBuf| file_name(file).is_some_and(|name| matches(glob, name));
-                let files: Vec<PathBuf> = files.into_iter().filter(is_meant).collect();
+            _ => {
+                let files = globbed(path);
                 Ok((!files.is_empty()).then_some(Set {
                     files,
                     owners: None,
                 }))
             }
-            _ => Ok(None),
         }
     }
 
@@ -100,6 +95,11 @@ impl Set {
             owners.insert(tensor.clone(), folder(path).join(name));
         }
         let files: BTreeSet<&PathBuf> = owners.values().collect();
+        // Opening a pipe would wait for somebody to write to it.
+        if let Some(odd) = files.iter().find(|file| file.exists() && !file.is_file()) {
+            let why = format!("{} is no regular file", odd.display());
+            return Err(wrong(why));
+        }
         Ok(Set {
             files: files.into_iter().cloned().collect(),
             owners: Some(owners),
@@ -142,6 +142,23 @@ impl Set {
             }
         }
     }
+}
+
+/// Whether a path is a glob that some files match.
+pub(crate) fn is_glob(path: &Path) -> bool {
+    !globbed(path).is_empty()
+}
+
+/// The files that a path matches which is none itself.
+fn globbed(path: &Path) -> Vec<PathBuf> {
+    let glob = file_name(path).filter(|name| name.contains(['*', '?']));
+    let Some(glob) = glob.filter(|_| !path.exists()) else {
+        return Vec::new();
+    };
+    // A folder that is not there has nothing that matches.
+    let mut files = listed(folder(path)).unwrap_or_default();
+    files.retain(|file| file_name(file).is_some_and(|name| matches(glob, name)));
+    files
 }
 
 /// Whether a name is one of a file in the same folder, and of nothing else.

@@ -24,8 +24,9 @@ pub(crate) fn energy(values: &[f64]) -> f64 {
     )
 }
 
+/// The sum of squares of few numbers; within a dispatch.
 #[inline(always)]
-fn run_energy(values: &[f64]) -> f64 {
+pub(crate) fn run_energy(values: &[f64]) -> f64 {
     let mut lanes = [0.0_f64; 32];
     let (whole, rest) = values.as_chunks::<32>();
     for chunk in whole {

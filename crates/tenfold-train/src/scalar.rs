@@ -121,6 +121,11 @@ pub(crate) fn reals<T: Scalar>(values: &[T]) -> &[f64] {
     bytemuck::cast_slice(values)
 }
 
+/// The doubles that scalars are made of, to be changed.
+pub(crate) fn reals_mut<T: Scalar>(values: &mut [T]) -> &mut [f64] {
+    bytemuck::cast_slice_mut(values)
+}
+
 /// The sum of the squares of absolute values, the same for any number of threads.
 pub(crate) fn energy<T: Scalar>(values: &[T]) -> f64 {
     kernel::energy(reals(values))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -17,6 +18,8 @@ pub struct Bundle {
     notes: Vec<Note>,
     /// Where each name stands among the entries, once somebody has asked.
     places: OnceLock<HashMap<String, usize>>,
+    /// Other files that this one describes and has checksums of, each with what it is called.
+    files: Vec<(String, Bytes)>,
     /// What the file says about itself.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -38,6 +41,11 @@ impl Bundle {
         bundle
     }
 
+    /// Makes room for as many more tensors, which must be known to be there.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.entries.reserve(count);
+    }
+
     /// Adds a tensor.
     pub fn push(&mut self, key: Key, tensor: Tensor) {
         self.entries.push((key, tensor));
@@ -56,6 +64,7 @@ impl Bundle {
     pub fn keep(&mut self, place: usize) {
         self.entries = self.entries.drain(..).skip(place).take(1).collect();
         self.places.take();
+        self.files.clear();
         let kept = self.entries.first().map(|(key, _)| key);
         self.notes
             .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
@@ -73,7 +82,13 @@ impl Bundle {
     pub fn append(&mut self, other: Bundle) {
         self.entries.extend(other.entries);
         self.notes.extend(other.notes);
+        self.files.extend(other.files);
         self.places.take();
+    }
+
+    /// Adds a file beside this one, with its checksum, for [`Bundle::check`] to compare.
+    pub(crate) fn push_file(&mut self, name: String, bytes: Bytes) {
+        self.files.push((name, bytes));
     }
 
     /// Adds a remark.
@@ -143,33 +158,26 @@ impl Bundle {
         lens.fold(0, u64::saturating_add)
     }
 
-    /// Reads and checks the values of all tensors; gives notes on what only a lenient reader
-    /// forgives.
+    /// Reads and checks the values of all tensors, and other files that this one has checksums of;
+    /// gives notes on what only a lenient reader forgives.
     ///
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
+        for (name, bytes) in &self.files {
+            bytes.check().map_err(|error| error.in_part(name))?;
+        }
         for (key, tensor) in &self.entries {
             notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
         }
         Ok(notes)
     }
 
-    /// Notes tensors that have one name.
-    pub(crate) fn note_duplicates(&mut self) {
-        let mut seen = std::collections::HashSet::new();
-        let twice: Vec<Key> = self
-            .entries
-            .iter()
-            .map(|(key, _)| key)
-            .filter(|key| !seen.insert(*key))
-            .cloned()
-            .collect();
-        for key in twice {
-            let text = "the name is used again; looking it up finds the first";
-            self.note(Note::new(NoteKind::DuplicateName, text).on(&key));
-        }
+    /// Notes that an earlier tensor has the same name.
+    pub(crate) fn note_duplicate(&mut self, key: &Key) {
+        let text = "the name is used again; looking it up finds the first";
+        self.note(Note::new(NoteKind::DuplicateName, text).on(key));
     }
 }
 

@@ -107,6 +107,18 @@ impl Error {
         }
     }
 
+    /// Says in which part of what was read something is malformed; offsets are of that part then.
+    pub(crate) fn in_part(self, name: &str) -> Self {
+        match self {
+            Error::Malformed { format, at, why } => Error::Malformed {
+                format,
+                at,
+                why: format!("{name}: {why}"),
+            },
+            other => other,
+        }
+    }
+
     /// Names the file in which an input or output error happened, if it is not named yet.
     #[must_use]
     pub fn in_file(self, name: &Path) -> Self {

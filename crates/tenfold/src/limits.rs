@@ -1,5 +1,7 @@
 //! How much an untrusted file may ask for.
 
+use std::sync::LazyLock;
+
 use crate::error::{Error, Result};
 
 /// Bounds on what a file may make the reader do; the defaults are safe for a server.
@@ -206,27 +208,32 @@ impl Limits {
     }
 }
 
+/// The limits unless set otherwise: worked out once, as every tensor that is made asks for them.
+static DEFAULT: LazyLock<Limits> = LazyLock::new(|| {
+    let mut limits = Limits {
+        header: 0,
+        tensors: 0,
+        ndim: 0,
+        text: 0,
+        depth: 0,
+        symmetries: 0,
+        labels: 0,
+        decoded: 0,
+        ratio: 0,
+        orbit: 0,
+        memory: Limits::MEMORY,
+    };
+    for limit in Limits::ALL {
+        if let Some(field) = limits.field(limit.name) {
+            *field = limit.default;
+        }
+    }
+    limits
+});
+
 impl Default for Limits {
     fn default() -> Self {
-        let mut limits = Limits {
-            header: 0,
-            tensors: 0,
-            ndim: 0,
-            text: 0,
-            depth: 0,
-            symmetries: 0,
-            labels: 0,
-            decoded: 0,
-            ratio: 0,
-            orbit: 0,
-            memory: Limits::MEMORY,
-        };
-        for limit in Limits::ALL {
-            if let Some(field) = limits.field(limit.name) {
-                *field = limit.default;
-            }
-        }
-        limits
+        DEFAULT.clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What other programs say: each folder of `oracles` is one, with an environment of its own.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::command::{cargo, program, root, run};
 
@@ -28,14 +29,36 @@ fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
         .filter(|path| { path.file_name() }.is_some_and(|name| wanted(&name.to_string_lossy())))
         .collect();
     folders.sort();
-    folders.iter().try_for_each(|folder| ask(folder))
+    let mut skipped = Vec::new();
+    let done = folders.iter().try_for_each(|folder| {
+        let name = folder.file_name().unwrap_or_default();
+        let environment = root().join("target/oracles").join(name);
+        let python = environment.join("bin/python");
+        let installed = install(folder, &environment, &python)?;
+        let name = name.to_string_lossy();
+        skipped.extend(ask(&name, installed, || run(check_of(folder, &python)))?);
+        Ok(())
+    });
+    // Last, where nobody overlooks them.
+    skipped.iter().for_each(|line| println!("{line}"));
+    done
 }
 
-/// Makes the environment of an oracle, unless it is there already, and runs its check.
-fn ask(folder: &Path) -> Result<(), String> {
-    let name = folder.file_name().unwrap_or_default();
-    let environment = root().join("target/oracles").join(name);
-    let python = environment.join("bin/python");
+/// Runs the check of an oracle; where its packages could not be installed, gives a line that says so.
+fn ask(
+    name: &str,
+    installed: Result<(), String>,
+    check: impl FnOnce() -> Result<(), String>,
+) -> Result<Option<String>, String> {
+    match installed {
+        Ok(()) => check().map(|()| None),
+        Err(why) => Ok(Some(format!("SKIPPED: the oracle {name}: {why}"))),
+    }
+}
+
+/// Makes the environment of an oracle, unless it is there already; what is inside the outcome says
+/// why its packages cannot be had.
+fn install(folder: &Path, environment: &Path, python: &Path) -> Result<Result<(), String>, String> {
     let wanted = folder.join("requirements.txt");
     let installed = environment.join("requirements.txt");
     let is_ready = match (std::fs::read(&wanted), std::fs::read(&installed)) {
@@ -44,23 +67,46 @@ fn ask(folder: &Path) -> Result<(), String> {
     };
     if !is_ready {
         let mut make = program("python3", &["-m", "venv", "--clear"]);
-        make.arg(&environment);
+        make.arg(environment);
         run(make)?;
         let mut install = program(
-            &python,
+            python,
             &["-m", "pip", "install", "--quiet", "--requirement"],
         );
         install.arg(&wanted);
         if let Err(why) = run(install) {
-            println!("SKIPPED: the oracle {}: {why}", name.to_string_lossy());
-            return Ok(());
+            return Ok(Err(why));
         }
         std::fs::copy(&wanted, &installed).map_err(|error| error.to_string())?;
     }
-    let mut check = program(&python, &[]);
+    Ok(Ok(()))
+}
+
+fn check_of(folder: &Path, python: &Path) -> Command {
+    let mut check = program(python, &[]);
     check.arg(folder.join("check.py"));
     check.env("TENFOLD", root().join("target/debug/tenfold"));
     check.env("WORKLOADS", root().join("target/debug/examples/workloads"));
     check.env("PYTHONPATH", root().join("oracles")); // what they share
-    run(check)
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_oracle_that_cannot_be_installed_is_skipped_by_name_and_not_asked() {
+        let missing = Err("pip ended with 1".into());
+        let line = ask("ztensor-2", missing, || Err("asked all the same".into()));
+        let text = "SKIPPED: the oracle ztensor-2: pip ended with 1";
+        assert_eq!(line, Ok(Some(text.into())));
+    }
+
+    #[test]
+    fn an_oracle_that_is_there_and_differs_fails() {
+        assert_eq!(ask("npz", Ok(()), || Ok(())), Ok(None));
+        let wrong = ask("npz", Ok(()), || Err("other bits".into()));
+        assert_eq!(wrong, Err("other bits".into()));
+    }
 }

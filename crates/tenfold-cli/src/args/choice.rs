@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::Part;
+
 /// A choice of tensors by name.
 #[derive(Args, Default)]
 pub(crate) struct Choice {
@@ -11,4 +13,14 @@ pub(crate) struct Choice {
     /// Leave out the tensors whose names match
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
+}
+
+/// A choice of tensors by name, or a part of one.
+#[derive(Args)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Selection {
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    #[command(flatten)]
+    pub(crate) part: Part,
 }

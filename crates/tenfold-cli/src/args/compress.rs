@@ -9,7 +9,7 @@ use tenfold_train::Caps;
 use super::convert::{Permission, aspects};
 use super::number::number;
 use super::transform::{share, size_list};
-use super::{Choice, Files, Part, Reading, Saving};
+use super::{Files, Part, Reading, Saving, Selection};
 
 /// The arguments of `compress`.
 #[derive(Args)]
@@ -72,16 +72,6 @@ pub(crate) struct Reshaping {
     /// Split every dimension into its prime factors, the largest first
     #[arg(long)]
     pub(crate) qtt: bool,
-}
-
-/// Which tensors are compressed.
-#[derive(Args)]
-#[command(next_help_heading = "Selection")]
-pub(crate) struct Selection {
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    #[command(flatten)]
-    pub(crate) part: Part,
 }
 
 /// Sizes of dimensions, of which one may be left open.

@@ -9,7 +9,7 @@ use tenfold::{Allow, Aspect, Number};
 use super::compress::tolerance;
 use super::naming::NamingFlags;
 use super::number::number;
-use super::{Choice, Output, Part, Reading, Transform};
+use super::{Output, Reading, Selection, Transform};
 use crate::rename::Rename;
 
 /// The arguments of `convert`.
@@ -33,6 +33,8 @@ pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
+    pub(crate) renaming: Renaming,
+    #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) naming: NamingFlags,
@@ -42,14 +44,10 @@ pub(crate) struct Convert {
     pub(crate) reading: Reading,
 }
 
-/// Which tensors are meant, and what they are called.
+/// What tensors are called.
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
-pub(crate) struct Selection {
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    #[command(flatten)]
-    pub(crate) part: Part,
+pub(crate) struct Renaming {
     /// Change names by a rule as of `sed -E`, such as `s/^model\.//`, with `g` or `i` after it
     #[arg(long, value_name = "s/OLD/NEW/", value_parser = Rename::parse)]
     pub(crate) rename: Vec<Rename>,

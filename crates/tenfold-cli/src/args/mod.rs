@@ -26,7 +26,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Format, Mode, formats};
 
 pub(crate) use address::{Part, Words};
-pub(crate) use choice::Choice;
+pub(crate) use choice::{Choice, Selection};
 pub(crate) use compress::{
     Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound,
 };

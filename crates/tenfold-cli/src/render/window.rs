@@ -97,7 +97,7 @@ impl Window {
 
     /// The printed cells, row-major, little-endian; nothing else is read, where that can be.
     pub(crate) fn read(&self, tensor: &Tensor, limits: &Limits) -> Result<Vec<u8>> {
-        let tensor = tensor.settled(limits)?;
+        let tensor = tensor.at_hand(limits)?;
         let width = tensor.dtype().width();
         let counts: Vec<u64> = self.axes.iter().map(|axis| axis.shown()).collect();
         let len = counts.iter().fold(1, |len: usize, count| {

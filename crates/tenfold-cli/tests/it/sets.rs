@@ -132,3 +132,55 @@ fn what_an_index_does_not_name_is_left_out_and_said() {
         "{ran}"
     );
 }
+
+#[test]
+fn a_tensor_of_a_set_is_converted_as_one_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = sharded(folder.path());
+    let glob = folder.path().join("model-*-of-?????.safetensors");
+    let of = |file: &Path, part: &str| {
+        let mut word = file.to_path_buf().into_os_string();
+        word.push(part);
+        PathBuf::from(word)
+    };
+    let out = tempfile::tempdir().unwrap();
+    let (wanted, found) = (out.path().join("wanted.npy"), out.path().join("found.npy"));
+    for part in [":a.U8", ":a.U8[0:2]", ":A.I16"] {
+        made(
+            &["convert", "--no-sync", "--force"],
+            &[&of(&model(), part), &wanted],
+        );
+        for set in [folder.path(), &index, &glob] {
+            made(
+                &["convert", "--no-sync", "--force"],
+                &[&of(set, part), &found],
+            );
+            assert_eq!(
+                fs::read(&found).unwrap(),
+                fs::read(&wanted).unwrap(),
+                "{part}"
+            );
+        }
+    }
+    let ran = run(&["convert"], &[&of(&glob, ":a.U9"), &found]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+    assert!(
+        ran.to_string().contains("no tensor is called \"a.U9\""),
+        "{ran}"
+    );
+}
+
+#[test]
+fn an_index_that_names_a_pipe_is_refused_and_nobody_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("w.safetensors");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let index = folder.path().join("model.safetensors.index.json");
+    fs::write(&index, r#"{"weight_map": {"w": "w.safetensors"}}"#).unwrap();
+    let ran = run(&["info"], &[&index]);
+    assert!(
+        ran.to_string().contains("w.safetensors is no regular file"),
+        "{ran}"
+    );
+}

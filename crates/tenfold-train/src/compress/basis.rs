@@ -1,7 +1,5 @@
 //! An orthonormal basis of rows that grows.
 
-use faer::Mat;
-
 use crate::kernel::{self, Energies, Tile};
 use crate::matrix;
 use crate::scalar::{Scalar, energy, reals};
@@ -67,12 +65,10 @@ impl<T: Scalar> Basis<T> {
         residual
     }
 
-    /// Adds directions, the adjoints of `columns`, each made orthogonal to all before it.
-    pub(crate) fn extend(&mut self, columns: &Mat<T>) {
-        for column in 0..columns.ncols() {
-            let mut row: Vec<T> = (0..self.width)
-                .map(|place| columns[(place, column)].conjugate())
-                .collect();
+    /// Adds directions, row-major, each made orthogonal to all before it.
+    pub(crate) fn extend(&mut self, directions: &[T]) {
+        for direction in directions.chunks_exact(self.width) {
+            let mut row = direction.to_vec();
             // Twice is enough: what the first round leaves by rounding, the second takes.
             for _ in 0..2 {
                 let mut inside = vec![T::default(); self.rank];

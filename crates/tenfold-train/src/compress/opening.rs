@@ -18,6 +18,8 @@ pub(crate) struct Opening<T> {
 /// Cells that are looked at, at most; an eighth of all rows is enough in any case.
 const LOOK: usize = 1 << 20;
 const PART_OF_ROWS: usize = 8;
+/// What a guess leaves out of its sample, as a part of what the pass may leave out.
+const GUESS: f64 = 0.1;
 /// Rows of the first sample.
 const FIRST: usize = 24;
 
@@ -67,15 +69,8 @@ pub(crate) fn opening<T: Scalar>(
             let mut room = Vec::new();
             sample.extend_from_slice(unfolding.held.cells(range(*place), &mut room)?);
         }
-        let found = matrix::svd(matrix::rows(&sample, chosen.len(), width))?;
-        let own = energy(&sample);
-        let (mut rank, _) = matrix::cut(&found.squares, 0.1 * part * own);
-        let at = |place: usize| found.squares.get(place).copied().unwrap_or(0.0);
-        if rank + 3 < found.squares.len() && at(rank) > 16.0 * at(rank + 2) {
-            // The spectrum still falls: a few more directions now are fewer extensions later.
-            let (more, _) = matrix::cut(&found.squares, 0.003 * part * own);
-            rank = more.min(rank + 4);
-        }
+        let found = matrix::span(&sample, width, GUESS * part * energy(&sample));
+        let rank = found.rank;
         if rank > width / 3 {
             return Ok(None);
         }
@@ -87,9 +82,8 @@ pub(crate) fn opening<T: Scalar>(
             wanted *= 2;
             continue;
         }
-        let rows = matrix::adjoint_row_major(found.v.as_ref().subcols(0, rank));
         return Ok(Some(Opening {
-            basis: Basis::new(width, rows),
+            basis: Basis::new(width, found.rows),
             estimate,
         }));
     }

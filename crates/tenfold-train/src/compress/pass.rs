@@ -196,13 +196,11 @@ impl<T: Scalar> Run<'_, T> {
         let mut energies = self.basis.project(cells, &mut coefficients);
         if energies.residual > tolerated {
             let residual = self.basis.residual(cells, &coefficients);
-            let found = matrix::svd(matrix::rows(&residual, tile.n_rows, width))?;
-            let (rank, _) = matrix::cut(&found.squares, goal);
-            if self.basis.rank + rank > self.max_rank {
+            let found = matrix::span(&residual, width, goal);
+            if self.basis.rank + found.rank > self.max_rank {
                 return Ok(false);
             }
-            let columns = found.v.as_ref().subcols(0, rank).to_owned();
-            self.basis.extend(&columns);
+            self.basis.extend(&found.rows);
             coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
             energies = self.basis.project(cells, &mut coefficients);
         }

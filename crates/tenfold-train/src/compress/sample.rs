@@ -7,20 +7,42 @@ use crate::error::Result;
 use crate::matrix;
 use crate::scalar::{Scalar, energy};
 
-/// Rows of an unfolding that are looked at to guess a basis.
+/// Rows of an unfolding that are looked at to guess a basis: few at first, twice as many while the
+/// basis is a good part of them.
 const FEWEST: usize = 256;
 const MOST: usize = 1024;
 
 /// Guesses a basis that leaves out about the part `share` of the energy, from evenly spread rows;
 /// `None` if the rows are too few, or the basis would be too large to be worth it.
 pub(crate) fn guess<T: Scalar>(unfolding: &Unfolding<T>, share: f64) -> Result<Option<Mat<T>>> {
+    let most = (unfolding.width / 2)
+        .clamp(FEWEST, MOST)
+        .min(unfolding.height / 8);
+    let mut wanted = FEWEST.min(most);
+    loop {
+        let Some(found) = guess_from(unfolding, share, wanted)? else {
+            return Ok(None);
+        };
+        if found.ncols() * 3 <= wanted || wanted == most {
+            return Ok((found.ncols() * 4 <= unfolding.width).then_some(found));
+        }
+        wanted = (wanted * 2).min(most);
+    }
+}
+
+/// A guess from about `wanted` rows.
+fn guess_from<T: Scalar>(
+    unfolding: &Unfolding<T>,
+    share: f64,
+    wanted: usize,
+) -> Result<Option<Mat<T>>> {
     let (width, height) = (unfolding.width, unfolding.height);
     // Columns of a stored matrix come in cache lines of several.
     let run = match unfolding.side {
         Side::Left => 8,
         Side::Right => 1,
     };
-    let n_runs = (width / 2).clamp(FEWEST, MOST).min(height / 8) / run;
+    let n_runs = wanted / run;
     let n_rows = n_runs * run;
     if n_rows < 32 {
         return Ok(None);
@@ -53,14 +75,14 @@ pub(crate) fn guess<T: Scalar>(unfolding: &Unfolding<T>, share: f64) -> Result<O
     }
     let (squares, vectors) = matrix::eigen(gram.as_ref())?;
     let (rank, _) = matrix::cut(&squares, share * total);
-    if rank * 4 > width {
-        return Ok(None);
-    }
     let vectors = vectors.as_ref().subcols(0, rank);
     if is_tall {
         return Ok(Some(vectors.to_owned()));
     }
-    let mut columns = Mat::zeros(width, rank);
-    matrix::multiply_adjoint(columns.as_mut(), rows, vectors);
-    Ok(Some(matrix::qr(columns.as_ref()).0))
+    let mut columns = vec![T::default(); width * rank];
+    matrix::multiply_adjoint(matrix::rows_mut(&mut columns, width, rank), rows, vectors);
+    let found = matrix::qr(&columns, width);
+    Ok(Some(
+        matrix::rows(&found.long, width, found.rank).to_owned(),
+    ))
 }

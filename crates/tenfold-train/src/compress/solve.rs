@@ -11,7 +11,7 @@ use super::watch::Watch;
 use crate::error::Result;
 use crate::scalar::{Scalar, is_tame};
 use crate::source::{Access, Cells, Source};
-use crate::train::{Core, round_cores};
+use crate::train::{Core, Merged, cut_from_left};
 
 /// What is to be compressed, and how.
 pub(crate) struct Problem<'a, T> {
@@ -176,11 +176,11 @@ impl<T: Scalar> Problem<'_, T> {
         (wanted, allowed)
     }
 
-    /// Rounds the cores of a verified pass.
-    fn rounded(&self, mut cores: Vec<Core<T>>, error: f64, norm: f64) -> Result<Solved<T>> {
+    /// Cuts the cores of a verified pass.
+    fn rounded(&self, cores: Vec<Merged<T>>, error: f64, norm: f64) -> Result<Solved<T>> {
         let (wanted, allowed) = self.allowance(norm);
         let left = (allowed - error).max(0.0);
-        let cuts = round_cores(&mut cores, &self.caps, left * left)?;
+        let (cores, cuts) = cut_from_left(cores, &self.caps, left * left)?;
         let bonds = cuts.left_out.iter().zip(&cuts.needed).zip(&cores);
         let bonds = bonds.map(|((left_out, needed), core)| Bond {
             rank: core.right,

@@ -10,11 +10,13 @@ use super::watch::Watch;
 use crate::error::Result;
 use crate::scalar::{Scalar, energy, is_tame};
 use crate::source::{Access, Source};
-use crate::train::{Core, split_core};
+use crate::train::{Merged, orthogonalise_right};
 
-/// Cores that have not been rounded yet, and how far they are from the source.
+/// Cores that have not been cut yet, and how far they are from the source.
 pub(crate) struct Streamed<T> {
-    pub(crate) cores: Vec<Core<T>>,
+    /// The rows of all but the first are orthonormal. Those that come from a pass are of several
+    /// modes each.
+    pub(crate) cores: Vec<Merged<T>>,
     /// The norm of the difference, at most. Passes that extended their basis do not leave out what
     /// is orthogonal to later errors, so norms are added, not squares.
     pub(crate) error: f64,
@@ -47,7 +49,7 @@ pub(crate) fn stream<T: Scalar>(
     let mut held = Held::Source(source);
     let mut open = shape.to_vec();
     let (mut after, mut error, mut total) = (1, 0.0, None);
-    let mut tails: Vec<Vec<Core<T>>> = Vec::new();
+    let mut tails: Vec<Merged<T>> = Vec::new();
     while open.len() > 1 {
         let cells = open.iter().product::<usize>() * after;
         let Some((kept, width)) = grouping(&open, after, cells) else {
@@ -81,7 +83,12 @@ pub(crate) fn stream<T: Scalar>(
         }
         error += pass.residual.sqrt();
         let sizes = open.split_off(kept);
-        tails.push(split_core(pass.basis.rows, pass.basis.rank, &sizes, after)?);
+        tails.push(Merged {
+            left: pass.basis.rank,
+            sizes,
+            right: after,
+            values: pass.basis.rows,
+        });
         after = pass.basis.rank;
         held = Held::Own(pass.coefficients);
     }
@@ -101,9 +108,10 @@ pub(crate) fn stream<T: Scalar>(
     };
     let (mut cores, ledger) = sweep.run()?;
     error += ledger.spent().sqrt();
-    cores.extend(tails.into_iter().rev().flatten());
+    orthogonalise_right(&mut cores, 0);
+    let cores = cores.into_iter().map(Merged::from);
     Ok(Some(Streamed {
-        cores,
+        cores: cores.chain(tails.into_iter().rev()).collect(),
         error,
         energy: total,
     }))

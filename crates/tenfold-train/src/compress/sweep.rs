@@ -29,6 +29,11 @@ use crate::train::Core;
 const FEW: usize = 16;
 const WIDE: usize = 1024;
 
+/// What a guess leaves out of its sample, and what it may leave out of everything, as parts of the
+/// share: the rest is for the cut inside it.
+const GUESS: f64 = 0.02;
+const GOOD: f64 = 0.4;
+
 /// Which ways to a basis may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ways {
@@ -240,13 +245,13 @@ impl<T: Scalar> Sweep<'_, T> {
     /// A basis from a sample, if it turns out to be good.
     fn sampled(&self, unfolding: &Unfolding<T>, bond: usize) -> Result<Option<Found<T>>> {
         let share = self.ledger.share();
-        let Some(guess) = sample::guess(unfolding, 0.05 * share / self.energy)? else {
+        let Some(guess) = sample::guess(unfolding, GUESS * share / self.energy)? else {
             return Ok(None);
         };
         let projected = unfolding.project(guess.as_ref())?;
         let lost = outside(self.energy, projected.energy, unfolding.width);
         // A NaN is no success.
-        let is_good = lost <= 0.3 * share;
+        let is_good = lost <= GOOD * share;
         if !is_good {
             return Ok(None);
         }

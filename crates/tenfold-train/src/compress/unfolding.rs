@@ -82,6 +82,10 @@ const PANEL: usize = 1 << 16;
 /// memory.
 const GROUPS: usize = 16;
 
+/// Columns from which on a Gram matrix is worked out by stripes, and columns in one of these.
+const WIDE: usize = 256;
+const STRIPE: usize = 128;
+
 /// A tall matrix times a basis.
 pub(crate) struct Projected<T> {
     /// In the layout that the next step works on.
@@ -153,6 +157,11 @@ impl<T: Scalar> Unfolding<'_, T> {
 
     /// The lower triangle of the Gram matrix.
     pub(crate) fn gram(&self) -> Result<Mat<T>> {
+        if self.width >= WIDE
+            && let Some(all) = self.held.all()
+        {
+            return self.wide_gram(all);
+        }
         // Tall enough that going through all of a large result is worth it.
         let tall = (self.width / 2).min(512).min(self.height);
         let parts = self.groups(
@@ -170,6 +179,25 @@ impl<T: Scalar> Unfolding<'_, T> {
             sum += part;
         }
         Ok(sum)
+    }
+
+    /// The same from cells in memory, a stripe of columns at a time: nothing has to be added up.
+    fn wide_gram(&self, all: &[T]) -> Result<Mat<T>> {
+        let cells = match self.side {
+            Side::Right => matrix::rows(all, self.height, self.width),
+            Side::Left => matrix::rows(all, self.width, self.height).transpose(),
+        };
+        let mut gram = Mat::zeros(self.width, self.width);
+        let stripes = matrix::stripes(gram.as_mut(), STRIPE);
+        let stripes = stripes.into_par_iter().enumerate();
+        stripes.for_each(|(place, stripe)| {
+            let first = place * STRIPE;
+            let own = cells.subcols(first, stripe.ncols());
+            let others = cells.subcols(first, self.width - first);
+            matrix::multiply_adjoint(stripe.subrows_mut(first, self.width - first), others, own);
+        });
+        self.watch.advance(all.len())?;
+        Ok(gram)
     }
 
     /// The triangle of a QR decomposition, panel by panel: it has the singular values and right

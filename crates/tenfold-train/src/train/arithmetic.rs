@@ -1,5 +1,7 @@
 //! Sums and products of trains, cell by cell.
 
+use rayon::prelude::*;
+
 use super::{Core, Train};
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -12,7 +14,7 @@ impl<T: Scalar> Train<T> {
     pub fn add(&self, other: &Train<T>) -> Result<Train<T>> {
         self.check_same_shape(other)?;
         let last = self.cores.len() - 1;
-        let pairs = self.cores.iter().zip(&other.cores).enumerate();
+        let pairs = self.cores.par_iter().zip(&other.cores).enumerate();
         let cores = pairs.map(|(mode, (one, two))| beside(one, two, mode == 0, mode == last));
         Ok(Train {
             cores: cores.collect(),
@@ -105,24 +107,31 @@ impl<T: Scalar> Train<T> {
 fn beside<T: Scalar>(one: &Core<T>, two: &Core<T>, is_first: bool, is_last: bool) -> Core<T> {
     let left = if is_first { 1 } else { one.left + two.left };
     let right = if is_last { 1 } else { one.right + two.right };
-    let mut values = vec![T::default(); left * one.size * right];
-    let mut place = |core: &Core<T>, down: usize, across: usize| {
-        let targets = values.chunks_exact_mut(one.size * right).skip(down);
-        for (target, from) in targets.zip(core.values.chunks_exact(core.size * core.right)) {
-            let rows = target.chunks_exact_mut(right);
-            for (row, from) in rows.zip(from.chunks_exact(core.right)) {
-                for (sum, value) in row.iter_mut().skip(across).zip(from) {
-                    *sum += *value;
-                }
-            }
-        }
+    let mut values = Vec::with_capacity(left * one.size * right);
+    let (zeros_before, zeros_after) = if is_last {
+        (0, 0)
+    } else {
+        (one.right, two.right)
     };
-    place(one, 0, 0);
-    place(
-        two,
-        if is_first { 0 } else { one.left },
-        if is_last { 0 } else { one.right },
-    );
+    if is_first && is_last {
+        let both = one.values.iter().zip(&two.values);
+        values.extend(both.map(|(one, two)| *one + *two));
+    } else if is_first {
+        let rows = one.values.chunks_exact(one.right);
+        for (row, other) in rows.zip(two.values.chunks_exact(two.right)) {
+            values.extend_from_slice(row);
+            values.extend_from_slice(other);
+        }
+    } else {
+        for row in one.values.chunks_exact(one.right) {
+            values.extend_from_slice(row);
+            values.extend(std::iter::repeat_n(T::default(), zeros_after));
+        }
+        for row in two.values.chunks_exact(two.right) {
+            values.extend(std::iter::repeat_n(T::default(), zeros_before));
+            values.extend_from_slice(row);
+        }
+    }
     Core {
         left,
         size: one.size,

@@ -15,10 +15,9 @@ mod storage;
 pub use any::AnyTrain;
 pub use compare::Distance;
 pub use modes::prime_factors;
-pub(crate) use modes::split_core;
 pub use operator::Operator;
 pub use orthogonal::Rounded;
-pub(crate) use orthogonal::round_cores;
+pub(crate) use orthogonal::{Merged, cut_from_left, orthogonalise_right};
 
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;

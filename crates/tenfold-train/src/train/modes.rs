@@ -176,7 +176,7 @@ impl<T: Scalar> Train<T> {
 
 /// Splits `values`, of shape (`left`, all sizes, `right`), into one core a size, leaving out only
 /// what is below rounding.
-pub(crate) fn split_core<T: Scalar>(
+fn split_core<T: Scalar>(
     values: Vec<T>,
     left: usize,
     sizes: &[usize],

@@ -85,7 +85,8 @@ impl<T: Scalar> Train<T> {
         let back = tame_cores(&mut cores);
         orthogonalise_right(&mut cores, 0);
         let norm = cores.first().map_or(0.0, |core| norm(&core.values));
-        let cuts = cut_from_left(&mut cores, &caps, (eps * norm).powi(2))?;
+        let cores = cores.into_iter().map(Merged::from).collect();
+        let (mut cores, cuts) = cut_from_left(cores, &caps, (eps * norm).powi(2))?;
         if let Some(first) = cores.first_mut() {
             back.apply_all(&mut first.values);
         }
@@ -118,15 +119,24 @@ fn tame_cores<T: Scalar>(cores: &mut [Core<T>]) -> Power {
     powers.fold(Power::ONE, Power::and)
 }
 
-/// Rounds cores in place: orthogonalises from the right, then cuts from the left, leaving out at
-/// most the energy `budget`, unless the caps ask for more.
-pub(crate) fn round_cores<T: Scalar>(
-    cores: &mut [Core<T>],
-    caps: &Caps,
-    budget: f64,
-) -> Result<Cuts> {
-    orthogonalise_right(cores, 0);
-    cut_from_left(cores, caps, budget)
+/// A core whose places are those of several modes, one after the other.
+pub(crate) struct Merged<T> {
+    pub(crate) left: usize,
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) right: usize,
+    /// Row-major.
+    pub(crate) values: Vec<T>,
+}
+
+impl<T> From<Core<T>> for Merged<T> {
+    fn from(core: Core<T>) -> Merged<T> {
+        Merged {
+            left: core.left,
+            sizes: vec![core.size],
+            right: core.right,
+            values: core.values,
+        }
+    }
 }
 
 /// The squares of the singular values at every bond, largest first.
@@ -144,61 +154,125 @@ fn squared_spectra<T: Scalar>(cores: &mut [Core<T>]) -> Result<Vec<Vec<f64>>> {
     Ok(spectra)
 }
 
-/// Cuts the bonds of cores that are orthogonal from the right. Each gets an equal share of what
-/// the bonds before it left over.
-fn cut_from_left<T: Scalar>(cores: &mut [Core<T>], caps: &Caps, budget: f64) -> Result<Cuts> {
+/// Cuts the bonds of cores that are orthogonal from the right, and splits those of several modes.
+/// Each bond gets an equal share of what the bonds before it left over of the energy `budget`,
+/// unless the caps ask for more.
+pub(crate) fn cut_from_left<T: Scalar>(
+    cores: Vec<Merged<T>>,
+    caps: &Caps,
+    budget: f64,
+) -> Result<(Vec<Core<T>>, Cuts)> {
     // What rounding alone put there is not worth a rank.
     let floor = cores
         .first()
         .map_or(0.0, |core| noise(norm(&core.values)).powi(2));
+    let n_modes: usize = cores.iter().map(|core| core.sizes.len()).sum();
+    let n_bonds = n_modes.saturating_sub(1);
+    let mut done: Vec<Core<T>> = Vec::with_capacity(n_modes);
     let mut cuts = Cuts {
         left_out: Vec::new(),
         needed: Vec::new(),
     };
-    let n_bonds = cores.len().saturating_sub(1);
-    for bond in 1..=n_bonds {
-        let Some((core, next)) = pair(cores, bond) else {
-            break;
+    let mut carried: Option<Vec<T>> = None;
+    for core in cores {
+        let mut rest = match carried.take() {
+            Some(before) => matrix::product(&before, &core.values, core.left),
+            None => core.values,
         };
-        let left = budget - cuts.energy();
-        let share = (left.max(0.0) / real(n_bonds + 1 - bond)).max(floor);
-        if let Some(rank) = keep_all(core, next, caps.at(bond), share) {
-            cuts.left_out.push(0.0);
-            cuts.needed.push(rank);
-            continue;
+        let mut left = done.last().map_or(core.left, |core| core.right);
+        for size in core.sizes {
+            let bond = done.len() + 1;
+            if bond > n_bonds {
+                let (right, values) = (core.right, std::mem::take(&mut rest));
+                done.push(Core {
+                    left,
+                    size,
+                    right,
+                    values,
+                });
+                break;
+            }
+            let within = (budget - cuts.energy()).max(0.0) / real(n_bonds + 1 - bond);
+            let half = halves(&rest, left * size, within.max(floor), caps.at(bond))?;
+            done.push(Core {
+                left,
+                size,
+                right: half.rank,
+                values: half.kept,
+            });
+            cuts.left_out.push(half.left_out);
+            cuts.needed.push(half.needed);
+            (left, rest) = (half.rank, half.carried);
         }
-        let found = matrix::svd(core_rows(core))?;
-        let (needed, mut left_out) = matrix::cut(&found.squares, share);
-        let rank = needed.min(caps.at(bond));
-        if rank < needed {
-            left_out = matrix::tail(&found.squares, rank);
-        }
-        cuts.left_out.push(left_out);
-        cuts.needed.push(needed);
-        keep(core, next, &found, rank);
+        carried = Some(rest);
     }
-    Ok(cuts)
+    Ok((done, cuts))
 }
 
-/// Moves everything on if no singular value is small enough to be left out, which is quicker to see
-/// than what they are; gives the rank then.
-fn keep_all<T: Scalar>(
-    core: &mut Core<T>,
-    next: &mut Core<T>,
-    cap: usize,
-    share: f64,
-) -> Option<usize> {
-    let rank = core.right;
-    if rank > cap || core.left * core.size < rank {
-        return None;
+/// A matrix as a product of orthonormal columns and what is carried on.
+struct Halves<T> {
+    kept: Vec<T>,
+    carried: Vec<T>,
+    rank: usize,
+    /// The rank that the share asked for.
+    needed: usize,
+    left_out: f64,
+}
+
+/// The part of a share that may be left out before singular values are looked at.
+const SPARE: f64 = 0.01;
+
+/// Halves a row-major matrix, leaving out at most the energy `share`, unless the cap asks for more.
+fn halves<T: Scalar>(values: &[T], n_rows: usize, share: f64, cap: usize) -> Result<Halves<T>> {
+    let n_columns = values.len() / n_rows.max(1);
+    let is_tall = n_rows >= n_columns;
+    // The longer side is taken apart first: what is left of the matrix is small.
+    let found = if is_tall {
+        matrix::qr_within(values, n_rows, SPARE * share)
+    } else {
+        matrix::lq_within(values, n_rows, SPARE * share)
+    };
+    let small = found.small.as_ref();
+    // That nothing can be left out is quicker to see than the singular values are.
+    let may_keep_all = is_tall && found.rank == n_columns && n_columns <= cap;
+    if may_keep_all && matrix::all_squares_exceed(small, share) {
+        return Ok(Halves {
+            kept: found.long,
+            carried: matrix::row_major(small),
+            rank: n_columns,
+            needed: n_columns,
+            left_out: found.left_out,
+        });
     }
-    let (q, r) = matrix::qr(core_rows(core));
-    if q.ncols() < rank || !matrix::all_squares_exceed(r.as_ref(), share) {
-        return None;
+    let inner = matrix::svd(small)?;
+    let (needed, mut left_out) = matrix::cut(&inner.squares, share - found.left_out);
+    let rank = needed.min(cap);
+    if rank < needed {
+        left_out = matrix::tail(&inner.squares, rank);
     }
-    core.values = matrix::row_major(q.as_ref());
-    next.values = matrix::product(&matrix::row_major(r.as_ref()), &next.values, next.left);
-    Some(rank)
+    let kept = matrix::row_major(inner.u.as_ref().subcols(0, rank));
+    let (kept, carried) = if is_tall {
+        let roots: Vec<f64> = inner.squares.iter().map(|square| square.sqrt()).collect();
+        let carried = matrix::scaled_adjoint(inner.v.as_ref().subcols(0, rank), &roots);
+        (matrix::product(&found.long, &kept, found.rank), carried)
+    } else {
+        // From the matrix itself: were the rows that were spared left out here, this error would
+        // not be orthogonal to those of later bonds.
+        let mut carried = vec![T::default(); rank * n_columns];
+        matrix::multiply_adjoint(
+            matrix::rows_mut(&mut carried, rank, n_columns),
+            matrix::rows(&kept, n_rows, rank),
+            matrix::rows(values, n_rows, n_columns),
+        );
+        (kept, carried)
+    };
+    Ok(Halves {
+        kept,
+        carried,
+        rank,
+        needed,
+        left_out: left_out + found.left_out,
+    })
 }
 
 fn core_rows<T: Scalar>(core: &Core<T>) -> faer::MatRef<'_, T> {
@@ -227,20 +301,12 @@ pub(crate) fn orthogonalise_right<T: Scalar>(cores: &mut [Core<T>], center: usiz
         let Some((before, core)) = pair(cores, bond) else {
             break;
         };
-        // The core's adjoint is q · r, so that the core is r^H · q^H.
-        let tall = matrix::rows(&core.values, core.left, core.size * core.right);
-        let (q, r) = matrix::qr(matrix::conjugated(tall.transpose()).as_ref());
-        let n_rows = before.left * before.size;
-        let mut moved = vec![T::default(); n_rows * q.ncols()];
-        matrix::multiply_by_adjoint(
-            matrix::rows_mut(&mut moved, n_rows, q.ncols()),
-            matrix::rows(&before.values, n_rows, before.right),
-            r.as_ref(),
-        );
-        core.values = matrix::adjoint_row_major(q.as_ref());
-        core.left = q.ncols();
-        before.values = moved;
-        before.right = q.ncols();
+        let found = matrix::lq(&core.values, core.left);
+        let small = matrix::row_major(found.small.as_ref());
+        before.values = matrix::product(&before.values, &small, before.right);
+        before.right = found.rank;
+        core.values = found.long;
+        core.left = found.rank;
     }
 }
 
@@ -250,10 +316,11 @@ pub(crate) fn orthogonalise_left<T: Scalar>(cores: &mut [Core<T>], center: usize
         let Some((core, next)) = pair(cores, bond) else {
             break;
         };
-        let (q, r) = matrix::qr(core_rows(core));
-        core.values = matrix::row_major(q.as_ref());
-        core.right = q.ncols();
-        next.values = matrix::product(&matrix::row_major(r.as_ref()), &next.values, next.left);
-        next.left = q.ncols();
+        let found = matrix::qr(&core.values, core.left * core.size);
+        let small = matrix::row_major(found.small.as_ref());
+        core.values = found.long;
+        core.right = found.rank;
+        next.values = matrix::product(&small, &next.values, next.left);
+        next.left = found.rank;
     }
 }

@@ -17,6 +17,7 @@ mod pages;
 mod progress;
 mod records;
 mod scan;
+mod seekable;
 mod shelf;
 mod sink;
 mod size;

@@ -185,6 +185,14 @@ impl Numbers {
         })
     }
 
+    /// The same numbers for whoever wants a few of them: as [`Bytes::at_hand`].
+    pub(crate) fn at_hand(&self, limits: &Limits) -> Result<Numbers> {
+        Ok(Numbers {
+            bytes: self.bytes.at_hand(limits)?,
+            ..self.clone()
+        })
+    }
+
     /// The same numbers where any of them is at hand, whether they are compressed or worked out.
     pub(crate) fn spooled(&self, limits: &Limits) -> Result<Numbers> {
         Ok(Numbers {

@@ -57,12 +57,15 @@ impl Dim {
 /// The product of sizes: zero if any is zero, whatever the others; `None` if it overflows.
 #[must_use]
 pub(crate) fn product(sizes: &[u64]) -> Option<u128> {
-    if sizes.contains(&0) {
+    product_of(sizes.iter().copied())
+}
+
+/// [`product`] of sizes that are not in a row.
+pub(super) fn product_of(mut sizes: impl Iterator<Item = u64> + Clone) -> Option<u128> {
+    if sizes.clone().any(|size| size == 0) {
         return Some(0);
     }
-    sizes
-        .iter()
-        .try_fold(1_u128, |all, size| all.checked_mul((*size).into()))
+    sizes.try_fold(1_u128, |all, size| all.checked_mul(size.into()))
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
 pub(crate) use dim::product;
+use dim::product_of;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
 pub use labels::Labels;
@@ -166,8 +167,18 @@ impl Tensor {
     /// # Errors
     /// [`Error::Invalid`] if a dimension is mapped.
     pub fn sizes(&self) -> Result<Vec<u64>> {
-        let sizes: Option<Vec<u64>> = self.dims.iter().map(Dim::indexed_size).collect();
-        sizes.ok_or_else(|| Error::invalid("a mapped dimension has labels, not positions"))
+        self.check_indexed()?;
+        Ok(self.indexed_sizes())
+    }
+
+    /// Fails if a dimension is mapped.
+    fn check_indexed(&self) -> Result<()> {
+        match self.dims.iter().all(|dim| dim.size != Size::Mapped) {
+            true => Ok(()),
+            false => Err(Error::invalid(
+                "a mapped dimension has labels, not positions",
+            )),
+        }
     }
 
     /// The sizes of the indexed dimensions.
@@ -190,7 +201,7 @@ impl Tensor {
     /// `None` if there are more than 2^128.
     #[must_use]
     pub fn cells(&self) -> Option<u128> {
-        product(&self.indexed_sizes())
+        product_of(self.dims.iter().filter_map(Dim::indexed_size))
     }
 
     /// How many elements (or labelled blocks) are stored; for a train, the elements of all cores.
@@ -276,8 +287,9 @@ impl Tensor {
         match &self.storage {
             Storage::Dense { order, values } => {
                 self.check_number(values)?;
+                self.check_indexed()?;
                 let stored = match self.symmetries.iter().filter(|sym| sym.packed).count() {
-                    0 => product(&self.sizes()?),
+                    0 => self.cells(),
                     1 if *order == Order::Column => {
                         self.packed_group(limits)?.stored().map(u128::from)
                     }

@@ -176,6 +176,19 @@ impl Tensor {
     /// # Errors
     /// As [`Bytes::settled`].
     pub fn settled(&self, limits: &Limits) -> Result<Tensor> {
+        self.with_parts(|bytes| bytes.settled(limits))
+    }
+
+    /// The same tensor for whoever reads a few boxes: what is compressed in frames that can be found
+    /// is decoded frame by frame as it is asked for, and no checksum over all of it is looked at.
+    ///
+    /// # Errors
+    /// As [`Bytes::settled`].
+    pub fn at_hand(&self, limits: &Limits) -> Result<Tensor> {
+        self.with_parts(|bytes| bytes.at_hand(limits))
+    }
+
+    fn with_parts(&self, change: impl Fn(&Bytes) -> Result<Bytes>) -> Result<Tensor> {
         let mut tensor = self.clone();
         let parts = match &mut tensor.storage {
             Storage::Dense { values, .. } => std::slice::from_mut(values),
@@ -183,7 +196,7 @@ impl Tensor {
             Storage::Sparse { .. } | Storage::Opaque { .. } => &mut [],
         };
         for part in parts {
-            part.bytes = part.bytes.settled(limits)?;
+            part.bytes = change(&part.bytes)?;
         }
         Ok(tensor)
     }
@@ -218,7 +231,7 @@ impl Tensor {
         let len = box_len(slices, self.dtype().width())?;
         limits.check_decoded("the slice would be read into memory", wide(len))?;
         let mut out = vec![0; len];
-        self.settled(limits)?
+        self.at_hand(limits)?
             .fill_box(&sizes, slices, limits, &mut out)?;
         Ok(out)
     }

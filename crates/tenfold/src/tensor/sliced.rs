@@ -236,7 +236,7 @@ fn cut(
     let len = cells
         .and_then(|cells| cells.checked_mul(wide(width)))
         .ok_or_else(|| Error::invalid("more cells than can be counted"))?;
-    let settled = values.settled(limits)?;
+    let settled = values.at_hand(limits)?;
     let run = run(&sizes, &slices, len / wide(width));
     let run = run.and_then(|start| {
         let start = start.checked_mul(wide(width))?;

@@ -15,6 +15,9 @@ use crate::meta::Value;
 /// Deeper than this nothing is read, whatever the limits say: the stack has an end.
 const DEEPEST: u64 = 1000;
 
+/// What ends an array or a map that does not say its length.
+const BREAK: u8 = 0xff;
+
 /// Reads CBOR items from bytes in memory, knowing where in the file they lie.
 pub(crate) struct Items<'a> {
     decoder: Decoder<'a>,
@@ -27,6 +30,17 @@ pub(crate) struct Items<'a> {
 
 /// What is left of an array or a map.
 pub(crate) struct Left(Option<u64>);
+
+impl Left {
+    /// How many items there is room for in what is left of `items`, if each has `least` bytes.
+    pub(crate) fn room(&self, items: &Items, least: usize) -> usize {
+        let input = items.decoder.input().len();
+        let bytes = input.saturating_sub(items.decoder.position());
+        let most = bytes.checked_div(least).unwrap_or(bytes);
+        let count = self.0.and_then(|count| usize::try_from(count).ok());
+        count.unwrap_or(0).min(most)
+    }
+}
 
 impl<'a> Items<'a> {
     /// Reads `bytes`, which lie at `base` in a file of `format`.
@@ -103,12 +117,17 @@ impl<'a> Items<'a> {
                 *count = count.saturating_sub(1);
                 Ok(true)
             }
-            None if self.kind()? == Type::Break => {
-                self.decoder
-                    .set_position(self.decoder.position().saturating_add(1));
-                Ok(false)
+            None => {
+                let place = self.decoder.position();
+                match self.decoder.input().get(place) {
+                    Some(&BREAK) => {
+                        self.decoder.set_position(place.saturating_add(1));
+                        Ok(false)
+                    }
+                    Some(_) => Ok(true),
+                    None => self.kind().map(|_| true),
+                }
             }
-            None => Ok(true),
         }
     }
 
@@ -119,6 +138,13 @@ impl<'a> Items<'a> {
 
     /// Reads text as [`Items::text`], borrowed where it lies in one piece.
     pub(crate) fn word(&mut self, what: &str) -> Result<Cow<'a, str>> {
+        if let Some((short, end)) = self.short()
+            && let Ok(word) = std::str::from_utf8(short)
+        {
+            self.decoder.set_position(end);
+            self.limits.check_text(wide(word.len()))?;
+            return Ok(Cow::Borrowed(word));
+        }
         let at = self.at();
         if let Ok(Type::String) = self.decoder.datatype() {
             let word = self.decoder.str();
@@ -135,6 +161,36 @@ impl<'a> Items<'a> {
             all.push_str(piece);
         }
         Ok(Cow::Owned(all))
+    }
+
+    /// Reads text as [`Items::word`]; quicker if it is one of those that are `known`.
+    pub(crate) fn word_among(
+        &mut self,
+        known: &[&'static str],
+        what: &str,
+    ) -> Result<Cow<'a, str>> {
+        if let Some((short, end)) = self.short()
+            && let Some(word) = known.iter().find(|word| word.as_bytes() == short)
+        {
+            self.decoder.set_position(end);
+            return Ok(Cow::Borrowed(word));
+        }
+        self.word(what)
+    }
+
+    /// The bytes of a text of less than 256, if that is what stands here, and where it ends: most
+    /// of an index is such text.
+    fn short(&self) -> Option<(&'a [u8], usize)> {
+        let place = self.decoder.position();
+        let rest = self.decoder.input().get(place..)?;
+        let (head, len, rest) = match rest {
+            [head @ 0x60..=0x77, rest @ ..] => (1, head & 0x1f, rest),
+            [0x78, len, rest @ ..] => (2, *len, rest),
+            _ => return None,
+        };
+        let len = usize::from(len);
+        let end = place.saturating_add(head).saturating_add(len);
+        Some((rest.get(..len)?, end))
     }
 
     /// Reads an unsigned integer.

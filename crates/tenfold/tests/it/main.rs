@@ -19,6 +19,7 @@ mod meaning;
 mod pages;
 mod roundtrip;
 mod samples;
+mod shards;
 mod sliced;
 mod stats;
 mod support;

@@ -8,6 +8,7 @@
 )]
 
 mod budget;
+mod checkpoint;
 mod hostile;
 mod streaming;
 

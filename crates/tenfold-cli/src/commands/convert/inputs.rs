@@ -56,18 +56,19 @@ pub(super) fn find<'a>(
             .map_err(about)?;
         let set = Set::find(&address.file, &args.reading.limits.0);
         let set = set.map_err(|error| about(error.into()))?.map(Rc::new);
-        if set.is_some() && !address.is_whole() {
-            let why = "a tensor of a set is chosen by --only: its files are put together";
-            return Err(about(Failure::usage(why)));
-        }
-        let files = set.as_ref().map(|set| set.files.clone());
-        for file in files.unwrap_or_else(|| vec![address.file.clone()]) {
+        let files = match &set {
+            None => vec![address.file.clone()],
+            Some(set) if address.is_whole() => set.files.clone(),
+            // Whatever file the tensor is in, they are of one format, and opened as one.
+            Some(set) => set.files.iter().take(1).cloned().collect(),
+        };
+        for file in files {
             let about = |error: tenfold::Error| Failure::from(error).about(&file);
             let source = input::source(&file, &args.reading, streams).map_err(about)?;
             let format = input::detect(&source, &file, &args.reading).map_err(about)?;
             let address = match set {
-                Some(_) => Address::whole(&file),
-                None => address.clone(),
+                Some(_) if address.is_whole() => Address::whole(&file),
+                _ => address.clone(),
             };
             found.push(Found {
                 word,
@@ -98,8 +99,19 @@ pub(super) fn read(
         let given = options_for(args, &infos, own, target);
         let (reading, for_writing) = options::split(&given, own, Some(target))?;
         writing = for_writing;
-        let bundle =
-            one(args, found, reading, streams).map_err(|failure| failure.about(found.word))?;
+        let bundle = match &found.set {
+            Some(set) if !found.address.is_whole() => {
+                input::open_set(set, &args.reading, Some(target), streams)
+                    .map(|(_, opened, _)| opened.bundle)
+            }
+            _ => one(args, found, reading, streams),
+        };
+        let about = |failure: Failure| failure.about(found.word);
+        let mut bundle = bundle.map_err(about)?;
+        let narrowed = found
+            .address
+            .narrow(&mut bundle, own, &args.reading.limits.0);
+        narrowed.map_err(about)?;
         parts.push(Part {
             word: found.word.into(),
             stem: stem(&found.address.file),
@@ -107,7 +119,7 @@ pub(super) fn read(
         });
     }
     let is_tree = info.holds.names == Names::Tree;
-    merge::name(&mut parts, args.selection.prefix_stem, is_tree);
+    merge::name(&mut parts, args.renaming.prefix_stem, is_tree);
     choose(args, info, &mut parts)?;
     for (part, found) in parts.iter().zip(&found) {
         let notes = part.bundle.notes();
@@ -148,13 +160,9 @@ fn one(
     streams: &mut Streams,
 ) -> Result<Bundle, Failure> {
     let mut bundle = input::read(&found.source, found.format, &args.reading, options)?.bundle;
-    let limits = &args.reading.limits.0;
     if let Some(set) = &found.set {
         input::narrow_to_set(set, &found.address.file, &mut bundle, streams)?;
     }
-    found
-        .address
-        .narrow(&mut bundle, found.format.info(), limits)?;
     Ok(bundle)
 }
 

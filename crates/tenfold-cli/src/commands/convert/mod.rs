@@ -72,7 +72,7 @@ fn prepare(
     let is_tree = [*info, target]
         .iter()
         .any(|info| info.holds.names == Names::Tree);
-    rename(bundle, info, is_tree, &args.selection.rename)?;
+    rename(bundle, info, is_tree, &args.renaming.rename)?;
     let over = match allowed(args).permits(Aspect::Precision) {
         true => Overflow::Saturates,
         false => Overflow::Fails,

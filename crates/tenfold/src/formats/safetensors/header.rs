@@ -2,9 +2,9 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 
+use hashbrown::HashSet;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };

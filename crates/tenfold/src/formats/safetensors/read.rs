@@ -126,6 +126,7 @@ impl Reader<'_> {
         entries.sort_by_key(|entry| entry.offsets);
         let len = self.source.len().saturating_sub(self.data);
         let mut end = 0;
+        self.bundle.reserve(entries.len());
         for entry in entries {
             let (name, (from, to)) = (&entry.name, entry.offsets);
             if from != end || to < from {

@@ -1,7 +1,8 @@
 //! That no blob reaches into another.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::fmt::Display;
+use std::borrow::Cow;
+use std::fmt::{self, Display};
 use std::ops::Range;
 
 use crate::bundle::Bundle;
@@ -22,6 +23,11 @@ pub(super) struct Shared<T> {
 impl<T: Display + Clone> Blobs<T> {
     pub(super) fn new() -> Self {
         Blobs(Vec::new())
+    }
+
+    /// Makes room for as many blobs.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.0.reserve(count);
     }
 
     pub(super) fn add(&mut self, run: Range<u64>, owner: T) {
@@ -53,13 +59,29 @@ impl<T: Display + Clone> Blobs<T> {
     }
 }
 
-impl Blobs<Key> {
+/// The name of the tensor that a blob belongs to.
+#[derive(Clone)]
+pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
+
+impl Name<'_> {
+    fn key(&self) -> Key {
+        Key::flat(&*self.0)
+    }
+}
+
+impl Display for Name<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.key().fmt(out)
+    }
+}
+
+impl Blobs<Name<'_>> {
     /// Notes the tensors that share their bytes; fails if two blobs overlap in part.
     pub(super) fn note_shared(self, bundle: &mut Bundle) -> Result<()> {
         for shared in self.shared()? {
             let text = format!("its bytes are also those of {}", shared.first);
             let note = Note::new(NoteKind::SharedBytes, text);
-            bundle.note(note.on(&shared.second).at(shared.at));
+            bundle.note(note.on(&shared.second.key()).at(shared.at));
         }
         Ok(())
     }

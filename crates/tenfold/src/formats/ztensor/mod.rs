@@ -97,9 +97,11 @@
 //! 13. Truths that are neither 0 nor 1 are true; in version 2 they are refused, and 0 and 1 are written.
 //!     Columns of compressed rows rise in version 2; rows where they do not are written as coordinates.
 //! 14. A shard `n` of `model.zt` is `model-n.zt` beside it. Where it is missing, or the file was not
-//!     opened by its name, its tensors are listed and cannot be read. It is not written.
+//!     opened by its name, its tensors are listed and cannot be read; what is no regular file is refused.
+//!     Its length is compared when the file is opened, its checksum by `verify`. It is not written.
 //! 15. Keys of version 2 that have no meaning are ignored with a note, and not written again. Checksums
-//!     are compared whenever all of a part is read; a slice of it is not checked, but by `verify`.
+//!     are compared whenever all of a part is read; a slice of it is not checked, but by `verify`. Of
+//!     seekable frames a slice decodes those that it lies in; a table that does not fit is not used.
 //! 16. Numbers of 8 bits and less are kept under the names that safetensors has for them, such as
 //!     `F8_E4M3`. The types of the parts of other opaque objects are metadata, `ztensor:types`.
 

@@ -1,10 +1,12 @@
 //! Reads the index of a zTensor file, entry by entry.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::super::blobs::Blobs;
+use hashbrown::HashSet;
+
+use super::super::blobs::{Blobs, Name};
 use super::super::{NAME, checksum, dense_len, hint, index};
 use super::{ALIGNMENT, COORDINATES, DTYPES, MAGIC, ROWS, sparse};
 use crate::bundle::Bundle;
@@ -33,14 +35,20 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         limits: &how.limits,
         items,
         blobs: Blobs::new(),
+        names: HashSet::new(),
+        duplicates: Vec::new(),
         bundle,
     };
     reader.entries(index.start)?;
     let Reader {
-        blobs, mut bundle, ..
+        blobs,
+        duplicates,
+        mut bundle,
+        ..
     } = reader;
     blobs.note_shared(&mut bundle)?;
-    bundle.note_duplicates();
+    let duplicates = duplicates.iter();
+    duplicates.for_each(|key| bundle.note_duplicate(key));
     Ok(bundle)
 }
 
@@ -48,26 +56,52 @@ struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
     items: Items<'a>,
-    blobs: Blobs<Key>,
+    blobs: Blobs<Name<'a>>,
+    names: HashSet<Word<'a>>,
+    /// Names that were there before.
+    duplicates: Vec<Key>,
     bundle: Bundle,
 }
+
+/// The keys that have a meaning.
+const FIELDS: &[&str] = &[
+    "name",
+    "offset",
+    "size",
+    "dtype",
+    "layout",
+    "shape",
+    "encoding",
+    "data_endianness",
+    "checksum",
+];
+
+/// The encodings and layouts that are understood.
+const ENCODINGS: &[&str] = &["raw", "zstd"];
+const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
+
+/// What the map of a tensor has at least: the names of the fields that it must have.
+const LEAST: usize = 50;
 
 /// A field and the offset of its value.
 type Field<T> = Option<(T, u64)>;
 
+/// Text of the index.
+type Word<'a> = Cow<'a, str>;
+
 /// The map of one tensor.
 #[derive(Default)]
-struct Entry {
+struct Entry<'a> {
     at: u64,
-    name: Field<String>,
+    name: Field<Word<'a>>,
     offset: Field<u64>,
     size: Field<u64>,
-    dtype: Field<String>,
-    layout: Field<String>,
+    dtype: Field<Word<'a>>,
+    layout: Field<Word<'a>>,
     shape: Field<Vec<u64>>,
-    encoding: Field<String>,
-    endianness: Field<String>,
-    checksum: Field<String>,
+    encoding: Field<Word<'a>>,
+    endianness: Field<Word<'a>>,
+    checksum: Field<Word<'a>>,
     /// The user's own fields, and their names.
     own: Vec<(String, Value)>,
     seen: HashSet<String>,
@@ -82,14 +116,22 @@ struct Place {
     shape_at: u64,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn entries(&mut self, index_start: u64) -> Result<()> {
         let mut left = self.items.array("an array of tensors")?;
+        let room = left.room(&self.items, LEAST);
+        self.bundle.reserve(room);
+        self.blobs.reserve(room);
+        self.names.reserve(room);
         let mut count = 0_u64;
         while self.items.more(&mut left)? {
             count = count.saturating_add(1);
             self.limits.check_tensors(count)?;
-            let entry = self.entry()?;
+            let mut entry = Entry {
+                at: self.items.at(),
+                ..Entry::default()
+            };
+            self.entry(&mut entry)?;
             self.tensor(entry, index_start)?;
         }
         if !self.items.is_done() {
@@ -101,51 +143,46 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn entry(&mut self) -> Result<Entry> {
-        let mut entry = Entry {
-            at: self.items.at(),
-            ..Entry::default()
-        };
+    fn entry(&mut self, entry: &mut Entry<'a>) -> Result<()> {
         let mut left = self.items.map("the map of a tensor")?;
         while self.items.more(&mut left)? {
             let key_at = self.items.at();
-            let key = self.items.text("a key that is text")?;
-            let is_new = self.field(&key, &mut entry)?;
+            let key = self.items.word_among(FIELDS, "a key that is text")?;
+            let is_new = self.field(&key, entry)?;
             if !is_new {
                 return self
                     .items
                     .fail_at(key_at, format!("the key {key:?} stands twice"));
             }
         }
-        Ok(entry)
+        Ok(())
     }
 
     /// Reads the value of a key into its field; false if the field has one already.
-    fn field(&mut self, key: &str, entry: &mut Entry) -> Result<bool> {
+    fn field(&mut self, key: &str, entry: &mut Entry<'a>) -> Result<bool> {
         let at = self.items.at();
         let items = &mut self.items;
         Ok(match key {
-            "name" => set(&mut entry.name, items.text("a name that is text")?, at),
+            "name" => set(&mut entry.name, items.word("a name that is text")?, at),
             "offset" => set(&mut entry.offset, items.u64("an offset")?, at),
             "size" => set(&mut entry.size, items.u64("a size")?, at),
-            "dtype" => set(&mut entry.dtype, items.text("a dtype that is text")?, at),
+            "dtype" => set(&mut entry.dtype, items.word("a dtype that is text")?, at),
             "shape" => {
                 let shape = self.shape()?;
                 set(&mut entry.shape, shape, at)
             }
-            "encoding" => set(
-                &mut entry.encoding,
-                items.text("an encoding that is text")?,
-                at,
-            ),
+            "encoding" => {
+                let encoding = items.word_among(ENCODINGS, "an encoding that is text")?;
+                set(&mut entry.encoding, encoding, at)
+            }
             // The reference leaves optional fields out, and takes null for absent.
             "layout" | "data_endianness" | "checksum" => {
-                let field = match key {
-                    "layout" => &mut entry.layout,
-                    "checksum" => &mut entry.checksum,
-                    _ => &mut entry.endianness,
+                let (field, what) = match key {
+                    "layout" => (&mut entry.layout, "a layout that is text"),
+                    "checksum" => (&mut entry.checksum, "a checksum that is text"),
+                    _ => (&mut entry.endianness, "a data_endianness that is text"),
                 };
-                items.null()? || set(field, items.text(&format!("a {key} that is text"))?, at)
+                items.null()? || set(field, items.word_among(LAYOUTS, what)?, at)
             }
             _ => {
                 let value = items.value()?;
@@ -174,7 +211,7 @@ impl Reader<'_> {
         }
     }
 
-    fn tensor(&mut self, mut entry: Entry, index_start: u64) -> Result<()> {
+    fn tensor(&mut self, mut entry: Entry<'a>, index_start: u64) -> Result<()> {
         let at = entry.at;
         let (name, _) = self.missing(at, entry.name.take(), "name")?;
         let (offset, offset_at) = self.missing(at, entry.offset, "offset")?;
@@ -185,8 +222,7 @@ impl Reader<'_> {
         let layout = entry
             .layout
             .take()
-            .map_or_else(|| "dense".into(), |(layout, _)| layout);
-        let key = Key::flat(name);
+            .map_or(Cow::Borrowed("dense"), |(layout, _)| layout);
 
         if offset < wide(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
             let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
@@ -196,17 +232,17 @@ impl Reader<'_> {
             .iter()
             .find(|(name, _)| *name == dtype)
             .map(|(_, number)| *number);
-        let unknown = match (known, encoding.as_str(), layout.as_str()) {
+        let unknown = match (known, &*encoding, &*layout) {
             (None, _, _) => Some(format!("the dtype {dtype:?} is unknown")),
-            (_, encoding, _) if !matches!(encoding, "raw" | "zstd") => {
+            (_, encoding, _) if !ENCODINGS.contains(&encoding) => {
                 Some(format!("the encoding {encoding:?} is unknown"))
             }
-            (_, _, layout) if !matches!(layout, "dense" | COORDINATES | ROWS) => {
+            (_, _, layout) if !LAYOUTS.contains(&layout) => {
                 Some(format!("the layout {layout:?} is unknown"))
             }
             _ => None,
         };
-        if let (None, "raw", "dense") = (&unknown, encoding.as_str(), layout.as_str()) {
+        if let (None, "raw", "dense") = (&unknown, &*encoding, &*layout) {
             self.check_raw_size(known, &sizes, size, (size_at, shape_at))?;
         }
         let end = offset.checked_add(size).filter(|end| *end <= index_start);
@@ -214,11 +250,15 @@ impl Reader<'_> {
             let why = format!("a blob of {size} bytes at {offset} reaches into the index");
             return self.items.fail_at(offset_at, why);
         };
-        self.blobs.add(offset..end, key.clone());
+        let key = Key::flat(&*name);
+        self.blobs.add(offset..end, Name(name.clone()));
         if let Some(text) = unknown {
             self.bundle
                 .note(Note::new(NoteKind::Skipped, text).on(&key).at(at));
             return Ok(());
+        }
+        if !self.names.insert(name) {
+            self.duplicates.push(key.clone());
         }
         let place = Place {
             key,
@@ -298,7 +338,7 @@ impl Reader<'_> {
             }
             _ => {
                 if let Some((order, _)) = &entry.endianness {
-                    hints.set(hint::ENDIANNESS, order.as_str());
+                    hints.set(hint::ENDIANNESS, &**order);
                 }
                 let is_raw = encoding == "raw";
                 sparse::read(
@@ -334,7 +374,7 @@ impl Reader<'_> {
         let Some((order, at)) = &entry.endianness else {
             return Ok(Endian::Little);
         };
-        let endian = match order.as_str() {
+        let endian = match &**order {
             "little" => Endian::Little,
             "big" => Endian::Big,
             other => {
@@ -357,7 +397,7 @@ impl Reader<'_> {
     /// The checksum to compare; one of another kind is noted and kept as it is.
     fn checksum(
         &mut self,
-        field: Option<&(String, u64)>,
+        field: Option<&(Word, u64)>,
         key: &Key,
         hints: &mut Meta,
     ) -> Option<Digest> {
@@ -366,7 +406,7 @@ impl Reader<'_> {
             hints.set(hint::CHECKSUM, checksum::name(digest.algorithm));
             return Some(digest);
         }
-        hints.set(hint::CHECKSUM, text.as_str());
+        hints.set(hint::CHECKSUM, &**text);
         let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
         self.bundle.note(note.on(key).at(*at));
         None

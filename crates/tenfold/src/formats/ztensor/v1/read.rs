@@ -1,7 +1,9 @@
 //! Makes tensors of what the index of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::super::blobs::Blobs;
+use std::collections::HashSet;
+
+use super::super::blobs::{Blobs, Name};
 use super::super::object::{self, Layout, Misfit};
 use super::super::types::{Type, stored};
 use super::super::v0::DTYPES;
@@ -52,7 +54,11 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         blobs, mut bundle, ..
     } = maker;
     blobs.note_shared(&mut bundle)?;
-    bundle.note_duplicates();
+    let mut names = HashSet::new();
+    let keys = bundle.entries().iter().map(|(key, _)| key);
+    let duplicates: Vec<Key> = keys.filter(|key| !names.insert(*key)).cloned().collect();
+    let duplicates = duplicates.iter();
+    duplicates.for_each(|key| bundle.note_duplicate(key));
     Ok(bundle)
 }
 
@@ -84,7 +90,7 @@ struct Maker<'a> {
     how: &'a ReadOptions,
     is_1_0: bool,
     index_start: u64,
-    blobs: Blobs<Key>,
+    blobs: Blobs<Name<'static>>,
     bundle: Bundle,
 }
 
@@ -172,7 +178,8 @@ impl Maker<'_> {
             let why = format!("a blob of {len} bytes at {offset} reaches into the index");
             return Err(Error::malformed(at, why));
         };
-        self.blobs.add(offset..end, key.clone());
+        let name = key.flat_name().unwrap_or_default().to_owned();
+        self.blobs.add(offset..end, Name(name.into()));
         Bytes::run(self.source, offset..end)
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Manifest<'a> {
 pub(super) struct Shard<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) size: u64,
+    /// Over all of its bytes, and where that stands.
+    pub(super) digest: (Cow<'a, str>, u64),
     pub(super) at: u64,
 }
 
@@ -52,6 +54,18 @@ pub(super) struct Part<'a> {
     pub(super) decoded_len: Option<u64>,
     pub(super) digest: Option<(Cow<'a, str>, u64)>,
 }
+
+/// The keys that have a meaning in an object, and in a part.
+const OBJECT: &[&str] = &["parts", "shape", "layout", "attributes"];
+const PART: &[&str] = &[
+    "blob",
+    "type",
+    "dtype",
+    "shard",
+    "digest",
+    "encoding",
+    "decoded_length",
+];
 
 /// Reads the description that lies at `base`.
 pub(super) fn read<'a>(bytes: &'a [u8], base: u64, limits: &'a Limits) -> Result<Manifest<'a>> {
@@ -131,7 +145,7 @@ impl<'a> Reader<'a> {
         let mut left = self.items.map("the map of an object")?;
         while self.items.more(&mut left)? {
             let key_at = self.items.at();
-            let key = self.items.word("a key that is text")?;
+            let key = self.items.word_among(OBJECT, "a key that is text")?;
             let value_at = self.items.at();
             match &*key {
                 "shape" => shape = Some((self.shape()?, value_at)),
@@ -228,7 +242,7 @@ impl<'a> Reader<'a> {
         let mut left = self.items.map("the map of a part")?;
         while self.items.more(&mut left)? {
             let key_at = self.items.at();
-            let key = self.items.word("a key that is text")?;
+            let key = self.items.word_among(PART, "a key that is text")?;
             let value_at = self.items.at();
             let items = &mut self.items;
             match &*key {
@@ -294,14 +308,23 @@ impl<'a> Reader<'a> {
         let mut left = self.items.map("the map of a shard")?;
         while self.items.more(&mut left)? {
             let key_at = self.items.at();
-            match &*self.items.word("a key that is text")? {
+            let key = self.items.word("a key that is text")?;
+            let value_at = self.items.at();
+            match &*key {
                 "size" => size = Some(self.items.u64("a size")?),
-                "digest" => digest = Some(self.items.word("a digest that is text")?),
+                "digest" => {
+                    digest = Some((self.items.word("a digest that is text")?, value_at));
+                }
                 other => self.ignore(other, key_at)?,
             }
         }
         match (size, digest) {
-            (Some(size), Some(_)) => Ok(Shard { name, size, at }),
+            (Some(size), Some(digest)) => Ok(Shard {
+                name,
+                size,
+                digest,
+                at,
+            }),
             (None, _) => self.missing(at, "the shard", "size"),
             (_, None) => self.missing(at, "the shard", "digest"),
         }

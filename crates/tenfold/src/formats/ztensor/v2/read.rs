@@ -40,7 +40,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         let text = format!("the key {key:?} has no meaning here");
         bundle.note(Note::new(NoteKind::IgnoredField, text).at(at));
     }
-    let places = places(source, &manifest.shards)?;
+    let places = places(source, &manifest.shards, &mut bundle)?;
     let mut reader = Reader {
         limits: &how.limits,
         places,
@@ -48,6 +48,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     };
     let objects = in_file_order(manifest.objects);
     reader.check_blobs(&objects, &footer)?;
+    reader.bundle.reserve(objects.len());
     for object in objects {
         reader.object(object)?;
     }
@@ -81,10 +82,19 @@ fn in_file_order(mut objects: Vec<Object>) -> Vec<Object> {
 /// Where the bytes of this file and of its shards are.
 type Places = HashMap<Option<String>, Source>;
 
-fn places(source: &Source, shards: &[Shard]) -> Result<Places> {
+fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Places> {
     let mut places = Places::new();
     for shard in shards {
-        places.insert(Some(shard.name.to_string()), beside(source, shard)?);
+        let beside = beside(source, shard)?;
+        let (text, at) = &shard.digest;
+        match digest(text, *at)? {
+            Some(digest) => {
+                let bytes = Bytes::whole(beside.clone()).with_digest(Some(digest));
+                bundle.push_file(format!("the shard {}", shard.name), bytes);
+            }
+            None => bundle.note(unknown_digest(text).at(*at)),
+        }
+        places.insert(Some(shard.name.to_string()), beside);
     }
     places.insert(None, source.clone());
     Ok(places)
@@ -100,6 +110,11 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let path = path.with_file_name(format!("{stem}-{name}.zt"));
+    // Opening a pipe would wait for somebody to write to it.
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        let why = format!("the shard {name}: {} is no regular file", path.display());
+        return Err(Error::malformed(shard.at, why));
+    }
     let opened = match Source::open(&path) {
         Ok(opened) => opened,
         Err(Error::Io { source, .. }) => {
@@ -233,24 +248,35 @@ impl Reader<'_> {
         let Some((text, at)) = &part.digest else {
             return Ok(None);
         };
-        let Some((name, digits)) = text.split_once(':') else {
-            let why = format!("the digest {text:?} names no algorithm");
-            return Err(Error::malformed(*at, why));
-        };
-        let Some(algorithm) = checksum::named(name).filter(|_| name != "crc32c") else {
-            let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
-            self.bundle.note(note.on(key).at(*at));
-            return Ok(None);
-        };
-        let is_lower = !digits.bytes().any(|digit| digit.is_ascii_uppercase());
-        match checksum::of_digits(algorithm, digits).filter(|_| is_lower) {
-            Some(digest) => Ok(Some(digest)),
-            None => {
-                let why = format!("the digits of {text:?} are not those of {name} in lower case");
-                Err(Error::malformed(*at, why))
-            }
+        let digest = digest(text, *at)?;
+        if digest.is_none() {
+            self.bundle.note(unknown_digest(text).on(key).at(*at));
+        }
+        Ok(digest)
+    }
+}
+
+/// A checksum as text; `None` if it is of an unknown kind.
+fn digest(text: &str, at: u64) -> Result<Option<Digest>> {
+    let Some((name, digits)) = text.split_once(':') else {
+        let why = format!("the digest {text:?} names no algorithm");
+        return Err(Error::malformed(at, why));
+    };
+    let Some(algorithm) = checksum::named(name).filter(|_| name != "crc32c") else {
+        return Ok(None);
+    };
+    let is_lower = !digits.bytes().any(|digit| digit.is_ascii_uppercase());
+    match checksum::of_digits(algorithm, digits).filter(|_| is_lower) {
+        Some(digest) => Ok(Some(digest)),
+        None => {
+            let why = format!("the digits of {text:?} are not those of {name} in lower case");
+            Err(Error::malformed(at, why))
         }
     }
+}
+
+fn unknown_digest(text: &str) -> Note {
+    Note::new(NoteKind::UnknownChecksum, checksum::unknown(text))
 }
 
 /// Checks where the blob of a part lies; gives where it ends.
