@@ -11,6 +11,7 @@ mod mean;
 mod numbers;
 mod parse;
 mod quick;
+mod signs;
 mod text;
 mod worked;
 
@@ -25,6 +26,7 @@ pub use element::Element;
 pub use f128::F128;
 pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
+pub(crate) use signs::Signs;
 pub use text::write_number;
 
 use crate::error::{Error, Result};

@@ -36,6 +36,7 @@ mod sliced;
 mod sorted;
 mod sparse;
 mod storage;
+mod strided;
 mod symmetrized;
 mod symmetry;
 mod train;
@@ -59,6 +60,7 @@ pub(crate) use slice::unravel_in;
 pub(crate) use sorted::Sorted;
 use sparse::Sparse;
 pub use storage::{Address, Order, Storage};
+pub(crate) use strided::Strides;
 pub use symmetry::{Operation, Symmetry};
 pub(crate) use woven::MOST_BLOCKS;
 

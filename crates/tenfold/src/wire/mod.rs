@@ -3,4 +3,5 @@
 pub(crate) mod cbor;
 pub(crate) mod deterministic;
 pub(crate) mod msgpack;
+pub(crate) mod pickle;
 pub(crate) mod zip;

@@ -34,7 +34,18 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("safetensors", "an 8-bit float", small_floats()),
         sample("gguf", "weights with metadata", language_model(false)),
         sample("gguf", "quantised weights", language_model(true)),
+        sample(
+            "torch",
+            "a nested checkpoint",
+            of_corpus("torch/good/nested.pt"),
+        ),
     ]
+}
+
+/// What is in a file of the corpus, for formats that are only read.
+fn of_corpus(file: &str) -> Bundle {
+    let path = crate::support::project().join("corpus").join(file);
+    tenfold::open(path).unwrap().bundle
 }
 
 fn dense<T: Element>(dims: Vec<Dim>, order: Order, values: &[T]) -> Tensor {
