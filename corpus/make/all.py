@@ -5,7 +5,7 @@ from pathlib import Path
 
 import common
 
-FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors")
+FORMATS = ("tens", "blz", "ztensor", "vespa", "vespa_text", "vespa_feed", "primitiv", "npy", "npz", "safetensors")
 
 
 def makers():

@@ -2,5 +2,6 @@
 
 pub(crate) mod cbor;
 pub(crate) mod deterministic;
+pub(crate) mod json;
 pub(crate) mod msgpack;
 pub(crate) mod zip;
