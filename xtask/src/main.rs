@@ -1,5 +1,6 @@
-//! What the project does to itself: `cargo xtask test` runs every check there is, `cargo xtask
-//! picture` draws the demo for the README.
+//! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
+//! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too, and
+//! `cargo xtask picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -8,15 +9,16 @@ mod steps;
 
 use std::process::ExitCode;
 
-use steps::{Step, TEST};
+use steps::{ORACLES, Step, TEST};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
+        ["oracles"] => run(ORACLES),
         ["picture"] => picture::draw(),
-        _ => Err("usage: cargo xtask test|picture".into()),
+        _ => Err("usage: cargo xtask test|oracles|picture".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use std::path::Path;
 use tenfold::{Error, Info, Loss, Note, Refusal};
 
 use crate::exit::Exit;
-use crate::render::{note_text, plain};
+use crate::render::{bytes_text, note_text, plain};
 
 /// Why a command stops.
 #[derive(Debug)]
@@ -121,6 +121,12 @@ impl From<tenfold_train::Error> for Failure {
             Why::NotFinite { .. } => Failure::refused(&error.to_string()),
             Why::RankLimit(limit) => Failure::refused(&format!(
                 "{limit}; --best-effort takes that, a larger --max-rank or --eps gets further"
+            )),
+            Why::Memory { needed, allowed } => Failure::refused(&format!(
+                "what is left of the tensor takes {} of memory, {} are allowed; --memory or a \
+                 larger --eps gets further",
+                bytes_text(needed),
+                bytes_text(allowed),
             )),
             other => Failure::usage(other.to_string()),
         }

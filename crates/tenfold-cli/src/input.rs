@@ -1,12 +1,13 @@
 //! From a word on the command line to an open tensor file.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Seek;
 use std::path::Path;
 
 use tenfold::{
-    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, ReadOptions, Result, Source,
-    Spool,
+    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, Overflow, ReadOptions, Result,
+    Source, Spool,
 };
 
 use crate::address::Address;
@@ -67,7 +68,7 @@ fn open_file(
     let format = detect(&source, file, reading)?;
     streams.detail(file, &format!("read as {}", format.info().name));
     let (options, writing) = options::split(&reading.options(), format.info(), target)?;
-    let opened = read(&source, format, reading, options)?;
+    let opened = read(&source, format, reading, options, Overflow::Fails)?;
     Ok((source.len(), opened, writing))
 }
 
@@ -116,19 +117,32 @@ pub(crate) fn narrow_to_set(
     Ok(())
 }
 
+/// What a file is called without the endings that say its format.
+pub(crate) fn stem(file: &Path) -> OsString {
+    let is_gzip = { file.extension() }.is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+    let stem = file.file_stem().unwrap_or_default();
+    let stem = match is_gzip {
+        true => Path::new(stem).file_stem().unwrap_or_default(),
+        false => stem,
+    };
+    stem.to_owned()
+}
+
 /// Calls a tensor without a name by its file.
 fn name_by_file(file: &Path, bundle: &mut Bundle) {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem(file);
+    let stem = stem.to_string_lossy();
     bundle.rename(|key| match key.is_empty() {
         true => Key::flat(stem.clone()),
         false => key.clone(),
     });
 }
 
-/// Opens a file, or standard input for `-`, so that it can be read by position.
+/// Opens a file, or standard input for `-`, so that it can be read by position; what is compressed by
+/// gzip is decompressed.
 pub(crate) fn source(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
     let source = uncounted(path, reading, streams)?;
-    Ok(source.counted(streams.reads()))
+    source.counted(streams.reads()).unpacked(&reading.limits.0)
 }
 
 fn uncounted(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
@@ -168,12 +182,13 @@ pub(crate) fn detect(
     }
 }
 
-/// Reads the headers.
+/// Reads the headers; what `--dequantize` leaves no room for fares as `over` says.
 pub(crate) fn read(
     source: &Source,
     format: &'static dyn Format,
     reading: &Reading,
     options: Options,
+    over: Overflow,
 ) -> Result<Opened> {
     let how = ReadOptions {
         limits: reading.limits.0.clone(),
@@ -181,7 +196,13 @@ pub(crate) fn read(
         options,
         skip_restore: reading.no_restore,
     };
-    tenfold::read(source, format, &how)
+    let mut opened = tenfold::read(source, format, &how)?;
+    if let Some(number) = reading.dequantize {
+        for (_, tensor) in opened.bundle.entries_mut() {
+            *tensor = tensor.dequantized(number, over, &how.limits)?;
+        }
+    }
+    Ok(opened)
 }
 
 /// Fails at the first note if `--strict` is given.

@@ -26,6 +26,14 @@ pub enum Error {
     /// The tolerance cannot be met with ranks as small as asked for.
     #[error("{0}")]
     RankLimit(Box<RankLimit>),
+    /// What a source that does not fit into memory comes down to does not fit either.
+    #[error("what is left of the tensor takes {needed} bytes of memory, {allowed} are allowed")]
+    Memory {
+        /// The bytes it takes.
+        needed: u64,
+        /// The bytes that were allowed.
+        allowed: u64,
+    },
     /// A factorisation did not converge.
     #[error("a {0} did not converge")]
     Numeric(&'static str),

@@ -85,7 +85,7 @@ pub struct Info {
     pub extensions: &'static [&'static str],
     /// The bytes a file begins with; empty if it has to be recognised otherwise.
     pub magic: &'static [u8],
-    /// The versions that can be written, the default first.
+    /// The versions that can be written, the default first; none if it is only read.
     pub versions: &'static [&'static str],
     /// The versions that are read and not written.
     pub only_read: &'static [&'static str],
@@ -93,6 +93,22 @@ pub struct Info {
     pub options: &'static [OptionInfo],
     /// What it can hold when written.
     pub holds: Holds,
+}
+
+impl Info {
+    /// Whether it is written at all.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        !self.versions.is_empty()
+    }
+
+    /// Why something is not written as this format.
+    pub(crate) fn only_reads(&self) -> Error {
+        let name = self.name;
+        Error::invalid(format!(
+            "{name} is read and never written: name another format"
+        ))
+    }
 }
 
 /// An option of a format.

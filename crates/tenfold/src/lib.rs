@@ -76,14 +76,15 @@ pub struct Opened {
     pub bundle: Bundle,
 }
 
-/// Opens a tensor file of any format: reads its headers, leaves its numbers where they are.
+/// Opens a tensor file of any format: reads its headers, leaves its numbers where they are. A file
+/// that is compressed by gzip is decompressed first.
 ///
 /// # Errors
 /// [`Error::Unrecognised`] if no format claims the file, [`Error::Malformed`] if it breaks the
 /// rules of the one that does.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let path = path.as_ref();
-    let source = Source::open(path)?;
+    let source = Source::open(path)?.unpacked(&Limits::default())?;
     let format = detect(&source, Some(path))?;
     read(&source, format, &ReadOptions::default()).map_err(|error| error.in_file(path))
 }
@@ -98,9 +99,12 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
     let bundle = format
         .read(source, how)
         .map_err(|error| error.of(info.name))?;
-    let bundle = match how.skip_restore {
+    let mut bundle = match how.skip_restore {
         true => bundle,
         false => convert::restore(bundle, info, &how.limits),
     };
+    if source.packing() == bytes::Packing::Gzip {
+        bundle.hints.set("compression", "gzip");
+    }
     Ok(Opened { format, bundle })
 }

@@ -39,3 +39,9 @@ pub(crate) const TEST: &[Step] = &[
         run: oracles::check,
     },
 ];
+
+/// Every oracle there is, also those that are large.
+pub(crate) const ORACLES: &[Step] = &[Step {
+    name: "oracles",
+    run: oracles::check_all,
+}];

@@ -5,7 +5,20 @@ use std::process::Command;
 
 use crate::command::{cargo, program, root, run};
 
+/// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
+const LARGE: &[&str] = &["torch"];
+
+/// Asks all but the large ones.
 pub(super) fn check() -> Result<(), String> {
+    check_these(|name| !LARGE.contains(&name))
+}
+
+/// Asks every one.
+pub(super) fn check_all() -> Result<(), String> {
+    check_these(|_| true)
+}
+
+fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
     run(cargo(&["build", "--package", "tenfold-cli"]))?;
     let example = ["--package", "tenfold-train", "--example", "workloads"];
     run(cargo(&[&["build"], &example[..]].concat()))?;
@@ -13,6 +26,7 @@ pub(super) fn check() -> Result<(), String> {
     let mut folders: Vec<PathBuf> = listed
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.is_dir())
+        .filter(|path| { path.file_name() }.is_some_and(|name| wanted(&name.to_string_lossy())))
         .collect();
     folders.sort();
     let mut skipped = Vec::new();

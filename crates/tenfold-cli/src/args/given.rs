@@ -7,7 +7,11 @@ pub(crate) struct Given(pub(crate) Vec<(String, String)>);
 /// Reads `KEY=VALUE[,KEY=VALUE]`. A comma parts two options where a name and `=` follow it, outside
 /// of all brackets and quotes: the types of tensors have commas. `@FILE` is what is in a file.
 pub(super) fn given(text: &str) -> Result<Given, String> {
-    parted(text).into_iter().map(option).collect::<Result<_, _>>().map(Given)
+    parted(text)
+        .into_iter()
+        .map(option)
+        .collect::<Result<_, _>>()
+        .map(Given)
 }
 
 fn parted(text: &str) -> Vec<&str> {
@@ -78,7 +82,10 @@ mod tests {
             ]
         );
         assert_eq!(pairs("a=1,2,b=3"), [pair("a", "1,2"), pair("b", "3")]);
-        assert_eq!(pairs("a='x,b=1',c=\"@d\""), [pair("a", "x,b=1"), pair("c", "@d")]);
+        assert_eq!(
+            pairs("a='x,b=1',c=\"@d\""),
+            [pair("a", "x,b=1"), pair("c", "@d")]
+        );
         assert_eq!(given("nothing"), Err("an option is KEY=VALUE".into()));
     }
 
@@ -89,6 +96,10 @@ mod tests {
         std::fs::write(&file, "a\nb,c=d\n").unwrap();
         let text = format!("ids=@{},x=1", file.display());
         assert_eq!(pairs(&text)[0], ("ids".to_owned(), "a\nb,c=d\n".to_owned()));
-        assert!(given("ids=@/nowhere/ids").unwrap_err().starts_with("/nowhere/ids: "));
+        assert!(
+            given("ids=@/nowhere/ids")
+                .unwrap_err()
+                .starts_with("/nowhere/ids: ")
+        );
     }
 }

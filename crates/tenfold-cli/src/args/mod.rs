@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tenfold::{Format, Mode, formats};
+use tenfold::{Format, Mode, Number, formats};
 
 use given::Given;
 
@@ -95,6 +95,7 @@ pub(crate) enum Command {
                             tenfold convert a.npy b.npy both.zt\n  \
                             tenfold convert model.zt --out-dir model --to npy\n  \
                             tenfold convert big.zt small.zt --max-size 5GB\n  \
+                            tenfold convert model.gguf model.safetensors --dequantize bf16\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
@@ -256,6 +257,11 @@ pub(crate) struct Reading {
     /// Take a file as it stands: leave what a conversion carried as text the text it is
     #[arg(long)]
     pub(crate) no_restore: bool,
+    /// Work out the values of quantised tensors, such as those of GGUF files, in single precision;
+    /// a number type to bring them to may follow
+    #[arg(long, value_name = "DTYPE", num_args = 0..=1, default_missing_value = "f32",
+          value_parser = number::float)]
+    pub(crate) dequantize: Option<Number>,
     /// Set options of the format; `tenfold formats NAME` lists them. `@FILE` is what is in a file
     #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = given::given)]
     options: Vec<Given>,

@@ -41,6 +41,13 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
     })
 }
 
+/// Reads the name of a type of floating point numbers.
+pub(super) fn float(text: &str) -> Result<Number, String> {
+    let floats = [Number::F32, Number::F16, Number::Bf16, Number::F64];
+    let found = number(text).ok().filter(|found| floats.contains(found));
+    found.ok_or_else(|| "the number types are f32, f16, bf16, f64".into())
+}
+
 fn by_name(name: &str) -> Option<Number> {
     let mut all = Number::ALL.iter().copied();
     all.find(|number| number.as_str() == name)

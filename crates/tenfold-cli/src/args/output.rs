@@ -58,6 +58,9 @@ fn target(text: &str) -> Result<Target, String> {
     };
     let format = named(name)?;
     let info = format.info();
+    if !info.is_written() {
+        return Err(format!("{name} is read and never written"));
+    }
     match version {
         Some(version) if !info.versions.contains(&version) => {
             let known = info.versions.join(" or ");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Result, WriteOptions, formats};
+use tenfold::{Overflow, Result, WriteOptions, formats};
 
 use super::Outcome;
 use crate::args::{Edit, allow};
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
     let info = format.info();
     keep_format(info.name, out)?;
     let (reading, writing) = options::split(&args.reading.options(), info, Some(info))?;
-    let mut opened = input::read(&source, format, &args.reading, reading)
+    let mut opened = input::read(&source, format, &args.reading, reading, Overflow::Fails)
         .map_err(|error| about(error.into()))?;
     let notes = opened.bundle.notes();
     input::refuse_notes(format, notes, &args.reading).map_err(about)?;

@@ -122,6 +122,7 @@ fn print_json(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
 fn versions(info: &Info) -> String {
     match info.only_read {
         [] => info.versions.join(" "),
+        others if !info.is_written() => format!("(read: {})", others.join(" ")),
         others => format!("{} (read: {})", info.versions.join(" "), others.join(" ")),
     }
 }

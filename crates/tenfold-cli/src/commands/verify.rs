@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Error, Format, Mode, Note, NoteKind, Result};
+use tenfold::{Error, Format, Mode, Note, NoteKind, Overflow, Result};
 
 use super::{Outcome, each_file};
 use crate::address::Address;
@@ -76,7 +76,7 @@ fn examine_file(
     found.format = Some(format);
     streams.detail(file, &format!("read as {}", info.name));
     let (options, _) = options::split(&reading.options(), info, None)?;
-    let mut bundle = input::read(&source, format, reading, options)?.bundle;
+    let mut bundle = input::read(&source, format, reading, options, Overflow::Fails)?.bundle;
     if let Some(set) = set {
         input::narrow_to_set(set, file, &mut bundle, streams)?;
     }

@@ -91,16 +91,25 @@ fn by_name(pairs: &[(Value, Value)]) -> Option<Vec<(&str, &Value)>> {
     (!is_ours && named.iter().all(|(name, _)| seen.insert(*name))).then_some(named)
 }
 
-/// A metadata value for a person: its JSON, cut where it gets long.
+/// A metadata value for a person: its JSON, cut where it gets long; of a long list it is said how
+/// long.
 pub(crate) fn short_value(item: &Value) -> String {
     /// Longer values are cut here.
     const LETTERS: usize = 72;
     let mut text = String::new();
-    value(item, &mut text);
+    match item {
+        // Each item takes a letter at least.
+        Value::List(items) => list(items.get(..LETTERS).unwrap_or(items), &mut text, value),
+        item => value(item, &mut text),
+    }
     let text = plain(&text);
-    match text.char_indices().nth(LETTERS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
+    let Some((end, _)) = text.char_indices().nth(LETTERS) else {
+        return text;
+    };
+    let start = text.get(..end).unwrap_or_default();
+    match item {
+        Value::List(items) => format!("{start}… ({} items)", items.len()),
+        _ => format!("{start}…"),
     }
 }
 
@@ -165,5 +174,12 @@ mod tests {
         let short = short_value(&long);
         assert_eq!(short.chars().count(), 73);
         assert!(short.ends_with('…'));
+        let list = Value::List(vec![Value::from(1); 100_000]);
+        let short = short_value(&list);
+        assert!(
+            short.starts_with("[1,1,") && short.ends_with(",1… (100000 items)"),
+            "{short}"
+        );
+        assert_eq!(short_value(&Value::List(vec![Value::from(1)])), "[1]");
     }
 }

@@ -76,7 +76,16 @@ pub(crate) fn cells_text(tensor: &Tensor) -> String {
         }
         Storage::Sparse { .. } => format!("sparse, {stored} of {all}"),
         Storage::Train { ranks, .. } => format!("train, ranks {}", ranks_text(ranks, 9)),
+        Storage::Opaque { .. } if tensor.is_quantized() => "quantised".into(),
         Storage::Opaque { layout, .. } => format!("opaque, {layout}"),
+    }
+}
+
+/// The element type; of quantised tensors, what their blocks are called.
+pub(crate) fn dtype_text(tensor: &Tensor) -> String {
+    match tensor.storage() {
+        Storage::Opaque { layout, .. } if tensor.is_quantized() => layout.clone(),
+        _ => tensor.dtype().to_string(),
     }
 }
 

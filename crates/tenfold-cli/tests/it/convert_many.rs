@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::{Ran, corpus, tenfold};
+use crate::support::{Ran, corpus, folder_with, shown, tenfold};
 
 /// Runs `convert` with words that may name files in `folder` by `@`.
 fn convert(folder: &TempDir, words: &[&str]) -> Ran {
@@ -18,12 +18,6 @@ fn convert(folder: &TempDir, words: &[&str]) -> Ran {
             .into_iter()
             .chain(words),
     )
-}
-
-/// What came of a command, with `@` for the folder.
-fn shown(folder: &TempDir, ran: &Ran) -> String {
-    ran.to_string()
-        .replace(&folder.path().display().to_string(), "@")
 }
 
 /// The names of the tensors of a file.
@@ -45,14 +39,6 @@ fn files(folder: &Path) -> Vec<String> {
 
 fn scalars() -> String {
     corpus("ztensor/good/tensors_25.zt")
-}
-
-fn folder_with(names: &[(&str, &str)]) -> TempDir {
-    let folder = tempdir().unwrap();
-    for (name, from) in names {
-        fs::copy(corpus(from), folder.path().join(name)).unwrap();
-    }
-    folder
 }
 
 #[test]

@@ -103,6 +103,26 @@ pub(crate) fn corpus(name: &str) -> String {
     format!("../../corpus/{name}")
 }
 
+pub(crate) fn folder_with(names: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, from) in names {
+        fs::copy(corpus(from), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// What came of a command, with `@` for the folder.
+pub(crate) fn shown(folder: &TempDir, ran: &Ran) -> String {
+    ran.to_string()
+        .replace(&folder.path().display().to_string(), "@")
+}
+
+/// Runs `tenfold` with `@/` for a folder.
+pub(crate) fn tenfold_in(folder: &TempDir, words: &[&str]) -> Ran {
+    let at = format!("{}/", folder.path().display());
+    tenfold(words.iter().map(|word| word.replace("@/", &at)))
+}
+
 /// The bytes of a train of two dimensions and rank 1.
 pub(crate) fn train(left: &[f64], right: &[f64]) -> Vec<u8> {
     let mut file = b"BLZ1\x01\x00\x02".to_vec();

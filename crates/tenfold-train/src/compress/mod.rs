@@ -51,7 +51,7 @@ use watch::Watch;
 use crate::error::{Error, RankLimit, Result};
 use crate::number::real;
 use crate::scalar::{Complex64, Power, Scalar, largest, norm};
-use crate::source::{AnySource, Scaled, Source};
+use crate::source::{Access, AnySource, Scaled, Source};
 use crate::train::{AnyTrain, Core};
 
 /// Compresses a tensor to a train that is provably as near as `options` ask for.
@@ -98,6 +98,9 @@ pub fn compress_any(source: &AnySource, options: &Options) -> Result<(AnyTrain, 
     }
 }
 
+/// Bytes that working takes, whatever is allowed.
+const LEAST: usize = 64 << 20;
+
 fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
     let start = Instant::now();
     for tolerance in [options.relative, options.absolute].into_iter().flatten() {
@@ -107,7 +110,10 @@ fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result
     }
     let shape = Shape::new(source.shape(), source.is_reversed())?;
     let caps = shape.caps(&options.caps)?;
-    let watch = Watch::new(options.watcher, shape.cells);
+    let is_large = bytes::<T>(shape.cells) > u64::try_from(options.memory).unwrap_or(u64::MAX);
+    let is_away = source.access() != Access::Memory;
+    let memory = (is_large && is_away).then(|| options.memory.max(LEAST));
+    let watch = Watch::new(options.watcher, shape.cells, memory);
     let problem = Problem {
         source,
         shape: &shape,

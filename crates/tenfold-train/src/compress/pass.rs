@@ -79,6 +79,7 @@ pub(crate) fn verified_pass<T: Scalar>(
     estimate: f64,
     part: f64,
 ) -> Result<Option<Pass<T>>> {
+    unfolding.watch.hold::<T>(unfolding.height * basis.rank)?;
     let mut run = Run {
         unfolding,
         part,
@@ -197,9 +198,13 @@ impl<T: Scalar> Run<'_, T> {
         if energies.residual > tolerated {
             let residual = self.basis.residual(cells, &coefficients);
             let found = matrix::span(&residual, width, goal);
-            if self.basis.rank + found.rank > self.max_rank {
+            let rank = self.basis.rank + found.rank;
+            if rank > self.max_rank {
                 return Ok(false);
             }
+            // What was held before is copied once at the end.
+            let held = self.unfolding.height * rank * 2;
+            self.unfolding.watch.hold::<T>(held)?;
             self.basis.extend(&found.rows);
             coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
             energies = self.basis.project(cells, &mut coefficients);

@@ -123,7 +123,10 @@ impl<T: Scalar> Sweep<'_, T> {
         let size = self.size(open.start);
         let values = match self.held {
             Held::Own(values) => values.into_vec(),
-            Held::Source(source) => source.cells(0..cells, &mut Vec::new())?.to_vec(),
+            Held::Source(source) => {
+                self.watch.hold::<T>(cells)?;
+                source.cells(0..cells, &mut Vec::new())?.to_vec()
+            }
         };
         left.push(Core {
             left: before,
@@ -147,6 +150,7 @@ impl<T: Scalar> Sweep<'_, T> {
             if last <= cells / last {
                 return Ok(Side::Right);
             }
+            self.watch.hold::<T>(cells)?;
             let all = source.cells(0..cells, &mut Vec::new())?.to_vec();
             self.held = Held::Own(Room::Few(all));
         }

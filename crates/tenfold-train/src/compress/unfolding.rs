@@ -224,6 +224,7 @@ impl<T: Scalar> Unfolding<'_, T> {
     pub(crate) fn project(&self, basis: MatRef<T>) -> Result<Projected<T>> {
         let rank = basis.ncols();
         let per_panel = self.rows_per_panel();
+        self.watch.hold::<T>(self.height * rank)?;
         let mut values = Room::zeros(self.height * rank);
         let rows_of = |panel: usize, n_rows: usize| {
             let first = panel * per_panel;

@@ -1,4 +1,4 @@
-//! Tells the caller how far the work is, and hears whether to stop.
+//! Tells the caller how far the work is, hears whether to stop, and sees to the memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,16 +9,24 @@ use crate::error::{Error, Result};
 pub(crate) struct Watch<'a> {
     watcher: Option<&'a Watcher<'a>>,
     cells: u64,
+    /// Bytes that may be held of a source that is not in memory.
+    memory: Option<usize>,
     read: AtomicU64,
     is_stopped: AtomicBool,
 }
 
 impl<'a> Watch<'a> {
-    /// A count of the cells read of a tensor that has `cells`.
-    pub(crate) fn new(watcher: Option<&'a Watcher<'a>>, cells: usize) -> Watch<'a> {
+    /// A count of the cells read of a tensor that has `cells`. With `memory`, no more than that
+    /// many bytes may be held at a time.
+    pub(crate) fn new(
+        watcher: Option<&'a Watcher<'a>>,
+        cells: usize,
+        memory: Option<usize>,
+    ) -> Watch<'a> {
         Watch {
             watcher,
             cells: u64::try_from(cells).unwrap_or(u64::MAX),
+            memory,
             read: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
         }
@@ -42,6 +50,18 @@ impl<'a> Watch<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Fails if so many numbers may not be held.
+    pub(crate) fn hold<T>(&self, count: usize) -> Result<()> {
+        let needed = count.saturating_mul(size_of::<T>());
+        match self.memory {
+            Some(allowed) if needed > allowed => Err(Error::Memory {
+                needed: u64::try_from(needed).unwrap_or(u64::MAX),
+                allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The cells read so far.

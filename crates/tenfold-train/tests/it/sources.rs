@@ -1,10 +1,12 @@
 //! Sources of every kind give the same train.
 
+use std::ops::Range;
+
 use half::f16;
 use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 use tenfold_train::{
-    AnySource, AnyTrain, Cells, Complex64, Options, Route, Source, Train, Widen, compress,
-    compress_tensor,
+    Access, AnySource, AnyTrain, Cells, Complex64, Error, Options, Result, Route, Source, Train,
+    Widen, compress, compress_tensor,
 };
 
 use crate::support::{Dice, difference, low_rank, norm, real, tensor, unravel};
@@ -233,4 +235,41 @@ fn a_file_larger_than_the_memory_allowed_is_read_in_order_through_blz_and_npy() 
             }
         }
     }
+}
+
+/// Noise that lies nowhere: each cell is worked out from its place.
+struct Noise([usize; 3]);
+
+impl Source<f64> for Noise {
+    fn shape(&self) -> &[usize] {
+        &self.0
+    }
+
+    fn cells<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<f64>) -> Result<&'a [f64]> {
+        room.clear();
+        room.extend(range.map(|place| {
+            let mixed = u64::try_from(place)
+                .unwrap()
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            f64::from(u32::try_from(mixed >> 32).unwrap()) - 2_147_483_648.0
+        }));
+        Ok(room)
+    }
+
+    fn access(&self) -> Access {
+        Access::Positioned
+    }
+}
+
+#[test]
+fn what_does_not_get_smaller_is_refused_before_it_fills_the_memory() {
+    // 128 MiB that may take 64.
+    let options = Options::relative(1e-6).with_memory(64 << 20);
+    let refused = compress(&Noise([64, 512, 512]), &options).err();
+    let Some(Error::Memory { needed, allowed }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(allowed, 64 << 20);
+    assert!(needed > allowed);
 }

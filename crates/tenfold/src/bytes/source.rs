@@ -14,7 +14,16 @@ use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
 #[derive(Clone)]
-pub struct Source(Kind);
+pub struct Source(Kind, Packing);
+
+/// What the bytes were taken out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// Nothing.
+    None,
+    /// A gzip file.
+    Gzip,
+}
 
 #[derive(Clone)]
 enum Kind {
@@ -87,6 +96,20 @@ pub trait Compute: Send + Sync {
 }
 
 impl Source {
+    fn of(kind: Kind) -> Source {
+        Source(kind, Packing::None)
+    }
+
+    /// The same source, which was taken out of something.
+    pub(super) fn out_of(self, packing: Packing) -> Source {
+        Source(self.0, packing)
+    }
+
+    /// What the bytes were taken out of.
+    pub(crate) fn packing(&self) -> Packing {
+        self.1
+    }
+
     /// Opens a file to be read by position.
     ///
     /// # Errors
@@ -102,11 +125,12 @@ impl Source {
     #[must_use]
     pub fn named(self, path: &Path) -> Source {
         match self.0 {
-            Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
+            Kind::File(positioned) => Source::of(Kind::File(Arc::new(Positioned {
                 path: Some(path.into()),
                 ..positioned.copy()
-            }))),
-            other => Source(other),
+            })))
+            .out_of(self.1),
+            other => Source(other, self.1),
         }
     }
 
@@ -137,7 +161,7 @@ impl Source {
 
     /// Reads a part of a file that others have parts of too.
     pub(super) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
-        Source(Kind::File(Arc::new(Positioned {
+        Source::of(Kind::File(Arc::new(Positioned {
             file,
             start,
             len,
@@ -150,34 +174,35 @@ impl Source {
     #[must_use]
     pub fn counted(self, progress: &Progress) -> Source {
         match self.0 {
-            Kind::File(positioned) => Source(Kind::File(Arc::new(Positioned {
+            Kind::File(positioned) => Source::of(Kind::File(Arc::new(Positioned {
                 progress: Some(progress.clone()),
                 ..positioned.copy()
-            }))),
-            other => Source(other),
+            })))
+            .out_of(self.1),
+            other => Source(other, self.1),
         }
     }
 
     /// Takes bytes that are in memory already.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Source {
-        Source(Kind::Memory(Arc::new(Held::of(bytes))))
+        Source::of(Kind::Memory(Arc::new(Held::of(bytes))))
     }
 
     /// Takes what a spool keeps in memory.
     pub(super) fn held(held: Held) -> Source {
-        Source(Kind::Memory(Arc::new(held)))
+        Source::of(Kind::Memory(Arc::new(held)))
     }
 
     #[cfg(feature = "mmap")]
     pub(super) fn mapped(map: memmap2::Mmap) -> Source {
-        Source(Kind::Map(Arc::new(map)))
+        Source::of(Kind::Map(Arc::new(map)))
     }
 
     /// Takes bytes that are worked out when they are asked for.
     #[must_use]
     pub fn computed(compute: impl Compute + 'static) -> Source {
-        Source(Kind::Computed(Arc::new(compute)))
+        Source::of(Kind::Computed(Arc::new(compute)))
     }
 
     /// How many bytes there are.

@@ -8,7 +8,7 @@ use crate::error::{Aspect, Loss, Tier};
 use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::note::NoteKind;
-use crate::tensor::{Address, Size, Storage, Tensor};
+use crate::tensor::{Address, Size, Storage, Tensor, not_understood};
 
 /// Lists everything that writing `bundle` as `format` would lose.
 #[must_use]
@@ -146,7 +146,10 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
 
 fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
     let dtype = tensor.dtype();
-    if !holds.numbers.contains(&dtype.number) || !holds.arities.contains(&dtype.arity) {
+    // What is not understood has no numbers that a format could lack.
+    let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
+    let is_held = holds.numbers.contains(&dtype.number) && holds.arities.contains(&dtype.arity);
+    if has_numbers && !is_held {
         add(Aspect::Number, format!("elements of {dtype}"));
     }
     // Before the shape: what has to be another kind of tensor can get another shape on the way.
@@ -253,10 +256,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             add(Aspect::Train, "a tensor train".into());
         }
         Storage::Opaque { layout, .. } if !has(StorageKind::Opaque) => {
-            add(
-                Aspect::Skipped,
-                format!("the layout {layout:?} is not understood"),
-            );
+            add(Aspect::Skipped, not_understood(layout));
         }
         _ => {}
     }

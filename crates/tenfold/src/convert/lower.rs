@@ -97,22 +97,40 @@ fn lower_meta(
     };
     let all = bundle.meta.iter();
     let (kept, lost): (Vec<_>, Vec<_>) = all.partition(|(name, value)| is_kept(name, value));
-    if !lost.is_empty() {
-        let tier = match carrier.add_file("file", meta_json(&lost)) {
-            true => Tier::Carried,
-            // Where there is nothing else in a file, this is what somebody wanted to keep.
-            false if bundle.entries().is_empty() => Tier::Refused,
-            false => Tier::Said,
-        };
+    let mut change = |lost: &[(&str, &Value)], tier| {
         changes.push(Loss {
             key: None,
             aspect: Aspect::Metadata,
-            detail: format!("file metadata {}", dropped(&lost, tier)),
+            detail: format!("file metadata {}", dropped(lost, tier)),
             tier,
         });
+    };
+    // Where there is nothing else in a file, this is what somebody wanted to keep.
+    let tier = match bundle.entries().is_empty() {
+        true => Tier::Refused,
+        false => Tier::Said,
+    };
+    if lost.is_empty() {
+        return of_pairs(kept);
+    }
+    if carrier.add_file("file", meta_json(&lost)) {
+        change(&lost, Tier::Carried);
+        return of_pairs(kept);
+    }
+    // A list of all words that a model knows, say, leaves no room: what is short has some.
+    let is_short = |pair: &(&str, &Value)| meta_json(&[*pair]).to_string().len() < SHORT;
+    let (short, long): (Vec<_>, Vec<_>) = lost.iter().copied().partition(is_short);
+    if !short.is_empty() && !long.is_empty() && carrier.add_file("file", meta_json(&short)) {
+        change(&short, Tier::Carried);
+        change(&long, tier);
+    } else {
+        change(&lost, tier);
     }
     of_pairs(kept)
 }
+
+/// Metadata of less bytes is carried even if other metadata is too long for it.
+const SHORT: usize = 4096;
 
 /// Whether a format has nothing of its own against a bundle, as far as these aspects go.
 pub(super) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {

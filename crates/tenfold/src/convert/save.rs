@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::losses::losses_of;
 use super::lower::lower;
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Sink};
+use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 use crate::tensor::{Storage, Tensor};
@@ -26,6 +26,9 @@ pub fn forecast(
     how: &WriteOptions,
 ) -> Result<(Bundle, Vec<Loss>)> {
     let info = format.info();
+    if !info.is_written() {
+        return Err(info.only_reads());
+    }
     how.options.check(info, When::Write)?;
     if let Some(version) = &how.version
         && !info.versions.contains(&version.as_str())
@@ -113,7 +116,7 @@ fn no_room(error: Error, bundle: &Bundle, format: &'static str) -> Error {
 /// read while it is replaced is read to its end. Of a link, what it points to is replaced.
 ///
 /// What is no file, such as a pipe or a device, cannot be there whole or not at all: it is written
-/// to as the bytes come.
+/// to as the bytes come. A file whose name ends in `.gz` is compressed.
 ///
 /// # Errors
 /// [`Error::Refused`] if the format cannot hold everything, [`Error::Io`] if the system fails.
@@ -149,7 +152,11 @@ pub fn save_with<T>(
         }
         Place::File(place) => {
             let draft = Draft::create(&place).map_err(in_file)?;
-            let mut out = Sink::file(draft.file.try_clone()?);
+            let file = draft.file.try_clone()?;
+            let mut out = match is_gzip_name(path) {
+                true => Sink::stream(Box::new(Gzip::new(file))),
+                false => Sink::file(file),
+            };
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
             match draft.publish(replace, !skip_sync) {

@@ -2,11 +2,13 @@
 //! it.
 
 pub mod blz;
+pub mod gguf;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
 pub mod safetensors;
 pub mod tens;
+pub mod torch;
 pub mod vespa;
 pub mod vespa_feed;
 pub mod vespa_text;
@@ -14,7 +16,7 @@ pub mod ztensor;
 
 use std::path::Path;
 
-use crate::bytes::Source;
+use crate::bytes::{Source, is_gzip_name};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
@@ -30,6 +32,8 @@ pub static ALL: &[&dyn Format] = &[
     &npy::Npy,
     &npz::Npz,
     &safetensors::Safetensors,
+    &gguf::Gguf,
+    &torch::Torch,
 ];
 
 /// The format called `name`.
@@ -40,9 +44,14 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
         .find(|format| format.info().name == name)
 }
 
-/// The formats that a file name's extension suggests.
+/// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.
 #[must_use]
 pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
+    let inside = path.with_extension("");
+    let path = match is_gzip_name(path) {
+        true => inside.as_path(),
+        false => path,
+    };
     let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else {
         return Vec::new();
     };
@@ -68,7 +77,16 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .partition(|format| !format.info().magic.is_empty());
     let claim = |format: &&dyn Format| format.probe(source) != Match::No;
 
-    let mut claims: Vec<&'static dyn Format> = marked.into_iter().filter(claim).collect();
+    // Of formats that begin alike, the one that is sure.
+    let sure: Vec<(Match, &'static dyn Format)> = { marked.into_iter() }
+        .map(|format| (format.probe(source), format))
+        .filter(|(how_sure, _)| *how_sure != Match::No)
+        .collect();
+    let best = sure.iter().map(|(how_sure, _)| *how_sure).max();
+    let mut claims: Vec<&'static dyn Format> = { sure.into_iter() }
+        .filter(|(how_sure, _)| Some(*how_sure) == best)
+        .map(|(_, format)| format)
+        .collect();
     if claims.is_empty() {
         claims = plain.iter().copied().filter(is_suggested).collect();
     }

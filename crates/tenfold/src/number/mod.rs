@@ -1,5 +1,6 @@
 //! The second step of the ladder: what number the bytes spell.
 
+mod blocks;
 mod cast;
 mod casting;
 mod difference;
@@ -10,11 +11,14 @@ mod mean;
 mod numbers;
 mod parse;
 mod quick;
+mod signs;
 mod text;
+mod worked;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) use blocks::Block;
 pub use cast::{Overflow, Rounding};
 pub(crate) use cast::{convert, is_exact, significand};
 pub(crate) use difference::difference;
@@ -22,6 +26,7 @@ pub use element::Element;
 pub use f128::F128;
 pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
+pub(crate) use signs::Signs;
 pub use text::write_number;
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! A tensor of another number type.
 
-use super::Tensor;
 use super::storage::{Address, Storage};
+use super::{Tensor, not_understood};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{DType, Number, Numbers, Overflow, Rounding};
@@ -64,8 +64,7 @@ impl Tensor {
                 cores: cores.iter().map(cast).collect::<Result<_>>()?,
             },
             Storage::Opaque { layout, .. } => {
-                let why = format!("the layout {layout} is not understood");
-                return Err(Error::invalid(why));
+                return Err(Error::invalid(not_understood(layout)));
             }
         };
         let symmetries = self.symmetries().to_vec();

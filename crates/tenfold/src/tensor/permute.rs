@@ -4,7 +4,7 @@ use super::dense::strides;
 use super::dim::Dim;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
-use super::{Size, Tensor};
+use super::{Size, Tensor, not_understood};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
@@ -57,8 +57,7 @@ impl Tensor {
             }
             Storage::Train { ranks, cores } => self.reverse_train(ranks, cores, axes, limits)?,
             Storage::Opaque { layout, .. } => {
-                let why = format!("the layout {layout} is not understood");
-                return Err(Error::invalid(why));
+                return Err(Error::invalid(not_understood(layout)));
             }
         };
         let symmetries = self.symmetries().iter().map(|own| conjugated(own, axes));

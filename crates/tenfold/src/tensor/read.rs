@@ -5,7 +5,7 @@ use super::relayout::{Stored, View};
 use super::slice::box_len;
 use super::storage::{Address, Order, Storage};
 use super::train::{Train, read_train_box};
-use super::{Slice, Tensor, product};
+use super::{Slice, Tensor, not_understood, product};
 use crate::bytes::{Bytes, Endian, Extent, PIECE, Source, Threads, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -115,9 +115,7 @@ impl Tensor {
                 None => return Err(Error::invalid("a train without cores")),
             },
             Storage::Opaque { layout, .. } => {
-                return Err(Error::invalid(format!(
-                    "the layout {layout} is not understood"
-                )));
+                return Err(Error::invalid(not_understood(layout)));
             }
         };
         let len = product(&sizes)

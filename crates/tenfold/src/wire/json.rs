@@ -52,7 +52,8 @@ impl<'a> Json<'a> {
 
     /// Passes over spaces and gives the byte that comes then; `None` at the end of the file.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
-        self.scan.pass(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))?;
+        self.scan
+            .pass(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))?;
         match self.scan.left() {
             0 => Ok(None),
             _ => self.scan.peek().map(Some),
@@ -221,7 +222,10 @@ impl<'a> Json<'a> {
     pub(crate) fn number(&mut self, out: &mut String) -> Result<()> {
         self.peek()?;
         let at = self.at();
-        self.token(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte), out)?;
+        self.token(
+            |byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte),
+            out,
+        )?;
         match is_number(out.as_bytes()) {
             true => Ok(()),
             false => self.scan.fail_at(at, format!("{out:?} is no number")),
@@ -239,7 +243,8 @@ impl<'a> Json<'a> {
         bytes.clear();
         loop {
             let before = bytes.len();
-            self.scan.run(|byte| byte.is_ascii() && accept(byte), &mut bytes)?;
+            self.scan
+                .run(|byte| byte.is_ascii() && accept(byte), &mut bytes)?;
             self.check_text(bytes.len())?;
             if bytes.len() == before {
                 break;
@@ -384,7 +389,10 @@ mod tests {
             ("\"\\ud800x\"", "half of a pair of surrogates (byte 1)"),
             ("\"\\udc00\"", "half of a pair of surrogates (byte 1)"),
             ("\"\\x\"", "an escape that JSON does not have (byte 1)"),
-            ("1 2", "bytes left over after the end of the data: 1 (byte 2)"),
+            (
+                "1 2",
+                "bytes left over after the end of the data: 1 (byte 2)",
+            ),
             ("", "a value expected, not the end (byte 0)"),
         ] {
             assert_eq!(skipped(text).unwrap_err().to_string(), why, "{text}");

@@ -15,10 +15,14 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("ztensor", [137, 171, 0]),
     ("blz", [21, 62, 3]),
     ("vespa", [61, 63, 3]),
+    ("vespa-text", [26, 42, 0]),
+    ("vespa-feed", [8, 13, 0]),
     ("primitiv", [87, 81, 0]),
     ("npy", [73, 116, 0]),
     ("npz", [54, 73, 0]),
     ("safetensors", [63, 113, 0]),
+    ("gguf", [131, 139, 1]),
+    ("torch", [202, 122, 0]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.
@@ -84,6 +88,12 @@ fn good_files_are_sound_and_canonical_ones_are_rewritten_byte_for_byte() {
 
 /// Writes what was read: canonical files come out the same, others with the same meaning.
 fn rewrite(format: &str, bytes: &[u8], bundle: &Bundle, is_canonical: bool) -> Result<(), String> {
+    if !tenfold::by_name(format).unwrap().info().is_written() {
+        return match write(format, bundle) {
+            Err(Error::Invalid(_)) => Ok(()),
+            _ => Err("it is written all the same".into()),
+        };
+    }
     let again = match write(format, bundle) {
         Ok(again) => again,
         // What a reader notes may be more than a writer accepts: names used twice, say.

@@ -417,7 +417,7 @@ fn train(dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
 /// Bytes that only the format they come from can place: compressed rows of what is no matrix, small
 /// floats, parts of an unknown layout.
 fn opaque(format: &dyn Format, dtype: DType, tape: &mut Tape) -> Tensor {
-    let dims = vec![Dim::indexed(2); 3];
+    let mut dims = vec![Dim::indexed(2); 3];
     let byte = DType::real(Number::U8);
     let info = format.info();
     let (layout, dtype, len) = match (info.name, info.versions) {
@@ -427,6 +427,12 @@ fn opaque(format: &dyn Format, dtype: DType, tape: &mut Tape) -> Tensor {
         }
         ("safetensors", _) => {
             let (layout, len) = tape.pick(&[("F8_E4M3", 8), ("F4", 4), ("F6_E3M2", 6)]);
+            (layout, byte, len)
+        }
+        ("gguf", _) => {
+            let (layout, len) = tape.pick(&[("Q4_0", 72), ("Q8_0", 136), ("MXFP4", 68)]);
+            dims.pop();
+            dims.push(Dim::indexed(32));
             (layout, byte, len)
         }
         _ => ("sparsecsr", dtype, tape.below(20) as u64),

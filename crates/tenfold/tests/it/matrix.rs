@@ -55,10 +55,11 @@ pub(crate) fn cell(bundle: &Bundle, target: &dyn Format) -> Cell {
     }
 }
 
-/// The samples as their own formats give them back.
+/// The samples as their own formats give them back, where these are written.
 pub(crate) fn sources() -> Vec<Sample> {
     let mut all = samples();
-    for sample in &mut all {
+    let is_written = |name| tenfold::by_name(name).unwrap().info().is_written();
+    for sample in all.iter_mut().filter(|sample| is_written(sample.format)) {
         let bytes = write_as(sample.format, &sample.bundle).unwrap();
         let found = read(sample.format, &bytes, &Default::default()).unwrap();
         assert_eq!(
@@ -91,7 +92,7 @@ fn every_format_goes_to_every_other_and_loses_what_is_said() {
             n_cells += 1;
         }
     }
-    assert_eq!(n_cells, 12 * editions().len());
+    assert_eq!(n_cells, 17 * editions().len());
 }
 
 #[test]

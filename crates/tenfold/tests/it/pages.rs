@@ -42,6 +42,13 @@ fn formats() -> impl Iterator<Item = &'static Info> {
 
 /// What there is to know about every format, and about versions that hold other things.
 fn columns() -> impl Iterator<Item = &'static Info> {
+    let formats = tenfold::formats::ALL.iter();
+    let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
+    all.map(|format| format.info())
+}
+
+/// The same, of those that are written.
+fn targets() -> impl Iterator<Item = &'static Info> {
     editions().into_iter().map(|format| format.info())
 }
 
@@ -166,8 +173,8 @@ fn range((least, most): (u64, u64)) -> String {
 }
 
 fn matrix() -> String {
-    let mut text = row("from \\ to", columns().map(label));
-    text += &row("---", columns().map(|_| "---".into()));
+    let mut text = row("from \\ to", targets().map(label));
+    text += &row("---", targets().map(|_| "---".into()));
     for sample in sources() {
         let head = format!("**{}**, {}", sample.format, sample.title);
         let cells = editions().into_iter();
@@ -204,16 +211,19 @@ fn section(info: &Info) -> String {
     let holds = &info.holds;
     let _ = writeln!(
         text,
-        "A file holds {} ({}), written in version {}.",
+        "A file holds {} ({}), {}.",
         match holds.names {
             Names::One => "one tensor without a name",
             Names::Flat => "any number of tensors by name",
             Names::Tree => "any number of tensors by path",
         },
         listed(holds.kinds.iter().map(|kind| storage(*kind))),
-        versions(info.versions),
+        match info.is_written() {
+            true => format!("written in version {}", versions(info.versions)),
+            false => format!("read as {}, and never written", info.only_read.join(" or ")),
+        },
     );
-    for version in info.only_read {
+    for version in info.only_read.iter().filter(|_| info.is_written()) {
         let _ = writeln!(text, "Version {version} is read, not written.");
     }
     if info.options.is_empty() {

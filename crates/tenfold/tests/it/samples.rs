@@ -34,7 +34,20 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("npz", "several arrays", arrays()),
         sample("safetensors", "weights with metadata", checkpoint()),
         sample("safetensors", "an 8-bit float", small_floats()),
+        sample("gguf", "weights with metadata", language_model(false)),
+        sample("gguf", "quantised weights", language_model(true)),
+        sample(
+            "torch",
+            "a nested checkpoint",
+            of_corpus("torch/good/nested.pt"),
+        ),
     ]
+}
+
+/// What is in a file of the corpus, for formats that are only read.
+fn of_corpus(file: &str) -> Bundle {
+    let path = crate::support::project().join("corpus").join(file);
+    tenfold::open(path).unwrap().bundle
 }
 
 fn dense<T: Element>(dims: Vec<Dim>, order: Order, values: &[T]) -> Tensor {
@@ -193,6 +206,30 @@ fn small_floats() -> Bundle {
     let tensor = Tensor::new(indexed(&[2, 2]), DType::real(Number::U8), vec![], storage).unwrap();
     let mut bundle = Bundle::new();
     bundle.push(Key::flat("w"), tensor);
+    bundle
+}
+
+fn language_model(is_quantised: bool) -> Bundle {
+    let mut bundle = Bundle::new();
+    bundle.meta.set("general.architecture", "llama");
+    bundle.meta.set("llama.block_count", 2_u64);
+    bundle.meta.set("llama.epsilon", Value::f32(1e-5));
+    let tokens = ["<s>", "a"].map(Value::from).to_vec();
+    bundle
+        .meta
+        .set("tokenizer.ggml.tokens", Value::List(tokens));
+    let norm = dense(indexed(&[3]), Order::Row, &[0.1_f32, 0.2, 0.3]);
+    bundle.push(Key::flat("norm.weight"), norm);
+    if is_quantised {
+        let blocks: Vec<u8> = (0..36).collect();
+        let storage = Storage::Opaque {
+            layout: "Q4_0".into(),
+            parts: vec![("data".into(), Numbers::from_vec(&blocks))],
+        };
+        let dtype = DType::real(Number::U8);
+        let weight = Tensor::new(indexed(&[2, 32]), dtype, vec![], storage).unwrap();
+        bundle.push(Key::flat("output.weight"), weight);
+    }
     bundle
 }
 

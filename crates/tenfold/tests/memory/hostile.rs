@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tenfold::{Format, Limits, Mode, ReadOptions, Sink, Source, WriteOptions};
+use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, Sink, Source, WriteOptions};
 
 use crate::{alone, watched};
 
@@ -42,6 +42,11 @@ fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bo
     for (_, tensor) in opened.bundle.entries() {
         let _ = tensor.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
         let _ = tensor.for_each_cell(&how.limits, &mut |_| Ok(()));
+        if tensor.is_quantized()
+            && let Ok(values) = tensor.dequantized(Number::Bf16, Overflow::Fails, &how.limits)
+        {
+            let _ = values.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
+        }
     }
     let mut out = Sink::memory();
     let _ = tenfold::write_to(&opened.bundle, &mut out, format, &WriteOptions::default());
@@ -287,7 +292,31 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         b"\"\":\"\"}}",
     ]
     .concat();
+    let many = u64::from(MANY).to_le_bytes();
+    let gguf = |n_tensors: [u8; 8], n_values: [u8; 8], rest: &[u8]| {
+        [b"GGUF\x03\0\0\0", &n_tensors[..], &n_values, rest].concat()
+    };
+    let six = b"\x06\0\0\0\0\0\0\0";
+    let texts_of = [&[9, 0, 0, 0, 8, 0, 0, 0][..], &many, &numbered(six, b"")].concat();
+    let texts_of = [b"\x01\0\0\0\0\0\0\0x", texts_of.as_slice()].concat();
+    let mut entry = [0; 24];
+    entry[0] = 1;
     let cases = [
+        (
+            "gguf",
+            "tensors",
+            gguf(many, [0; 8], &numbered(six, &entry)),
+        ),
+        (
+            "gguf",
+            "values",
+            gguf([0; 8], many, &numbered(six, &[0; 5])),
+        ),
+        (
+            "gguf",
+            "texts",
+            gguf([0; 8], [1, 0, 0, 0, 0, 0, 0, 0], &texts_of),
+        ),
         ("safetensors", "tensors", json(&weights)),
         ("safetensors", "texts", json(&texts)),
         ("ztensor", "fields", fields),

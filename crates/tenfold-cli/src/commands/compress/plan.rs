@@ -167,7 +167,9 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
         Err(TrainError::NotFinite { index, value }) => {
             return Ok(Fate::Kept(format!("cell {index:?} is {value}")));
         }
-        Err(TrainError::RankLimit(limit)) => return Ok(Fate::Kept(limit.to_string())),
+        Err(why @ (TrainError::RankLimit(_) | TrainError::Memory { .. })) => {
+            return Ok(Fate::Kept(why.to_string()));
+        }
         Err(other) => return Err(other.into()),
     };
     let (before, after) = (tensor.storage().stored_len(), made.report.train_len);
@@ -186,6 +188,7 @@ fn reason_to_keep(work: &Work, tensor: &Tensor, name: &str) -> Option<String> {
     let reason = match tensor.storage() {
         _ if !is_chosen(work.choice, name) => "not chosen",
         Storage::Train { .. } => "a train already",
+        Storage::Opaque { .. } if tensor.is_quantized() => "quantised, unless --dequantize",
         Storage::Opaque { .. } => "its layout is not understood",
         _ if tensor.n_mapped() > 0 => "it has labels",
         _ if !matches!(arity, Arity::Real | Arity::Complex) => "neither real nor complex",

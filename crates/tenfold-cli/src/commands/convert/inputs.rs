@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tenfold::{Bundle, Format, Info, Names, Options, Source, When, formats};
 
-use super::{allowed, merge};
+use super::{allowed, merge, overflow};
 use crate::address::Address;
 use crate::args::{Convert, Target};
 use crate::commands::output::{Content, Destination, stem, target};
@@ -160,7 +160,8 @@ fn one(
     options: Options,
     streams: &mut Streams,
 ) -> Result<Bundle, Failure> {
-    let mut bundle = input::read(&found.source, found.format, &args.reading, options)?.bundle;
+    let over = overflow(args);
+    let mut bundle = input::read(&found.source, found.format, &args.reading, options, over)?.bundle;
     if let Some(set) = &found.set {
         input::narrow_to_set(set, &found.address.file, &mut bundle, streams)?;
     }

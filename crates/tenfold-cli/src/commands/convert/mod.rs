@@ -73,10 +73,7 @@ fn prepare(
         .iter()
         .any(|info| info.holds.names == Names::Tree);
     rename(bundle, info, is_tree, &args.renaming.rename)?;
-    let over = match allowed(args).permits(Aspect::Precision) {
-        true => Overflow::Saturates,
-        false => Overflow::Fails,
-    };
+    let over = overflow(args);
     let all = Path::new("the inputs");
     let file = content.file.as_deref().unwrap_or(all);
     transform::apply(bundle, info, args, file, streams)
@@ -85,6 +82,14 @@ fn prepare(
             Some(file) => failure.about(file),
             None => failure,
         })
+}
+
+/// What becomes of values that another number type has no room for.
+fn overflow(args: &Convert) -> Overflow {
+    match allowed(args).permits(Aspect::Precision) {
+        true => Overflow::Saturates,
+        false => Overflow::Fails,
+    }
 }
 
 /// Parts the words into what is read and what is written.

@@ -12,7 +12,7 @@ use crate::args::{Describe, Sort};
 use crate::exit::Exit;
 use crate::input;
 use crate::render::{
-    Json, Row, Table, bytes_text, cells_text, count_text, counted, describe, metadata,
+    Json, Row, Table, bytes_text, cells_text, count_text, counted, describe, dtype_text, metadata,
     metadata_lines, note, note_text, plain, shape_text, shown_name, type_spec,
 };
 use crate::streams::{Out, Streams};
@@ -114,6 +114,7 @@ fn parameters(tensor: &Tensor) -> u128 {
     let elements: u128 = match tensor.storage() {
         Storage::Dense { values, .. } | Storage::Sparse { values, .. } => values.len().into(),
         Storage::Train { cores, .. } => cores.iter().map(|core| u128::from(core.len())).sum(),
+        Storage::Opaque { .. } if tensor.is_quantized() => return tensor.cells().unwrap_or(0),
         Storage::Opaque { .. } => 0,
     };
     let width = tensor.dtype().width() / tensor.dtype().number.width().max(1);
@@ -178,7 +179,7 @@ fn row(info: &Info, key: &Key, tensor: &Tensor) -> Row {
     };
     let mut row = Row::new([
         name,
-        tensor.dtype().to_string(),
+        dtype_text(tensor),
         shape_text(tensor),
         cells_text(tensor),
         bytes_text(tensor.storage().stored_len()),

@@ -106,7 +106,8 @@ impl Written {
         };
         let read = |source: Source| tenfold::read(&source, job.format, &how);
         // What cannot be read again, for a limit, has been written all the same.
-        let bundle = match Source::open(file).and_then(read) {
+        let open = |file| Source::open(file)?.unpacked(&how.limits);
+        let bundle = match open(file).and_then(read) {
             Ok(opened) => opened.bundle,
             Err(_) => job.content.bundle.clone(),
         };

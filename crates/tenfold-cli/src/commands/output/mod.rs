@@ -86,6 +86,6 @@ impl Job<'_> {
 
 /// What a tensor without a name is called: as its file.
 pub(super) fn stem(path: &Path) -> Option<String> {
-    let stem = path.file_stem().filter(|_| path != Path::new(DASH))?;
-    stem.to_str().map(str::to_owned)
+    let stem = Some(crate::input::stem(path)).filter(|_| path != Path::new(DASH))?;
+    stem.into_string().ok().filter(|stem| !stem.is_empty())
 }

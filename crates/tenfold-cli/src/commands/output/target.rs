@@ -30,9 +30,13 @@ pub(in crate::commands) fn choose(
         return Ok(to.format);
     }
     match (destination, own) {
-        (Destination::File(file), Some(own)) if is_nameless(file) => Ok(own),
-        (Destination::File(file), own) => by_name(file, own, inputs),
-        (Destination::Stream | Destination::Folder(_), Some(own)) => Ok(own),
+        (Destination::File(file), own) if !is_nameless(file) => by_name(file, own, inputs),
+        (_, Some(own)) if !own.info().is_written() => Err(Failure::usage(format!(
+            "{}: name one with --to",
+            only_read(own)
+        ))),
+        (_, Some(own)) => Ok(own),
+        (Destination::File(file), None) => by_name(file, None, inputs),
         (Destination::Stream | Destination::Folder(_), None) => Err(Failure::usage(
             "the inputs are of several formats: name one with --to",
         )),
@@ -44,7 +48,9 @@ fn by_name(
     own: Option<&'static dyn Format>,
     inputs: &[&Path],
 ) -> Result<&'static dyn Format, Failure> {
-    let meant = formats::by_extension(file);
+    let (meant, others): (Vec<_>, Vec<_>) =
+        { formats::by_extension(file).into_iter() }.partition(|format| format.info().is_written());
+    let own = own.filter(|own| own.info().is_written());
     let names: Vec<&str> = meant.iter().map(|format| format.info().name).collect();
     if let Some(own) = own.filter(|own| names.contains(&own.info().name)) {
         return Ok(own);
@@ -58,11 +64,13 @@ fn by_name(
         ([format], _) if !is_shared => Ok(*format),
         ([], Some(own)) if is_called_alike(ending.as_deref(), inputs) => Ok(own),
         ([], _) => {
-            let known = formats::ALL.iter().map(|format| format.info().name);
-            let known: Vec<&str> = known.collect();
-            let why = match ending {
-                Some(ending) => format!("no format is known by .{ending}"),
-                None => "the name says no format".into(),
+            let known = formats::ALL.iter().map(|format| format.info());
+            let known = known.filter(|info| info.is_written());
+            let known: Vec<&str> = known.map(|info| info.name).collect();
+            let why = match (others.as_slice(), ending) {
+                ([other, ..], _) => only_read(*other),
+                ([], Some(ending)) => format!("no format is known by .{ending}"),
+                ([], None) => "the name says no format".into(),
             };
             let known = known.join(", ");
             Err(Failure::usage(format!(
@@ -81,6 +89,10 @@ fn by_name(
             )))
         }
     }
+}
+
+fn only_read(format: &dyn Format) -> String {
+    format!("{} is read and never written", format.info().name)
 }
 
 fn ending(file: &Path) -> Option<String> {

@@ -4,7 +4,7 @@ use tenfold::{Bundle, Info, Limits, Result, Storage, Tensor};
 
 use super::cells;
 use crate::render::{
-    Window, array, cells_text, counted, metadata_lines, plain, shape_text, shown_name,
+    Window, array, cells_text, counted, dtype_text, metadata_lines, plain, shape_text, shown_name,
 };
 use crate::streams::Out;
 
@@ -25,7 +25,7 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
             name if name.is_empty() => name,
             name => format!("{name}: "),
         };
-        let head = format!("{name}{} {}", tensor.dtype(), shape_text(tensor));
+        let head = format!("{name}{} {}", dtype_text(tensor), shape_text(tensor));
         out.text(&plain(&format!("{head} {}", cells_text(tensor))))?;
         body(tensor, limits, out)?;
     }
@@ -57,7 +57,10 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
                 let line = format!("  {name}: {count} of {}", numbers.number);
                 out.text(&format!("{}\n", plain(&line)))?;
             }
-            Ok(())
+            match tensor.is_quantized() {
+                true => out.text("  --dequantize works its values out\n"),
+                false => Ok(()),
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ use tenfold::{Arity, DType, Fault, Info, Number, PERCENTS, Result, Scalar, Stats
 use super::bars;
 use super::{Found, Known};
 use crate::args;
-use crate::render::{Row, Table, cells_text, counted, element, plain, shape_text, shown_name};
+use crate::render::{
+    Row, Table, cells_text, counted, dtype_text, element, plain, shape_text, shown_name,
+};
 use crate::streams::Out;
 
 pub(super) fn print(
@@ -96,7 +98,7 @@ fn row(info: &Info, found: &Found) -> Row {
     let tensor = found.tensor;
     let mut cells = vec![
         name_text(&shown_name(info, found.key)),
-        tensor.dtype().to_string(),
+        dtype_text(tensor),
         shape_text(tensor),
     ];
     match &found.known {
@@ -123,11 +125,15 @@ fn row(info: &Info, found: &Found) -> Row {
 fn block(info: &Info, found: &Found, args: &args::Stats, out: &mut Out) -> Result<()> {
     let tensor = found.tensor;
     let name = name_text(&shown_name(info, found.key));
-    let (dtype, shape) = (tensor.dtype(), shape_text(tensor));
+    let (dtype, shape) = (dtype_text(tensor), shape_text(tensor));
     let head = format!("{name}: {dtype} {shape} {}", cells_text(tensor));
     out.text(&format!("{}\n", plain(&head)))?;
     let Some(known) = &found.known else {
-        return out.text("  its layout is not understood\n");
+        let why = match tensor.is_quantized() {
+            true => "--dequantize works its values out",
+            false => "its layout is not understood",
+        };
+        return out.text(&format!("  {why}\n"));
     };
     let mut table = Table::default();
     for (name, text) in lines(known) {

@@ -117,7 +117,9 @@ impl Format for Npz {
     fn probe(&self, source: &Source) -> Match {
         let mut start = [0; 4];
         match source.read_at(0, &mut start) {
-            Ok(()) if start == INFO.magic || start == EMPTY => Match::Yes,
+            Ok(()) if start == EMPTY => Match::Yes,
+            // Other formats are zip archives too.
+            Ok(()) if start == INFO.magic => Match::Maybe,
             _ => Match::No,
         }
     }

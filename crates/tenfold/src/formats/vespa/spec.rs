@@ -52,7 +52,12 @@ impl Spec {
         };
         let dims = dims
             .iter()
-            .map(|dim| Some((dim.name.clone().filter(|name| is_word(name))?, extent(dim.size))))
+            .map(|dim| {
+                Some((
+                    dim.name.clone().filter(|name| is_word(name))?,
+                    extent(dim.size),
+                ))
+            })
             .collect::<Option<Vec<_>>>()?;
         let spec = Spec { number, dims };
         CELL_TYPES.contains(&number).then_some(spec)
@@ -260,7 +265,10 @@ mod tests {
     #[test]
     fn types_are_printed_sorted_and_without_spaces() {
         for (text, wanted) in [
-            (" tensor < float > ( z [ 2 ] , a { } ) ", "tensor<float>(a{},z[2])"),
+            (
+                " tensor < float > ( z [ 2 ] , a { } ) ",
+                "tensor<float>(a{},z[2])",
+            ),
             ("double", "tensor()"),
             ("tensor<double>( )", "tensor()"),
             ("tensor(x[])", "tensor(x[])"),
@@ -274,10 +282,22 @@ mod tests {
         for (text, at, why) in [
             ("tensor(x[0])", 9, "a size is 1 to 2147483647, not \"0\""),
             ("tensor(x{},x[1])", 11, "two dimensions are called \"x\""),
-            ("tensor(x{},)", 11, "the name of a dimension expected, not ')'"),
-            ("tensor<f32>(x{})", 7, "\"f32\" is none of the cell types double, float, bfloat16, int8"),
+            (
+                "tensor(x{},)",
+                11,
+                "the name of a dimension expected, not ')'",
+            ),
+            (
+                "tensor<f32>(x{})",
+                7,
+                "\"f32\" is none of the cell types double, float, bfloat16, int8",
+            ),
             ("tensor(x[-1])", 9, "']' expected, not '-'"),
-            ("tensor<float>()", 0, "a tensor without dimensions has cells of double"),
+            (
+                "tensor<float>()",
+                0,
+                "a tensor without dimensions has cells of double",
+            ),
             ("tensor(x{})é", 11, "the end of the type expected, not 'é'"),
         ] {
             let why = why.to_owned();

@@ -70,7 +70,12 @@ static INFO: Info = Info {
     versions: &["1"],
     only_read: &[],
     options: &[
-        option("field", When::Read, "NAME", "the field to read; the only one, unless given"),
+        option(
+            "field",
+            When::Read,
+            "NAME",
+            "the field to read; the only one, unless given",
+        ),
         option(
             "type",
             When::Read,
@@ -83,9 +88,24 @@ static INFO: Info = Info {
             "short|full",
             "whether labels are whole ids, or what is different of them",
         ),
-        option("schema", When::Write, "NAME", "the document type; doc unless given"),
-        option("namespace", When::Write, "NAME", "the namespace of ids; the schema unless given"),
-        option("field", When::Write, "NAME", "the field to write; tensor unless given"),
+        option(
+            "schema",
+            When::Write,
+            "NAME",
+            "the document type; doc unless given",
+        ),
+        option(
+            "namespace",
+            When::Write,
+            "NAME",
+            "the namespace of ids; the schema unless given",
+        ),
+        option(
+            "field",
+            When::Write,
+            "NAME",
+            "the field to write; tensor unless given",
+        ),
         option(
             "ids",
             When::Write,
@@ -98,7 +118,12 @@ static INFO: Info = Info {
             "tensor<bfloat16>(x[384])",
             "the type of the field: rows are cast to its cells and get the names of its dimensions",
         ),
-        option("hex", When::Write, "true|false", "whether values are hexadecimal digits"),
+        option(
+            "hex",
+            When::Write,
+            "true|false",
+            "whether values are hexadecimal digits",
+        ),
     ],
     holds: Holds {
         names: Names::One,

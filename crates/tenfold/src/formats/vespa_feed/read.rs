@@ -215,10 +215,7 @@ impl Feed<'_> {
         let spec = agreed(json, own, self.spec.take())?;
         if !spec.mapped().is_empty() || spec.dims.iter().any(|(name, _)| name == ID) {
             let what = format!("a field of type {spec}: its dimensions are indexed, none is {ID}");
-            return Err(Error::Unsupported {
-                format: NAME,
-                what,
-            });
+            return Err(Error::Unsupported { format: NAME, what });
         }
         let at = json.at();
         let mut target = Target::new(&spec, Spelling::Json, None, self.how)?;
@@ -299,7 +296,12 @@ impl Feed<'_> {
         let dtype = DType::real(spec.number);
         let tensor = Tensor::within(dims, dtype, vec![], storage, &self.how.limits)?;
         let mut bundle = Bundle::of(tensor);
-        let mut parts = self.prefix.as_deref().unwrap_or_default().split(':').skip(1);
+        let mut parts = self
+            .prefix
+            .as_deref()
+            .unwrap_or_default()
+            .split(':')
+            .skip(1);
         for (name, value) in [
             ("namespace", parts.next()),
             ("schema", parts.next()),

@@ -4,7 +4,9 @@ use super::super::vespa;
 use super::super::vespa::spec::{Spec, is_word};
 use super::super::vespa_text::cell::put_json;
 use super::super::vespa_text::read::given_type;
-use super::super::vespa_text::write::{Block, Nested, for_each_block, has_odd_nan, numbers, put_hex};
+use super::super::vespa_text::write::{
+    Block, Nested, for_each_block, has_odd_nan, numbers, put_hex,
+};
 use super::read::prefix;
 use super::{ID, NAME};
 use crate::bundle::Bundle;
@@ -91,7 +93,11 @@ fn renamed(
         return Ok(tensor.clone());
     }
     let names: Vec<&str> = dims.iter().filter_map(|dim| dim.name.as_deref()).collect();
-    let aspect = if is_nameless { Aspect::Invented } else { Aspect::DimNames };
+    let aspect = if is_nameless {
+        Aspect::Invented
+    } else {
+        Aspect::DimNames
+    };
     let detail = format!("dimensions are called {}", names.join(", "));
     said.push((Tier::Said, aspect, detail));
     let storage = tensor.storage().clone();
@@ -115,7 +121,9 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         None => given("namespace").unwrap_or_else(|| schema.clone()),
     };
     let ids = ids(how, tensor.stored())?;
-    let is_hex = how.options.choose("hex", &[("true", true), ("false", false)])?;
+    let is_hex = how
+        .options
+        .choose("hex", &[("true", true), ("false", false)])?;
     let dims = tensor.dims().get(tensor.n_mapped()..).unwrap_or_default();
     let number = tensor.dtype().number;
     let spec = match how.options.get("type") {

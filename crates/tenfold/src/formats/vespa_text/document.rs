@@ -104,9 +104,7 @@ fn read_object(json: &mut Json, target: &mut Target) -> Result<()> {
         read_one(json, at, &name, target)?;
     }
     match wrapped {
-        Some(name) if n_labels > 0 => {
-            json.scan.fail(format!("labels beside {name}"))
-        }
+        Some(name) if n_labels > 0 => json.scan.fail(format!("labels beside {name}")),
         None if n_labels == 0 && target.mapped.len() != 1 => {
             json.scan.fail("neither values nor cells nor blocks")
         }
@@ -209,7 +207,9 @@ fn read_item(json: &mut Json, target: &mut Target, gather: &mut Gather) -> Resul
     }
     let end = json.at();
     let Some(address) = address else {
-        return json.scan.fail_at(start, "a cell or block without an address");
+        return json
+            .scan
+            .fail_at(start, "a cell or block without an address");
     };
     let Some((is_block, value_at)) = value_at else {
         return json.scan.fail_at(start, "a cell or block without a value");
@@ -232,7 +232,9 @@ fn read_at(
     let is_whole = address.n_positions == target.indexed.len();
     if is_block {
         if address.n_positions > 0 || target.mapped.is_empty() {
-            return json.scan.fail_at(at, "the address of a block has labels alone");
+            return json
+                .scan
+                .fail_at(at, "the address of a block has labels alone");
         }
         target.read_block(json, at, &address.labels)?;
         return Ok(Item::Block);
@@ -266,7 +268,15 @@ fn read_address(json: &mut Json, target: &Target) -> Result<Address> {
             Kind::Number => json.number(&mut label)?,
             _ => json.text(&mut label)?,
         }
-        put_label(json, label_at, &name, &label, target, &mut labels, &mut positions)?;
+        put_label(
+            json,
+            label_at,
+            &name,
+            &label,
+            target,
+            &mut labels,
+            &mut positions,
+        )?;
     }
     finish_address(json, at, labels, positions)
 }
@@ -296,7 +306,9 @@ fn put_label(
     };
     match is_new {
         true => Ok(()),
-        false => json.scan.fail_at(at, format!("the dimension {name:?} stands twice")),
+        false => json
+            .scan
+            .fail_at(at, format!("the dimension {name:?} stands twice")),
     }
 }
 
@@ -337,7 +349,15 @@ pub(super) fn read_literal_cell(
         json.peek()?;
         let label_at = json.at();
         word(json, &mut label)?;
-        put_label(json, label_at, &name, &label, target, &mut labels, &mut positions)?;
+        put_label(
+            json,
+            label_at,
+            &name,
+            &label,
+            target,
+            &mut labels,
+            &mut positions,
+        )?;
     }
     let address = finish_address(json, at, labels, positions)?;
     json.need(b':')?;

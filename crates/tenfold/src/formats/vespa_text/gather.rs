@@ -66,12 +66,18 @@ impl Gather {
                 self.blocks.push(labels.to_vec());
                 let len: usize = labels.iter().map(String::len).sum();
                 let each = wide(labels.len()).saturating_mul(24).saturating_add(32);
-                self.labels_len = self.labels_len.saturating_add(wide(len)).saturating_add(each);
+                self.labels_len = self
+                    .labels_len
+                    .saturating_add(wide(len))
+                    .saturating_add(each);
                 next
             }
         };
         let mut bytes = [0; 8];
-        bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);
+        bytes
+            .iter_mut()
+            .zip(cell)
+            .for_each(|(to, from)| *to = *from);
         self.cells.push(One {
             block,
             offset,
@@ -89,7 +95,8 @@ impl Gather {
         begin: &mut dyn FnMut(&[String]) -> Result<()>,
         out: &mut Cells,
     ) -> Result<()> {
-        self.cells.sort_unstable_by_key(|cell| (cell.block, cell.offset, cell.at));
+        self.cells
+            .sort_unstable_by_key(|cell| (cell.block, cell.offset, cell.at));
         for pair in self.cells.windows(2) {
             if let [one, other] = pair
                 && (one.block, one.offset) == (other.block, other.offset)

@@ -120,7 +120,11 @@ fn literal_type(json: &mut Json, given: Option<Spec>) -> Result<Spec> {
                 None => Ok(spec),
             }
         }
-        (own, given) => agreed(json, own.map(|own| (at, own)), given.map(|given| given.sorted())),
+        (own, given) => agreed(
+            json,
+            own.map(|own| (at, own)),
+            given.map(|given| given.sorted()),
+        ),
     }
 }
 

@@ -132,7 +132,9 @@ impl<'a> Target<'a> {
     /// Takes cells that came one by one; all others are zero.
     pub(super) fn take_gathered(&mut self, json: &Json, gather: Gather) -> Result<()> {
         let Some(count) = self.values.count() else {
-            return json.scan.fail("a size cannot be inferred from single cells: give it");
+            return json
+                .scan
+                .fail("a size cannot be inferred from single cells: give it");
         };
         let len = count.saturating_mul(wide(self.values.number.width()));
         let blocks = gather.n_blocks();
@@ -206,13 +208,7 @@ impl<'a> Target<'a> {
     }
 
     /// The position that a label of an indexed dimension means.
-    pub(super) fn position(
-        &self,
-        json: &Json,
-        at: u64,
-        place: usize,
-        label: &str,
-    ) -> Result<u64> {
+    pub(super) fn position(&self, json: &Json, at: u64, place: usize, label: &str) -> Result<u64> {
         let size = self.indexed.get(place).and_then(|(_, size)| *size);
         let position = label.parse::<u64>().ok();
         match position.filter(|position| size.is_none_or(|size| *position < size)) {

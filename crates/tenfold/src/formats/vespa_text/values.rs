@@ -73,7 +73,11 @@ impl Values {
             None => found > 0 && found.checked_rem(wanted) == Some(0),
         };
         if !is_right {
-            let more = if self.count().is_none() { "a multiple of " } else { "" };
+            let more = if self.count().is_none() {
+                "a multiple of "
+            } else {
+                ""
+            };
             let why = format!("{more}{wanted} values expected, not {found}");
             return json.scan.fail_at(at, why);
         }
@@ -151,10 +155,14 @@ impl Values {
         })?;
         let end = json.at();
         if !is_hex || n_digits == 0 {
-            return json.scan.fail_at(at, "hexadecimal digits or a list expected");
+            return json
+                .scan
+                .fail_at(at, "hexadecimal digits or a list expected");
         }
         let own = wide(self.number.width());
-        let count = self.count().unwrap_or_else(|| n_digits.div_ceil(own.saturating_mul(2)));
+        let count = self
+            .count()
+            .unwrap_or_else(|| n_digits.div_ceil(own.saturating_mul(2)));
         let width = n_digits.checked_div(count.saturating_mul(2)).unwrap_or(0);
         let is_whole = count.saturating_mul(2).saturating_mul(width) == n_digits;
         let from = of_width(width).filter(|from| {
@@ -216,7 +224,9 @@ impl Nest<'_> {
 
     fn open(&mut self, json: &mut Json) -> Result<()> {
         if self.open.len() >= self.values.sizes.len().max(1) {
-            return json.scan.fail("lists are nested deeper than there are dimensions");
+            return json
+                .scan
+                .fail("lists are nested deeper than there are dimensions");
         }
         json.need(b'[')?;
         self.open.push((First::new(), 0));

@@ -57,7 +57,9 @@ pub(in crate::formats) fn numbers(tensor: &Tensor) -> Result<&Numbers> {
     match tensor.storage() {
         Storage::Dense { values, .. } => Ok(values),
         Storage::Sparse { values, .. } if tensor.n_mapped() > 0 => Ok(values),
-        _ => Err(Error::invalid("only dense and labelled tensors have a text")),
+        _ => Err(Error::invalid(
+            "only dense and labelled tensors have a text",
+        )),
     }
 }
 
@@ -120,7 +122,9 @@ impl<'a> Writer<'a> {
         let names = vespa::write::names(tensor.dims());
         let names = names.ok_or_else(|| Error::invalid("a dimension has no name"))?;
         let dims = tensor.dims().iter().zip(&names);
-        let named: Vec<_> = dims.map(|(dim, name)| dim.clone().named(name.clone())).collect();
+        let named: Vec<_> = dims
+            .map(|(dim, name)| dim.clone().named(name.clone()))
+            .collect();
         let spec = Spec::of(number, &named);
         let spec = spec.ok_or_else(|| Error::invalid("there is no word for this type"))?;
         let mut dims: Vec<Named> = named
@@ -320,7 +324,11 @@ impl<'a> Writer<'a> {
                 return self.long(labels, block, &mut is_first);
             }
             if let [label] = labels {
-                let before = if std::mem::take(&mut is_first) { "" } else { ", " };
+                let before = if std::mem::take(&mut is_first) {
+                    ""
+                } else {
+                    ", "
+                };
                 let label = bare(label)?;
                 self.text.push_str(&format!("{before}{label}:"));
             }

@@ -72,7 +72,10 @@ fn types_are_read_as_both_of_vespas_readers_do() {
 #[test]
 fn json_is_read_as_vespa_reads_it() {
     for case in cases("json_in", 31) {
-        let (spec, text) = (case["type"].as_str().unwrap(), case["json"].as_str().unwrap());
+        let (spec, text) = (
+            case["type"].as_str().unwrap(),
+            case["json"].as_str().unwrap(),
+        );
         let found = read(text, Some(spec));
         match (spec, text) {
             // Vespa cuts where this rounds.
@@ -83,7 +86,11 @@ fn json_is_read_as_vespa_reads_it() {
             ("tensor<int8>(x[3])", "[1.9,-1.9,127]") => assert!(found.is_err()),
             _ => {
                 let found = found.unwrap_or_else(|error| panic!("{spec} {text}: {error}"));
-                assert_eq!(binary(&found), case["hex"].as_str().unwrap(), "{spec} {text}");
+                assert_eq!(
+                    binary(&found),
+                    case["hex"].as_str().unwrap(),
+                    "{spec} {text}"
+                );
             }
         }
     }
@@ -99,7 +106,11 @@ fn literals_are_read_as_vespa_reads_them() {
         let printed = case["java_prints"].as_str().unwrap();
         if !printed.contains("[]") {
             let again = read(printed, None).unwrap_or_else(|error| panic!("{printed}: {error}"));
-            assert_eq!(sorted(&binary(&again)), sorted(&binary(&found)), "{printed}");
+            assert_eq!(
+                sorted(&binary(&again)),
+                sorted(&binary(&found)),
+                "{printed}"
+            );
         }
     }
 }
@@ -146,7 +157,11 @@ fn texts_are_written_as_vespa_writes_them_and_read_back() {
         assert_eq!(binary(&again), hex, "{name}, {value}");
 
         let literal = written(&opened.bundle, "literal");
-        assert_eq!(binary(&read(&literal, None).unwrap()), hex, "{name}: {literal}");
+        assert_eq!(
+            binary(&read(&literal, None).unwrap()),
+            hex,
+            "{name}: {literal}"
+        );
         for key in ["literal_short", "literal_long"] {
             let theirs = case[key].as_str().unwrap();
             let again = read(theirs, None).unwrap_or_else(|error| panic!("{theirs}: {error}"));

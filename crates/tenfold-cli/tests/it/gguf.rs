@@ -1,0 +1,56 @@
+//! Quantised tensors of GGUF files, as they are and worked out.
+
+use insta::assert_snapshot;
+
+use crate::support::{corpus, tenfold};
+
+fn blocks() -> String {
+    corpus("gguf/good/several.gguf")
+}
+
+#[test]
+fn quantised_tensors_are_described_by_their_blocks() {
+    assert_snapshot!(tenfold(["info", &blocks()]));
+    assert_snapshot!(
+        "quantised_and_shown",
+        tenfold(["show", &format!("{}:w", blocks())])
+    );
+}
+
+#[test]
+fn quantised_values_are_worked_out_where_they_are_asked_for() {
+    let part = format!("{}:w[0, :4]", blocks());
+    assert_snapshot!(tenfold(["show", &part, "--dequantize"]));
+    assert_snapshot!("as_bf16", tenfold(["show", &part, "--dequantize", "bf16"]));
+    assert_snapshot!("as_what", tenfold(["show", &part, "--dequantize", "i8"]));
+    assert_snapshot!(
+        "dequantized_info",
+        tenfold(["info", "--dequantize=f16", &blocks()])
+    );
+}
+
+#[test]
+fn a_model_goes_to_safetensors_as_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("m.safetensors");
+    let out = out.to_str().unwrap();
+    tenfold(["convert", &blocks(), out, "--dequantize", "bf16"]);
+    let said = tenfold(["info", out]).to_string();
+    let said = said.replace(&*folder.path().to_string_lossy(), "@");
+    assert_snapshot!(said);
+}
+
+#[test]
+fn what_cannot_hold_blocks_says_what_can_be_done() {
+    let part = format!("{}:w", blocks());
+    assert_snapshot!(tenfold(["convert", &part, "-", "--to", "npy"]));
+    assert_snapshot!("stats_of_blocks", tenfold(["stats", &part]));
+}
+
+#[test]
+fn every_way_of_reading_can_dequantize() {
+    for command in ["info", "stats", "verify", "hash"] {
+        let said = tenfold([command, &blocks(), "--dequantize"]).to_string();
+        assert!(!said.contains("Q8_0"), "{said}");
+    }
+}

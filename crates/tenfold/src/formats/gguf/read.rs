@@ -1,0 +1,356 @@
+//! Reads the header of a GGUF file and checks where its tensors lie.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashSet;
+
+use super::kind::{Kind, Whole};
+use super::types::{Type, removed};
+use super::values::Values;
+use super::{
+    ALIGNMENT, ALIGNMENT_NAME, BIG, ENDIAN, KINDS, MAGIC, MOST_DIMS, MOST_TENSOR_NAME, NAME, PART,
+    VERSION, is_name,
+};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian, Scan, Source, wide};
+use crate::error::{Error, Result};
+use crate::format::{Mode, ReadOptions};
+use crate::key::Key;
+use crate::meta::{Meta, Value};
+use crate::note::{Note, NoteKind};
+use crate::number::{DType, Number, Numbers};
+use crate::tensor::{Dim, Order, Storage, Tensor};
+
+/// The fewest bytes that a value of metadata takes: an empty name, a type, one byte.
+const LEAST_VALUE: u64 = 13;
+/// The fewest bytes that the entry of a tensor takes.
+const LEAST_ENTRY: u64 = 24;
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let mut scan = Scan::new(source, NAME);
+    if scan.take(wide(MAGIC.len()))? != MAGIC {
+        return scan.fail_at(0, "it does not begin with GGUF");
+    }
+    let mut reader = Reader {
+        source,
+        how,
+        endian: Endian::Little,
+        alignment: ALIGNMENT,
+        bundle: Bundle::new(),
+    };
+    reader.version(&mut scan)?;
+    let n_tensors = reader.count(&mut scan, "tensors", LEAST_ENTRY)?;
+    how.limits.check_tensors(n_tensors)?;
+    let n_values = reader.count(&mut scan, "values", LEAST_VALUE)?;
+    reader.values(&mut scan, n_values)?;
+    let entries = reader.entries(&mut scan, n_tensors)?;
+    let data = scan.at().next_multiple_of(reader.alignment.max(1));
+    reader.tensors(data, entries)?;
+    Ok(reader.bundle)
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    how: &'a ReadOptions,
+    endian: Endian,
+    alignment: u64,
+    bundle: Bundle,
+}
+
+/// What the table says about a tensor.
+struct Entry {
+    /// The byte of the file at which it stands.
+    at: u64,
+    name: String,
+    /// In the order of NumPy.
+    sizes: Vec<u64>,
+    code: u32,
+    offset: u64,
+}
+
+impl Reader<'_> {
+    fn fail<T>(&self, at: u64, why: String) -> Result<T> {
+        Err(Error::malformed(at, why).of(NAME))
+    }
+
+    /// Refuses, or notes if the reader is lenient.
+    fn forgive(&mut self, at: u64, key: Option<&Key>, text: String) -> Result<()> {
+        match self.how.mode {
+            Mode::Strict => {
+                let about = key.map(|key| format!("{key}: ")).unwrap_or_default();
+                self.fail(at, format!("{about}{text}"))
+            }
+            Mode::Lenient => {
+                let note = Note::new(NoteKind::Lenient, text).at(at);
+                self.bundle.note(match key {
+                    Some(key) => note.on(key),
+                    None => note,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// The version, whose bytes show the byte order.
+    fn version(&mut self, scan: &mut Scan) -> Result<()> {
+        let at = scan.at();
+        let mut version = scan.u32(Endian::Little)?;
+        if version.trailing_zeros() >= 16 && version != 0 {
+            self.endian = Endian::Big;
+            version = version.swap_bytes();
+            self.bundle.hints.set(ENDIAN, BIG);
+        }
+        match (version, self.endian) {
+            (3, _) | (2, Endian::Little) => {}
+            (2, Endian::Big) => {
+                let text = "version 2 has no big-endian files".to_owned();
+                self.forgive(at, None, text)?;
+            }
+            _ => {
+                return Err(Error::Unsupported {
+                    format: NAME,
+                    what: format!("version {version}"),
+                });
+            }
+        }
+        if version != 3 {
+            self.bundle.hints.set(VERSION, u64::from(version));
+        }
+        Ok(())
+    }
+
+    /// How many there are of something that takes `least` bytes each.
+    fn count(&self, scan: &mut Scan, what: &str, least: u64) -> Result<u64> {
+        let at = scan.at();
+        let count = scan.u64(self.endian)?;
+        if count > scan.left().checked_div(least).unwrap_or(0) {
+            let why = format!("{count} {what}, {} bytes left", scan.left());
+            return self.fail(at, why);
+        }
+        Ok(count)
+    }
+
+    fn values(&mut self, scan: &mut Scan, count: u64) -> Result<()> {
+        let mut pairs: Vec<(String, Value)> = Vec::with_capacity(scan.room(count, LEAST_VALUE));
+        let mut seen = HashSet::new();
+        let mut kinds = Vec::new();
+        let mut values = Values::new(scan, self.endian, self.how);
+        for _ in 0..count {
+            let at = values.scan.at();
+            let name = values.name()?;
+            if !is_name(&name) {
+                let text = format!("the name {name:?} of metadata is not ASCII, or too long");
+                self.forgive(at, None, text)?;
+            }
+            if !seen.insert(name.clone()) {
+                return self.fail(at, format!("the name {name:?} stands twice"));
+            }
+            let value_at = values.scan.at();
+            let (value, kind) = values.value()?;
+            if name == ALIGNMENT_NAME {
+                self.alignment(value_at, &value, &kind)?;
+            }
+            if Kind::of(&value).as_ref() != Some(&kind) {
+                kinds.push((Value::Text(name.clone()), Value::Text(kind.word())));
+            }
+            pairs.push((name, value));
+        }
+        if let Some(at) = values.not_text {
+            let text = "a text is not UTF-8, and kept as bytes".to_owned();
+            self.forgive(at, None, text)?;
+        }
+        self.bundle.meta = Meta::of_unique(pairs);
+        if !kinds.is_empty() {
+            self.bundle.hints.set(KINDS, Value::Map(kinds));
+        }
+        Ok(())
+    }
+
+    fn alignment(&mut self, at: u64, value: &Value, kind: &Kind) -> Result<()> {
+        let number = value.as_u64().filter(|number| number.is_power_of_two());
+        let Some(number) = number.filter(|_| *kind == Kind::Whole(Whole::U32)) else {
+            let why = format!("{ALIGNMENT_NAME} is no u32 that is a power of 2");
+            return self.fail(at, why);
+        };
+        if number < 8 {
+            let text = format!("{ALIGNMENT_NAME} is {number}, not a multiple of 8");
+            self.forgive(at, None, text)?;
+        }
+        self.alignment = number;
+        Ok(())
+    }
+
+    fn entries(&mut self, scan: &mut Scan, count: u64) -> Result<Vec<Entry>> {
+        let mut entries = Vec::with_capacity(scan.room(count, LEAST_ENTRY));
+        for _ in 0..count {
+            let at = scan.at();
+            let name = Values::new(scan, self.endian, self.how).name()?;
+            if name.len() > MOST_TENSOR_NAME {
+                let len = name.len();
+                let text = format!("a name of {len} bytes, the format allows {MOST_TENSOR_NAME}");
+                self.forgive(at, Some(&Key::flat(name.clone())), text)?;
+            }
+            let ndim_at = scan.at();
+            let ndim = u64::from(scan.u32(self.endian)?);
+            self.how.limits.check_ndim(ndim)?;
+            if ndim > MOST_DIMS {
+                let text = format!("{ndim} sizes, the format allows {MOST_DIMS}");
+                self.forgive(ndim_at, Some(&Key::flat(name.clone())), text)?;
+            }
+            let mut sizes = Vec::with_capacity(scan.room(ndim, 8));
+            for _ in 0..ndim {
+                sizes.push(scan.u64(self.endian)?);
+            }
+            sizes.reverse();
+            entries.push(Entry {
+                at,
+                name,
+                sizes,
+                code: scan.u32(self.endian)?,
+                offset: scan.u64(self.endian)?,
+            });
+        }
+        self.check_names(&entries)?;
+        Ok(entries)
+    }
+
+    fn check_names(&self, entries: &[Entry]) -> Result<()> {
+        let mut seen = HashSet::with_capacity(entries.len());
+        match entries.iter().find(|entry| !seen.insert(&entry.name)) {
+            None => Ok(()),
+            Some(Entry { at, name, .. }) => {
+                self.fail(*at, format!("the tensor {name:?} stands twice"))
+            }
+        }
+    }
+
+    /// Puts the tensors together, whose values begin at the byte `data`.
+    fn tensors(&mut self, data: u64, entries: Vec<Entry>) -> Result<()> {
+        let room = self.source.len().saturating_sub(data);
+        // Where the next tensor has to lie, unless that is not known.
+        let mut due = Some(0_u64);
+        let mut runs = Vec::new();
+        for entry in entries {
+            let key = Key::flat(entry.name);
+            let (at, offset) = (entry.at, entry.offset);
+            if !offset.is_multiple_of(self.alignment) {
+                let text = format!("offset {offset}, no multiple of {}", self.alignment);
+                self.forgive(at, Some(&key), text)?;
+            } else if due.is_some_and(|due| due != offset) {
+                let text = format!("offset {offset}, {} expected", due.unwrap_or(0));
+                self.forgive(at, Some(&key), text)?;
+            }
+            let Some(known) = Type::numbered(entry.code) else {
+                let was = removed(entry.code).map(|name| format!(" ({name})"));
+                let what = format!("the type {}{}", entry.code, was.unwrap_or_default());
+                self.skip(&key, &what, at)?;
+                due = None;
+                continue;
+            };
+            let len = self.len(&key, known, &entry.sizes, at)?;
+            let end = offset.checked_add(len).filter(|end| *end <= room);
+            let Some(end) = end else {
+                let why = format!("{key}: {len} bytes at {offset} of the data, which has {room}");
+                return self.fail(at, why);
+            };
+            due = end.checked_next_multiple_of(self.alignment);
+            runs.push((offset, end, at));
+            let run = data.saturating_add(offset)..data.saturating_add(end);
+            let bytes = Bytes::run(self.source, run)?;
+            match self.made(known, &entry.sizes, bytes)? {
+                Some(tensor) => self.bundle.push(key, tensor),
+                None => self.skip(&key, &format!("big-endian {}", known.name()), at)?,
+            }
+        }
+        let end = runs.iter().map(|(_, end, _)| *end).max().unwrap_or(0);
+        self.check_runs(runs)?;
+        match due.and_then(|_| end.checked_next_multiple_of(self.alignment)) {
+            Some(due) if due < room => {
+                let text = format!(
+                    "bytes that belong to no tensor: {}",
+                    room.saturating_sub(due)
+                );
+                self.forgive(data.saturating_add(due), None, text)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn len(&self, key: &Key, known: Type, sizes: &[u64], at: u64) -> Result<u64> {
+        if let Some(len) = known.len(sizes) {
+            return Ok(len);
+        }
+        let why = match (known, sizes.last().copied().unwrap_or(1)) {
+            (Type::Blocks(block), row) if !row.is_multiple_of(wide(block.cells)) => {
+                let (name, cells) = (block.name, block.cells);
+                format!("{key}: rows of {row} cells, and {name} has blocks of {cells}")
+            }
+            _ => format!("{key}: a shape of 2^64 bytes or more"),
+        };
+        self.fail(at, why)
+    }
+
+    /// Fails if tensors overlap, which a lenient reader may find.
+    fn check_runs(&self, mut runs: Vec<(u64, u64, u64)>) -> Result<()> {
+        runs.retain(|(from, to, _)| from < to);
+        if !runs.is_sorted() {
+            runs.sort_unstable();
+        }
+        let pairs = runs.iter().zip(runs.iter().skip(1));
+        for ((_, end, _), (from, _, at)) in pairs {
+            if from < end {
+                let why = format!("a tensor at {from} of the data, where another ends at {end}");
+                return self.fail(*at, why);
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, key: &Key, what: &str, at: u64) -> Result<()> {
+        match self.how.mode {
+            Mode::Strict => Err(Error::Unsupported {
+                format: NAME,
+                what: format!("{what} of {key}"),
+            }),
+            Mode::Lenient => {
+                let note = Note::new(NoteKind::Skipped, format!("{what} is not supported"));
+                self.bundle.note(note.on(key).at(at));
+                Ok(())
+            }
+        }
+    }
+
+    /// The tensor; `None` if its blocks are big-endian and nobody knows what that means for them.
+    fn made(&self, known: Type, sizes: &[u64], bytes: Bytes) -> Result<Option<Tensor>> {
+        let (dtype, storage) = match known {
+            Type::Plain(number) => {
+                let endian = self.endian;
+                let values = Numbers {
+                    number,
+                    endian,
+                    bytes,
+                };
+                let order = Order::Row;
+                (DType::real(number), Storage::Dense { order, values })
+            }
+            Type::Blocks(block) => {
+                let bytes = match self.endian {
+                    Endian::Little => Some(bytes),
+                    Endian::Big => block.turned(&bytes, &self.how.limits),
+                };
+                let Some(bytes) = bytes else { return Ok(None) };
+                let blocks = Numbers {
+                    number: Number::U8,
+                    endian: Endian::Little,
+                    bytes,
+                };
+                let storage = Storage::Opaque {
+                    layout: block.name.into(),
+                    parts: vec![(PART.into(), blocks)],
+                };
+                (DType::real(Number::U8), storage)
+            }
+        };
+        let dims = sizes.iter().copied().map(Dim::indexed).collect();
+        Tensor::new(dims, dtype, vec![], storage).map(Some)
+    }
+}

@@ -1,0 +1,170 @@
+//! The layout since PyTorch 1.6: a zip archive.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::HashMap;
+
+use super::NAME;
+use super::storages::{Packing, Storages, Stored};
+use crate::bytes::{Bytes, Deflated, Endian, Filter, Scan, Source};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::wire::zip::{self, Member, Method};
+
+/// The member that names the tensors.
+const PICKLE: &str = "data.pkl";
+
+/// Whether a file is a zip archive that has a member with the pickle.
+pub(super) fn looks_right(source: &Source) -> bool {
+    let mut scan = Scan::new(source, NAME);
+    match first_name(&mut scan) {
+        // What PyTorch writes begins with the pickle; arrays of NumPy need no long look.
+        Some(name) if is_pickle(&name) => true,
+        Some(name) if name.ends_with(".npy") => false,
+        Some(_) => {
+            let archive = zip::read(source, NAME, &Limits::default());
+            archive.is_ok_and(|all| all.members.iter().any(|member| is_pickle(&member.name)))
+        }
+        None => false,
+    }
+}
+
+/// The name of the member that a file begins with.
+fn first_name(scan: &mut Scan) -> Option<String> {
+    let start: [u8; 30] = scan.array().ok()?;
+    let [b'P', b'K', 3, 4, .., low, high, _, _] = start else {
+        return None;
+    };
+    let name = scan.take(u16::from_le_bytes([low, high]).into()).ok()?;
+    String::from_utf8(name).ok()
+}
+
+fn is_pickle(name: &str) -> bool {
+    name == PICKLE
+        || name
+            .strip_suffix(PICKLE)
+            .is_some_and(|rest| rest.ends_with('/'))
+}
+
+/// A zip archive that `torch.save` wrote.
+pub(super) struct Archive {
+    /// What the pickle is read from.
+    pub(super) pickle: Source,
+    /// Where the pickle is in that.
+    pub(super) range: std::ops::Range<u64>,
+    /// Where in the file the pickle is, if it had to be unpacked.
+    pub(super) unpacked_from: Option<u64>,
+    pub(super) storages: Storages,
+}
+
+pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
+    let members = zip::read(source, NAME, limits)?.members;
+    let mut pickles = members.iter().filter(|member| is_pickle(&member.name));
+    let Some(pickle) = pickles.next() else {
+        return fail(0, "the archive has no member data.pkl");
+    };
+    if let Some(other) = pickles.next() {
+        let why = format!("the members {:?} and {:?}", pickle.name, other.name);
+        return fail(other.at, &why);
+    }
+    let folder = pickle.name.strip_suffix(PICKLE).unwrap_or_default();
+    let mut by_key = HashMap::new();
+    let mut endian = Endian::Little;
+    for member in &members {
+        let Some(name) = member.name.strip_prefix(folder) else {
+            continue;
+        };
+        if name == "byteorder" {
+            endian = byte_order(source, member, limits)?;
+        }
+        if let Some(key) = name.strip_prefix("data/") {
+            let stored = stored(source, member, limits)?;
+            if by_key.insert(key.to_owned(), stored).is_some() {
+                let why = format!("the member {:?} stands twice", member.name);
+                return fail(member.at, &why);
+            }
+        }
+    }
+    limits.check_header(pickle.len)?;
+    let mut archive = Archive {
+        pickle: source.clone(),
+        range: pickle.stored.clone(),
+        unpacked_from: None,
+        storages: Storages { endian, by_key },
+    };
+    if pickle.method == Method::Stored {
+        stored(source, pickle, limits)?
+            .part(0, pickle.len)?
+            .check()?;
+    } else {
+        let bytes = content(source, pickle, limits)?;
+        archive.pickle = Source::memory(bytes);
+        archive.range = 0..archive.pickle.len();
+        archive.unpacked_from = Some(pickle.stored.start);
+    }
+    Ok(archive)
+}
+
+fn fail<T>(at: u64, why: &str) -> Result<T> {
+    Err(Error::malformed(at, why).of(NAME))
+}
+
+/// Whether a member is stored or deflated; nothing else is read.
+fn packing(member: &Member) -> Result<Packing> {
+    let what = match member.method {
+        Method::Stored => return Ok(Packing::AsTheyAre),
+        Method::Deflated => return Ok(Packing::Deflated),
+        Method::Encrypted => "encryption".to_owned(),
+        Method::Other(number) => format!("compression method {number}"),
+    };
+    Err(Error::Unsupported {
+        format: NAME,
+        what: format!("{what} of the member {:?}", member.name),
+    })
+}
+
+fn stored(source: &Source, member: &Member, limits: &Limits) -> Result<Stored> {
+    let packing = packing(member)?;
+    let bytes = Bytes::run(source, member.stored.clone())?;
+    // PyTorch writes 0 where it was told to compute none.
+    let mut crc = Some(member.crc).filter(|crc| *crc != 0);
+    if packing == Packing::Deflated {
+        limits.check_ratio(bytes.len(), member.len)?;
+        crc = Some(member.crc);
+    }
+    Ok(Stored {
+        bytes,
+        packing,
+        len: member.len,
+        crc,
+    })
+}
+
+/// All bytes of a member that is deflated.
+fn content(source: &Source, member: &Member, limits: &Limits) -> Result<Vec<u8>> {
+    packing(member)?;
+    let bytes = Bytes::run(source, member.stored.clone())?;
+    limits.check_ratio(bytes.len(), member.len)?;
+    let filter = Filter::Deflate(Deflated {
+        skip: 0,
+        len: member.len,
+        total: member.len,
+        crc: member.crc,
+    });
+    bytes.filtered(filter).to_vec()
+}
+
+fn byte_order(source: &Source, member: &Member, limits: &Limits) -> Result<Endian> {
+    let words: &[(&[u8], Endian)] = &[(b"little", Endian::Little), (b"big", Endian::Big)];
+    let text = match member.method {
+        _ if member.len > 16 => Vec::new(),
+        Method::Stored => Scan::part(source, NAME, member.stored.clone()).take(member.len)?,
+        _ => content(source, member, limits)?,
+    };
+    match words.iter().find(|(word, _)| *word == text) {
+        Some((_, endian)) => Ok(*endian),
+        None => fail(
+            member.stored.start,
+            "the byte order is neither little nor big",
+        ),
+    }
+}

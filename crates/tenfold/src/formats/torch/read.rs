@@ -1,0 +1,83 @@
+//! Reads a file of either layout.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::calls::Calls;
+use super::content::Walk;
+use super::storages::Storages;
+use super::{NAME, archive, hint, legacy};
+use crate::bundle::Bundle;
+use crate::bytes::{Scan, Source};
+use crate::error::{Error, Result};
+use crate::format::ReadOptions;
+use crate::limits::Limits;
+use crate::wire::pickle::Pickle;
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let mut start = [0; 4];
+    let is_short = source.read_at(0, &mut start).is_err();
+    match start {
+        _ if is_short => Scan::new(source, NAME).fail(EMPTY),
+        _ if legacy::looks_right(source) => of_legacy(source, how),
+        [0x80, ..] => Scan::new(source, NAME).fail("a pickle that is not PyTorch's"),
+        _ if is_tar(source) => Err(Error::Unsupported {
+            format: NAME,
+            what: "the tar archive of PyTorch before 0.1.10".into(),
+        }),
+        _ => of_archive(source, how),
+    }
+}
+
+const EMPTY: &str = "neither a zip archive nor a pickle begins here";
+
+/// Whether a file is a tar archive that begins as those of PyTorch do.
+pub(super) fn is_tar(source: &Source) -> bool {
+    let (mut name, mut mark) = ([0; 9], [0; 5]);
+    let read = source.read_at(0, &mut name);
+    let read = read.and_then(|()| source.read_at(257, &mut mark));
+    read.is_ok() && &name == b"sys_info\0" && &mark == b"ustar"
+}
+
+fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let archive = archive::read(source, &how.limits)?;
+    let mut scan = Scan::part(&archive.pickle, NAME, archive.range.clone());
+    let read = Pickle::read(&mut scan, &how.limits).and_then(|pickle| {
+        scan.end()?;
+        content(&pickle, &archive.pickle, &archive.storages, &how.limits)
+    });
+    let mut bundle = read.map_err(|error| blame(error, archive.unpacked_from))?;
+    bundle.hints.set(hint::LAYOUT, "zip");
+    Ok(bundle)
+}
+
+/// Inside of what was unpacked there are no bytes of the file.
+fn blame(error: Error, unpacked_from: Option<u64>) -> Error {
+    match (error, unpacked_from) {
+        (Error::Malformed { why, .. }, Some(at)) => Error::malformed(at, why).of(NAME),
+        (error, _) => error,
+    }
+}
+
+fn of_legacy(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    let legacy = legacy::read(source, how.mode, &how.limits)?;
+    let mut bundle = content(&legacy.pickle, source, &legacy.storages, &how.limits)?;
+    bundle.hints.set(hint::LAYOUT, "legacy");
+    for note in legacy.notes {
+        bundle.note(note);
+    }
+    Ok(bundle)
+}
+
+fn content(
+    pickle: &Pickle,
+    source: &Source,
+    storages: &Storages,
+    limits: &Limits,
+) -> Result<Bundle> {
+    Walk::new(Calls {
+        pickle,
+        source,
+        storages,
+        limits,
+    })
+    .run()
+}
