@@ -36,7 +36,22 @@ def make():
     good("answer", '{"pathId":"/document/v1/","documents":[{"id":"id:n:s:g=1:a","fields":{"e":{"values":[1,2]}}},'
          '{"id":"id:n:s:g=1:b","fields":{"e":{"values":[3,4]}}}],"documentCount":2}', ab, x, options=given)
     good("full_ids", '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n{"put":"id:n:t::a","fields":{"e":[3,4]}}\n',
-         [(("id:n:s::a",), [1.0, 2.0]), (("id:n:t::a",), [3.0, 4.0])], x, options={**given, "ids": "full"})
+         [(("id:n:s::a",), [1.0, 2.0]), (("id:n:t::a",), [3.0, 4.0])], x, options=given)
+
+    def one(value, spec="tensor(x[2])", id="id:doc:doc::a", more=""):
+        return f'{{"put":"{id}",{more}"fields":{{"tensor":{{"type":"{spec}",{value}}}}}}}\n'
+
+    a = ab[:1]
+    good("bfloat16", one('"values":[1.5,-2.0]', "tensor<bfloat16>(x[2])"), [(("a",), [1.5, -2.0])], x, dtype="bf16", canonical=True)
+    good("int8", one('"values":[-128,127]', "tensor<int8>(x[2])"), [(("a",), [-128, 127])], x, dtype="i8", canonical=True)
+    good("hex", one('"values":"80ff"', "tensor<int8>(x[2])"), [(("a",), [-128, -1])], x, dtype="i8")
+    good("special", one('"values":["NaN","-Infinity"]'), [(("a",), [float("nan"), float("-inf")])], x, canonical=True)
+    good("null", one('"values":[null,"inf"]'), [(("a",), [float("nan"), float("inf")])], x)
+    good("escaped", one('"values":[1.0,2.0]', id=r'id:doc:doc::é \"\\\n'), [(('é "\\\n',), [1.0, 2.0])], x, canonical=True)
+    good("condition", one('"values":[1.0,2.0]', more='"condition":"doc.x == 1","create":true,'), a, x)
+    good("bare_ids", one('"values":[1.0,2.0]', id="a"), a, x)
+    good("no_ids", one('"values":[1.0,2.0]', id="id:doc:doc::"), [(("",), [1.0, 2.0])], x, canonical=True)
+    good("flat", one('"values":[1,2,3,4]', "tensor(y[2],x[2])"), [(("a",), [1.0, 2.0, 3.0, 4.0])], {"x": 2, "y": 2})
 
     line = '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n'
     bad("nothing", "no document", "¦\n", given)
@@ -46,7 +61,8 @@ def make():
     bad("other_shape", "three values of two", line + '{"put":"id:n:s::b","fields":{"e":[1,2,¦3]}}\n', given)
     bad("other_type", "another type than the first",
         line + '{"put":"id:n:s::b","fields":{"e":{"type":¦"tensor(y[2])","values":[1,2]}}}\n', given)
-    bad("other_prefix", "another schema", line + '{"put":¦"id:n:t::b","fields":{"e":[1,2]}}\n', given)
+    bad("other_prefix", "another schema", line + '{"put":¦"id:n:t::b","fields":{"e":[1,2]}}\n',
+        {**given, "ids": "short"})
     bad("id_twice", "an id is there twice", line + line.replace('"id:', '¦"id:'), given)
     bad("put_twice", "put stands twice", '{"put":"id:n:s::a","put":¦"id:n:s::a"}\n', given)
     bad("update", "an update", '{"update":¦"id:n:s::a","fields":{"e":{"assign":[1,2]}}}\n', given)

@@ -16,7 +16,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("blz", [21, 62, 3]),
     ("vespa", [61, 63, 3]),
     ("vespa-text", [26, 42, 0]),
-    ("vespa-feed", [8, 13, 0]),
+    ("vespa-feed", [18, 13, 0]),
     ("primitiv", [87, 81, 0]),
     ("npy", [73, 116, 0]),
     ("npz", [54, 73, 0]),

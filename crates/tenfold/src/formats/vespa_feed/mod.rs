@@ -17,8 +17,9 @@
 //! dimensions are those of the field. Rows without labels are called by their numbers.
 //!
 //! # Where the spec is silent
-//! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::`, which all documents have to share;
-//!    `--opt ids=full` keeps whole ids. A label that is a whole id is written as it is.
+//! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::` where all documents share that, else the
+//!    whole id; `--opt ids=full` keeps whole ids anyway, `--opt ids=short` refuses others. A label
+//!    that is a whole id is written as it is.
 //! 2. The type of the field is `--opt type=…`, or what the first document says; where others say one
 //!    it is the same. Vespa ignores it. It is written in the first line, unless it was given.
 //! 3. Without `--opt field=…` the first document's only field is meant.
@@ -86,7 +87,7 @@ static INFO: Info = Info {
             "ids",
             When::Read,
             "short|full",
-            "whether labels are whole ids, or what is different of them",
+            "whether labels are whole ids, or what is behind the schema; short if all have one",
         ),
         option(
             "schema",
@@ -129,7 +130,7 @@ static INFO: Info = Info {
         names: Names::One,
         numbers: CELL_TYPES,
         arities: &[Arity::Real],
-        kinds: &[StorageKind::Dense, StorageKind::Labelled],
+        kinds: &[StorageKind::Labelled],
         orders: &[Order::Row],
         ndim: (1, 255),
         size: (1, MOST),

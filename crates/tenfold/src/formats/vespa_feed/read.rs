@@ -4,7 +4,7 @@
 use super::super::vespa::spec::Spec;
 use super::super::vespa_text::document::{self, find_type, parse_type};
 use super::super::vespa_text::read::{agreed, given_type};
-use super::super::vespa_text::target::{Made, Target};
+use super::super::vespa_text::target::{self, Target};
 use super::super::vespa_text::values::Spelling;
 use super::{ID, NAME};
 use crate::bundle::Bundle;
@@ -16,15 +16,40 @@ use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::json::{First, Json, Kind};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    let made = attempt(source, how, None).and_then(|made| match made {
-        Ok(bundle) => Ok(bundle),
-        // Once more, to find the second document.
-        Err(id) => attempt(source, how, Some(id))?.or_else(|id| {
-            let why = format!("two documents have the id {id:?}");
-            Err(Error::malformed(None, why))
-        }),
-    });
-    made.map_err(|error| in_line(source, error))
+    let lengths = [("short", false), ("full", true)];
+    let chosen = how.options.choose("ids", &lengths)?;
+    let mut start = Start {
+        is_full: chosen.unwrap_or(false),
+        must_be_short: chosen == Some(false),
+        twice: None,
+    };
+    // Once more where ids turn out to be of several schemas, and to find the second of two
+    // documents.
+    for _ in 0..3 {
+        match attempt(source, how, &start).map_err(|error| in_line(source, error))? {
+            Made::Bundle(bundle) => return Ok(bundle),
+            Made::Mixed => start.is_full = true,
+            Made::Twice(id) => start.twice = Some(id),
+        }
+    }
+    Err(Error::malformed(None, "two documents have one id"))
+}
+
+/// What is known before the first document.
+struct Start {
+    is_full: bool,
+    must_be_short: bool,
+    /// An id that two documents have.
+    twice: Option<String>,
+}
+
+/// What has come of reading all documents.
+enum Made {
+    Bundle(Bundle),
+    /// Ids do not begin alike.
+    Mixed,
+    /// Two documents have this id.
+    Twice(String),
 }
 
 /// Says in which line something is wrong.
@@ -44,22 +69,17 @@ fn in_line(source: &Source, error: Error) -> Error {
     }
 }
 
-/// Reads all documents; gives the id of one that is there twice.
-fn attempt(
-    source: &Source,
-    how: &ReadOptions,
-    twice: Option<String>,
-) -> Result<std::result::Result<Bundle, String>> {
-    let keeps_all = [("short", false), ("full", true)];
+/// Reads all documents.
+fn attempt(source: &Source, how: &ReadOptions, start: &Start) -> Result<Made> {
     let mut feed = Feed {
         json: Json::new(source, NAME, &how.limits),
         how,
+        start,
         field: how.options.get("field").map(str::to_owned),
-        is_full: how.options.choose("ids", &keeps_all)?.unwrap_or(false),
         prefix: None,
+        is_mixed: false,
         spec: given_type(&how.options)?.map(|spec| spec.sorted()),
         rows: None,
-        twice,
         times: 0,
     };
     feed.walk()?;
@@ -71,12 +91,13 @@ struct Feed<'a> {
     json: Json<'a>,
     how: &'a ReadOptions,
     field: Option<String>,
-    is_full: bool,
+    start: &'a Start,
     /// What all ids begin with.
     prefix: Option<String>,
+    /// Whether one begins otherwise.
+    is_mixed: bool,
     spec: Option<Spec>,
     rows: Option<(Vec<Dim>, RecordsBuilder)>,
-    twice: Option<String>,
     times: u64,
 }
 
@@ -94,7 +115,7 @@ impl Feed<'_> {
             self.walk_list()?;
             return self.json.end();
         }
-        while self.json.kind()? != Kind::End {
+        while !self.is_mixed && self.json.kind()? != Kind::End {
             if self.json.kind()? != Kind::Object {
                 return self.json.unexpected("a document");
             }
@@ -220,7 +241,7 @@ impl Feed<'_> {
         let at = json.at();
         let mut target = Target::new(&spec, Spelling::Json, None, self.how)?;
         document::read(json, &mut target)?;
-        let Made::Tensor(tensor) = target.finish(json)? else {
+        let target::Made::Tensor(tensor) = target.finish(json)? else {
             return Ok(());
         };
         self.spec = Some(spec);
@@ -229,7 +250,7 @@ impl Feed<'_> {
 
     fn push(&mut self, id_at: u64, id: &str, at: u64, tensor: &Tensor) -> Result<()> {
         let label = self.label(id_at, id)?;
-        if self.twice.as_ref() == Some(&label) {
+        if self.start.twice.as_ref() == Some(&label) {
             self.times = self.times.saturating_add(1);
             if self.times > 1 {
                 let why = "a document has the id of an earlier one";
@@ -254,13 +275,14 @@ impl Feed<'_> {
 
     /// The label that an id becomes.
     fn label(&mut self, at: u64, id: &str) -> Result<String> {
-        if self.is_full {
+        if self.start.is_full {
             return Ok(id.to_owned());
         }
         let own = prefix(id);
         match &self.prefix {
             None => self.prefix = Some(own.to_owned()),
             Some(known) if known == own => {}
+            Some(_) if !self.start.must_be_short => self.is_mixed = true,
             Some(known) => {
                 let why = format!(
                     "the id {id:?} does not begin with {known:?} as the first does: \
@@ -272,7 +294,10 @@ impl Feed<'_> {
         Ok(id.get(own.len()..).unwrap_or_default().to_owned())
     }
 
-    fn finish(self) -> Result<std::result::Result<Bundle, String>> {
+    fn finish(self) -> Result<Made> {
+        if self.is_mixed {
+            return Ok(Made::Mixed);
+        }
         let Some((rest, rows)) = self.rows else {
             return Err(Error::malformed(0, "there is no document"));
         };
@@ -281,7 +306,7 @@ impl Feed<'_> {
         };
         let bytes = match rows.finish_unless_twice()? {
             Ok(bytes) => bytes,
-            Err(labels) => return Ok(Err(labels.concat())),
+            Err(labels) => return Ok(Made::Twice(labels.concat())),
         };
         let storage = Storage::Sparse {
             order: Order::Row,
@@ -311,7 +336,7 @@ impl Feed<'_> {
                 bundle.hints.set(format!("{NAME}:{name}"), value);
             }
         }
-        Ok(Ok(bundle))
+        Ok(Made::Bundle(bundle))
     }
 }
 

@@ -22,6 +22,10 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     let given = given_type(&how.options)?;
     let mut said = Vec::new();
     let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
+    // What has no cells has no rows either.
+    if tensor.indexed_sizes().contains(&0) {
+        return Ok(None);
+    }
     if tensor.dims().is_empty() || tensor.n_mapped() > 1 || tensor.n_mapped() == 0 && !is_dense {
         return Ok(None);
     }
