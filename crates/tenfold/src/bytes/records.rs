@@ -343,9 +343,9 @@ impl RecordsBuilder {
     /// [`Error::Invalid`] if two records that were pushed have the same labels, [`Error::Io`] if
     /// the temporary file fails.
     pub fn finish(self) -> Result<Bytes> {
-        self.finish_unless_twice()?.or_else(|labels| {
+        self.finish_unless_twice()?.map_err(|labels| {
             let why = format!("two records are labelled {labels:?}");
-            Err(Error::invalid(why))
+            Error::invalid(why)
         })
     }
 
