@@ -5,7 +5,10 @@ from pathlib import Path
 
 import common
 
-FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors", "gguf", "torch")
+FORMATS = (
+    "tens", "blz", "ztensor", "vespa", "vespa_text", "vespa_feed", "primitiv", "npy", "npz", "safetensors", "gguf",
+    "torch",
+)
 
 
 def makers():

@@ -67,7 +67,7 @@ fn open_file(
     let source = source(file, reading, streams)?;
     let format = detect(&source, file, reading)?;
     streams.detail(file, &format!("read as {}", format.info().name));
-    let (options, writing) = options::split(&reading.options, format.info(), target)?;
+    let (options, writing) = options::split(&reading.options(), format.info(), target)?;
     let opened = read(&source, format, reading, options, Overflow::Fails)?;
     Ok((source.len(), opened, writing))
 }

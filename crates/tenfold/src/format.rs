@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Progress, Sink, Source};
-use crate::error::{Aspect, Error, Loss, Result};
+use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::limits::Limits;
 use crate::number::{Arity, Number};
-use crate::tensor::Order;
+use crate::tensor::{Order, Tensor};
 
 /// A tensor file format: how it is recognised, read and written. The only codec trait.
 pub trait Format: Sync {
@@ -46,11 +46,22 @@ pub trait Format: Sync {
         None
     }
 
+    /// Brings a tensor into a shape that only this format asks for; `None` leaves it as it is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an option does not fit the tensor.
+    fn adapt(&self, _tensor: &Tensor, _how: &WriteOptions) -> Result<Option<Adapted>> {
+        Ok(None)
+    }
+
     /// What it cannot hold of a bundle and [`Holds`] cannot express.
     fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
         Vec::new()
     }
 }
+
+/// A tensor that a format has adapted, and what that changes.
+pub type Adapted = (Tensor, Vec<(Tier, Aspect, String)>);
 
 /// How sure a format is that a file is its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

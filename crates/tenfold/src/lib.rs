@@ -52,7 +52,7 @@ pub use compare::{
 pub use convert::{forecast, losses, remove_drafts, save, save_with, write_to};
 pub use error::{Alike, Aspect, Error, Loss, Refusal, Result, Tier, alike};
 pub use format::{
-    Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,
+    Adapted, Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,
     OptionInfo, Options, ReadOptions, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};

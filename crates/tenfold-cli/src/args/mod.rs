@@ -6,6 +6,7 @@ mod compress;
 mod convert;
 mod diff;
 mod edit;
+mod given;
 mod hash;
 mod info;
 mod limits;
@@ -24,6 +25,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Format, Mode, Number, formats};
+
+use given::Given;
 
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::{Choice, Selection};
@@ -259,14 +262,20 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "DTYPE", num_args = 0..=1, default_missing_value = "f32",
           value_parser = number::float)]
     pub(crate) dequantize: Option<Number>,
-    /// Set an option of the format; `tenfold formats NAME` lists them
-    #[arg(long = "opt", value_name = "KEY=VALUE", value_parser = option)]
-    pub(crate) options: Vec<(String, String)>,
+    /// Set options of the format; `tenfold formats NAME` lists them. `@FILE` is what is in a file
+    #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = given::given)]
+    options: Vec<Given>,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
 }
 
 impl Reading {
+    /// The options of formats, in their order.
+    pub(crate) fn options(&self) -> Vec<(String, String)> {
+        let given = self.options.iter();
+        given.flat_map(|given| given.0.iter().cloned()).collect()
+    }
+
     /// How strictly headers are read.
     pub(crate) fn mode(&self) -> Mode {
         if self.lenient {

@@ -29,4 +29,5 @@ mod transform;
 mod tt;
 mod usage;
 mod verify;
+mod vespa;
 mod voice;

@@ -269,9 +269,14 @@ impl RecordsBuilder {
     /// Starts an empty list of records with `labels` labels and `width` bytes each.
     #[must_use]
     pub fn new(labels: usize, width: usize) -> Self {
+        RecordsBuilder::of_width(labels, wide(width))
+    }
+
+    /// Starts an empty list of records with `labels` labels and `width` bytes each, however many.
+    pub(crate) fn of_width(labels: usize, width: u64) -> Self {
         RecordsBuilder {
             labels,
-            width: wide(width),
+            width,
             pushed: LabelSet::default(),
             count: 0,
             bytes: Spool::new(),
@@ -280,10 +285,7 @@ impl RecordsBuilder {
 
     /// Starts a list like `records`, with `width` bytes each.
     pub(crate) fn like(records: &Records, width: u64) -> Self {
-        RecordsBuilder {
-            width,
-            ..RecordsBuilder::new(records.n_labels(), 0)
-        }
+        RecordsBuilder::of_width(records.n_labels(), width)
     }
 
     /// Adds a record.
@@ -319,6 +321,17 @@ impl RecordsBuilder {
         Ok(())
     }
 
+    /// Begins a record whose labels another may have; its cells follow.
+    pub(crate) fn begin(&mut self, labels: &[impl AsRef<str>]) -> Result<()> {
+        self.pushed.push(labels);
+        self.start(labels)
+    }
+
+    /// How many records there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Adds cells to the record that was begun last; all pieces together have its width.
     pub(crate) fn cells(&mut self, piece: &[u8]) -> Result<()> {
         self.bytes.write(piece)
@@ -330,6 +343,14 @@ impl RecordsBuilder {
     /// [`Error::Invalid`] if two records that were pushed have the same labels, [`Error::Io`] if
     /// the temporary file fails.
     pub fn finish(self) -> Result<Bytes> {
+        self.finish_unless_twice()?.map_err(|labels| {
+            let why = format!("two records are labelled {labels:?}");
+            Error::invalid(why)
+        })
+    }
+
+    /// As [`RecordsBuilder::finish`]; gives the labels of a record that another has too.
+    pub(crate) fn finish_unless_twice(self) -> Result<std::result::Result<Bytes, Vec<String>>> {
         let source = self.bytes.finish()?;
         let mut scan = Scan::new(&source, "");
         let mut limits = lifted();
@@ -344,11 +365,9 @@ impl RecordsBuilder {
             &mut |_, _| Ok(()),
         )?;
         if let Some(at) = self.pushed.duplicate(&records, &source)? {
-            let labels = records.labels_at(&source, at)?;
-            let why = format!("two records are labelled {labels:?}");
-            return Err(Error::invalid(why));
+            return Ok(Err(records.labels_at(&source, at)?));
         }
-        Bytes::part(&source, Extent::Records(Arc::new(records)))
+        Bytes::part(&source, Extent::Records(Arc::new(records))).map(Ok)
     }
 }
 

@@ -191,6 +191,34 @@ impl<'a> Scan<'a> {
         byte
     }
 
+    /// Passes over the bytes that `accept` takes.
+    pub(crate) fn pass(&mut self, accept: impl Fn(u8) -> bool) -> Result<()> {
+        while self.left() > 0 {
+            self.refill(1)?;
+            let ahead = self.ahead();
+            let len = ahead.iter().take_while(|byte| accept(**byte)).count();
+            let is_all = len == ahead.len();
+            self.skip(wide(len))?;
+            if !is_all {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes that `accept` takes to `out` and passes over them, as many as are at hand:
+    /// some, if any come next.
+    pub(crate) fn run(&mut self, accept: impl Fn(u8) -> bool, out: &mut Vec<u8>) -> Result<()> {
+        if self.left() == 0 {
+            return Ok(());
+        }
+        self.refill(1)?;
+        let ahead = self.ahead();
+        let len = ahead.iter().take_while(|byte| accept(**byte)).count();
+        out.extend_from_slice(ahead.get(..len).unwrap_or_default());
+        self.skip(wide(len))
+    }
+
     pub(crate) fn u8(&mut self) -> Result<u8> {
         Ok(u8::from_le_bytes(self.array()?))
     }

@@ -187,9 +187,21 @@ impl Step<'_> {
     fn lower(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let tensor = kind::lower(self, tensor)?;
         let tensor = self.in_number(tensor)?;
+        let tensor = self.adapted(tensor)?;
         let tensor = dims::lower(self, tensor)?;
         let mut tensor = self.in_order(tensor)?;
         tensor.meta = self.in_meta(&tensor.meta);
+        Ok(tensor)
+    }
+
+    /// Lets the target change what it alone asks for.
+    fn adapted(&mut self, tensor: Tensor) -> Result<Tensor> {
+        let Some((tensor, said)) = self.format.adapt(&tensor, self.how)? else {
+            return Ok(tensor);
+        };
+        for (tier, aspect, detail) in said {
+            self.change(tier, aspect, detail);
+        }
         Ok(tensor)
     }
 

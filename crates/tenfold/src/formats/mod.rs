@@ -10,6 +10,8 @@ pub mod safetensors;
 pub mod tens;
 pub mod torch;
 pub mod vespa;
+pub mod vespa_feed;
+pub mod vespa_text;
 pub mod ztensor;
 
 use std::path::Path;
@@ -24,6 +26,8 @@ pub static ALL: &[&dyn Format] = &[
     &ztensor::ZTensor,
     &blz::Blz,
     &vespa::Vespa,
+    &vespa_text::VespaText,
+    &vespa_feed::VespaFeed,
     &primitiv::Primitiv,
     &npy::Npy,
     &npz::Npz,

@@ -24,7 +24,7 @@ fn every_format_has_the_four_parts_in_its_module_docs() {
         let name = format.info().name;
         let path = project()
             .join("crates/tenfold/src/formats")
-            .join(name)
+            .join(name.replace('-', "_"))
             .join("mod.rs");
         let text = std::fs::read_to_string(path).unwrap();
         for part in [

@@ -201,7 +201,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
         let made = match tape.pick(holds.kinds) {
             StorageKind::Dense => dense(dims, dtype, tape, holds.symmetry),
             StorageKind::Sparse => sparse(dims, dtype, tape, holds.symmetry),
-            StorageKind::Labelled => labelled(dims, dtype, tape),
+            StorageKind::Labelled => labelled(format, dims, dtype, tape),
             StorageKind::Train => train(dims, dtype, tape),
             StorageKind::Opaque => opaque(format, dtype, tape),
         };
@@ -366,15 +366,21 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
     .unwrap()
 }
 
-fn labelled(mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
-    let mapped = 1 + tape.below(2);
+fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
+    // The labels of a feed are the ids of its documents, of which there is one.
+    let is_feed = format.info().name == "vespa-feed";
+    let mapped = if is_feed { 1 } else { 1 + tape.below(2) };
     for number in 0..mapped {
-        dims.insert(number, Dim::mapped(format!("m{number}")));
+        let name = match is_feed {
+            true => "id".into(),
+            false => format!("m{number}"),
+        };
+        dims.insert(number, Dim::mapped(name));
     }
     let cells: u64 = sizes(&dims).iter().product();
     let width = cells as usize * dtype.width();
     let mut records = RecordsBuilder::new(mapped, width);
-    for number in 0..tape.below(4) {
+    for number in 0..usize::from(is_feed) + tape.below(4) {
         let first = format!("{}{number}", tape.text());
         let labels: Vec<&str> = std::iter::once(first.as_str())
             .chain(["", "x"])

@@ -174,7 +174,9 @@ fn order(tensor: &Tensor, ignore: &Aspects) -> Vec<usize> {
     if ignore.contains(&Aspect::DimOrder) {
         // Dimensions without a name are called by their places.
         let name = |axis: &usize| tensor.dims()[*axis].name.clone();
-        axes.sort_by_key(|axis| name(axis).unwrap_or_else(|| format!("d{axis:03}")));
+        // Rows that get labels keep their place, whatever their dimension is called then.
+        let fixed = usize::from(ignore.contains(&Aspect::Labels)).min(axes.len());
+        axes[fixed..].sort_by_key(|axis| name(axis).unwrap_or_else(|| format!("d{axis:03}")));
     }
     axes
 }

@@ -27,6 +27,8 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("blz", "a train", Bundle::of(train())),
         sample("vespa", "labelled blocks", Bundle::of(labelled())),
         sample("vespa", "dense, named", Bundle::of(field())),
+        sample("vespa-text", "blocks by two labels", Bundle::of(labelled())),
+        sample("vespa-feed", "documents", Bundle::of(documents())),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
         sample("npz", "several arrays", arrays()),
@@ -140,6 +142,25 @@ fn labelled() -> Tensor {
         Dim::mapped("cat"),
         Dim::indexed(2).named("x"),
     ];
+    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn documents() -> Tensor {
+    let mut records = RecordsBuilder::new(1, 8);
+    for (id, first) in [("hat", 1.0_f32), ("shoe", -0.0)] {
+        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(&[id], &cells).unwrap();
+    }
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: Number::F32,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    };
+    let dims = vec![Dim::mapped("id"), Dim::indexed(2).named("x")];
     Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
 }
 

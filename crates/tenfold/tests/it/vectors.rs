@@ -3,5 +3,6 @@
 mod primitiv;
 mod tens;
 mod vespa;
+mod vespa_text;
 mod ztensor;
 mod ztensor_later;

@@ -301,7 +301,27 @@ fn time_grows_with_a_file_and_not_with_its_square() {
     let texts_of = [b"\x01\0\0\0\0\0\0\0x", texts_of.as_slice()].concat();
     let mut entry = [0; 24];
     entry[0] = 1;
+    let cells = [
+        b"{\"type\":\"tensor<int8>(x{})\",\"cells\":{",
+        numbered(b"\"", b"\":1,").as_slice(),
+        b"\"\":1}}",
+    ]
+    .concat();
+    let addresses = [
+        b"{\"type\":\"tensor<int8>(x[1000000])\",\"cells\":[",
+        numbered(b"{\"address\":{\"x\":\"", b"\"},\"value\":1},").as_slice(),
+        b"{\"address\":{\"x\":999999},\"value\":1}]}",
+    ]
+    .concat();
+    let documents = [
+        b"{\"put\":\"a\",\"fields\":{\"f\":{\"type\":\"tensor()\",\"values\":[1]}}}",
+        numbered(b"{\"put\":\"", b"\",\"fields\":{\"f\":[1]}}").as_slice(),
+    ]
+    .concat();
     let cases = [
+        ("vespa-text", "cells", cells),
+        ("vespa-text", "addresses", addresses),
+        ("vespa-feed", "documents", documents),
         (
             "gguf",
             "tensors",

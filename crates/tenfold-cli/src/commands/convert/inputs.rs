@@ -144,7 +144,8 @@ fn options_for(
     target: &Info,
 ) -> Vec<(String, String)> {
     let is_for = |name: &str, info: &Info| options::has(info, name, When::Read);
-    let given = args.reading.options.iter();
+    let given = args.reading.options();
+    let given = given.iter();
     let meant = given.filter(|(name, _)| {
         is_for(name, own)
             || options::has(target, name, When::Write)

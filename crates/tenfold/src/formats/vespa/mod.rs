@@ -42,7 +42,8 @@
 //!     C++ code does. Dimensions without names are called a, b, c, … if none has one.
 
 mod read;
-mod write;
+pub(super) mod spec;
+pub(super) mod write;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
@@ -64,9 +65,9 @@ const SPARSE: u32 = 1;
 const DENSE: u32 = 2;
 const WITH_CELL_TYPE: u32 = 4;
 /// The number types, each at the place of its cell type.
-const CELL_TYPES: &[Number] = &[Number::F64, Number::F32, Number::Bf16, Number::I8];
+pub(super) const CELL_TYPES: &[Number] = &[Number::F64, Number::F32, Number::Bf16, Number::I8];
 /// The largest 1_4_int.
-const MOST: u64 = (1 << 31) - 1;
+pub(super) const MOST: u64 = (1 << 31) - 1;
 
 static INFO: Info = Info {
     name: NAME,
@@ -128,7 +129,7 @@ impl Format for Vespa {
 }
 
 /// Whether Vespa's Java code takes this for the name of a dimension.
-fn is_usual_name(name: &str) -> bool {
+pub(super) fn is_usual_name(name: &str) -> bool {
     let follows = |byte: u8| byte.is_ascii_alphanumeric() || b"_@$".contains(&byte);
     let begins = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@".contains(&byte);
     match name.as_bytes().split_first() {

@@ -94,7 +94,7 @@ const SOME_UNNAMED: &str =
     "a dimension has no name, and names are made up only for 26 or fewer if none has one";
 
 /// The names of the dimensions, or a, b, c, … if none has one; `None` if [`SOME_UNNAMED`].
-fn names(dims: &[Dim]) -> Option<Vec<String>> {
+pub(in crate::formats) fn names(dims: &[Dim]) -> Option<Vec<String>> {
     let named: Option<Vec<String>> = dims.iter().map(|dim| dim.name.clone()).collect();
     if named.is_some() {
         return named;
@@ -171,7 +171,7 @@ fn write_labels(labels: &[String], out: &mut Sink) -> Result<()> {
 }
 
 /// What a file cannot hold of a bundle, beyond what [`Holds`](crate::format::Holds) says.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(in crate::formats) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));

@@ -1,0 +1,76 @@
+"""Vespa's feeds: a tensor field of many documents.
+
+Texts are written out by hand; a `¦` in a bad one marks the byte at which it is refused.
+"""
+
+import common
+from vespa_text import MARK, shown
+
+
+def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False):
+    seen = shown("vespa-feed", dtype, ["id"], indexed, blocks)
+    common.good("vespa-feed", name + ".jsonl", text.encode(), seen, options=options, canonical=canonical)
+
+
+def bad(name, why, text, options=None, **more):
+    at = len(text.split(MARK)[0].encode()) if MARK in text else None
+    common.bad("vespa-feed", name + ".jsonl", text.replace(MARK, "").encode(), at, why, options=options, **more)
+
+
+def make():
+    ab = [(("a",), [1.0, 2.0]), (("b",), [3.0, 4.0])]
+    x = {"x": 2}
+    given = {"field": "e", "type": "tensor(x[2])"}
+    first = '{"put":"id:doc:doc::a","fields":{"tensor":{"type":"tensor(x[2])","values":[1.0,2.0]}}}\n'
+    good("lines", first + '{"put":"id:doc:doc::b","fields":{"tensor":{"values":[3.0,4.0]}}}\n', ab, x, canonical=True)
+    good("other_names", first.replace("id:doc:doc", "id:ns:music").replace('"tensor":', '"e":'), ab[:1], x, canonical=True)
+    good("floats", '{"put":"id:doc:doc::a b:c","fields":{"tensor":{"type":"tensor<float>(x[1],y[2])","values":[[1.5,-0.0]]}}}\n',
+         [(("a b:c",), [1.5, -0.0])], {"x": 1, "y": 2}, dtype="f32", canonical=True)
+    good("scalars", '{"put":"id:doc:doc::a","fields":{"tensor":{"type":"tensor()","values":[1.5]}}}\n',
+         [(("a",), [1.5])], {}, canonical=True)
+    good("visit", '{"id":"id:n:s::a","fields":{"title":"t","e":{"type":"tensor(x[2])","values":[1,2]}}}\n\n'
+         '{"fields":{"e":{"cells":[{"address":{"x":"1"},"value":4},{"address":{"x":"0"},"value":3}]}},"id":"id:n:s::b"}',
+         ab, x, options={"field": "e"})
+    good("list", '[{"put":"id:n:s::a","fields":{"e":[1,2]}},\n{"put":"id:n:s::b","fields":{"e":"40080000000000004010000000000000"}}]\n',
+         ab, x, options=given)
+    good("answer", '{"pathId":"/document/v1/","documents":[{"id":"id:n:s:g=1:a","fields":{"e":{"values":[1,2]}}},'
+         '{"id":"id:n:s:g=1:b","fields":{"e":{"values":[3,4]}}}],"documentCount":2}', ab, x, options=given)
+    good("full_ids", '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n{"put":"id:n:t::a","fields":{"e":[3,4]}}\n',
+         [(("id:n:s::a",), [1.0, 2.0]), (("id:n:t::a",), [3.0, 4.0])], x, options=given)
+
+    def one(value, spec="tensor(x[2])", id="id:doc:doc::a", more=""):
+        return f'{{"put":"{id}",{more}"fields":{{"tensor":{{"type":"{spec}",{value}}}}}}}\n'
+
+    a = ab[:1]
+    good("bfloat16", one('"values":[1.5,-2.0]', "tensor<bfloat16>(x[2])"), [(("a",), [1.5, -2.0])], x, dtype="bf16", canonical=True)
+    good("int8", one('"values":[-128,127]', "tensor<int8>(x[2])"), [(("a",), [-128, 127])], x, dtype="i8", canonical=True)
+    good("hex", one('"values":"80ff"', "tensor<int8>(x[2])"), [(("a",), [-128, -1])], x, dtype="i8")
+    good("special", one('"values":["NaN","-Infinity"]'), [(("a",), [float("nan"), float("-inf")])], x, canonical=True)
+    good("null", one('"values":[null,"inf"]'), [(("a",), [float("nan"), float("inf")])], x)
+    good("escaped", one('"values":[1.0,2.0]', id=r'id:doc:doc::é \"\\\n'), [(('é "\\\n',), [1.0, 2.0])], x, canonical=True)
+    good("condition", one('"values":[1.0,2.0]', more='"condition":"doc.x == 1","create":true,'), a, x)
+    good("bare_ids", one('"values":[1.0,2.0]', id="a"), a, x)
+    good("no_ids", one('"values":[1.0,2.0]', id="id:doc:doc::"), [(("",), [1.0, 2.0])], x, canonical=True)
+    good("flat", one('"values":[1,2,3,4]', "tensor(y[2],x[2])"), [(("a",), [1.0, 2.0, 3.0, 4.0])], {"x": 2, "y": 2})
+
+    line = '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n'
+    bad("nothing", "no document", "¦\n", given)
+    bad("no_id", "a document without an id", line + '¦{"fields":{"e":[1,2]}}\n', given)
+    bad("no_fields", "a document without fields", line + '¦{"put":"id:n:s::b"}\n', given)
+    bad("no_field", "a document without the field", line + '¦{"put":"id:n:s::b","fields":{"f":[1,2]}}\n', given)
+    bad("other_shape", "three values of two", line + '{"put":"id:n:s::b","fields":{"e":[1,2,¦3]}}\n', given)
+    bad("other_type", "another type than the first",
+        line + '{"put":"id:n:s::b","fields":{"e":{"type":¦"tensor(y[2])","values":[1,2]}}}\n', given)
+    bad("other_prefix", "another schema", line + '{"put":¦"id:n:t::b","fields":{"e":[1,2]}}\n',
+        {**given, "ids": "short"})
+    bad("id_twice", "an id is there twice", line + line.replace('"id:', '¦"id:'), given)
+    bad("put_twice", "put stands twice", '{"put":"id:n:s::a","put":¦"id:n:s::a"}\n', given)
+    bad("update", "an update", '{"update":¦"id:n:s::a","fields":{"e":{"assign":[1,2]}}}\n', given)
+    bad("no_document", "a number", line + "¦5\n", given)
+    bad("cut", "the end is missing", '{"put":"id:n:s::a","fields":{"e":[1,2¦', given)
+    bad("mapped", "a field with a mapped dimension", '{"put":"id:n:s::a","fields":{"e":{}}}\n',
+        {"field": "e", "type": "tensor(k{})"}, kind="unsupported")
+
+
+if __name__ == "__main__":
+    raise SystemExit(common.run(make))

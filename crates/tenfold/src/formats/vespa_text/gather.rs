@@ -1,0 +1,133 @@
+//! Cells that come one by one, in any order, and belong into blocks.
+#![deny(clippy::arithmetic_side_effects)]
+
+use hashbrown::HashMap;
+
+use super::values::Cells;
+use crate::bytes::{PIECE, narrow, wide};
+use crate::error::Result;
+use crate::wire::json::Json;
+
+/// Cells with their addresses.
+pub(super) struct Gather {
+    /// How many bytes a cell has.
+    width: usize,
+    places: HashMap<Vec<String>, u64>,
+    blocks: Vec<Vec<String>>,
+    cells: Vec<One>,
+    /// About how many bytes the labels take.
+    labels_len: u64,
+}
+
+/// One cell.
+struct One {
+    block: u64,
+    offset: u64,
+    /// Where it stands in the text.
+    at: u64,
+    /// Its big-endian bytes, and zeros.
+    bytes: [u8; 8],
+}
+
+impl Gather {
+    /// For cells of so many bytes. Without labels there is one block, whether a cell comes or not.
+    pub(super) fn new(width: usize, has_labels: bool) -> Gather {
+        let mut gather = Gather {
+            width,
+            places: HashMap::new(),
+            blocks: Vec::new(),
+            cells: Vec::new(),
+            labels_len: 0,
+        };
+        if !has_labels {
+            gather.blocks.push(Vec::new());
+            gather.places.insert(Vec::new(), 0);
+        }
+        gather
+    }
+
+    pub(super) fn n_blocks(&self) -> u64 {
+        wide(self.blocks.len())
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn held(&self) -> u64 {
+        let cells = wide(self.cells.capacity()).saturating_mul(wide(size_of::<One>()));
+        cells.saturating_add(self.labels_len.saturating_mul(2))
+    }
+
+    /// Adds a cell that stands at `at`.
+    pub(super) fn push(&mut self, at: u64, labels: &[String], offset: u64, cell: &[u8]) {
+        let block = match self.places.get(labels) {
+            Some(block) => *block,
+            None => {
+                let next = self.n_blocks();
+                self.places.insert(labels.to_vec(), next);
+                self.blocks.push(labels.to_vec());
+                let len: usize = labels.iter().map(String::len).sum();
+                let each = wide(labels.len()).saturating_mul(24).saturating_add(32);
+                self.labels_len = self
+                    .labels_len
+                    .saturating_add(wide(len))
+                    .saturating_add(each);
+                next
+            }
+        };
+        let mut bytes = [0; 8];
+        bytes
+            .iter_mut()
+            .zip(cell)
+            .for_each(|(to, from)| *to = *from);
+        self.cells.push(One {
+            block,
+            offset,
+            at,
+            bytes,
+        });
+    }
+
+    /// Hands out all blocks of `len` bytes in the order in which they first came, zeros where no
+    /// cell is given.
+    pub(super) fn pour(
+        mut self,
+        json: &Json,
+        len: u64,
+        begin: &mut dyn FnMut(&[String]) -> Result<()>,
+        out: &mut Cells,
+    ) -> Result<()> {
+        self.cells
+            .sort_unstable_by_key(|cell| (cell.block, cell.offset, cell.at));
+        for pair in self.cells.windows(2) {
+            if let [one, other] = pair
+                && (one.block, one.offset) == (other.block, other.offset)
+            {
+                return json.scan.fail_at(other.at, "a cell is given twice");
+            }
+        }
+        let width = wide(self.width);
+        let mut cells = self.cells.iter().peekable();
+        for (block, labels) in self.blocks.iter().enumerate() {
+            begin(labels)?;
+            let mut done = 0;
+            while let Some(cell) = cells.next_if(|cell| cell.block == wide(block)) {
+                let start = cell.offset.saturating_mul(width);
+                zeros(start.saturating_sub(done), out)?;
+                out(cell.bytes.get(..self.width).unwrap_or_default())?;
+                done = start.saturating_add(width);
+            }
+            zeros(len.saturating_sub(done), out)?;
+        }
+        Ok(())
+    }
+}
+
+fn zeros(len: u64, out: &mut Cells) -> Result<()> {
+    let piece = vec![0; narrow(len.min(wide(PIECE)))?];
+    let mut left = len;
+    while left > 0 {
+        let part = piece.get(..narrow(left.min(wide(piece.len())))?);
+        out(part.unwrap_or_default())?;
+        left = left.saturating_sub(wide(piece.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,447 @@
+//! Writes the text forms.
+
+use super::super::vespa;
+use super::super::vespa::spec::{Spec, is_word};
+use super::cell::{is_odd_nan, put_json, put_literal};
+use crate::bundle::Bundle;
+use crate::bytes::{Endian, Extent, PIECE, Sink, swap};
+use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::format::WriteOptions;
+use crate::number::{Kind, Number, Numbers};
+use crate::tensor::{Storage, Tensor};
+use crate::wire::json::put_text;
+
+/// How a tensor is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::formats) enum Form {
+    Short,
+    Long,
+    Hex,
+    Literal,
+}
+
+const FORMS: [(&str, Form); 4] = [
+    ("short", Form::Short),
+    ("long", Form::Long),
+    ("hex", Form::Hex),
+    ("literal", Form::Literal),
+];
+
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    let tensor = bundle.only()?;
+    let chosen = how.options.choose("form", &FORMS)?;
+    let values = numbers(tensor)?;
+    let has_dense = !tensor.indexed_sizes().is_empty() || tensor.dims().is_empty();
+    let is_odd = has_dense && has_odd_nan(values)?;
+    let form = match chosen {
+        // Digits keep every bit.
+        None | Some(Form::Short) if is_odd => Form::Hex,
+        Some(Form::Long | Form::Literal) if is_odd && !how.allow.permits(Aspect::Precision) => {
+            let why = "a NaN has bits that no text spells: form=hex keeps them, \
+                       or go ahead with --allow precision";
+            return Err(Error::invalid(why));
+        }
+        chosen => chosen.unwrap_or(Form::Short),
+    };
+    let mut writer = Writer::new(tensor, form, out)?;
+    match form {
+        Form::Literal => writer.literal(values)?,
+        _ => writer.document(values)?,
+    }
+    writer.text.push('\n');
+    writer.flush()
+}
+
+/// The values of a tensor that is dense or labelled.
+pub(in crate::formats) fn numbers(tensor: &Tensor) -> Result<&Numbers> {
+    match tensor.storage() {
+        Storage::Dense { values, .. } => Ok(values),
+        Storage::Sparse { values, .. } if tensor.n_mapped() > 0 => Ok(values),
+        _ => Err(Error::invalid(
+            "only dense and labelled tensors have a text",
+        )),
+    }
+}
+
+/// Whether a NaN is among the values whose bits would be lost.
+pub(in crate::formats) fn has_odd_nan(values: &Numbers) -> Result<bool> {
+    if values.number.kind() != Kind::Float {
+        return Ok(false);
+    }
+    let width = values.number.width();
+    let mut found = false;
+    values.for_each(Endian::Little, width, PIECE, &mut |piece| {
+        let mut cells = piece.chunks_exact(width);
+        found = found || cells.any(|cell| is_odd_nan(values.number, cell));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// What a text cannot hold of a bundle, beyond what the binary form cannot.
+pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+    let mut losses = vespa::write::quirks(bundle);
+    for (key, tensor) in bundle.entries() {
+        let names = tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
+        for name in names.filter(|name| vespa::is_usual_name(name) && !is_word(name)) {
+            let detail = format!("a type has no word for a dimension called {name:?}");
+            losses.push(Loss::impossible(key, Aspect::DimNames, detail));
+        }
+        let is_sparse = tensor.n_mapped() > 0 && tensor.indexed_sizes().is_empty();
+        if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
+            losses.push(Loss {
+                key: Some(key.clone()),
+                aspect: Aspect::Precision,
+                detail: "NaNs become plain ones".into(),
+                tier: Tier::Refused,
+            });
+        }
+    }
+    losses
+}
+
+/// A dimension in an address: its name, and whether it is mapped.
+type Named = (String, bool);
+
+/// Text on its way.
+struct Writer<'a> {
+    out: &'a mut Sink,
+    text: String,
+    form: Form,
+    spec: String,
+    /// By name.
+    dims: Vec<Named>,
+    n_mapped: usize,
+    sizes: Vec<u64>,
+    number: Number,
+}
+
+impl<'a> Writer<'a> {
+    fn new(tensor: &Tensor, form: Form, out: &'a mut Sink) -> Result<Writer<'a>> {
+        let number = tensor.dtype().number;
+        let names = vespa::write::names(tensor.dims());
+        let names = names.ok_or_else(|| Error::invalid("a dimension has no name"))?;
+        let dims = tensor.dims().iter().zip(&names);
+        let named: Vec<_> = dims
+            .map(|(dim, name)| dim.clone().named(name.clone()))
+            .collect();
+        let spec = Spec::of(number, &named);
+        let spec = spec.ok_or_else(|| Error::invalid("there is no word for this type"))?;
+        let mut dims: Vec<Named> = named
+            .iter()
+            .filter_map(|dim| Some((dim.name.clone()?, dim.indexed_size().is_none())))
+            .collect();
+        dims.sort();
+        Ok(Writer {
+            out,
+            text: String::new(),
+            form,
+            spec: spec.to_string(),
+            dims,
+            n_mapped: tensor.n_mapped(),
+            sizes: tensor.indexed_sizes(),
+            number,
+        })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.write(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn flush_if_long(&mut self) -> Result<()> {
+        match self.text.len() >= PIECE {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn document(&mut self, values: &Numbers) -> Result<()> {
+        self.text.push_str("{\"type\":");
+        let spec = std::mem::take(&mut self.spec);
+        put_text(&spec, &mut self.text);
+        let is_dense = self.n_mapped == 0;
+        let is_mixed = !is_dense && !self.sizes.is_empty();
+        let is_named = self.n_mapped == 1;
+        let (name, open, close) = match (self.form, is_mixed) {
+            (Form::Long, _) => ("cells", "[", "]"),
+            _ if is_dense => ("values", "", ""),
+            (_, true) if is_named => ("blocks", "{", "}"),
+            (_, true) => ("blocks", "[", "]"),
+            (_, false) if is_named => ("cells", "{", "}"),
+            (_, false) => ("cells", "[", "]"),
+        };
+        self.text.push_str(&format!(",\"{name}\":{open}"));
+        let mut is_first = true;
+        for_each_block(values, &mut |labels, block| {
+            if self.form == Form::Long {
+                return self.long(labels, block, &mut is_first);
+            }
+            if !std::mem::take(&mut is_first) {
+                self.text.push(',');
+            }
+            let end = match (labels, is_named) {
+                ([], _) => "",
+                ([label, ..], true) => {
+                    put_text(label, &mut self.text);
+                    self.text.push(':');
+                    ""
+                }
+                (labels, false) => {
+                    self.text.push_str("{\"address\":");
+                    self.json_address(labels, &[]);
+                    let word = if is_mixed { "values" } else { "value" };
+                    self.text.push_str(&format!(",\"{word}\":"));
+                    "}"
+                }
+            };
+            self.values(block, is_dense || is_mixed)?;
+            self.text.push_str(end);
+            self.flush_if_long()
+        })?;
+        self.text.push_str(close);
+        self.text.push('}');
+        Ok(())
+    }
+
+    /// The values of a block, as a list or as digits; or a number, where there is but one.
+    fn values(&mut self, block: &mut Block, is_list: bool) -> Result<()> {
+        let number = self.number;
+        if is_list && self.form == Form::Hex {
+            self.text.push('"');
+            block(&mut |piece| {
+                put_hex(piece, number.width(), &mut self.text);
+                self.flush_if_long()
+            })?;
+            self.text.push('"');
+            return Ok(());
+        }
+        // A tensor without dimensions is a list of one, but in a literal.
+        let sizes = match (is_list, self.form) {
+            (true, Form::Literal) => self.sizes.clone(),
+            (true, _) if self.sizes.is_empty() => vec![1],
+            (true, _) => self.sizes.clone(),
+            (false, _) => Vec::new(),
+        };
+        let mut nested = Nested::new(sizes);
+        let is_literal = self.form == Form::Literal;
+        block(&mut |piece| {
+            for cell in piece.chunks_exact(number.width()) {
+                nested.before(is_literal, &mut self.text);
+                match is_literal {
+                    true => put_literal(number, cell, &mut self.text),
+                    false => put_json(number, cell, &mut self.text),
+                }
+                nested.after(&mut self.text);
+            }
+            self.flush_if_long()
+        })
+    }
+
+    /// The cells of a block, each with its address.
+    fn long(&mut self, labels: &[String], block: &mut Block, is_first: &mut bool) -> Result<()> {
+        let number = self.number;
+        let is_literal = self.form == Form::Literal;
+        let mut nested = Nested::new(self.sizes.clone());
+        block(&mut |piece| {
+            for cell in piece.chunks_exact(number.width()) {
+                if !std::mem::take(is_first) {
+                    self.text.push_str(if is_literal { ", " } else { "," });
+                }
+                if is_literal {
+                    self.literal_address(labels, &nested.index)?;
+                    self.text.push(':');
+                    put_literal(number, cell, &mut self.text);
+                } else {
+                    self.text.push_str("{\"address\":");
+                    self.json_address(labels, &nested.index);
+                    self.text.push_str(",\"value\":");
+                    put_json(number, cell, &mut self.text);
+                    self.text.push('}');
+                }
+                nested.advance();
+            }
+            self.flush_if_long()
+        })
+    }
+
+    /// The places of an address, by the names of their dimensions; mapped ones alone if no position
+    /// is given.
+    fn places(&self, labels: &[String], index: &[u64]) -> Vec<(&str, String, bool)> {
+        let (mut labels, mut index) = (labels.iter(), index.iter());
+        let place = |(name, is_mapped): &'_ Named| {
+            let place = match is_mapped {
+                true => labels.next().cloned(),
+                false => index.next().map(u64::to_string),
+            };
+            place.map(|place| (name.len(), place, *is_mapped))
+        };
+        let found: Vec<Option<(usize, String, bool)>> = self.dims.iter().map(place).collect();
+        let both = self.dims.iter().zip(found);
+        both.filter_map(|((name, _), found)| {
+            let (_, place, is_mapped) = found?;
+            Some((name.as_str(), place, is_mapped))
+        })
+        .collect()
+    }
+
+    fn json_address(&mut self, labels: &[String], index: &[u64]) {
+        let mut text = String::from("{");
+        for (number, (name, place, _)) in self.places(labels, index).iter().enumerate() {
+            if number > 0 {
+                text.push(',');
+            }
+            put_text(name, &mut text);
+            text.push(':');
+            put_text(place, &mut text);
+        }
+        text.push('}');
+        self.text.push_str(&text);
+    }
+
+    fn literal_address(&mut self, labels: &[String], index: &[u64]) -> Result<()> {
+        let mut parts = Vec::new();
+        for (name, place, is_mapped) in self.places(labels, index) {
+            let place = if is_mapped { bare(&place)? } else { place };
+            parts.push(format!("{name}:{place}"));
+        }
+        self.text.push_str(&format!("{{{}}}", parts.join(",")));
+        Ok(())
+    }
+
+    fn literal(&mut self, values: &Numbers) -> Result<()> {
+        let spec = std::mem::take(&mut self.spec);
+        self.text.push_str(&spec);
+        self.text.push(':');
+        let has_braces = self.n_mapped > 0 || self.sizes.is_empty();
+        if has_braces {
+            self.text.push('{');
+        }
+        let mut is_first = true;
+        for_each_block(values, &mut |labels, block| {
+            if labels.len() > 1 {
+                return self.long(labels, block, &mut is_first);
+            }
+            if let [label] = labels {
+                let before = if std::mem::take(&mut is_first) {
+                    ""
+                } else {
+                    ", "
+                };
+                let label = bare(label)?;
+                self.text.push_str(&format!("{before}{label}:"));
+            }
+            self.values(block, true)?;
+            self.flush_if_long()
+        })?;
+        if has_braces {
+            self.text.push('}');
+        }
+        Ok(())
+    }
+}
+
+/// A label as a literal spells it: bare if it is a word, else in quotes, which know no escapes.
+fn bare(label: &str) -> Result<String> {
+    match (label.contains('\''), label.contains('"')) {
+        _ if vespa::is_usual_name(label) => Ok(label.to_owned()),
+        (false, _) => Ok(format!("'{label}'")),
+        (true, false) => Ok(format!("\"{label}\"")),
+        (true, true) => {
+            let why = format!("a literal has no word for the label {label:?}");
+            Err(Error::invalid(why))
+        }
+    }
+}
+
+/// What hands out the cells of a block, little-endian, in pieces.
+pub(in crate::formats) type Block<'a> =
+    dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
+
+/// Calls `each` with the labels and the cells of every block; a dense tensor is one without labels.
+pub(in crate::formats) fn for_each_block(
+    values: &Numbers,
+    each: &mut dyn FnMut(&[String], &mut Block) -> Result<()>,
+) -> Result<()> {
+    let width = values.number.width();
+    let Extent::Records(records) = values.bytes.extent() else {
+        return each(&[], &mut |take| {
+            values.for_each(Endian::Little, width, PIECE, take)
+        });
+    };
+    records.for_each(values.bytes.source(), &mut |_, labels, scan| {
+        each(labels, &mut |take| {
+            let mut cells = Vec::new();
+            // A piece is a multiple of any number's width.
+            scan.pieces(records.width(), PIECE, &mut |piece| {
+                cells.clear();
+                cells.extend_from_slice(piece);
+                if values.must_swap(Endian::Little) {
+                    swap(&mut cells, width);
+                }
+                take(&cells)
+            })
+        })
+    })
+}
+
+/// Appends little-endian cells as the digits of their big-endian bytes.
+pub(in crate::formats) fn put_hex(cells: &[u8], width: usize, out: &mut String) {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
+    ];
+    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or('0');
+    for cell in cells.chunks_exact(width.max(1)) {
+        for byte in cell.iter().rev() {
+            out.extend([digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
+}
+
+/// Brackets around values, one pair for each dimension.
+pub(in crate::formats) struct Nested {
+    sizes: Vec<u64>,
+    index: Vec<u64>,
+    is_first: bool,
+}
+
+impl Nested {
+    pub(in crate::formats) fn new(sizes: Vec<u64>) -> Nested {
+        Nested {
+            index: vec![0; sizes.len()],
+            sizes,
+            is_first: true,
+        }
+    }
+
+    /// What stands before the next value.
+    pub(in crate::formats) fn before(&mut self, is_wide: bool, out: &mut String) {
+        if !std::mem::take(&mut self.is_first) {
+            out.push_str(if is_wide { ", " } else { "," });
+        }
+        let places = self.index.iter().rev();
+        let opened = places.take_while(|place| **place == 0).count();
+        out.extend(std::iter::repeat_n('[', opened));
+    }
+
+    /// What stands behind it.
+    pub(in crate::formats) fn after(&mut self, out: &mut String) {
+        let closed = self.advance();
+        out.extend(std::iter::repeat_n(']', closed));
+    }
+
+    /// Goes to the next place; gives how many dimensions ended.
+    fn advance(&mut self) -> usize {
+        let mut ended = 0;
+        for (place, size) in self.index.iter_mut().zip(&self.sizes).rev() {
+            *place = place.saturating_add(1);
+            if *place < *size {
+                break;
+            }
+            *place = 0;
+            ended += 1;
+        }
+        ended
+    }
+}
