@@ -5,7 +5,7 @@ from pathlib import Path
 
 import common
 
-FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors", "gguf", "torch")
+FORMATS = ("tens", "blz", "ztensor", "vespa", "primitiv", "npy", "npz", "safetensors", "gguf", "torch", "mtx")
 
 
 def makers():

@@ -4,4 +4,5 @@ pub(crate) mod cbor;
 pub(crate) mod deterministic;
 pub(crate) mod msgpack;
 pub(crate) mod pickle;
+pub(crate) mod text;
 pub(crate) mod zip;
