@@ -46,7 +46,7 @@ pub use report::{Bond, Compressed, Report};
 use shape::Shape;
 use solve::{EXACT, Problem, Solved};
 use tenfold::{Limits, Tensor};
-use watch::Watch;
+pub(crate) use watch::Watch;
 
 use crate::error::{Error, RankLimit, Result};
 use crate::number::real;

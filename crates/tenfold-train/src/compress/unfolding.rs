@@ -85,6 +85,8 @@ const GROUPS: usize = 16;
 /// Columns from which on a Gram matrix is worked out by stripes, and columns in one of these.
 const WIDE: usize = 256;
 const STRIPE: usize = 128;
+/// Rows that are added to a stripe at a time.
+const DEEP: usize = 128;
 
 /// A tall matrix times a basis.
 pub(crate) struct Projected<T> {
@@ -192,9 +194,13 @@ impl<T: Scalar> Unfolding<'_, T> {
         let stripes = stripes.into_par_iter().enumerate();
         stripes.for_each(|(place, stripe)| {
             let first = place * STRIPE;
-            let own = cells.subcols(first, stripe.ncols());
-            let others = cells.subcols(first, self.width - first);
-            matrix::multiply_adjoint(stripe.subrows_mut(first, self.width - first), others, own);
+            let mut stripe = stripe.subrows_mut(first, self.width - first);
+            for row in (0..self.height).step_by(DEEP) {
+                let some = cells.subrows(row, DEEP.min(self.height - row));
+                let own = some.subcols(first, stripe.ncols());
+                let others = some.subcols(first, self.width - first);
+                matrix::add_adjoint_product(stripe.as_mut(), others, own);
+            }
         });
         self.watch.advance(all.len())?;
         Ok(gram)

@@ -14,9 +14,9 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn gemm(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>, factor: f64);
 
-    /// Writes `left^H · right` into `out`.
+    /// Puts `left^H · right` into `out`, or adds it.
     #[doc(hidden)]
-    fn gemm_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>);
+    fn gemm_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>);
 
     /// Writes `left · right^H` into `out`.
     #[doc(hidden)]
@@ -80,9 +80,8 @@ macro_rules! dense {
                 matmul(out, how, left, right, Self::of_real(factor), Par::Seq);
             }
 
-            fn gemm_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>) {
-                let one = Self::of_real(1.0);
-                matmul(out, Accum::Replace, left.adjoint(), right, one, Par::Seq);
+            fn gemm_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>) {
+                matmul(out, how, left.adjoint(), right, Self::of_real(1.0), Par::Seq);
             }
 
             fn gemm_by_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>) {

@@ -62,7 +62,12 @@ pub(crate) fn multiply<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef
 
 /// Writes `left^H · right` into `out`.
 pub(crate) fn multiply_adjoint<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef<T>) {
-    T::gemm_adjoint(out, left, right);
+    T::gemm_adjoint(out, Accum::Replace, left, right);
+}
+
+/// Adds `left^H · right` to `out`.
+pub(crate) fn add_adjoint_product<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef<T>) {
+    T::gemm_adjoint(out, Accum::Add, left, right);
 }
 
 /// Writes `left · right^H` into `out`.

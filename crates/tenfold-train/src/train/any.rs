@@ -3,6 +3,7 @@
 use tenfold::{Limits, Order, Tensor};
 
 use super::{Core, Distance, Train};
+use crate::compress::Watcher;
 use crate::error::{Error, Result};
 use crate::scalar::Complex64;
 use crate::source::AnySource;
@@ -148,9 +149,25 @@ impl AnyTrain {
     /// # Errors
     /// As [`Train::distance`], and [`Error::Invalid`] if one is real and the other complex.
     pub fn distance(&self, source: &AnySource) -> Result<Distance> {
+        self.distance_watched(source, None)
+    }
+
+    /// As [`Train::distance_watched`].
+    ///
+    /// # Errors
+    /// As [`AnyTrain::distance`], and [`Error::Stopped`] if the watcher wants so.
+    pub fn distance_watched(
+        &self,
+        source: &AnySource,
+        watcher: Option<&Watcher>,
+    ) -> Result<Distance> {
         match (self, source) {
-            (AnyTrain::Real(train), AnySource::Real(source)) => train.distance(source),
-            (AnyTrain::Complex(train), AnySource::Complex(source)) => train.distance(source),
+            (AnyTrain::Real(train), AnySource::Real(source)) => {
+                train.distance_watched(source, watcher)
+            }
+            (AnyTrain::Complex(train), AnySource::Complex(source)) => {
+                train.distance_watched(source, watcher)
+            }
             _ => Err(Error::invalid("one tensor is real, the other complex")),
         }
     }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::Train;
 use super::expand::Halves;
+use crate::compress::{Watch, Watcher};
 use crate::error::{Error, Result};
 use crate::scalar::{Power, Scalar, energy, is_tame, largest};
 use crate::source::Source;
@@ -38,6 +39,18 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if the shapes differ, and what reading gives.
     pub fn distance(&self, source: &dyn Source<T>) -> Result<Distance> {
+        self.distance_watched(source, None)
+    }
+
+    /// As [`Train::distance`], telling a watcher how far it is.
+    ///
+    /// # Errors
+    /// As [`Train::distance`], and [`Error::Stopped`] if the watcher wants so.
+    pub fn distance_watched(
+        &self,
+        source: &dyn Source<T>,
+        watcher: Option<&Watcher>,
+    ) -> Result<Distance> {
         let reversed;
         let train = if source.is_reversed() {
             reversed = self.reversed();
@@ -53,14 +66,15 @@ impl<T: Scalar> Train<T> {
             )));
         }
         let halves = Halves::of(train)?;
-        let plain = measure(&halves, source, Power::ONE)?;
+        let watch = Watch::new(watcher, halves.n_rows * halves.n_columns, None);
+        let plain = measure(&halves, source, Power::ONE, &watch)?;
         let wild = plain.norm.powi(2);
         if is_tame(wild) && plain.error.is_finite() {
             return Ok(plain);
         }
         // Squares may have overflowed or vanished: once more, with everything brought near 1.
         let power = Power::towards_one(largest_of(source, halves.n_rows * halves.n_columns)?);
-        let found = measure(&halves, source, power)?;
+        let found = measure(&halves, source, power, &watch)?;
         let back = power.inverse();
         Ok(Distance {
             error: back.apply(found.error),
@@ -84,6 +98,7 @@ fn measure<T: Scalar>(
     halves: &Halves<T>,
     source: &dyn Source<T>,
     power: Power,
+    watch: &Watch,
 ) -> Result<Distance> {
     let per_panel = (PANEL / halves.n_columns).max(1);
     let sums = (0..halves.n_rows.div_ceil(per_panel))
@@ -95,6 +110,7 @@ fn measure<T: Scalar>(
             let mut expanded = vec![T::default(); n_rows * halves.n_columns];
             let mut room = Vec::new();
             let cells = source.cells(start..start + expanded.len(), &mut room)?;
+            watch.advance(cells.len())?;
             halves.fill_rows(first, &mut expanded);
             let mut norm = 0.0;
             for (value, cell) in expanded.iter_mut().zip(cells) {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenfold::{Limits, Order, Progress, Storage, Tensor};
-use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, compress_any};
+use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, Watcher, compress_any};
 
 use crate::args::{Choice, Nearness, Reshaping};
 use crate::failure::Failure;
@@ -78,25 +78,16 @@ impl Work<'_> {
 
     /// Compresses, and counts the bytes that are read.
     pub(super) fn compress(&self, prepared: &Prepared, options: &Options) -> Result<Made, Error> {
-        self.progress.expect(prepared.len);
-        let counted = AtomicU64::new(0);
-        let count = |len: u64| {
-            let before = counted.fetch_max(len, Ordering::Relaxed);
-            self.progress.add(len.saturating_sub(before));
-        };
-        let watcher = |progress: tenfold_train::Progress| {
-            let (read, cells) = (progress.read.min(progress.cells), progress.cells.max(1));
-            let done = u128::from(prepared.len) * u128::from(read) / u128::from(cells);
-            count(u64::try_from(done).unwrap_or(u64::MAX));
-            ControlFlow::Continue(())
-        };
         let memory = usize::try_from(self.limits.memory).unwrap_or(usize::MAX);
-        let options = options.clone().with_memory(memory).watched_by(&watcher);
-        let (train, report) =
-            compress_any(&prepared.source, &options).map_err(|error| own_cell(error, prepared))?;
-        count(prepared.len);
+        let options = options.clone().with_memory(memory);
+        let (train, report) = self.counted(prepared.len, |watcher| {
+            let options = options.clone().watched_by(watcher);
+            compress_any(&prepared.source, &options).map_err(|error| own_cell(error, prepared))
+        })?;
         let measured = match self.must_verify {
-            true => Some(train.distance(&prepared.source)?),
+            true => Some(self.counted(prepared.len, |watcher| {
+                train.distance_watched(&prepared.source, Some(watcher))
+            })?),
             false => None,
         };
         Ok(Made {
@@ -104,6 +95,29 @@ impl Work<'_> {
             report,
             measured,
         })
+    }
+
+    /// Does something that reads `len` bytes, and shows how far it is.
+    fn counted<R>(
+        &self,
+        len: u64,
+        work: impl FnOnce(&Watcher) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.progress.expect(len);
+        let counted = AtomicU64::new(0);
+        let count = |len: u64| {
+            let before = counted.fetch_max(len, Ordering::Relaxed);
+            self.progress.add(len.saturating_sub(before));
+        };
+        let watcher = |progress: tenfold_train::Progress| {
+            let (read, cells) = (progress.read.min(progress.cells), progress.cells.max(1));
+            let done = u128::from(len) * u128::from(read) / u128::from(cells);
+            count(u64::try_from(done).unwrap_or(u64::MAX));
+            ControlFlow::Continue(())
+        };
+        let result = work(&watcher)?;
+        count(len);
+        Ok(result)
     }
 }
 

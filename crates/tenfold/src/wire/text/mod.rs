@@ -189,7 +189,7 @@ mod tests {
             let number = fields.need("a number")?.whole()?;
             fields.end()?;
             cells.values.extend_from_slice(&number.to_le_bytes());
-            cells.count += 1;
+            cells.count = cells.count.saturating_add(1);
             Ok(())
         };
         let parsed = parse_lines(&source, 0, parse, |piece| {
