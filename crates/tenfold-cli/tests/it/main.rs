@@ -16,6 +16,7 @@ mod gzip;
 mod hash;
 mod info;
 mod literal;
+mod mtx;
 mod program;
 mod reconstruct;
 mod saving;

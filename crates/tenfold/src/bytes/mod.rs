@@ -200,6 +200,7 @@ impl Bytes {
     /// The offset in the source of the decoded byte `at`, where it has one.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
         match (&self.0.extent, &self.0.filter) {
+            _ if self.0.source.packing() == Packing::Text => None,
             (Extent::Run(run), Filter::None) => run.start.checked_add(at),
             (
                 Extent::Strided {

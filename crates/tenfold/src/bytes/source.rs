@@ -23,6 +23,8 @@ pub(crate) enum Packing {
     None,
     /// A gzip file.
     Gzip,
+    /// A text that spelled them: where they lie now is no place in the file.
+    Text,
 }
 
 #[derive(Clone)]

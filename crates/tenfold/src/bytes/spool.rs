@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use super::{PIECE, Source, shelf};
+use super::{PIECE, Packing, Source, shelf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -102,6 +102,13 @@ impl Spool {
             None if self.is_one_of_many => shelf::keep(self.memory),
             None => Ok(Source::memory(self.memory)),
         }
+    }
+}
+
+impl Spool {
+    /// Gives what was collected of numbers that a text spells: no offset in it is one in the file.
+    pub(crate) fn finish_apart(self) -> Result<Source> {
+        Ok(self.finish()?.out_of(Packing::Text))
     }
 }
 

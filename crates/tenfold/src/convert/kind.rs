@@ -18,7 +18,7 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     }
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
-    let loses_symmetry = !tensor.symmetries().is_empty() && !holds.symmetry;
+    let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor);
     let is_dense = has(StorageKind::Dense);
     match tensor.storage() {
         Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
@@ -82,7 +82,7 @@ fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
 
 fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
     let values = tensor.dense(Order::Row, &step.how.limits)?;
-    let kept: Vec<Symmetry> = match step.info.holds.symmetry {
+    let kept: Vec<Symmetry> = match step.has_symmetries(tensor) {
         true => tensor.symmetries().to_vec(),
         false => vec![],
     };

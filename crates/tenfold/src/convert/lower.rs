@@ -249,6 +249,16 @@ impl Step<'_> {
             && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)
     }
 
+    /// Whether the target has words for the symmetries of a tensor.
+    pub(super) fn has_symmetries(&self, tensor: &Tensor) -> bool {
+        self.info.holds.symmetry
+            && has_place(
+                self.format,
+                &Bundle::of(tensor.clone()),
+                &[Aspect::Symmetry],
+            )
+    }
+
     /// Takes the narrowest number type that the target has and that holds every value; where there
     /// is none, the one that comes nearest.
     fn in_number(&mut self, tensor: Tensor) -> Result<Tensor> {

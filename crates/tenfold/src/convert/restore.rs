@@ -84,9 +84,9 @@ fn from_file(mut bundle: Bundle, limits: &Limits) -> Bundle {
     };
     bundle.meta = without(&bundle.meta).joined(meta);
     let cores = Cores::of(&bundle);
-    let says_more = |name: &str| by_name.contains_key(name);
+    let says_more = |name: &str| by_name.contains_key(&Some(name.to_owned()));
     let made = bundle.entries().iter().map(|(key, tensor)| {
-        let fields = by_name.get(key.flat_name()?)?;
+        let fields = by_name.get(&key.flat_name().map(str::to_owned))?;
         Some(Made::of(key, tensor, fields, &cores, &says_more, limits))
     });
     let made = made.collect();
@@ -95,16 +95,21 @@ fn from_file(mut bundle: Bundle, limits: &Limits) -> Bundle {
     restored.finish()
 }
 
-fn by_name(fields: &Fields) -> Result<HashMap<String, Fields>> {
+/// What the tensors carry, by name; that of a file that is its tensor has none.
+fn by_name(fields: &Fields) -> Result<HashMap<Option<String>, Fields>> {
     let Some(tensors) = fields.get("tensors") else {
         return Ok(HashMap::new());
     };
     let tensors = tensors.as_array().ok_or_else(|| wrong("tensors"))?.iter();
     let named = |json: &Json| {
         let fields = json.as_object()?;
-        Some((fields.get("name")?.as_str()?.to_owned(), fields.clone()))
+        let name = match fields.get("name")? {
+            Json::Null => None,
+            name => Some(name.as_str()?.to_owned()),
+        };
+        Some((name, fields.clone()))
     };
-    let all: Option<HashMap<String, Fields>> = tensors.map(named).collect();
+    let all: Option<HashMap<Option<String>, Fields>> = tensors.map(named).collect();
     all.ok_or_else(|| wrong("tensors"))
 }
 

@@ -3,6 +3,7 @@
 
 pub mod blz;
 pub mod gguf;
+pub mod mtx;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
@@ -34,6 +35,7 @@ pub static ALL: &[&dyn Format] = &[
     &safetensors::Safetensors,
     &gguf::Gguf,
     &torch::Torch,
+    &mtx::Mtx,
 ];
 
 /// The format called `name`.

@@ -8,8 +8,9 @@
 use super::Tensor;
 use super::claim::{Claim, spread};
 use super::group::{Group, Origin};
+use super::slice::unravel_in;
 use super::sparse::Sparse;
-use super::storage::{Address, Storage};
+use super::storage::{Address, Order, Storage};
 use super::symmetry::{Operation, Symmetry};
 use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, narrow, swap, wide};
 use crate::error::{Error, Result};
@@ -251,7 +252,16 @@ fn check_unique(sparse: &Sparse, group: &Group) -> Result<()> {
                 } else {
                     "a cell or an image of it"
                 };
-                return Err(Error::malformed(at, format!("{what} is given twice")));
+                let which = match at {
+                    Some(_) => String::new(),
+                    None => {
+                        let mut index = vec![0; sparse.sizes.len()];
+                        unravel_in(*first, sparse.sizes, Order::Column, &mut index);
+                        format!(": {index:?}, counted from 0")
+                    }
+                };
+                let why = format!("{what} is given twice{which}");
+                return Err(Error::malformed(at, why));
             }
         }
     }

@@ -5,4 +5,5 @@ pub(crate) mod deterministic;
 pub(crate) mod json;
 pub(crate) mod msgpack;
 pub(crate) mod pickle;
+pub(crate) mod text;
 pub(crate) mod zip;

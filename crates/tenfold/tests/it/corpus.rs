@@ -23,6 +23,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("safetensors", [63, 113, 0]),
     ("gguf", [131, 139, 1]),
     ("torch", [202, 122, 0]),
+    ("mtx", [41, 81, 1]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.

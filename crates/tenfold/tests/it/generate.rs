@@ -181,7 +181,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
         number: tape.pick(holds.numbers),
         arity: tape.pick(holds.arities),
     };
-    let ndim = holds.ndim.0 as usize + tape.below(4);
+    let ndim = (holds.ndim.0 as usize + tape.below(4)).min(holds.ndim.1 as usize);
     let least = holds.size.0 as usize;
     // Some formats have rules of their own; `quirks` knows them, so cases are drawn until none
     // speaks.

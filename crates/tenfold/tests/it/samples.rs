@@ -41,6 +41,8 @@ pub(crate) fn samples() -> Vec<Sample> {
             "a nested checkpoint",
             of_corpus("torch/good/nested.pt"),
         ),
+        sample("mtx", "sparse and symmetric", Bundle::of(triangle())),
+        sample("mtx", "a pattern with comments", pattern()),
     ]
 }
 
@@ -82,6 +84,31 @@ fn pairs() -> Tensor {
     };
     let dims = indexed(&[4, 5, 6]);
     Tensor::new(dims, DType::real(Number::F64), vec![], storage).unwrap()
+}
+
+/// A matrix of which the cells `index`, counted column by column, are there.
+fn matrix<T: Element>(symmetries: Vec<Symmetry>, index: &[u64], values: &[T]) -> Tensor {
+    let storage = Storage::Sparse {
+        order: Order::Column,
+        address: Address::Linear(Numbers::from_vec(index)),
+        values: Numbers::from_vec(values),
+    };
+    Tensor::new(indexed(&[3, 3]), T::DTYPE, symmetries, storage).unwrap()
+}
+
+fn triangle() -> Tensor {
+    let symmetry = Symmetry {
+        permutation: vec![1, 0],
+        operation: "x".into(),
+        packed: true,
+    };
+    matrix(vec![symmetry], &[0, 2, 4], &[0.1_f64, -2.0, 3.0])
+}
+
+fn pattern() -> Bundle {
+    let mut bundle = Bundle::of(matrix(vec![], &[1, 5], &[true, true]));
+    bundle.meta.set("mtx:comments", " a graph");
+    bundle
 }
 
 fn weights(count: usize) -> Bundle {

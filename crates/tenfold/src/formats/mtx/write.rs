@@ -1,0 +1,133 @@
+//! Writes Matrix Market files.
+
+use std::fmt::Write as _;
+
+use super::banner::{Banner, Kinds, Layout};
+use super::{CARRIED, CARRIED_LINE, COMMENTS, Word};
+use crate::bundle::Bundle;
+use crate::bytes::{Endian, PIECE, Sink};
+use crate::error::{Error, Result};
+use crate::format::WriteOptions;
+use crate::meta::Value;
+use crate::number::{Element, write_number};
+use crate::tensor::{Sorted, Storage, Tensor};
+use crate::wire::text::write_float;
+
+/// How much of what is carried goes on one line.
+const PART: usize = 1000;
+
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    let tensor = bundle.only()?;
+    let banner = Banner::of(tensor)?;
+    let words = format!(
+        "%%MatrixMarket matrix {} {} {}\n",
+        banner.layout.word(),
+        banner.field.word(),
+        banner.symmetry.word()
+    );
+    out.write(words.as_bytes())?;
+    write_comments(bundle, out)?;
+    let [rows, columns] = tensor.sizes()?[..] else {
+        return Err(Error::invalid("not a matrix"));
+    };
+    match (banner.layout, tensor.storage()) {
+        (Layout::Array, Storage::Dense { values, .. }) => {
+            out.write(format!("{rows} {columns}\n").as_bytes())?;
+            let width = tensor.dtype().width();
+            let mut text = String::new();
+            values.for_each(Endian::Little, width, PIECE, &mut |piece| {
+                text.clear();
+                for element in piece.chunks_exact(width) {
+                    write_entry(banner.field, element, &mut text);
+                }
+                out.write(text.as_bytes())
+            })
+        }
+        _ => write_entries(tensor, banner, [rows, columns], out, how),
+    }
+}
+
+/// What is carried, in lines that are short enough for every reader; then what others said.
+fn write_comments(bundle: &Bundle, out: &mut Sink) -> Result<()> {
+    let mut carried = bundle.meta.text(CARRIED).unwrap_or_default();
+    while !carried.is_empty() {
+        let end = carried.char_indices().find(|(at, _)| *at >= PART);
+        let (part, rest) = carried.split_at(end.map_or(carried.len(), |(at, _)| at));
+        out.write(format!("%{CARRIED_LINE}{part}\n").as_bytes())?;
+        carried = rest;
+    }
+    let comments = bundle.meta.get(COMMENTS).or(bundle.hints.get(COMMENTS));
+    let text = match comments {
+        None => return Ok(()),
+        Some(Value::Text(text)) => text.as_bytes(),
+        Some(Value::Bytes(bytes)) => bytes,
+        Some(_) => return Err(Error::invalid(format!("{COMMENTS} are a text"))),
+    };
+    for line in text.split(|byte| *byte == b'\n') {
+        out.write(b"%")?;
+        out.write(line)?;
+        out.write(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes the entries of a sparse matrix, those of the first column first.
+fn write_entries(
+    tensor: &Tensor,
+    banner: Banner,
+    [rows, columns]: [u64; 2],
+    out: &mut Sink,
+    how: &WriteOptions,
+) -> Result<()> {
+    let sorted = Sorted::new(tensor, &how.limits)?;
+    let place = |index: u64| {
+        let column = index.checked_div(rows).unwrap_or(0);
+        (index.checked_rem(rows).unwrap_or(0), column)
+    };
+    // A pattern lists what is true; the diagonal of a skew-symmetric matrix is zero unsaid.
+    let is_listed = |index: u64, value: &[u8]| {
+        let (row, column) = place(index);
+        banner.symmetry.stores(row, column) && (banner.field != Kinds::Pattern || value != [0])
+    };
+    let mut count = 0_u64;
+    sorted.for_each(&mut |index, value| {
+        count = count.saturating_add(is_listed(index, value).into());
+        Ok(())
+    })?;
+    let mut text = format!("{rows} {columns} {count}\n");
+    sorted.for_each(&mut |index, value| {
+        if !is_listed(index, value) {
+            return Ok(());
+        }
+        let (row, column) = place(index);
+        let (row, column) = (row.saturating_add(1), column.saturating_add(1));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{row} {column}");
+        if banner.field != Kinds::Pattern {
+            text.push(' ');
+        }
+        write_entry(banner.field, value, &mut text);
+        if text.len() >= PIECE {
+            out.write(text.as_bytes())?;
+            text.clear();
+        }
+        Ok(())
+    })?;
+    out.write(text.as_bytes())
+}
+
+/// Appends a value and the end of its line.
+fn write_entry(field: Kinds, element: &[u8], text: &mut String) {
+    match field {
+        Kinds::Real => write_float(f64::from_le(element), text),
+        Kinds::Integer | Kinds::Unsigned => write_number(field.dtype().number, element, text),
+        Kinds::Complex => {
+            let (real, imaginary) = element.split_at(element.len() / 2);
+            write_float(f64::from_le(real), text);
+            text.push(' ');
+            write_float(f64::from_le(imaginary), text);
+        }
+        Kinds::Pattern => {}
+    }
+    text.push('\n');
+}

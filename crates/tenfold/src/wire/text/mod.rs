@@ -1,0 +1,228 @@
+//! Text of numbers: lines of fields, parsed on several cores in pieces of whole lines.
+//!
+//! What is allocated follows the bytes that are there, never a count that a header declares. Cells
+//! go to memory while they fit the budget and to temporary files beyond.
+#![deny(clippy::arithmetic_side_effects)]
+
+mod field;
+mod lines;
+
+pub(crate) use field::{Field, Fields, write_float};
+pub(crate) use lines::{Line, Lines, cut};
+
+use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// How much of a file one thread parses at once.
+const PIECE: u64 = 1 << 20;
+
+/// Cells in the making: where each belongs and what it is, both as little-endian bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    /// As many numbers of eight bytes a cell as the format needs.
+    pub(crate) places: Vec<u8>,
+    /// The values.
+    pub(crate) values: Vec<u8>,
+    /// How many there are.
+    pub(crate) count: u64,
+}
+
+impl Cells {
+    /// Adds a number to the place of the next cell.
+    pub(crate) fn place(&mut self, number: u64) {
+        self.places.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn clear(&mut self) {
+        self.places.clear();
+        self.values.clear();
+        self.count = 0;
+    }
+}
+
+/// A piece of text, of whole lines, and the cells that were found in it.
+#[derive(Debug, Default)]
+pub(crate) struct Piece {
+    at: u64,
+    text: Vec<u8>,
+    /// The cells.
+    pub(crate) cells: Cells,
+}
+
+impl Piece {
+    fn parse(&mut self, parse: &impl Fn(&Line, &mut Cells) -> Result<()>) -> Result<()> {
+        let Piece { at, text, cells } = self;
+        let mut at = *at;
+        for raw in text.split_inclusive(|byte| *byte == b'\n') {
+            let line = Line { at, text: raw };
+            at = at.saturating_add(wide(raw.len()));
+            if !line.is_blank() {
+                parse(&line, cells)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the line of its cell number `cell` begins, if every line that is not blank is one.
+    pub(crate) fn line_at(&self, cell: u64) -> u64 {
+        let mut at = self.at;
+        let mut left = cell;
+        for raw in self.text.split_inclusive(|byte| *byte == b'\n') {
+            let line = Line { at, text: raw };
+            if !line.is_blank() {
+                match left.checked_sub(1) {
+                    Some(fewer) => left = fewer,
+                    None => return at,
+                }
+            }
+            at = at.saturating_add(wide(raw.len()));
+        }
+        at
+    }
+}
+
+/// Calls `parse` with every line from `from` on that is not blank, on several threads, and `take`
+/// with the pieces in their order.
+pub(crate) fn parse_lines(
+    source: &Source,
+    from: u64,
+    parse: impl Fn(&Line, &mut Cells) -> Result<()> + Sync,
+    take: impl FnMut(&mut Piece) -> Result<()>,
+) -> Result<()> {
+    let mut at = from;
+    let fill = |piece: &mut Piece| {
+        let len = source.len().saturating_sub(at).min(PIECE);
+        piece.cells.clear();
+        piece.at = at;
+        piece.text.resize(narrow(len)?, 0);
+        source.read_at(at, &mut piece.text)?;
+        at = at.saturating_add(len);
+        if at < source.len() {
+            let last = piece.text.iter().rposition(|byte| *byte == b'\n');
+            let Some(last) = last else {
+                let why = format!("a line of more than {PIECE} bytes");
+                return Err(Error::malformed(piece.at, why));
+            };
+            let whole = last.saturating_add(1);
+            let rest = piece.text.len().saturating_sub(whole);
+            at = at.saturating_sub(wide(rest));
+            piece.text.truncate(whole);
+        }
+        Ok(!piece.text.is_empty())
+    };
+    let left = source.len().saturating_sub(from);
+    let threads = Threads::Cores.for_len(usize::try_from(left).unwrap_or(usize::MAX));
+    in_order(threads, fill, |piece| piece.parse(&parse), take)
+}
+
+/// All cells of a text, put aside.
+#[derive(Debug)]
+pub(crate) struct Table {
+    places: Spool,
+    values: Spool,
+    len: u64,
+    count: u64,
+}
+
+impl Table {
+    /// Keeps in memory what `limits` allow.
+    pub(crate) fn within(limits: &Limits) -> Table {
+        Table {
+            places: Spool::within(limits),
+            values: Spool::within(limits),
+            len: 0,
+            count: 0,
+        }
+    }
+
+    /// How many cells there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds cells.
+    pub(crate) fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
+        let len = cells.places.len().saturating_add(cells.values.len());
+        self.len = self.len.saturating_add(wide(len));
+        limits.check_decoded("text would become numbers", self.len)?;
+        self.count = self.count.saturating_add(cells.count);
+        self.places.write(&cells.places)?;
+        self.values.write(&cells.values)
+    }
+
+    /// The places and the values.
+    pub(crate) fn finish(self) -> Result<(Bytes, Bytes)> {
+        let places = Bytes::whole(self.places.finish_apart()?);
+        Ok((places, Bytes::whole(self.values.finish_apart()?)))
+    }
+}
+
+/// The same outcome, where a fault also says in which line it is.
+pub(crate) fn with_line<T>(source: &Source, outcome: Result<T>) -> Result<T> {
+    outcome.map_err(|error| match error {
+        Error::Malformed {
+            format,
+            at: Some(at),
+            why,
+        } => Error::Malformed {
+            format,
+            at: Some(at),
+            why: match lines::number(source, at) {
+                Ok(line) => format!("line {line}: {why}"),
+                Err(_) => why, // what was wrong counts more than where
+            },
+        },
+        other => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(text: String) -> Result<(u64, u64)> {
+        let source = Source::memory(text.into_bytes());
+        let mut table = Table::within(&Limits::default());
+        let parse = |line: &Line, cells: &mut Cells| {
+            let mut fields = line.fields();
+            let number = fields.need("a number")?.whole()?;
+            fields.end()?;
+            cells.values.extend_from_slice(&number.to_le_bytes());
+            cells.count = cells.count.saturating_add(1);
+            Ok(())
+        };
+        let parsed = parse_lines(&source, 0, parse, |piece| {
+            table.add(&piece.cells, &Limits::default())
+        });
+        with_line(&source, parsed)?;
+        let count = table.count();
+        let (_, values) = table.finish()?;
+        let values = values.to_vec()?;
+        let sum = values
+            .chunks(8)
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+        Ok((count, sum.sum()))
+    }
+
+    #[test]
+    fn lines_are_parsed_whole_wherever_a_piece_ends() {
+        let text: String = (0..600_000).map(|n| format!("{n}\r\n\n")).collect();
+        assert!(text.len() > 4 << 20);
+        assert_eq!(sum(text).unwrap(), (600_000, 600_000 * 599_999 / 2));
+        assert_eq!(sum("7\n \t\n8".into()).unwrap(), (2, 15));
+        assert_eq!(sum(String::new()).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn a_fault_says_its_line_and_its_byte() {
+        let text: String = (0..600_000).map(|n| format!("{n}\n")).collect();
+        let text = text.replace("\n555555\n", "\n55x555\n");
+        let at = text.find('x').unwrap() - 2;
+        let wanted = format!("line 555556: \"55x555\" is no whole number (byte {at})");
+        assert_eq!(sum(text).unwrap_err().to_string(), wanted);
+        let long = "1".repeat(2 << 20);
+        let wanted = "line 1: a line of more than 1048576 bytes (byte 0)";
+        assert_eq!(sum(long).unwrap_err().to_string(), wanted);
+    }
+}
