@@ -40,7 +40,13 @@ fn print_all(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     ];
     let mut table = Table::new(&heads);
     for (name, info) in chosen.iter().flat_map(|format| names_of(*format)) {
-        let options: Vec<&str> = info.options.iter().map(|option| option.name).collect();
+        let mut options: Vec<&str> = Vec::new();
+        for option in info.options {
+            // One that reading and writing both have is listed once.
+            if !options.contains(&option.name) {
+                options.push(option.name);
+            }
+        }
         table.push(Row::new([
             name,
             extensions(info),
