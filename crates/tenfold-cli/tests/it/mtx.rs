@@ -1,5 +1,4 @@
 //! Matrix Market's text, from end to end.
-#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use insta::assert_snapshot;
 
