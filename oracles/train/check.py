@@ -6,31 +6,14 @@ The engine is asked through the example `workloads` of `tenfold-train`, whose pa
 
 import os
 import string
-import struct
 import subprocess
 import tempfile
 
 import numpy
 
+from blz_file import read_blz
+
 TOLERANCES = [1e-1, 1e-3, 1e-6, 1e-9, 1e-12]
-
-
-def read_blz(path):
-    """The cores of a `.blz` file."""
-    with open(path, "rb") as file:
-        raw = file.read()
-    magic, version, dtype, ndim = struct.unpack_from("<4sBBB", raw)
-    assert (magic, version) == (b"BLZ1", 1), path
-    shape = struct.unpack_from(f"<{ndim}Q", raw, 15)
-    ranks = struct.unpack_from(f"<{ndim + 1}Q", raw, 15 + 8 * ndim)
-    assert ranks[0] == ranks[-1] == 1, ranks
-    kind, at, cores = ["<f8", "<c16"][dtype], 15 + 8 * (2 * ndim + 1), []
-    for left, size, right in zip(ranks, shape, ranks[1:]):
-        core = numpy.frombuffer(raw, kind, left * size * right, at)
-        cores.append(core.reshape(left, size, right))
-        at += core.nbytes
-    assert at == len(raw), path
-    return cores
 
 
 def contracted(cores):

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::command::{cargo, program, root, run};
 
 /// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
-const LARGE: &[&str] = &["torch"];
+const LARGE: &[&str] = &["torch", "torchtt"];
 
 /// Asks all but the large ones.
 pub(super) fn check() -> Result<(), String> {
