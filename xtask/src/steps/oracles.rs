@@ -25,7 +25,7 @@ fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
     let listed = std::fs::read_dir(root().join("oracles")).map_err(|error| error.to_string())?;
     let mut folders: Vec<PathBuf> = listed
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir())
+        .filter(|path| path.join("check.py").is_file())
         .filter(|path| { path.file_name() }.is_some_and(|name| wanted(&name.to_string_lossy())))
         .collect();
     folders.sort();
@@ -87,7 +87,8 @@ fn check_of(folder: &Path, python: &Path) -> Command {
     check.arg(folder.join("check.py"));
     check.env("TENFOLD", root().join("target/debug/tenfold"));
     check.env("WORKLOADS", root().join("target/debug/examples/workloads"));
-    check.env("PYTHONPATH", root().join("oracles")); // what they share
+    // What they share; in a folder of its own, as Python takes one called `torch` for that package.
+    check.env("PYTHONPATH", root().join("oracles/shared"));
     check
 }
 
