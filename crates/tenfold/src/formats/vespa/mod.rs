@@ -69,6 +69,25 @@ pub(super) const CELL_TYPES: &[Number] = &[Number::F64, Number::F32, Number::Bf1
 /// The largest 1_4_int.
 pub(super) const MOST: u64 = (1 << 31) - 1;
 
+/// What a tensor of Vespa is, in bytes or as text.
+pub(super) const HOLDS: Holds = Holds {
+    names: Names::One,
+    numbers: CELL_TYPES,
+    arities: &[Arity::Real],
+    kinds: &[StorageKind::Dense, StorageKind::Labelled],
+    orders: &[Order::Row],
+    ndim: (0, 255),
+    size: (1, MOST),
+    dim_names: DimNames::Required,
+    symmetry: false,
+    state: false,
+    meta: HoldsMeta {
+        file: false,
+        tensor: false,
+    },
+    carries: Carries::No,
+};
+
 static INFO: Info = Info {
     name: NAME,
     title: "Vespa's tensors: dense, labelled, or labelled blocks of dense cells",
@@ -82,23 +101,7 @@ static INFO: Info = Info {
         values: "file|labels",
         about: "the order of labelled blocks: as they come, or sorted by their labels' bytes",
     }],
-    holds: Holds {
-        names: Names::One,
-        numbers: CELL_TYPES,
-        arities: &[Arity::Real],
-        kinds: &[StorageKind::Dense, StorageKind::Labelled],
-        orders: &[Order::Row],
-        ndim: (0, 255),
-        size: (1, MOST),
-        dim_names: DimNames::Required,
-        symmetry: false,
-        state: false,
-        meta: HoldsMeta {
-            file: false,
-            tensor: false,
-        },
-        carries: Carries::No,
-    },
+    holds: HOLDS,
 };
 
 impl Format for Vespa {

@@ -54,16 +54,11 @@ pub(in crate::formats) mod target;
 pub(in crate::formats) mod values;
 pub(in crate::formats) mod write;
 
-use super::vespa::{CELL_TYPES, MOST};
+use super::vespa::HOLDS;
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
-use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
-};
-use crate::number::Arity;
-use crate::tensor::Order;
+use crate::format::{Format, Info, Match, OptionInfo, ReadOptions, When, WriteOptions};
 
 /// Vespa's JSON forms and literals.
 #[derive(Debug)]
@@ -92,23 +87,7 @@ static INFO: Info = Info {
             about: "JSON with short or whole addresses or hexadecimal values, or a literal",
         },
     ],
-    holds: Holds {
-        names: Names::One,
-        numbers: CELL_TYPES,
-        arities: &[Arity::Real],
-        kinds: &[StorageKind::Dense, StorageKind::Labelled],
-        orders: &[Order::Row],
-        ndim: (0, 255),
-        size: (1, MOST),
-        dim_names: DimNames::Required,
-        symmetry: false,
-        state: false,
-        meta: HoldsMeta {
-            file: false,
-            tensor: false,
-        },
-        carries: Carries::No,
-    },
+    holds: HOLDS,
 };
 
 impl Format for VespaText {

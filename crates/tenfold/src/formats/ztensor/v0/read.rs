@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use super::super::blobs::{Blobs, Name};
 use super::super::{NAME, checksum, dense_len, hint, index};
-use super::{ALIGNMENT, COORDINATES, DTYPES, MAGIC, ROWS, sparse};
+use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS, sparse};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Digest, Endian, Filter, Scan, Source, wide};
 use crate::error::Result;
@@ -62,19 +62,6 @@ struct Reader<'a> {
     duplicates: Vec<Key>,
     bundle: Bundle,
 }
-
-/// The keys that have a meaning.
-const FIELDS: &[&str] = &[
-    "name",
-    "offset",
-    "size",
-    "dtype",
-    "layout",
-    "shape",
-    "encoding",
-    "data_endianness",
-    "checksum",
-];
 
 /// The encodings and layouts that are understood.
 const ENCODINGS: &[&str] = &["raw", "zstd"];
