@@ -87,6 +87,12 @@ pub(crate) fn lq_within<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> F
             };
         }
     }
+    revealed(values, n_rows, spare)
+}
+
+/// As [`lq_within`], for rows that may be nearly dependent.
+fn revealed<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> Factors<T> {
+    let width = values.len() / n_rows.max(1);
     let matrix = rows(values, n_rows, width);
     if n_rows.min(width) > SHORT {
         let columns = reflected(adjoint(matrix).as_ref());
@@ -128,7 +134,7 @@ pub(crate) fn qr_within<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> F
         }
     }
     let turned = adjoint_row_major(rows(values, n_rows, width));
-    let found = lq_within(&turned, width, spare);
+    let found = revealed(&turned, width, spare);
     Factors {
         small: adjoint(found.small.as_ref()),
         long: adjoint_row_major(rows(&found.long, found.rank, n_rows)),
