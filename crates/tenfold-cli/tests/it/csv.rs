@@ -18,6 +18,7 @@ fn tensors_become_tables_or_lists_of_cells() {
         ("train", "blz/good/page_example.blz"),
         ("f128", "tens/good/f128_specials.tens"),
         ("several", "ztensor/good/scalars.zt"),
+        ("added_up", "torch/good/sparse_coo_repeated.pt"),
     ] {
         assert_snapshot!(name, csv(file, "--csv"));
     }

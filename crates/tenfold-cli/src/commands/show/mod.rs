@@ -28,17 +28,19 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let table = args
         .csv
         .or((args.form == Some(Form::Csv)).then_some(Table::Auto));
+    let is_json = args.json || args.form == Some(Form::Json);
+    // JSON says them itself.
+    for note in opened.bundle.notes().iter().filter(|_| !is_json) {
+        streams.note(&args.file, &note_text(info, note));
+    }
     let printed = if let Some(table) = table {
         let is_for_eyes = streams.is_terminal();
         csv::print(&opened.bundle, table, is_for_eyes, limits, &mut streams.out)
     } else if args.form == Some(Form::Literal) {
         literal::print(info, &opened.bundle, limits, &mut streams.out)
-    } else if args.json || args.form == Some(Form::Json) {
+    } else if is_json {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
-        for note in opened.bundle.notes() {
-            streams.note(&args.file, &note_text(info, note));
-        }
         human::print(info, &opened.bundle, limits, &mut streams.out)
     };
     match printed {
