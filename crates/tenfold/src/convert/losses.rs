@@ -234,7 +234,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
-            add(Aspect::Shape, format!("dense values{}", compress(holds)));
+            add(Aspect::Shape, format!("dense values{}", instead(holds)));
         }
         Storage::Sparse {
             address: Address::Labels,
@@ -249,7 +249,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
         {
-            let (cells, hint) = (tensor.stored(), compress(holds));
+            let (cells, hint) = (tensor.stored(), instead(holds));
             add(Aspect::Sparsity, format!("{cells} explicit cells{hint}"));
         }
         Storage::Train { .. } if !has(StorageKind::Train) => {
@@ -262,11 +262,15 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     }
 }
 
-/// How a format of trains is reached.
-fn compress(holds: &Holds) -> &'static str {
-    match holds.kinds.contains(&StorageKind::Train) {
-        true => "; tenfold compress IN OUT.blz --eps 1e-6 makes a train",
-        false => "",
+/// How a format that has other kinds of tensors is reached.
+fn instead(holds: &Holds) -> &'static str {
+    let has = |kind| holds.kinds.contains(&kind);
+    if has(StorageKind::Train) {
+        "; tenfold compress IN OUT.blz --eps 1e-6 makes a train"
+    } else if has(StorageKind::Sparse) {
+        "; --sparse keeps the cells that are not zero"
+    } else {
+        ""
     }
 }
 
