@@ -10,6 +10,7 @@ pub mod primitiv;
 pub mod raw;
 pub mod safetensors;
 pub mod tens;
+pub mod tns;
 pub mod torch;
 pub mod vespa;
 pub mod vespa_feed;
@@ -38,6 +39,7 @@ pub static ALL: &[&dyn Format] = &[
     &gguf::Gguf,
     &torch::Torch,
     &mtx::Mtx,
+    &tns::Tns,
 ];
 
 /// The formats that no file shows itself to be of: only where somebody names one is it meant.
