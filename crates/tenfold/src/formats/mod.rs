@@ -7,6 +7,7 @@ pub mod mtx;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
+pub mod raw;
 pub mod safetensors;
 pub mod tens;
 pub mod tns;
@@ -22,7 +23,8 @@ use crate::bytes::{Source, is_gzip_name};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
-/// Every format there is. Detection, the command line, the documentation and the tests walk it.
+/// Every format that a file can be seen to be of. Detection, the command line, the documentation and
+/// the tests walk it.
 pub static ALL: &[&dyn Format] = &[
     &tens::Tens,
     &ztensor::ZTensor,
@@ -40,12 +42,18 @@ pub static ALL: &[&dyn Format] = &[
     &tns::Tns,
 ];
 
+/// The formats that no file shows itself to be of: only where somebody names one is it meant.
+pub static ONLY_NAMED: &[&dyn Format] = &[&raw::Raw];
+
+/// Every format that has a name: [`ALL`] and [`ONLY_NAMED`].
+pub fn named() -> impl Iterator<Item = &'static dyn Format> {
+    ALL.iter().chain(ONLY_NAMED).copied()
+}
+
 /// The format called `name`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    ALL.iter()
-        .copied()
-        .find(|format| format.info().name == name)
+    named().find(|format| format.info().name == name)
 }
 
 /// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.

@@ -17,6 +17,7 @@ mod layering;
 mod matrix;
 mod meaning;
 mod pages;
+mod raw;
 mod roundtrip;
 mod samples;
 mod shards;
