@@ -10,6 +10,7 @@ mod corpus;
 mod demo;
 mod diff;
 mod edit;
+mod fcidump;
 mod formats;
 mod gguf;
 mod gzip;

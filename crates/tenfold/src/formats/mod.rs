@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod fcidump;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
@@ -38,6 +39,7 @@ pub static ALL: &[&dyn Format] = &[
     &torch::Torch,
     &mtx::Mtx,
     &tns::Tns,
+    &fcidump::Fcidump,
 ];
 
 /// The format called `name`.
