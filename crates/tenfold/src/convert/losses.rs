@@ -116,8 +116,8 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
             continue;
         }
         let fits = match holds.names {
-            Names::One => key.path.is_empty(),
-            Names::Flat => key.path.len() == 1,
+            Names::One => key.path().is_empty(),
+            Names::Flat => key.path().len() == 1,
             Names::Tree => true,
         };
         if !fits {
@@ -138,7 +138,7 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
 fn wrong_key(names: Names, key: &Key) -> &'static str {
     match names {
         Names::One => "the tensor would lose its name",
-        Names::Flat if key.path.is_empty() => "the tensor has no name",
+        Names::Flat if key.path().is_empty() => "the tensor has no name",
         Names::Flat => "a path would become one name",
         Names::Tree => "",
     }
