@@ -11,6 +11,7 @@ mod csv;
 mod demo;
 mod diff;
 mod edit;
+mod fcidump;
 mod formats;
 mod gguf;
 mod gzip;

@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod fcidump;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
@@ -40,6 +41,7 @@ pub static ALL: &[&dyn Format] = &[
     &torch::Torch,
     &mtx::Mtx,
     &tns::Tns,
+    &fcidump::Fcidump,
 ];
 
 /// The formats that no file shows itself to be of: only where somebody names one is it meant.

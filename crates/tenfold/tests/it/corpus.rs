@@ -25,6 +25,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("torch", [206, 122, 0]),
     ("mtx", [41, 81, 1]),
     ("tns", [32, 60, 2]),
+    ("fcidump", [28, 63, 0]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.

@@ -19,7 +19,7 @@ impl Tape<'_> {
         }
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (usize::from(self.byte()) * 256 + usize::from(self.byte())) % bound.max(1)
     }
 
@@ -27,11 +27,11 @@ impl Tape<'_> {
         choices[self.below(choices.len())]
     }
 
-    fn flag(&mut self) -> bool {
+    pub(crate) fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }
 
@@ -43,6 +43,9 @@ impl Tape<'_> {
 
 /// A bundle that `format` holds.
 pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
+    if format.info().name == "fcidump" {
+        return crate::integrals::drawn(tape);
+    }
     let holds = &format.info().holds;
     let mut bundle = Bundle::new();
     let count = if holds.names == Names::One {

@@ -13,6 +13,7 @@ mod docs;
 mod generate;
 mod hash;
 mod honesty;
+mod integrals;
 mod layering;
 mod matrix;
 mod meaning;

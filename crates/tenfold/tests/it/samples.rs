@@ -5,6 +5,8 @@ use tenfold::{
     Storage, Symmetry, Tensor, Value,
 };
 
+use crate::integrals::hydrogen;
+
 /// A bundle that a format holds.
 pub(crate) struct Sample {
     pub(crate) format: &'static str,
@@ -49,6 +51,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("mtx", "sparse and symmetric", Bundle::of(triangle())),
         sample("mtx", "a pattern with comments", pattern()),
         sample("tns", "cells of an order 3 with comments", cells()),
+        sample("fcidump", "integrals with eight-fold symmetry", hydrogen()),
     ]
 }
 

@@ -320,7 +320,14 @@ fn time_grows_with_a_file_and_not_with_its_square() {
     .concat();
     let comments = [numbered(b"#", b"\n").as_slice(), b"1 1 1\n"].concat();
     let backwards: String = (1..=MANY).rev().map(|n| format!("{n} 1 1\n")).collect();
+    let settings = [
+        b"&FCI NORB=1,",
+        numbered(b"X", b"=1,").as_slice(),
+        b"\n&END\n",
+    ]
+    .concat();
     let cases = [
+        ("fcidump", "settings", settings),
         ("tns", "comments", comments),
         ("tns", "entries", backwards.into_bytes()),
         ("vespa-text", "cells", cells),
