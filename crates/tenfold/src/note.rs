@@ -39,6 +39,8 @@ pub enum NoteKind {
     EmptyLabel,
     /// What a conversion carried as text cannot be restored.
     NotRestored,
+    /// Bytes after the last value that are no part of anything.
+    Surplus,
 }
 
 impl NoteKind {
@@ -56,6 +58,7 @@ impl NoteKind {
             NoteKind::OddName => "odd-name",
             NoteKind::EmptyLabel => "empty-label",
             NoteKind::NotRestored => "not-restored",
+            NoteKind::Surplus => "surplus",
         }
     }
 }

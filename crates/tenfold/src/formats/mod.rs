@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+pub mod cc4s;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
@@ -36,6 +37,7 @@ pub static ALL: &[&dyn Format] = &[
     &gguf::Gguf,
     &torch::Torch,
     &mtx::Mtx,
+    &cc4s::Cc4s,
 ];
 
 /// The format called `name`.
@@ -89,6 +91,15 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .filter(|(how_sure, _)| Some(*how_sure) == best)
         .map(|(_, format)| format)
         .collect();
+    if claims.is_empty()
+        && let Some(path) = path
+        && let Some(by) = ALL.iter().find_map(|format| format.described_by(path))
+    {
+        let by = by.display();
+        return Err(Error::invalid(format!(
+            "a part of what {by} describes: open that"
+        )));
+    }
     if claims.is_empty() {
         claims = plain.iter().copied().filter(is_suggested).collect();
     }

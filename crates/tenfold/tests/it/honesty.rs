@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tenfold::{
     Allow, Aspect, Bundle, Bytes, Carries, Cell, Dim, Endian, Error, Format, Key, Limits, Loss,
-    Meta, Mode, Number, Numbers, Order, ReadOptions, Sink, Size, Storage, Symmetry, Tensor, Tier,
+    Meta, Mode, Number, Numbers, Order, ReadOptions, Size, Storage, Symmetry, Tensor, Tier,
     WriteOptions,
 };
 
@@ -233,13 +233,13 @@ pub(crate) fn write(
     target: &dyn Format,
     allow: Allow,
 ) -> Result<(Vec<u8>, Vec<Loss>), Error> {
-    let mut out = Sink::memory();
+    let mut out = crate::files::sink();
     let how = WriteOptions {
         allow,
         ..WriteOptions::default()
     };
     let said = tenfold::write_to(bundle, &mut out, target, &how)?;
-    Ok((out.finish()?.into_memory()?, said))
+    Ok((crate::files::finish(out)?, said))
 }
 
 /// All that is left of a bundle when some aspects do not count.

@@ -7,7 +7,7 @@
 mod field;
 mod lines;
 
-pub(crate) use field::{Field, Fields, write_float};
+pub(crate) use field::{Field, Fields, field_at, write_float};
 pub(crate) use lines::{Line, Lines, cut};
 
 use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
@@ -62,6 +62,11 @@ impl Piece {
             }
         }
         Ok(())
+    }
+
+    /// Where it begins.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
     }
 
     /// Where the line of its cell number `cell` begins, if every line that is not blank is one.
