@@ -109,7 +109,7 @@ impl Sink {
         write: impl FnOnce(&mut Sink) -> Result<()>,
     ) -> Result<()> {
         let Some(companions) = &mut self.beside else {
-            let why = "it takes several files, and this is a place for one: name a file";
+            let why = "several files are written, and this is a place for one: name a file";
             return Err(Error::invalid(why));
         };
         let mut sink = companions.begin(which)?;

@@ -47,17 +47,26 @@ impl Companions for Folder {
             let why = "files that belong together are not compressed: take .gz off the name";
             return Err(Error::invalid(why));
         }
-        let path = which.path(&self.path);
-        let path = path.filter(|path| *path != self.path).ok_or_else(|| {
+        let path = which.path(&self.path).ok_or_else(|| {
             let (Beside::Ending(name) | Beside::Called(name)) = which;
             let path = self.path.display();
             Error::invalid(format!("{name:?} is no name of a file beside {path}"))
         })?;
+        if path == self.path {
+            let path = path.display();
+            let why = format!("{path} is what the file beside it is called: name it otherwise");
+            return Err(Error::invalid(why));
+        }
+        // Opening a pipe would wait for somebody to read from it.
+        let is_odd = path.metadata().is_ok_and(|about| !about.is_file());
         // What others share is compared when it is there.
         let replace = self.replace || matches!(which, Beside::Called(_));
-        let Place::File(place) = Place::find(&path, replace)? else {
-            let why = format!("{} is no regular file", path.display());
-            return Err(Error::invalid(why));
+        let place = match is_odd {
+            false => Place::find(&path, replace)?,
+            true => return Err(no_file(&path)),
+        };
+        let Place::File(place) = place else {
+            return Err(no_file(&path));
         };
         let draft = Draft::create(&place).map_err(|error| error.in_file(&path))?;
         let sink = Sink::file(draft.file.try_clone()?);
@@ -87,6 +96,10 @@ impl Companions for Folder {
         drafts.push((path, draft));
         Ok(())
     }
+}
+
+fn no_file(path: &Path) -> Error {
+    Error::invalid(format!("{} is no regular file", path.display()))
 }
 
 /// Whether two files have the same bytes.

@@ -318,6 +318,12 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         numbered(b"{\"put\":\"", b"\",\"fields\":{\"f\":[1]}}").as_slice(),
     ]
     .concat();
+    let metadata = [
+        b"version: 100\ntype: Tensor\nscalarType: Real64\ndimensions: [{length: 0}]\nunit: 1\n",
+        b"elements: {type: IeeeBinaryFile}\nmetaData:\n".as_slice(),
+        &numbered(b"  k", b": [1]\n"),
+    ]
+    .concat();
     let cases = [
         ("vespa-text", "cells", cells),
         ("vespa-text", "addresses", addresses),
@@ -345,6 +351,7 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         ("primitiv", "parameters", parameters),
         ("primitiv", "configs", configs),
         ("vespa", "blocks", blocks),
+        ("cc4s", "metadata", metadata),
     ];
     for (name, what, bytes) in cases {
         let format = tenfold::by_name(name).unwrap();

@@ -90,11 +90,11 @@ impl Described {
         if let Some(condition) = node.get("nonZeroCondition") {
             described.non_zero(condition)?;
         }
-        for (key, value) in node.pairs().unwrap_or_default() {
+        for (key, _) in node.pairs().unwrap_or_default() {
             let name = key.text().unwrap_or_default();
             if !KEYS.contains(&name) {
                 let text = format!("the key {name:?} has no meaning here");
-                described.note(NoteKind::IgnoredField, text, value.at);
+                described.note(NoteKind::IgnoredField, text, key.at);
             }
         }
         Ok(described)
@@ -116,12 +116,12 @@ impl Described {
             },
         };
         described.unit(node, how)?;
-        for (key, value) in node.pairs().unwrap_or_default() {
-            let name = key.text().unwrap_or_default();
-            if !OLD_KEYS.contains(&name) {
-                described.meta.set(name, value.value());
-            }
-        }
+        let pairs = node.pairs().unwrap_or_default().iter();
+        let more = pairs.filter_map(|(key, value)| {
+            let name = key.text().filter(|name| !OLD_KEYS.contains(name))?;
+            Some((name.to_owned(), value.value()))
+        });
+        described.meta = std::mem::take(&mut described.meta).joined(more.collect());
         Ok(described)
     }
 
@@ -172,7 +172,7 @@ impl Described {
         }
     }
 
-    /// A unit of 1 says nothing that others need to know.
+    /// A unit of 1 says nothing that others need to know, only that it may be written without a point.
     fn unit(&mut self, node: &Node, how: &ReadOptions) -> Result<()> {
         let Some(unit) = node.get("unit") else {
             let text = "there is no unit";
@@ -186,7 +186,8 @@ impl Described {
         };
         let value = unit.value();
         match &value {
-            one if is_one(one) => self.hints.set(meta::UNIT, value),
+            Value::Int(1) => self.hints.set(meta::UNIT, value),
+            one if is_one(one) => {}
             Value::Int(_) | Value::Float { .. } => self.meta.set(meta::UNIT, value),
             _ => return Err(unit.wrong("is no unit, which is a number")),
         }

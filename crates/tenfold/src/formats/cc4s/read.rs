@@ -10,6 +10,7 @@ use crate::bytes::{Bytes, Endian, Source, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
+use crate::meta::Value;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Order, Storage, Tensor};
 use crate::wire::text::with_line;
@@ -20,12 +21,14 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         how,
         bundle: Bundle::new(),
         found: Vec::new(),
+        meta: Vec::new(),
     };
     with_line(source, reader.describe(source))?;
     for (key, described) in std::mem::take(&mut reader.found) {
         let tensor = tensor(source, described, &key, &mut reader)?;
         reader.bundle.push(key, tensor);
     }
+    reader.bundle.meta = reader.meta.into_iter().collect();
     Ok(reader.bundle)
 }
 
@@ -33,6 +36,8 @@ struct Reader<'a> {
     how: &'a ReadOptions,
     bundle: Bundle,
     found: Vec<(Key, Described)>,
+    /// What stands beside the tensors.
+    meta: Vec<(String, Value)>,
 }
 
 impl Reader<'_> {
@@ -98,7 +103,7 @@ impl Reader<'_> {
                         let own = name.text().unwrap_or_default();
                         let names = key.iter().map(String::as_str).chain([own]);
                         let name = names.collect::<Vec<_>>().join("/");
-                        self.bundle.meta.set(name, part.value());
+                        self.meta.push((name, part.value()));
                     }
                 }
                 Ok(())
