@@ -142,7 +142,7 @@ def check_rewritten(folder):
     """Types, units and metadata come back as PyYAML reads them."""
     values, again = numpy.arange(6.0).reshape(2, 3), folder / "again.yaml"
     data = {"halfGrid": 1, "fermiEnergy": -4.448494444346819, "energies": [1e-5, 1e300, -0.5], "a b": {"x": None, "é": "yes"},
-            "text": ["1", "1e3", "~", "", "- a", "#", "\t\n\"'\\"], "truth": True}
+            "text": ["1", "~", "", "- a", "#", "\t\n\"'\\"], "truth": True}
     about = description(values, ["State", "a: b"], True, False, unit=0.1917011272153577) | {"metaData": data}
     path = folder / "meta.yaml"
     path.write_text(yaml.safe_dump(about, allow_unicode=True))

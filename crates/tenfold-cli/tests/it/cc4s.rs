@@ -1,4 +1,5 @@
 //! cc4s' yaml and what lies beside it, from end to end.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::fs;
 use std::path::Path;

@@ -21,6 +21,9 @@ pub struct Sink {
     beside: Option<Box<dyn Companions>>,
 }
 
+/// Files by name.
+type Files = Vec<(String, Vec<u8>)>;
+
 /// Where files go that lie beside the one that is written.
 pub(crate) trait Companions: Send {
     /// Begins a file.
@@ -36,7 +39,7 @@ pub(crate) trait Companions: Send {
     fn end(&mut self, which: Beside, written: Sink) -> Result<()>;
 
     /// The files, if they were collected in memory.
-    fn into_memory(self: Box<Self>) -> Vec<(String, Vec<u8>)> {
+    fn into_memory(self: Box<Self>) -> Files {
         Vec::new()
     }
 }
@@ -45,7 +48,7 @@ pub(crate) trait Companions: Send {
 #[derive(Debug)]
 struct Collected {
     stem: String,
-    files: Vec<(String, Vec<u8>)>,
+    files: Files,
 }
 
 impl Companions for Collected {
@@ -59,7 +62,7 @@ impl Companions for Collected {
         Ok(())
     }
 
-    fn into_memory(self: Box<Self>) -> Vec<(String, Vec<u8>)> {
+    fn into_memory(self: Box<Self>) -> Files {
         self.files
     }
 }
@@ -269,7 +272,7 @@ impl Sink {
     ///
     /// # Errors
     /// [`Error::Invalid`] if they went elsewhere.
-    pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Vec<(String, Vec<u8>)>)> {
+    pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Files)> {
         let beside = self.beside.take();
         let files = beside.map(Companions::into_memory).unwrap_or_default();
         Ok((self.finish()?.into_memory()?, files))

@@ -14,7 +14,7 @@ use tenfold::{
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::{editions, verify};
+use crate::support::{editions, finish, verify};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -239,7 +239,7 @@ pub(crate) fn write(
         ..WriteOptions::default()
     };
     let said = tenfold::write_to(bundle, &mut out, target, &how)?;
-    Ok((crate::files::finish(out)?, said))
+    Ok((finish(out)?, said))
 }
 
 /// All that is left of a bundle when some aspects do not count.

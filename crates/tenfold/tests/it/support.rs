@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tenfold::{Bundle, Error, Format, Mode, Opened, ReadOptions, Result, WriteOptions};
+use tenfold::{Bundle, Error, Format, Mode, Opened, ReadOptions, Result, Sink, WriteOptions};
 
 /// The folder of the whole project.
 pub(crate) fn project() -> PathBuf {
@@ -111,7 +111,13 @@ pub(crate) fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
 pub(crate) fn write_as(format: &dyn Format, bundle: &Bundle) -> Result<Vec<u8>> {
     let mut out = crate::files::sink();
     tenfold::write_to(bundle, &mut out, format, &WriteOptions::default())?;
-    crate::files::finish(out)
+    finish(out)
+}
+
+/// The bytes that went to a sink in memory, those of files beside the first too.
+pub(crate) fn finish(out: Sink) -> Result<Vec<u8>> {
+    let (first, beside) = out.finish_with_files()?;
+    Ok(crate::files::together(first, beside))
 }
 
 /// The byte an error names.

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use tenfold::{Result, Sink, Source};
+use tenfold::{Sink, Source};
 
-/// What such a run begins with; each file follows as its name, its length and its bytes.
+/// What such a run begins with; each file follows as the lengths of its name and its bytes, and both.
 const MAGIC: &[u8] = b"several files\n";
 /// What the first file is called.
 const FIRST: &str = "x.yaml";
@@ -15,13 +15,8 @@ pub(crate) fn sink() -> Sink {
     Sink::memory_called(FIRST)
 }
 
-/// The bytes that went to a [`sink`].
-pub(crate) fn finish(sink: Sink) -> Result<Vec<u8>> {
-    let (first, beside) = sink.finish_with_files()?;
-    Ok(together(first, beside))
-}
-
-fn together(first: Vec<u8>, mut beside: Vec<(String, Vec<u8>)>) -> Vec<u8> {
+/// A file and those beside it as one run of bytes; a file alone is what it is.
+pub(crate) fn together(first: Vec<u8>, mut beside: Vec<(String, Vec<u8>)>) -> Vec<u8> {
     if beside.is_empty() {
         return first;
     }
@@ -29,7 +24,7 @@ fn together(first: Vec<u8>, mut beside: Vec<(String, Vec<u8>)>) -> Vec<u8> {
     beside.insert(0, (FIRST.into(), first));
     let mut all = MAGIC.to_vec();
     for (name, bytes) in beside {
-        all.extend(format!("{name}\n{}\n", bytes.len()).into_bytes());
+        all.extend(format!("{} {}\n{name}", name.len(), bytes.len()).into_bytes());
         all.extend(bytes);
     }
     all
@@ -42,7 +37,11 @@ pub(crate) fn of_disk(path: &Path) -> Vec<u8> {
     let sibling = std::fs::read_to_string(sibling).unwrap();
     let sibling: serde_json::Value = serde_json::from_str(&sibling).unwrap();
     let stem = format!("{}.", path.file_stem().unwrap().to_str().unwrap());
-    let names = sibling["beside"].as_array().into_iter().flatten();
+    let names = sibling
+        .get("beside")
+        .into_iter()
+        .filter_map(|list| list.as_array())
+        .flatten();
     let beside = names.map(|name| {
         let name = name.as_str().unwrap();
         let bytes = std::fs::read(path.with_file_name(name)).unwrap();
@@ -81,8 +80,11 @@ pub(crate) fn source(bytes: Vec<u8>) -> Source {
 }
 
 fn header(bytes: &[u8]) -> Option<(String, usize, &[u8])> {
-    let mut parts = bytes.splitn(3, |byte| *byte == b'\n');
-    let name = String::from_utf8(parts.next()?.to_vec()).ok()?;
-    let len = std::str::from_utf8(parts.next()?).ok()?.parse().ok()?;
-    Some((name, len, parts.next()?))
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let lens = std::str::from_utf8(bytes.get(..end)?).ok()?;
+    let (name_len, len) = lens.split_once(' ')?;
+    let rest = bytes.get(end + 1..)?;
+    let (name, rest) = rest.split_at_checked(name_len.parse().ok()?)?;
+    let name = String::from_utf8(name.to_vec()).ok()?;
+    Some((name, len.parse().ok()?, rest))
 }

@@ -105,7 +105,7 @@ fn numbers(value: &Value) -> Option<Tuple> {
     value.as_list()?.iter().map(number).collect()
 }
 
-fn type_of<'a>(dims: &'a [Dim], place: usize) -> Result<&'a str> {
+fn type_of(dims: &[Dim], place: usize) -> Result<&str> {
     let name = dims.get(place).and_then(|dim| dim.name.as_deref());
     name.ok_or_else(|| {
         fault(format!(

@@ -48,7 +48,10 @@ impl Found {
             return 0;
         };
         match described.is_binary {
-            true => file.len() / wide(described.dtype.width()).max(1),
+            true => {
+                let width = wide(described.dtype.width());
+                file.len().checked_div(width).unwrap_or(0)
+            }
             // A digit each, and a space between.
             false => file.len().saturating_add(1) / 2,
         }

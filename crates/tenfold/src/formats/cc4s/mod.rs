@@ -46,9 +46,9 @@
 //!    missing, the tensor is listed, and reading its values fails.
 //! 5. Text is read as `re`, `(re)` or `(re,im)`, as many in a line as there are, and written one a
 //!    line, the shortest that reads back to the same bits.
-//! 6. Of YAML everything is read but anchors, aliases, tags and second documents. Keys that are not
-//!    known are passed over with a note; other values than maps with tensors in them, where there is
-//!    no tensor, are metadata of the file.
+//! 6. Scalars are those of YAML 1.2, so that `1e3` is a number. Everything is read but anchors,
+//!    aliases, tags and second documents. Keys that are not known are passed over with a note; what
+//!    stands beside tensors in other maps is metadata of the file.
 //! 7. A tuple that `nonZeros` lists twice is refused: its block would be there twice.
 //! 8. Files beside the yaml are written first, then the yaml. A `T.yaml` that is there with the same
 //!    bytes is left as it is.
@@ -98,7 +98,7 @@ mod meta {
 
 static INFO: Info = Info {
     name: NAME,
-    title: "cc4s' yaml with files of elements beside it: quantum chemistry's tensors",
+    title: "tensors of cc4s: a yaml, and files of elements beside it",
     extensions: &["yaml", "yml"],
     magic: b"",
     versions: &["100"],

@@ -16,6 +16,9 @@ use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::text::write_float;
 use crate::wire::yaml::write_pair;
 
+/// How many segments a path may have, so that maps are not nested too deeply for any reader.
+const DEEP: usize = 24;
+
 /// How elements are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
@@ -294,6 +297,9 @@ pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
                 key,
                 "a name of files cannot have / in it; --separator / makes a path of it",
             );
+        }
+        if key.path.len() > DEEP {
+            odd(key, "a path of more segments than readers take");
         }
         let mut before = (0..key.path.len()).filter_map(|len| key.path.get(..len));
         if before.any(|path| paths.contains(path)) {

@@ -7,7 +7,7 @@ use super::scalar;
 use crate::meta::Value;
 
 /// How deep a value may be to be written, well below what a reader allows.
-const DEEP: u32 = 48;
+const DEEP: u32 = 32;
 
 /// Whether a value comes back as it was.
 pub(crate) fn fits(value: &Value) -> bool {
@@ -21,12 +21,17 @@ fn fits_at(value: &Value, depth: u32) -> bool {
             // One kind of NaN has a word.
             !f64::from_bits(*bits).is_nan() || *bits == f64::NAN.to_bits()
         }
-        Value::List(items) => depth < DEEP && items.iter().all(|item| fits_at(item, depth + 1)),
+        Value::List(items) => {
+            depth < DEEP
+                && items
+                    .iter()
+                    .all(|item| fits_at(item, depth.saturating_add(1)))
+        }
         Value::Map(pairs) => {
             let keys: HashSet<String> = pairs.iter().map(|(key, _)| letters(key)).collect();
             let is_scalar = |key: &Value| !matches!(key, Value::List(_) | Value::Map(_));
             let fit = |(key, value): &(Value, Value)| {
-                is_scalar(key) && fits_at(key, DEEP) && fits_at(value, depth + 1)
+                is_scalar(key) && fits_at(key, DEEP) && fits_at(value, depth.saturating_add(1))
             };
             depth < DEEP && keys.len() == pairs.len() && pairs.iter().all(fit)
         }
@@ -55,22 +60,22 @@ fn write_after(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Map(pairs) if !pairs.is_empty() => {
             out.push('\n');
-            write_pairs(pairs, indent + 1, out);
+            write_pairs(pairs, indent.saturating_add(1), out);
         }
         Value::List(items) if !is_flat(items) => {
             out.push('\n');
             for item in items {
-                push_indent(indent + 1, out);
+                push_indent(indent.saturating_add(1), out);
                 out.push('-');
                 match item {
                     // The first pair stands on the line of the dash.
                     Value::Map(pairs) if !pairs.is_empty() => {
                         let mut inner = String::new();
-                        write_pairs(pairs, indent + 2, &mut inner);
+                        write_pairs(pairs, indent.saturating_add(2), &mut inner);
                         out.push(' ');
                         out.push_str(inner.trim_start_matches(' '));
                     }
-                    item => write_after(item, indent + 1, out),
+                    item => write_after(item, indent.saturating_add(1), out),
                 }
             }
         }
