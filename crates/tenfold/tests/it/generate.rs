@@ -108,8 +108,10 @@ pub(crate) fn decorate(bundle: &Bundle, tape: &mut Tape) -> Bundle {
         let mut key = key.clone();
         let mut tensor = tensor.clone();
         if is_tree {
-            key.path.push(format!("{}{number}", tape.text()));
-            key.path.insert(0, tape.text());
+            let mut path = key.path().to_vec();
+            path.push(format!("{}{number}", tape.text()));
+            path.insert(0, tape.text());
+            key = Key::tree(path).with_state(key.state);
         }
         if tape.flag() {
             let name = tape.pick(&["tenfold", "name", "shape", "about"]);
@@ -375,11 +377,11 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
 }
 
 fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
-    // The labels of a feed are the ids of its documents, of which there is one.
+    // Some labels of a feed are the ids of its documents, of which there is one.
     let is_feed = format.info().name == "vespa-feed";
-    let mapped = if is_feed { 1 } else { 1 + tape.below(2) };
+    let mapped = 1 + tape.below(2);
     for number in 0..mapped {
-        let name = match is_feed {
+        let name = match is_feed && number == 0 {
             true => "id".into(),
             false => format!("m{number}"),
         };

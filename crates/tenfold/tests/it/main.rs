@@ -19,6 +19,7 @@ mod layering;
 mod matrix;
 mod meaning;
 mod pages;
+mod raw;
 mod roundtrip;
 mod samples;
 mod shards;

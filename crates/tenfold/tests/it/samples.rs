@@ -29,6 +29,11 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("vespa", "dense, named", Bundle::of(field())),
         sample("vespa-text", "blocks by two labels", Bundle::of(labelled())),
         sample("vespa-feed", "documents", Bundle::of(documents())),
+        sample(
+            "vespa-feed",
+            "with labels",
+            Bundle::of(labelled_documents()),
+        ),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
         sample("npz", "several arrays", arrays()),
@@ -43,6 +48,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         ),
         sample("mtx", "sparse and symmetric", Bundle::of(triangle())),
         sample("mtx", "a pattern with comments", pattern()),
+        sample("tns", "cells of an order 3 with comments", cells()),
         sample("cc4s", "a set with units", vertices()),
         sample("cc4s", "blocks", of_corpus("cc4s/good/spins.yaml")),
     ]
@@ -110,6 +116,19 @@ fn triangle() -> Tensor {
 fn pattern() -> Bundle {
     let mut bundle = Bundle::of(matrix(vec![], &[1, 5], &[true, true]));
     bundle.meta.set("mtx:comments", " a graph");
+    bundle
+}
+
+fn cells() -> Bundle {
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Linear(Numbers::from_vec(&[3_u64, 17, 40])),
+        values: Numbers::from_vec(&[0.1_f64, -0.0, 5e-324]),
+    };
+    let dtype = DType::real(Number::F64);
+    let tensor = Tensor::new(indexed(&[3, 4, 5]), dtype, vec![], storage).unwrap();
+    let mut bundle = Bundle::of(tensor);
+    bundle.meta.set("tns:comments", " who, where, what");
     bundle
 }
 
@@ -212,6 +231,30 @@ fn documents() -> Tensor {
         },
     };
     let dims = vec![Dim::mapped("id"), Dim::indexed(2).named("x")];
+    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn labelled_documents() -> Tensor {
+    let mut records = RecordsBuilder::new(2, 8);
+    for (labels, first) in [
+        (["warm", "hat"], 1.0_f32),
+        (["red", "hat"], -0.0),
+        (["red", "shoe"], 2.5),
+    ] {
+        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(&labels, &cells).unwrap();
+    }
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: Number::F32,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    };
+    let mapped = ["category", "id"].map(Dim::mapped).into_iter();
+    let dims = mapped.chain([Dim::indexed(2).named("x")]).collect();
     Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
 }
 

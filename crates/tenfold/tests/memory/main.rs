@@ -13,6 +13,7 @@ mod checkpoint;
 mod files;
 mod hostile;
 mod streaming;
+mod text;
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::number::{Arity, Number, Numbers};
-use crate::wire::text::{Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
+use crate::wire::text::{Body, Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
 
 /// What dry runs leave in place of elements.
 const DRY_RUN: &[u8] = b"# dry-run";
@@ -102,7 +102,7 @@ fn check_dry_run(file: &Source) -> Result<()> {
 fn surplus(name: &str, at: u64, end: u64) -> Note {
     let more = end.saturating_sub(at);
     let text = format!("{name}: {more} bytes after the last element are passed over");
-    Note::new(NoteKind::Surplus, text)
+    Note::new(NoteKind::UnreadBytes, text)
 }
 
 fn binary(
@@ -144,7 +144,7 @@ fn text(
     let (arity, width) = (described.dtype.arity, wide(described.dtype.width()));
     let wanted = len.checked_div(width).unwrap_or(0);
     let mut table = Table::within(limits);
-    let mut surplus_at = None;
+    let mut is_over = false;
     let parse = |line: &Line, cells: &mut Cells| {
         parse_elements(line, arity, cells);
         Ok(())
@@ -161,27 +161,31 @@ fn text(
             piece.cells.count = room;
             let keep = usize::try_from(room.saturating_mul(width)).unwrap_or(usize::MAX);
             piece.cells.values.truncate(keep);
-            surplus_at.get_or_insert(piece.at());
+            is_over = true;
         }
         table.add(&piece.cells, limits)?;
         match fault {
             // Whatever comes after the last element is nobody's.
             Some(_) if table.count() >= wanted => {
-                surplus_at.get_or_insert(piece.at());
+                is_over = true;
                 Ok(())
             }
             Some(at) => Err(fault_at(file, at, arity)),
             None => Ok(()),
         }
     };
-    with_line(file, parse_lines(file, 0, parse, take))?;
+    let body = Body {
+        from: 0,
+        comment: None,
+    };
+    with_line(file, parse_lines(file, body, parse, take))?;
     if table.count() < wanted {
         let why = format!("{} elements, {wanted} are needed", table.count());
         return Err(Error::malformed(file.len(), why));
     }
-    if surplus_at.is_some() {
+    if is_over {
         let text = format!("{name}: what comes after the last element is passed over");
-        notes.push(Note::new(NoteKind::Surplus, text));
+        notes.push(Note::new(NoteKind::UnreadBytes, text));
     }
     Ok(table.finish()?.1)
 }

@@ -87,7 +87,7 @@ impl<'a> Tree<'a> {
     fn of(bundle: &'a Bundle) -> Tree<'a> {
         let mut tree = Tree::Inner(Parts::default());
         for (key, tensor) in bundle.entries() {
-            tree.add(&key.path, tensor);
+            tree.add(key.path(), tensor);
         }
         tree
     }
@@ -289,23 +289,27 @@ pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
     let mut odd = |key: &Key, detail: &str| {
         losses.push(Loss::impossible(key, Aspect::Keys, detail));
     };
-    let paths: HashSet<&[String]> = bundle.entries().iter().map(|(key, _)| &*key.path).collect();
+    let paths: HashSet<&[String]> = bundle.entries().iter().map(|(key, _)| key.path()).collect();
     let mut files = HashSet::new();
     for (key, _) in bundle.entries() {
-        if key.path.iter().any(|name| name.contains(['/', '\\', '\0'])) {
+        if key
+            .path()
+            .iter()
+            .any(|name| name.contains(['/', '\\', '\0']))
+        {
             odd(
                 key,
                 "a name of files cannot have / in it; --separator / makes a path of it",
             );
         }
-        if key.path.len() > DEEP {
+        if key.path().len() > DEEP {
             odd(key, "a path of more segments than readers take");
         }
-        let mut before = (0..key.path.len()).filter_map(|len| key.path.get(..len));
+        let mut before = (0..key.path().len()).filter_map(|len| key.path().get(..len));
         if before.any(|path| paths.contains(path)) {
             odd(key, "the path leads through another tensor");
         }
-        if !files.insert(key.path.join(".")) {
+        if !files.insert(key.path().join(".")) {
             odd(key, "its file would be that of another tensor");
         }
     }
