@@ -2,6 +2,7 @@
 
 mod address;
 mod carried;
+mod cc4s;
 mod compress;
 mod compress_many;
 mod convert;

@@ -3,6 +3,7 @@
 
 pub mod blz;
 pub mod fcidump;
+pub mod cc4s;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
@@ -42,6 +43,7 @@ pub static ALL: &[&dyn Format] = &[
     &mtx::Mtx,
     &tns::Tns,
     &fcidump::Fcidump,
+    &cc4s::Cc4s,
 ];
 
 /// The formats that no file shows itself to be of: only where somebody names one is it meant.
@@ -101,6 +103,15 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .filter(|(how_sure, _)| Some(*how_sure) == best)
         .map(|(_, format)| format)
         .collect();
+    if claims.is_empty()
+        && let Some(path) = path
+        && let Some(by) = ALL.iter().find_map(|format| format.described_by(path))
+    {
+        let by = by.display();
+        return Err(Error::invalid(format!(
+            "a part of what {by} describes: open that"
+        )));
+    }
     if claims.is_empty() {
         claims = plain.iter().copied().filter(is_suggested).collect();
     }

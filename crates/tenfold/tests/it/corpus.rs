@@ -26,6 +26,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("mtx", [41, 81, 1]),
     ("tns", [32, 60, 2]),
     ("fcidump", [28, 63, 0]),
+    ("cc4s", [39, 95, 0]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.
@@ -45,7 +46,7 @@ fn for_each(folder: &str, place: usize, check: &Check) {
         };
         assert_eq!(found.len(), counts[place], "files in {}", path.display());
         for file in found {
-            let bytes = std::fs::read(&file).unwrap();
+            let bytes = crate::files::of_disk(&file);
             if let Err(fault) = check(format, &bytes, &sibling(&file)) {
                 faults.push(format!("{}: {fault}", shown(&file)));
             }

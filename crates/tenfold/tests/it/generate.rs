@@ -230,6 +230,14 @@ fn name(dims: &mut [Dim], names: DimNames, tape: &mut Tape) {
                 dim.name = Some(letter.into());
             }
         }
+        DimNames::Any if tape.flag() => {
+            // Several may have one name, and some none.
+            for dim in dims.iter_mut() {
+                if tape.flag() {
+                    dim.name = Some(format!("State {}", tape.below(3)));
+                }
+            }
+        }
         DimNames::Required => {
             for (dim, letter) in dims.iter_mut().zip('k'..) {
                 dim.name = Some(format!("{letter}{}", tape.below(100)));

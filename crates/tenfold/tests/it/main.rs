@@ -10,6 +10,8 @@
 mod carried;
 mod corpus;
 mod docs;
+#[path = "../shared/files.rs"]
+mod files;
 mod generate;
 mod hash;
 mod honesty;

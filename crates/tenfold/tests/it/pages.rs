@@ -138,6 +138,7 @@ fn names(names: DimNames) -> &'static str {
         DimNames::Batch => "`batch`, for the last",
         DimNames::Letter => "one byte each",
         DimNames::Required => "any, and each has one",
+        DimNames::Any => "any",
     }
 }
 

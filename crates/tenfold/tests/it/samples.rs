@@ -52,6 +52,8 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("mtx", "a pattern with comments", pattern()),
         sample("tns", "cells of an order 3 with comments", cells()),
         sample("fcidump", "integrals with eight-fold symmetry", hydrogen()),
+        sample("cc4s", "a set with units", vertices()),
+        sample("cc4s", "blocks", of_corpus("cc4s/good/spins.yaml")),
     ]
 }
 
@@ -130,6 +132,28 @@ fn cells() -> Bundle {
     let tensor = Tensor::new(indexed(&[3, 4, 5]), dtype, vec![], storage).unwrap();
     let mut bundle = Bundle::of(tensor);
     bundle.meta.set("tns:comments", " who, where, what");
+    bundle
+}
+
+fn vertices() -> Bundle {
+    let dims = |size: u64| {
+        let names = [("AuxiliaryField", size), ("State", 2)];
+        names.map(|(name, size)| Dim::indexed(size).named(name))
+    };
+    let mut bundle = Bundle::new();
+    let mut first = dense(dims(1).to_vec(), Order::Column, &[0.1_f64, -2.0]);
+    let unit = 0.5_f64.to_bits();
+    first.meta.set(
+        "cc4s:unit",
+        Value::Float {
+            bits: unit,
+            width: 64,
+        },
+    );
+    first.meta.set("halfGrid", 1_u64);
+    bundle.push(Key::flat("hh"), first);
+    let second = dense(dims(2).to_vec(), Order::Column, &[1.0_f64, 2.0, 3.0, 4.0]);
+    bundle.push(Key::tree(vec!["p".into(), "h".into()]), second);
     bundle
 }
 

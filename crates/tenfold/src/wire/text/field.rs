@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bytes::wide;
+use crate::bytes::{Source, narrow, wide};
 use crate::error::{Error, Result};
 
 /// The fields of a line that are left.
@@ -98,6 +98,15 @@ impl<'a> Iterator for Fields<'a> {
         self.text = rest;
         Some(Field { at, text })
     }
+}
+
+/// The field that begins at a byte of a source, held in `buffer`; of a long one the beginning.
+pub(crate) fn field_at<'a>(source: &Source, at: u64, buffer: &'a mut Vec<u8>) -> Result<Field<'a>> {
+    const LONG: u64 = 4096;
+    let len = source.len().saturating_sub(at).min(LONG);
+    buffer.resize(narrow(len)?, 0);
+    source.read_at(at, buffer)?;
+    Fields::new(at, buffer).need("a field")
 }
 
 fn is_space(byte: u8) -> bool {
