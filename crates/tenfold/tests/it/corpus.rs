@@ -25,7 +25,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("torch", [202, 122, 0]),
     ("mtx", [41, 81, 1]),
     ("tns", [32, 60, 2]),
-    ("fcidump", [28, 63, 0]),
+    ("fcidump", [29, 63, 0]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.
