@@ -8,6 +8,7 @@ pub mod mtx;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
+pub mod raw;
 pub mod safetensors;
 pub mod tens;
 pub mod tns;
@@ -23,7 +24,8 @@ use crate::bytes::{Source, is_gzip_name};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
-/// Every format there is. Detection, the command line, the documentation and the tests walk it.
+/// Every format that a file can be seen to be of. Detection, the command line, the documentation and
+/// the tests walk it.
 pub static ALL: &[&dyn Format] = &[
     &tens::Tens,
     &ztensor::ZTensor,
@@ -42,12 +44,18 @@ pub static ALL: &[&dyn Format] = &[
     &fcidump::Fcidump,
 ];
 
+/// The formats that no file shows itself to be of: only where somebody names one is it meant.
+pub static ONLY_NAMED: &[&dyn Format] = &[&raw::Raw];
+
+/// Every format that has a name: [`ALL`] and [`ONLY_NAMED`].
+pub fn named() -> impl Iterator<Item = &'static dyn Format> {
+    ALL.iter().chain(ONLY_NAMED).copied()
+}
+
 /// The format called `name`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    ALL.iter()
-        .copied()
-        .find(|format| format.info().name == name)
+    named().find(|format| format.info().name == name)
 }
 
 /// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.

@@ -372,11 +372,11 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
 }
 
 fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
-    // The labels of a feed are the ids of its documents, of which there is one.
+    // Some labels of a feed are the ids of its documents, of which there is one.
     let is_feed = format.info().name == "vespa-feed";
-    let mapped = if is_feed { 1 } else { 1 + tape.below(2) };
+    let mapped = 1 + tape.below(2);
     for number in 0..mapped {
-        let name = match is_feed {
+        let name = match is_feed && number == 0 {
             true => "id".into(),
             false => format!("m{number}"),
         };

@@ -18,6 +18,7 @@ mod layering;
 mod matrix;
 mod meaning;
 mod pages;
+mod raw;
 mod roundtrip;
 mod samples;
 mod shards;

@@ -31,6 +31,11 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("vespa", "dense, named", Bundle::of(field())),
         sample("vespa-text", "blocks by two labels", Bundle::of(labelled())),
         sample("vespa-feed", "documents", Bundle::of(documents())),
+        sample(
+            "vespa-feed",
+            "with labels",
+            Bundle::of(labelled_documents()),
+        ),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
         sample("npz", "several arrays", arrays()),
@@ -205,6 +210,30 @@ fn documents() -> Tensor {
         },
     };
     let dims = vec![Dim::mapped("id"), Dim::indexed(2).named("x")];
+    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn labelled_documents() -> Tensor {
+    let mut records = RecordsBuilder::new(2, 8);
+    for (labels, first) in [
+        (["warm", "hat"], 1.0_f32),
+        (["red", "hat"], -0.0),
+        (["red", "shoe"], 2.5),
+    ] {
+        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(&labels, &cells).unwrap();
+    }
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: Number::F32,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    };
+    let mapped = ["category", "id"].map(Dim::mapped).into_iter();
+    let dims = mapped.chain([Dim::indexed(2).named("x")]).collect();
     Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
 }
 
