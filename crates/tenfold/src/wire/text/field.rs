@@ -276,7 +276,7 @@ mod tests {
             Ok((texts.join(" "), pair[1].at))
         };
         assert_eq!(parts("(1,2) 7").unwrap(), ("1 2".into(), 3));
-        assert_eq!(parts(" ( 1 ,\t2 )7").unwrap(), ("1 2".into(), 6));
+        assert_eq!(parts(" ( 1 ,\t2 )7").unwrap(), ("1 2".into(), 7));
         let (text, at) = parts("(nan(0x1),-nan(0x2)) 7").unwrap();
         assert_eq!((text.as_str(), at), ("nan(0x1) -nan(0x2)", 10));
         for text in ["", "1 2", "(1 2)", "(1,2", "(1,)", "(,2)", "(1 2,3)"] {
