@@ -1,0 +1,109 @@
+"""Which element type of a file is which of NumPy's.
+
+=====================  =====================================================================
+in the file            in NumPy
+=====================  =====================================================================
+`bool`, `u8` … `f64`   the type of the same name
+`c64`, `c128`          `complex64`, `complex128`
+`bf16`                 `ml_dtypes.bfloat16`, if that package is installed
+`u128`, `i128`         `uint128`, `int128` of this module: two words, the lower one first
+`f128`                 `float128` of this module: the bits of an IEEE binary128, as two words
+quaternions and such   the type of a part, with one more axis, the last, for the parts
+=====================  =====================================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import InvalidRequest, MissingPackage
+
+uint128 = np.dtype([("low", "<u8"), ("high", "<u8")])
+"""An unsigned number of 128 bits, as two words."""
+int128 = np.dtype([("low", "<u8"), ("high", "<i8")])
+"""A signed number of 128 bits, as two words; the upper one has the sign."""
+float128 = np.dtype([("low_bits", "<u8"), ("high_bits", "<u8")])
+"""The bits of an IEEE binary128, as two words."""
+
+_PLAIN: dict[str, np.dtype] = {
+    "bool": np.dtype("?"),
+    "u8": np.dtype("u1"),
+    "u16": np.dtype("<u2"),
+    "u32": np.dtype("<u4"),
+    "u64": np.dtype("<u8"),
+    "u128": uint128,
+    "i8": np.dtype("i1"),
+    "i16": np.dtype("<i2"),
+    "i32": np.dtype("<i4"),
+    "i64": np.dtype("<i8"),
+    "i128": int128,
+    "f16": np.dtype("<f2"),
+    "f32": np.dtype("<f4"),
+    "f64": np.dtype("<f8"),
+    "f128": float128,
+    "c64": np.dtype("<c8"),
+    "c128": np.dtype("<c16"),
+}
+
+_PARTS = {"complex": 2, "quaternion": 4, "octonion": 8}
+
+
+def _bfloat16() -> np.dtype:
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        why = (
+            "bf16 needs the package ml_dtypes (pip install ml_dtypes); "
+            'or take another type: numpy(dtype="f32")'
+        )
+        raise MissingPackage(why) from error
+    dtype: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    return dtype
+
+
+def numpy_type(name: str) -> tuple[np.dtype, int]:
+    """NumPy's type for an element type, and how many parts its last axis has; 0 if it has none."""
+    known = _PLAIN.get(name)
+    if known is not None:
+        return known, 0
+    if name == "bf16":
+        return _bfloat16(), 0
+    if name == "c256":
+        return float128, 2
+    arity, _, rest = name.partition("<")
+    if arity in _PARTS and rest.endswith(">"):
+        part, _ = numpy_type(rest[:-1])
+        return part, _PARTS[arity]
+    raise InvalidRequest(f"NumPy has nothing for {name}")
+
+
+# What is looked up for every array that is saved.
+_NAMES: dict[np.dtype, str] = {dtype: name for name, dtype in _PLAIN.items()}
+_NAMES.update(
+    {
+        dtype.newbyteorder(">"): ">" + name
+        for name, dtype in _PLAIN.items()
+        if dtype.fields is None and dtype.itemsize > 1
+    }
+)
+
+
+def name_of(dtype: np.dtype) -> str:
+    """The element type for one of NumPy's, with `>` before it if the larger end comes first."""
+    name = _NAMES.get(dtype)
+    if name is None:
+        if dtype.name != "bfloat16":
+            raise InvalidRequest(f"no number type is like NumPy's {dtype}")
+        name = _NAMES[dtype] = "bf16"
+    return name
+
+
+def word_of(dtype: npt.DTypeLike) -> str:
+    """The word for an element type that is said in either way: `f32`, `np.float32`, `"<f4"`."""
+    if isinstance(dtype, str):
+        if dtype in _PLAIN or dtype == "bf16" or "<" in dtype[1:]:
+            return dtype
+        if dtype == "bfloat16":
+            return "bf16"
+    return name_of(np.dtype(dtype)).removeprefix(">")
