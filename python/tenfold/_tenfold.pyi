@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ._errors import Loss
 
 VERSION: str
+__all__: list[str]
 
 _Path = str | os.PathLike[str]
 _Callback = Callable[[int, int], object] | None
@@ -18,9 +19,11 @@ _Note = tuple[str, str | None, int | None, str]
 _Saved = tuple[str, int, list[Loss]]
 _Names = list[str | None] | None
 
+@final
 class Memory:
     def __len__(self) -> int: ...
 
+@final
 class TensorCore:
     @property
     def shape(self) -> tuple[int | None, ...]: ...
@@ -51,6 +54,7 @@ class TensorCore:
     def blocks(self) -> tuple[list[list[str]], _Array]: ...
     def cores(self) -> list[_Array]: ...
 
+@final
 class FileCore:
     @staticmethod
     def open(path: _Path, how: dict[str, Any]) -> FileCore: ...
@@ -74,6 +78,7 @@ class FileCore:
     def array(self, place: int) -> _Array: ...
     def arrays(self) -> dict[str, Any]: ...
 
+@final
 class TrainCore:
     @staticmethod
     def of_tensor(tensor: TensorCore) -> TrainCore: ...
@@ -96,10 +101,12 @@ class TrainCore:
     def multiply(self, other: TrainCore) -> TrainCore: ...
     def scale(self, re: float, im: float) -> TrainCore: ...
 
+@final
 class Put: ...
 
+@final
 class Shelf:
-    def __init__(self, folder: _Path) -> None: ...
+    def __new__(cls, folder: _Path) -> Shelf: ...
     @property
     def at(self) -> int: ...
     def append(self, array: Any) -> None: ...

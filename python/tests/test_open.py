@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io as streams
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tenfold
-from conftest import CORPUS, PLAIN, cells
+from conftest import PLAIN, cells
 
 
 @pytest.mark.parametrize("dtype", PLAIN)
@@ -143,33 +142,6 @@ def test_handles_are_pickled_by_path(tmp_path):
     assert list(pickle.loads(pickle.dumps(file))) == ["x"]
     with pytest.raises(TypeError, match="on disk"):
         pickle.dumps(tenfold.open(tenfold.dumps(np.ones(1), format="npy")).only)
-
-
-def good_files() -> list[Path]:
-    return sorted(path for path in CORPUS.glob("*/good/*") if path.suffix != ".txt" and path.is_file())
-
-
-def opened(path: Path) -> tenfold.File | None:
-    """A file of the corpus; none if it leaves its type, or which field is meant, to its reader."""
-    for format in (None, path.parent.parent.name.replace("_", "-")):
-        try:
-            return tenfold.open(path, format=format, lenient=True)
-        except tenfold.UnrecognisedFile:
-            # Only the name of its folder says what it is.
-            continue
-        except tenfold.InvalidRequest as error:
-            assert "options=" in str(error)
-    return None
-
-
-def test_every_good_file_of_the_corpus_opens():
-    seen = 0
-    for path in good_files():
-        for tensor in (opened(path) or {}).values():
-            assert repr(tensor).startswith("<Tensor")
-            tensor.dims, tensor.nbytes, tensor.storage, tensor.symmetries, tensor.attrs  # noqa: B018
-            seen += 1
-    assert seen > 300
 
 
 def test_a_hundred_thousand_names_stay_quick(tmp_path):

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tenfold::{
-    Closeness, DiffOptions, Error, PERCENTS, Samples, SparseAs, Tensor, Verdict, file_hash,
-    tensor_hashes,
+    Closeness, DiffOptions, Error, Mode, NoteKind, PERCENTS, Samples, SparseAs, Tensor, Verdict,
+    file_hash, tensor_hashes,
 };
 
 use crate::errors;
@@ -162,7 +162,8 @@ pub(crate) fn hashes(
     Ok((file_hash(&named).to_string(), each))
 }
 
-/// Reads and checks every value of a file; gives what a lenient reader forgives.
+/// Reads and checks every value of a file; gives remarks. What only a lenient reader forgives is a
+/// fault to a strict one.
 #[pyfunction]
 pub(crate) fn verify(
     py: Python<'_>,
@@ -176,6 +177,16 @@ pub(crate) fn verify(
     let work = || bundle.check(&home.limits);
     let notes = watched(py, len, &[&home.progress], progress, work)?
         .map_err(|error| errors::of(py, error.of(info.name)))?;
+    let fault = { notes.iter() }.find(|note| note.kind == NoteKind::Lenient);
+    if let (Some(note), Mode::Strict) = (fault, file.mode()) {
+        let (_, name, at, text) = note_fields(info, note);
+        let why = match name.filter(|name| !name.is_empty()) {
+            Some(name) => format!("{name}: {text}"),
+            None => text,
+        };
+        let format = Some(info.name);
+        return Err(errors::of(py, Error::Malformed { format, at, why }));
+    }
     let all = bundle.notes().iter().chain(&notes);
     Ok(all.map(|note| note_fields(info, note)).collect())
 }

@@ -21,6 +21,7 @@ use crate::{errors, values};
 pub(crate) struct FileCore {
     bundle: Arc<Bundle>,
     format: &'static dyn Format,
+    mode: Mode,
     home: Arc<Home>,
 }
 
@@ -117,10 +118,11 @@ impl FileCore {
             None => tenfold::detect(&content, path.as_deref())?,
         };
         let opened = tenfold::read(&content, format, &options)?;
-        let home = Home::new(plain, path, io, options.limits, progress);
+        let home = Home::new(plain, path, io, options.limits.clone(), progress);
         Ok(FileCore {
             bundle: Arc::new(opened.bundle),
             format,
+            mode: options.mode,
             home: Arc::new(home),
         })
     }
@@ -131,6 +133,10 @@ impl FileCore {
 
     pub(crate) fn home(&self) -> &Arc<Home> {
         &self.home
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(crate) fn info(&self) -> &'static Info {
