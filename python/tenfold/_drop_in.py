@@ -39,15 +39,7 @@ class Slice:
     def __getitem__(self, index: Any) -> Any:
         if not self._is_torch:
             return self._tensor[index]
-        import numpy as np
-        import torch as pytorch
-
-        if self._tensor.element == "bf16":
-            # As the whole numbers with the same bits, which NumPy can cut without other packages.
-            part = pytorch.from_numpy(np.array(self._tensor._bits(np.dtype("<i2"))[index]))
-            part = part.view(pytorch.bfloat16)
-        else:
-            part = pytorch.from_numpy(np.array(self._tensor[index]))
+        part = self._tensor._torch_part(index)
         return part if self._device is None else part.to(self._device)
 
 

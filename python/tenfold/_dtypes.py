@@ -5,7 +5,7 @@ in the file            in NumPy
 =====================  =====================================================================
 `bool`, `u8` … `f64`   the type of the same name
 `c64`, `c128`          `complex64`, `complex128`
-`bf16`                 `ml_dtypes.bfloat16`, if that package is installed
+`bf16`, `F8_E4M3` …    those of the package `ml_dtypes`, if it is installed
 `u128`, `i128`         `uint128`, `int128` of this module: two words, the lower one first
 `f128`                 `float128` of this module: the bits of an IEEE binary128, as two words
 quaternions and such   the type of a part, with one more axis, the last, for the parts
@@ -49,16 +49,24 @@ _PLAIN: dict[str, np.dtype] = {
 _PARTS = {"complex": 2, "quaternion": 4, "octonion": 8}
 
 
-def _bfloat16() -> np.dtype:
+SMALL = {
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+"""Floats of one byte, which files keep as they are, and what `ml_dtypes` and PyTorch call them."""
+
+
+def _of_ml_dtypes(element: str, name: str) -> np.dtype:
     try:
         import ml_dtypes
     except ImportError as error:
-        why = (
-            "bf16 needs the package ml_dtypes (pip install ml_dtypes); "
-            'or take another type: numpy(dtype="f32")'
-        )
+        advice = '; or take another type: numpy(dtype="f32")' if element == "bf16" else ""
+        why = f"{element} needs the package ml_dtypes (pip install ml_dtypes){advice}"
         raise MissingPackage(why) from error
-    dtype: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    dtype: np.dtype = np.dtype(getattr(ml_dtypes, name))
     return dtype
 
 
@@ -68,7 +76,9 @@ def numpy_type(name: str) -> tuple[np.dtype, int]:
     if known is not None:
         return known, 0
     if name == "bf16":
-        return _bfloat16(), 0
+        return _of_ml_dtypes(name, "bfloat16"), 0
+    if name in SMALL:
+        return _of_ml_dtypes(name, SMALL[name]), 0
     if name == "c256":
         return float128, 2
     arity, _, rest = name.partition("<")
@@ -89,21 +99,25 @@ _NAMES.update(
 )
 
 
+_NAMES_OF_ML_DTYPES = {"bfloat16": "bf16", **{name: element for element, name in SMALL.items()}}
+
+
 def name_of(dtype: np.dtype) -> str:
     """The element type for one of NumPy's, with `>` before it if the larger end comes first."""
     name = _NAMES.get(dtype)
     if name is None:
-        if dtype.name != "bfloat16":
+        name = _NAMES_OF_ML_DTYPES.get(dtype.name)
+        if name is None:
             raise InvalidRequest(f"no number type is like NumPy's {dtype}")
-        name = _NAMES[dtype] = "bf16"
+        _NAMES[dtype] = name
     return name
 
 
 def word_of(dtype: npt.DTypeLike) -> str:
     """The word for an element type that is said in either way: `f32`, `np.float32`, `"<f4"`."""
     if isinstance(dtype, str):
-        if dtype in _PLAIN or dtype == "bf16" or "<" in dtype[1:]:
+        if dtype in _PLAIN or dtype == "bf16" or dtype in SMALL or "<" in dtype[1:]:
             return dtype
-        if dtype == "bfloat16":
-            return "bf16"
+        if dtype in _NAMES_OF_ML_DTYPES:
+            return _NAMES_OF_ML_DTYPES[dtype]
     return name_of(np.dtype(dtype)).removeprefix(">")

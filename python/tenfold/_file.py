@@ -107,7 +107,9 @@ class File(Mapping[str, Tensor]):
 
     def array(self, key: str) -> npt.NDArray[Any]:
         """All values of one tensor: `f[key].numpy()`, a little quicker."""
-        return self._open().array(self._place(key))
+        core = self._open()
+        found = core.array(self._place(key))
+        return self[key].numpy() if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places())

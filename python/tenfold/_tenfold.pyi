@@ -10,7 +10,33 @@ import numpy.typing as npt
 from ._errors import Loss
 
 VERSION: str
-__all__: list[str]
+__all__ = [
+    "FileCore",
+    "Memory",
+    "Put",
+    "Shelf",
+    "TensorCore",
+    "TrainCore",
+    "VERSION",
+    "compare",
+    "compress",
+    "convert",
+    "default_limits",
+    "dense",
+    "formats",
+    "hashes",
+    "labelled",
+    "main",
+    "opaque",
+    "pair",
+    "save",
+    "save_bytes",
+    "sparse",
+    "stats",
+    "symmetric",
+    "train",
+    "verify",
+]
 
 _Path = str | os.PathLike[str]
 _Callback = Callable[[int, int], object] | None
@@ -46,7 +72,7 @@ class TensorCore:
     @property
     def ranks(self) -> list[int] | None: ...
     def numpy(self, order: str = "K", copy: bool = False) -> _Array: ...
-    def bits(self) -> npt.NDArray[np.uint16]: ...
+    def spelled(self) -> TensorCore: ...
     def as_view(self) -> _Array | None: ...
     def cast(self, number: str) -> TensorCore: ...
     def read_box(self, slices: list[tuple[int, int, int]]) -> _Array: ...
@@ -75,7 +101,7 @@ class FileCore:
     def index(self) -> dict[str, int]: ...
     def place(self, name: str) -> int | None: ...
     def tensor(self, place: int) -> TensorCore: ...
-    def array(self, place: int) -> _Array: ...
+    def array(self, place: int) -> _Array | None: ...
     def arrays(self) -> dict[str, Any]: ...
 
 @final
@@ -122,6 +148,7 @@ def dense(
     names: _Names = None,
     attrs: dict[str, Any] | None = None,
 ) -> TensorCore: ...
+def opaque(array: Any, layout: str, shape: Sequence[int]) -> TensorCore: ...
 def sparse(
     coordinates: list[Any],
     values: Any,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _index, _tenfold
-from ._dtypes import numpy_type, word_of
+from ._dtypes import SMALL, numpy_type, word_of
 from ._errors import InvalidRequest, MissingPackage
 from ._values import Labelled, Symmetric, Symmetry
 
@@ -158,6 +158,9 @@ class Tensor:
         `copy=True` never gives a view. `order` is `C`, `F`, or `K` for what the file has. `dtype`
         casts, exactly or to the nearest; quantised tensors need it.
         """
+        if self.element in SMALL:
+            found = self._core.spelled().numpy(order, copy).view(self.dtype)
+            return found if dtype is None else found.astype(numpy_type(word_of(dtype))[0])
         if dtype is not None:
             word = word_of(dtype)
             if word != self.element:
@@ -173,7 +176,7 @@ class Tensor:
     ) -> npt.NDArray[Any]:
         if copy is False and self._core.as_view() is None:
             raise ValueError("the values cannot be had without a copy")
-        array = self._core.numpy("K", bool(copy))
+        array = self.numpy(copy=bool(copy))
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __dlpack__(self, **how: Any) -> Any:
@@ -189,6 +192,8 @@ class Tensor:
         Whole numbers, slices with any step, `...`, `None`, and one array (or list) of whole numbers
         or of booleans.
         """
+        if self.element in SMALL:
+            return Tensor(self._core.spelled())[index].view(self.dtype)
         has_parts = "<" in self.element or self.element == "c256"
         view = None if has_parts else self._core.as_view()
         if view is not None:
@@ -199,18 +204,21 @@ class Tensor:
 
     def torch(self, device: Any = None) -> Any:
         """All values as a tensor of PyTorch, bf16 included; without a copy where `numpy()` has none."""
+        found = self._torch_part(...)
+        return found if device is None else found.to(device)
+
+    def _torch_part(self, index: Any) -> Any:
+        """The cells at `index` as a tensor of PyTorch, which has words that NumPy lacks."""
         import torch as pytorch
 
         if self.element == "bf16":
-            bits = self._bits(np.dtype("<i2"))
-            found = pytorch.from_numpy(bits).view(pytorch.bfloat16)
-        else:
-            found = pytorch.from_numpy(self.numpy())
-        return found if device is None else found.to(device)
-
-    def _bits(self, dtype: np.dtype) -> npt.NDArray[Any]:
-        """All values as the whole numbers that their bits spell."""
-        return self._core.bits().view(dtype)
+            bits = np.asarray(Tensor(self._core.spelled())[index]).view(np.int16)
+            return pytorch.from_numpy(bits).view(pytorch.bfloat16)
+        if self.element in SMALL:
+            bits = np.asarray(Tensor(self._core.spelled())[index])
+            return pytorch.from_numpy(bits).view(getattr(pytorch, SMALL[self.element]))
+        whole = index is ...
+        return pytorch.from_numpy(self.numpy() if whole else np.asarray(self[index]))
 
     def sparse(self) -> Any:
         """The explicit cells of a sparse tensor, or those of any other that are not zero.

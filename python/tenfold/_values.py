@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tenfold
-from ._dtypes import _NAMES, name_of, numpy_type
+from ._dtypes import _NAMES, SMALL, name_of
 from ._errors import InvalidRequest
 
 Attrs = Mapping[str, Any]
@@ -133,6 +133,9 @@ def core_of_array(
     if word == "bf16":
         # The buffer protocol knows no such number.
         array = array.view(np.uint16)
+    elif word in SMALL:
+        array = np.ascontiguousarray(array)
+        return _tenfold.opaque(array.view(np.uint8).reshape(-1), word, array.shape)
     shape = array.shape
     if not shape:
         # A buffer has at least one dimension.
@@ -174,14 +177,22 @@ def _core_of_symmetric(value: Symmetric) -> _tenfold.TensorCore:
     return _tenfold.symmetric(core_of_array(array), pairs, value.pack)
 
 
-def _array_of_torch(value: Any) -> tuple[npt.NDArray[Any], str | None]:
-    """The memory of a tensor of PyTorch, and its element type where NumPy has none."""
-    value = value.detach().cpu().resolve_conj().resolve_neg()
-    if str(value.dtype) == "torch.bfloat16":
-        import torch
+_TORCH = {"torch.bfloat16": "bf16", **{f"torch.{name}": own for own, name in SMALL.items()}}
+"""The types of PyTorch that NumPy has no word for."""
 
-        return value.contiguous().view(torch.int16).numpy(), "bf16"
-    return value.numpy(), None
+
+def _core_of_torch(value: Any) -> _tenfold.TensorCore:
+    value = value.detach().cpu()
+    word = _TORCH.get(str(value.dtype))
+    if word is None:
+        return core_of_array(value.resolve_conj().resolve_neg().numpy())
+    import torch
+
+    bits = torch.int16 if word == "bf16" else torch.uint8
+    memory = value.contiguous().view(bits).numpy().reshape(-1)
+    if word == "bf16":
+        return _tenfold.dense(memory, word, tuple(value.shape))
+    return _tenfold.opaque(memory, word, tuple(value.shape))
 
 
 def module_of(value: object) -> str:
@@ -208,10 +219,7 @@ def core_of(value: Any) -> _tenfold.TensorCore:
         names = [str(name) for name in value.dims]
         return core_of_array(np.asarray(value.values), names, _plain(value.attrs))
     if module == "torch" and hasattr(value, "detach"):
-        array, word = _array_of_torch(value)
-        if word is None:
-            return core_of_array(array)
-        return _tenfold.dense(array.reshape(-1), word, array.shape)
+        return _core_of_torch(value)
     if hasattr(value, "__array__") or not hasattr(value, "__dlpack__"):
         return core_of_array(np.asarray(value))
     return core_of_array(np.from_dlpack(value))
@@ -224,8 +232,3 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any] | None:
         is_plain = isinstance(value, (str, bytes, bool, int, float, list, tuple, dict, np.generic))
         kept[str(name)] = value if is_plain or value is None else str(value)
     return kept or None
-
-
-def dtype_named(element: str) -> np.dtype:
-    """NumPy's type for an element type."""
-    return numpy_type(element)[0]

@@ -101,6 +101,25 @@ def test_bf16_comes_through_ml_dtypes(tmp_path, io):
     assert found[1].tolist() == array[1].tolist()
 
 
+@pytest.mark.parametrize(
+    "name", ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz"]
+)
+def test_floats_of_one_byte_come_through_ml_dtypes(tmp_path, io, name):
+    import ml_dtypes
+
+    array = np.arange(1, 13).astype(getattr(ml_dtypes, name)).reshape(3, 4)
+    for format in ("safetensors", "ztensor"):
+        version = "2" if format == "ztensor" else None
+        tenfold.save(tmp_path / format, {"w": array}, format=format, version=version)
+        file = tenfold.open(tmp_path / format, io=io)
+        found = file["w"]
+        assert found.dtype == array.dtype and found.shape == (3, 4)
+        assert found.numpy().tobytes() == file.array("w").tobytes() == array.tobytes()
+        assert found[1:, ::2].tobytes() == array[1:, ::2].tobytes()
+        assert found.numpy(dtype="f32").tolist() == array.astype("f4").tolist()
+        assert tenfold.load(tmp_path / format)["w"].tobytes() == array.tobytes()
+
+
 def test_without_ml_dtypes_the_error_names_it(monkeypatch):
     import sys
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tenfold::{
-    Bundle, Format, Info, Limits, Mode, Note, Options, Progress, ReadOptions, Result, Source, Spool,
+    Bundle, Format, Info, Limits, Mode, Note, Options, Progress, ReadOptions, Result, Source,
+    Spool, Storage, Tensor,
 };
 
 use crate::home::{Home, Io};
@@ -298,9 +299,13 @@ impl FileCore {
         }
     }
 
-    /// All values of one tensor.
-    fn array<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyAny>> {
-        self.tensor(py, place)?.array(py, None, false)
+    /// All values of one tensor; none if it is kept as it is, so that its layout says what it means.
+    fn array<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let core = self.tensor(py, place)?;
+        match core.tensor().map(Tensor::storage) {
+            Ok(Storage::Opaque { .. }) => Ok(None),
+            _ => core.array(py, None, false).map(Some),
+        }
     }
 
     /// Name and values of every tensor; those that no array can hold stay tensors.
@@ -311,7 +316,7 @@ impl FileCore {
                 continue;
             }
             let core = self.tensor(py, place)?;
-            let is_opaque = matches!(tensor.storage(), tenfold::Storage::Opaque { .. });
+            let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
             match is_opaque || tensor.n_mapped() > 0 {
                 true => all.set_item(name, Bound::new(py, core)?)?,
                 false => all.set_item(name, core.array(py, None, false)?)?,

@@ -39,7 +39,7 @@ mod _tenfold {
     #[pymodule_export]
     use crate::file::{FileCore, formats};
     #[pymodule_export]
-    use crate::made::{dense, labelled, sparse, symmetric, train};
+    use crate::made::{dense, labelled, opaque, sparse, symmetric, train};
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

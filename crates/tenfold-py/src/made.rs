@@ -75,6 +75,31 @@ pub(crate) fn dense(
     )
 }
 
+/// A tensor of small floats, a byte each, that are kept as they are under the name of their layout.
+#[pyfunction]
+pub(crate) fn opaque(
+    array: &Bound<'_, PyAny>,
+    layout: String,
+    shape: Vec<u64>,
+) -> PyResult<TensorCore> {
+    let lent = Lent::of(array)?;
+    let made = || {
+        let (number, endian) = (Number::U8, Endian::Little);
+        let values = Numbers {
+            number,
+            endian,
+            bytes: lent.into_bytes()?,
+        };
+        let parts = vec![("data".into(), values)];
+        let storage = Storage::Opaque { layout, parts };
+        Tensor::new(dims(&shape, None), DType::real(number), vec![], storage)
+    };
+    let tensor: Result<Tensor> = made();
+    Ok(TensorCore::made(
+        tensor.map_err(|error| errors::of(array.py(), error))?,
+    ))
+}
+
 /// A sparse tensor from one array of positions a dimension, and the values there.
 #[pyfunction]
 #[pyo3(signature = (coordinates, values, dtype, shape, names = None, attrs = None))]

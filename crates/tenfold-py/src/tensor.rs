@@ -281,21 +281,34 @@ impl TensorCore {
         self.array(py, order_of(py, order)?, copy)
     }
 
-    /// All values as the unsigned numbers of two bytes that their bits spell, for bf16.
-    fn bits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The same tensor as the unsigned numbers that its bits spell: of two bytes for bf16, of one
+    /// for the small floats that are kept as they are.
+    fn spelled(&self, py: Python<'_>) -> PyResult<TensorCore> {
         let spelled = || {
             let tensor = self.tensor()?;
-            let (order, values) = match tensor.storage() {
-                Storage::Dense { order, values } if !tensor.is_packed() => (*order, values.clone()),
-                _ => (Order::Row, tensor.dense(Order::Row, &self.home.limits)?),
+            let (number, order, values) = match tensor.storage() {
+                Storage::Dense { order, values } if !tensor.is_packed() => {
+                    (Number::U16, *order, values.clone())
+                }
+                Storage::Opaque { parts, .. } => match parts.as_slice() {
+                    [(_, part)] => (Number::U8, Order::Row, part.clone()),
+                    _ => {
+                        return Err(tenfold::Error::Invalid(
+                            "it is made of several parts".into(),
+                        ));
+                    }
+                },
+                _ => {
+                    let values = tensor.dense(Order::Row, &self.home.limits)?;
+                    (Number::U16, Order::Row, values)
+                }
             };
-            let number = Number::U16;
             let values = Numbers { number, ..values };
             let storage = Storage::Dense { order, values };
             Tensor::new(tensor.dims().to_vec(), DType::real(number), vec![], storage)
         };
         let tensor = spelled().map_err(|error| errors::of(py, error))?;
-        TensorCore::at(tensor, &self.home).array(py, None, false)
+        Ok(TensorCore::at(tensor, &self.home))
     }
 
     /// A view of the file, or none if it has to be read.
