@@ -44,12 +44,14 @@ class File(Mapping[str, Tensor]):
     `close()` tensors and arrays that were taken out stay as they are.
     """
 
-    __slots__ = ("__weakref__", "_core", "_how", "_index")
+    __slots__ = ("__weakref__", "_core", "_how", "_index", "_path")
 
     def __init__(self, core: _tenfold.FileCore, how: dict[str, Any]) -> None:
         self._core: _tenfold.FileCore | None = core
         self._how = how
         self._index: dict[str, int] | None = None
+        path = core.path
+        self._path = None if path is None else os.fspath(path)
 
     def _open(self) -> _tenfold.FileCore:
         if self._core is None:
@@ -69,8 +71,7 @@ class File(Mapping[str, Tensor]):
     @property
     def path(self) -> str | None:
         """Where it is; `None` for what is in memory."""
-        path = self._open().path
-        return None if path is None else os.fspath(path)
+        return self._path
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -100,10 +101,12 @@ class File(Mapping[str, Tensor]):
         return place
 
     def __getitem__(self, key: str) -> Tensor:
-        core = self._open()
-        place = self._place(key)
-        path = core.path
-        return Tensor(core.tensor(place), key, None if path is None else os.fspath(path), self._how)
+        core = self._core
+        # The usual case by the shortest way: files may have very many tensors.
+        if core is None or self._index is None or (place := self._index.get(key)) is None:
+            place = self._place(key)
+            core = self._open()
+        return Tensor(core.tensor(place), key, self._path, self._how)
 
     def array(self, key: str) -> npt.NDArray[Any]:
         """All values of one tensor: `f[key].numpy()`, a little quicker."""

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -58,8 +58,11 @@ impl Home {
 
     /// The home of tensors that were made in this process.
     pub(crate) fn nowhere() -> Arc<Home> {
-        let (limits, progress) = (Limits::default(), Progress::default());
-        Arc::new(Home::new(None, None, Io::Read, limits, progress))
+        static NOWHERE: LazyLock<Arc<Home>> = LazyLock::new(|| {
+            let (limits, progress) = (Limits::default(), Progress::default());
+            Arc::new(Home::new(None, None, Io::Read, limits, progress))
+        });
+        NOWHERE.clone()
     }
 
     /// The map of the file, and where in it bytes lie, if a view of them is wanted.
