@@ -1,4 +1,4 @@
-"""Parsing a Matrix Market file of 200 MB, beside `scipy.io.mmread`.
+"""Parsing 200 MB of Matrix Market's text, beside `scipy.io.mmread`, and of FROSTT's.
 
     python3 benches/text.py TENFOLD
 
@@ -21,16 +21,17 @@ ENTRIES = 6_000_000
 ROUNDS = 5
 
 
-def make(path):
+def make(path, header, largest):
+    """Entries whose indices go up to these, in no order."""
     source = numpy.random.default_rng(0)
-    rows, columns = source.integers(1, 1_000_001, (2, ENTRIES))
+    indices = [source.integers(1, most + 1, ENTRIES) for most in largest]
     values = source.standard_normal(ENTRIES)
     with path.open("w") as file:
-        file.write(f"%%MatrixMarket matrix coordinate real general\n1000000 1000000 {ENTRIES}\n")
+        file.write(header)
         for start in range(0, ENTRIES, 100_000):
             part = slice(start, start + 100_000)
-            cells = zip(rows[part].tolist(), columns[part].tolist(), values[part].tolist())
-            file.write("".join(f"{row} {column} {value!r}\n" for row, column, value in cells))
+            cells = zip(*(numbers[part].tolist() for numbers in (*indices, values)))
+            file.write("".join(" ".join(map(repr, cell)) + "\n" for cell in cells))
 
 
 def seconds(work):
@@ -42,23 +43,28 @@ def seconds(work):
 def main():
     command = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.mtx"
-        make(path)
-        length = path.stat().st_size
+        matrix, tensor = Path(folder) / "large.mtx", Path(folder) / "large.tns"
+        make(matrix, f"%%MatrixMarket matrix coordinate real general\n1000000 1000000 {ENTRIES}\n", (1_000_000, 1_000_000))
+        make(tensor, "", (30_000, 40_000, 200))
 
-        def ours():
+        def ours(path):
             ran = subprocess.run([command, "info", "--json", str(path)], check=True, capture_output=True)
             assert json.loads(ran.stdout)
 
-        programs = {"scipy.io.mmread": lambda: mmread(path), "tenfold info": ours}
+        programs = {
+            "scipy.io.mmread, mtx": (matrix, mmread),
+            "tenfold info, mtx": (matrix, ours),
+            "tenfold info, tns": (tensor, ours),
+        }
+        lengths = {name: path.stat().st_size for name, (path, _) in programs.items()}
         taken = {name: [] for name in programs}
         for _ in range(ROUNDS):
-            for name, work in programs.items():
-                taken[name].append(seconds(work))
-    print(f"| {length / 1e6:.0f} MB parsed | median | best | MB/s by median | by best |\n|---|---:|---:|---:|---:|")
+            for name, (path, work) in programs.items():
+                taken[name].append(seconds(lambda: work(path)))
+    print("| parsed | MB | median | best | MB/s by median | by best |\n|---|---:|---:|---:|---:|---:|")
     for name, times in taken.items():
-        median, best = statistics.median(times), min(times)
-        print(f"| {name} | {median:.2f} s | {best:.2f} s | {length / median / 1e6:.0f} | {length / best / 1e6:.0f} |")
+        median, best, length = statistics.median(times), min(times), lengths[name] / 1e6
+        print(f"| {name} | {length:.0f} | {median:.2f} s | {best:.2f} s | {length / median:.0f} | {length / best:.0f} |")
 
 
 if __name__ == "__main__":

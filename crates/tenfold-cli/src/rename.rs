@@ -126,17 +126,15 @@ pub(crate) fn rename(
 }
 
 fn renamed(info: &Info, key: &Key, is_tree: bool, rule: &Rename) -> Key {
-    let owner = Key::tree(key.path.clone());
+    let owner = key.owner();
     let name = shown_name(info, &owner);
     let new = match rule.apply(&name) {
         new if new == name => return key.clone(),
         new if is_tree || new.is_empty() => Key::parse(&new),
         new => Key::flat(new),
     };
-    Key {
-        path: new.path,
-        state: key.state.clone().or(new.state),
-    }
+    let state = key.state.clone().or(new.state.clone());
+    new.with_state(state)
 }
 
 /// The texts between the letter `end`, where no backslash stands before it.

@@ -1,6 +1,6 @@
 //! The last step of the ladder: named tensors, and what a file says besides them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use crate::bytes::Bytes;
@@ -174,10 +174,14 @@ impl Bundle {
         Ok(notes)
     }
 
-    /// Notes that an earlier tensor has the same name.
-    pub(crate) fn note_duplicate(&mut self, key: &Key) {
+    /// Notes every tensor that has the name of an earlier one.
+    pub(crate) fn note_duplicates(&mut self) {
         let text = "the name is used again; looking it up finds the first";
-        self.note(Note::new(NoteKind::DuplicateName, text).on(key));
+        let note = |key| Note::new(NoteKind::DuplicateName, text).on(key);
+        let mut names = HashSet::new();
+        let keys = self.entries.iter().map(|(key, _)| key);
+        let twice = keys.filter(|key| !names.insert(*key));
+        self.notes.extend(twice.map(note));
     }
 }
 

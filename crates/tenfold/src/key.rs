@@ -1,5 +1,6 @@
 //! What a tensor is called inside its file.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 /// The name of a tensor: a path, and for a statistic the word that tells it from its owner.
@@ -8,8 +9,7 @@ use std::fmt;
 /// tree has one segment a level.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The segments, outermost first.
-    pub path: Vec<String>,
+    path: Path,
     /// For a statistic (an optimizer's moment, say): its name beside its owner's path.
     pub state: Option<String>,
 }
@@ -25,7 +25,7 @@ impl Key {
     #[must_use]
     pub fn flat(name: impl Into<String>) -> Self {
         Key {
-            path: vec![name.into()],
+            path: Path::One(name.into()),
             state: None,
         }
     }
@@ -33,16 +33,38 @@ impl Key {
     /// The key of a tensor in a tree.
     #[must_use]
     pub fn tree(path: Vec<String>) -> Self {
-        Key { path, state: None }
+        Key {
+            path: path.into(),
+            state: None,
+        }
+    }
+
+    /// The segments, outermost first.
+    #[must_use]
+    pub fn path(&self) -> &[String] {
+        self.path.segments()
+    }
+
+    /// The key of the tensor that this statistic belongs to; its own, if it is none.
+    #[must_use]
+    pub fn owner(&self) -> Self {
+        Key {
+            path: self.path.clone(),
+            state: None,
+        }
     }
 
     /// The key of a statistic of the tensor with this key.
     #[must_use]
     pub fn statistic(&self, name: impl Into<String>) -> Self {
-        Key {
-            path: self.path.clone(),
-            state: Some(name.into()),
-        }
+        self.owner().with_state(Some(name.into()))
+    }
+
+    /// The same path, as a statistic or not.
+    #[must_use]
+    pub fn with_state(mut self, state: Option<String>) -> Self {
+        self.state = state;
+        self
     }
 
     /// The key that [`Display`](fmt::Display) shows as `text`: segments parted by `/`, a statistic
@@ -56,15 +78,15 @@ impl Key {
     /// a letter that needs none is itself.
     #[must_use]
     pub fn split(text: &str, separator: char) -> Self {
-        let mut key = Key::root();
         if text.is_empty() {
-            return key;
+            return Key::root();
         }
-        key.path.push(String::new());
+        let mut path = vec![String::new()];
+        let mut state: Option<String> = None;
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
-            let is_path = key.state.is_none();
-            let part = match (&mut key.state, key.path.last_mut()) {
+            let is_path = state.is_none();
+            let part = match (&mut state, path.last_mut()) {
                 (Some(state), _) => state,
                 (None, Some(segment)) => segment,
                 (None, None) => break,
@@ -74,21 +96,21 @@ impl Key {
                     let escaped = letters.next_if(|next| is_special(*next, separator));
                     part.push(escaped.unwrap_or(letter));
                 }
-                _ if letter == separator && is_path => key.path.push(String::new()),
-                '@' if is_path => key.state = Some(String::new()),
+                _ if letter == separator && is_path => path.push(String::new()),
+                '@' if is_path => state = Some(String::new()),
                 letter => part.push(letter),
             }
         }
         if text.starts_with('@') {
-            key.path.clear();
+            path.clear();
         }
-        key
+        Key::tree(path).with_state(state)
     }
 
     /// The one segment of a key without statistic, unescaped: a flat format's name.
     #[must_use]
     pub fn flat_name(&self) -> Option<&str> {
-        match (self.path.as_slice(), &self.state) {
+        match (self.path(), &self.state) {
             ([name], None) => Some(name),
             _ => None,
         }
@@ -97,7 +119,7 @@ impl Key {
     /// Whether this is the empty key.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.path.is_empty() && self.state.is_none()
+        self.path().is_empty() && self.state.is_none()
     }
 
     /// The segments joined by `separator`; a backslash escapes itself, the separator and `@`
@@ -106,7 +128,7 @@ impl Key {
     #[must_use]
     pub fn joined(&self, separator: char) -> String {
         let mut text = String::new();
-        for (level, segment) in self.path.iter().enumerate() {
+        for (level, segment) in self.path().iter().enumerate() {
             if level > 0 {
                 text.push(separator);
             }
@@ -117,6 +139,53 @@ impl Key {
             escape(state, separator, &mut text);
         }
         text
+    }
+}
+
+/// The segments of a key. Most keys have one, and a large file has many keys.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Path {
+    One(String),
+    /// None or several.
+    Many(Box<[String]>),
+}
+
+impl Path {
+    fn segments(&self) -> &[String] {
+        match self {
+            Path::One(segment) => std::slice::from_ref(segment),
+            Path::Many(segments) => segments,
+        }
+    }
+}
+
+impl Ord for Path {
+    fn cmp(&self, other: &Path) -> Ordering {
+        self.segments().cmp(other.segments())
+    }
+}
+
+impl PartialOrd for Path {
+    fn partial_cmp(&self, other: &Path) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Default for Path {
+    fn default() -> Path {
+        Path::Many(Box::default())
+    }
+}
+
+impl From<Vec<String>> for Path {
+    fn from(mut segments: Vec<String>) -> Path {
+        match segments.pop() {
+            Some(only) if segments.is_empty() => Path::One(only),
+            last => {
+                segments.extend(last);
+                Path::Many(segments.into())
+            }
+        }
     }
 }
 
@@ -167,6 +236,19 @@ mod tests {
             "enc/w@Adam.m1"
         );
         assert_eq!(Key::root().statistic("m").to_string(), "@m");
+    }
+
+    #[test]
+    fn keys_are_ordered_segment_by_segment() {
+        let keys = [
+            Key::root(),
+            tree(&["a", "b"]),
+            tree(&["a", "c"]),
+            tree(&["b"]),
+            tree(&["b", "a"]),
+        ];
+        assert!(keys.is_sorted());
+        assert_eq!(tree(&["b"]), Key::flat("b"));
     }
 
     #[test]

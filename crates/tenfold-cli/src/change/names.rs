@@ -25,7 +25,7 @@ pub(super) fn drop(
     };
     let goes = |key: &Key| match key.state {
         None => is_named(key),
-        Some(_) => strip_state || is_named(key) || is_named(&Key::tree(key.path.clone())),
+        Some(_) => strip_state || is_named(key) || is_named(&key.owner()),
     };
     let keys = bundle.entries().iter().map(|(key, _)| key);
     let going: HashSet<Key> = keys.filter(|key| goes(key)).cloned().collect();

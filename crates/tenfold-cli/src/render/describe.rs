@@ -13,7 +13,7 @@ pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
 
 /// Writes the fields that describe a tensor into an open object: `key` to `metadata`.
 pub(crate) fn describe(json: &mut Json, info: &Info, key: &Key, tensor: &Tensor) -> Result<()> {
-    json.name("key")?.texts(&key.path)?;
+    json.name("key")?.texts(key.path())?;
     json.name("state")?.text_or_null(key.state.as_deref())?;
     json.name("name")?.text(&shown_name(info, key))?;
     json.name("dtype")?.text(&tensor.dtype().to_string())?;

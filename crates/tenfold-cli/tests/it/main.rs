@@ -24,6 +24,7 @@ mod sets;
 mod show;
 mod stats;
 mod support;
+mod tns;
 mod tools;
 mod torch;
 mod transform;

@@ -106,7 +106,7 @@ pub(super) fn compare_decoded(
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
     decode: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
-    let Some(digest) = &bytes.0.content_digest else {
+    let Some(digest) = bytes.content_digest() else {
         return decode(each);
     };
     let mut state = digest.start();

@@ -7,9 +7,10 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 /// What stands between stored and decoded bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Filter {
     /// Nothing.
+    #[default]
     None,
     /// One or more Zstandard frames that decode to exactly `decoded` bytes.
     Zstd { decoded: u64 },

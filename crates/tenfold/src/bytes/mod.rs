@@ -74,6 +74,13 @@ pub struct Bytes(Arc<Parts>);
 struct Parts {
     source: Source,
     extent: Extent,
+    /// Apart, since most bytes lie in their file as they are: a large file has many of these.
+    coding: Option<Box<Coding>>,
+}
+
+/// How bytes are stored, and what proves them whole.
+#[derive(Debug, Clone, Default)]
+struct Coding {
     filter: Filter,
     /// Over the bytes as they are stored.
     digest: Option<Digest>,
@@ -93,10 +100,29 @@ impl Bytes {
         Bytes(Arc::new(Parts {
             source,
             extent,
-            filter: Filter::None,
-            digest: None,
-            content_digest: None,
+            coding: None,
         }))
+    }
+
+    fn filter(&self) -> Filter {
+        self.0
+            .coding
+            .as_ref()
+            .map_or(Filter::None, |coding| coding.filter)
+    }
+
+    /// The checksum over the stored bytes.
+    fn stored_digest(&self) -> Option<&Digest> {
+        self.0.coding.as_ref()?.digest.as_ref()
+    }
+
+    /// The checksum over what they decode to.
+    fn content_digest(&self) -> Option<&Digest> {
+        self.0.coding.as_ref()?.content_digest.as_ref()
+    }
+
+    fn coding_mut(&mut self) -> &mut Coding {
+        Arc::make_mut(&mut self.0).coding.get_or_insert_default()
     }
 
     /// Bytes that are in memory.
@@ -129,7 +155,7 @@ impl Bytes {
     /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
     #[must_use]
     pub fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
-        match (&self.0.extent, &self.0.filter) {
+        match (&self.0.extent, self.filter()) {
             (Extent::Run(run), Filter::None) => {
                 let start = run.start.checked_add(range.start)?;
                 let end = run.start.checked_add(range.end)?;
@@ -142,24 +168,25 @@ impl Bytes {
 
     /// The same stored bytes, read through `filter`.
     pub(crate) fn filtered(mut self, filter: Filter) -> Bytes {
-        Arc::make_mut(&mut self.0).filter = filter;
+        self.coding_mut().filter = filter;
         self
     }
 
     /// The same bytes with a checksum over what is stored.
     #[must_use]
     pub fn with_digest(mut self, digest: Option<Digest>) -> Bytes {
-        Arc::make_mut(&mut self.0).digest = digest;
+        if digest.is_some() || self.stored_digest().is_some() {
+            self.coding_mut().digest = digest;
+        }
         self
     }
 
     /// The same bytes with a checksum over what they decode to.
     pub(crate) fn with_content_digest(mut self, digest: Option<Digest>) -> Bytes {
         // What is stored as it is has one checksum, which can be compared without decoding.
-        let parts = Arc::make_mut(&mut self.0);
-        match parts.filter {
-            Filter::None => parts.digest = digest,
-            Filter::Zstd { .. } | Filter::Deflate(_) => parts.content_digest = digest,
+        match self.filter() {
+            Filter::None => return self.with_digest(digest),
+            Filter::Zstd { .. } | Filter::Deflate(_) => self.coding_mut().content_digest = digest,
         }
         self
     }
@@ -167,13 +194,13 @@ impl Bytes {
     /// The checksum, if the file has one: over the stored bytes, or over what they decode to.
     #[must_use]
     pub fn digest(&self) -> Option<&Digest> {
-        self.0.digest.as_ref().or(self.0.content_digest.as_ref())
+        self.stored_digest().or(self.content_digest())
     }
 
     /// How many bytes there are, once decoded.
     #[must_use]
     pub fn len(&self) -> u64 {
-        match self.0.filter {
+        match self.filter() {
             Filter::None => self.0.extent.len(),
             Filter::Zstd { decoded } => decoded,
             Filter::Deflate(deflated) => deflated.len,
@@ -200,7 +227,7 @@ impl Bytes {
 
     /// The offset in the source of the decoded byte `at`, where it has one.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
-        match (&self.0.extent, &self.0.filter) {
+        match (&self.0.extent, self.filter()) {
             _ if self.0.source.packing() == Packing::Text => None,
             (Extent::Run(run), Filter::None) => run.start.checked_add(at),
             (
@@ -232,7 +259,7 @@ impl Bytes {
 
     /// The run of an open file that holds exactly these bytes, if nothing stands between.
     pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
-        match (&self.0.extent, &self.0.filter, &self.0.digest) {
+        match (&self.0.extent, self.filter(), self.stored_digest()) {
             (Extent::Run(range), Filter::None, None) => {
                 Some((self.0.source.as_file()?, range.clone()))
             }
@@ -244,7 +271,7 @@ impl Bytes {
     /// they are; a checksum is not looked at.
     #[must_use]
     pub fn run_in(&self, source: &Source) -> Option<Range<u64>> {
-        match (&self.0.extent, &self.0.filter) {
+        match (&self.0.extent, self.filter()) {
             (Extent::Run(range), Filter::None) if self.0.source.is_file_of(source) => {
                 Some(range.clone())
             }
@@ -254,7 +281,7 @@ impl Bytes {
 
     /// Whether each byte can be read by position and no checksum wants to see them all.
     pub(crate) fn is_plain(&self) -> bool {
-        self.0.filter == Filter::None && self.0.digest.is_none()
+        self.filter() == Filter::None && self.stored_digest().is_none()
     }
 
     /// Borrows the bytes, if they lie in memory as they are.
@@ -262,7 +289,7 @@ impl Bytes {
     /// A checksum is not looked at: [`Bytes::check`] does that.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
-        match (&self.0.extent, &self.0.filter) {
+        match (&self.0.extent, self.filter()) {
             (Extent::Run(range), Filter::None) => self.0.source.slice(range.clone()),
             _ => None,
         }
@@ -270,7 +297,7 @@ impl Bytes {
 
     /// Whether they are decompressed as they are read.
     pub(crate) fn is_compressed(&self) -> bool {
-        self.0.filter != Filter::None
+        self.filter() != Filter::None
     }
 
     /// Fills `buffer` with the decoded bytes from `at` on. No checksum is looked at.
@@ -278,7 +305,7 @@ impl Bytes {
     /// # Errors
     /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        match self.0.filter {
+        match self.filter() {
             Filter::None => self.0.extent.read_at(&self.0.source, at, buffer),
             Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
@@ -294,7 +321,7 @@ impl Bytes {
     /// [`Error::Malformed`] if the bytes do not decode or break their checksum, and what `each`
     /// returns.
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        match self.0.filter {
+        match self.filter() {
             Filter::None => self.for_each_stored(budget, each),
             Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
                 filter::decode_zstd(self, decoded, budget, each)
@@ -311,18 +338,18 @@ impl Bytes {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        if let Some(digest) = &self.0.digest
+        if let Some(digest) = self.stored_digest()
             && let Some(over) = &digest.over
         {
             digest.compare_elsewhere(&self.0.source, over.clone())?;
             return self.0.extent.for_each(&self.0.source, budget, each);
         }
-        if let (Some(digest), Extent::Run(run)) = (&self.0.digest, &self.0.extent)
+        if let (Some(digest), Extent::Run(run)) = (self.stored_digest(), &self.0.extent)
             && self.0.source.as_file().is_some()
         {
             return digest::compare_on_the_way(self, run.clone(), digest, budget, each);
         }
-        let mut state = self.0.digest.as_ref().map(Digest::start);
+        let mut state = self.stored_digest().map(Digest::start);
         self.0
             .extent
             .for_each(&self.0.source, budget, &mut |piece| {
@@ -331,7 +358,7 @@ impl Bytes {
                 }
                 each(piece)
             })?;
-        match (state, &self.0.digest) {
+        match (state, self.stored_digest()) {
             (Some(state), Some(digest)) => digest.compare(state, self.at()),
             _ => Ok(()),
         }
@@ -342,7 +369,7 @@ impl Bytes {
     /// # Errors
     /// [`Error::Malformed`] if not.
     pub fn check(&self) -> Result<()> {
-        match (&self.0.filter, &self.0.digest) {
+        match (self.filter(), self.stored_digest()) {
             (Filter::None, Some(_)) if self.0.source.as_file().is_some() => {
                 digest::compare_in_parallel(self)
             }
@@ -370,7 +397,7 @@ impl Bytes {
     /// # Errors
     /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
-        match self.0.filter {
+        match self.filter() {
             Filter::None => Ok(self.clone()),
             Filter::Zstd { .. } | Filter::Deflate(_) => self.spooled(limits),
         }
@@ -379,7 +406,7 @@ impl Bytes {
     /// The same bytes in memory or, when large, in a temporary file, so that any of them is at
     /// hand: for what is compressed or worked out.
     pub(crate) fn spooled(&self, limits: &Limits) -> Result<Bytes> {
-        if self.0.filter == Filter::None && !self.0.source.is_computed() {
+        if self.filter() == Filter::None && !self.0.source.is_computed() {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;

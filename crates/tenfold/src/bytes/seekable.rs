@@ -44,7 +44,7 @@ impl Bytes {
     /// # Errors
     /// As [`Bytes::settled`].
     pub(crate) fn at_hand(&self, limits: &Limits) -> Result<Bytes> {
-        let ends = match (self.0.filter, self.extent()) {
+        let ends = match (self.filter(), self.extent()) {
             (Filter::Zstd { decoded }, Extent::Run(_)) => table(self, decoded)?,
             _ => None,
         };

@@ -187,7 +187,7 @@ fn depth(value: &Json) -> usize {
 
 /// A path and a statistic.
 pub(super) fn key_json(key: &Key) -> Json {
-    json!({ "path": key.path, "state": key.state })
+    json!({ "path": key.path(), "state": key.state })
 }
 
 pub(super) fn symmetries_json<'a>(symmetries: impl Iterator<Item = &'a Symmetry>) -> Json {

@@ -18,7 +18,7 @@ const CONFIGS: &[&str] = &["primitiv:uint_configs", "primitiv:float_configs"];
 /// Whether a bundle has paths or statistics, not only plain names.
 fn is_tree(bundle: &Bundle) -> bool {
     let mut keys = bundle.entries().iter().map(|(key, _)| key);
-    keys.any(|key| key.path.len() > 1 || key.state.is_some())
+    keys.any(|key| key.path().len() > 1 || key.state.is_some())
 }
 
 /// The bundle with the names that somebody chose, and without what they left out.
@@ -124,7 +124,7 @@ fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
             true => Key::split(rest, separator),
             false => Key::flat(rest),
         };
-        if rest.is_empty() || short.path.is_empty() {
+        if rest.is_empty() || short.path().is_empty() {
             let why = format!("without {prefix:?} nothing is left of the name {name:?}");
             return Err(Error::invalid(why));
         }

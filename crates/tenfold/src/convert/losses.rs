@@ -116,8 +116,8 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
             continue;
         }
         let fits = match holds.names {
-            Names::One => key.path.is_empty(),
-            Names::Flat => key.path.len() == 1,
+            Names::One => key.path().is_empty(),
+            Names::Flat => key.path().len() == 1,
             Names::Tree => true,
         };
         if !fits {
@@ -138,7 +138,7 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
 fn wrong_key(names: Names, key: &Key) -> &'static str {
     match names {
         Names::One => "the tensor would lose its name",
-        Names::Flat if key.path.is_empty() => "the tensor has no name",
+        Names::Flat if key.path().is_empty() => "the tensor has no name",
         Names::Flat => "a path would become one name",
         Names::Tree => "",
     }
@@ -234,7 +234,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
-            add(Aspect::Shape, format!("dense values{}", compress(holds)));
+            add(Aspect::Shape, format!("dense values{}", instead(holds)));
         }
         Storage::Sparse {
             address: Address::Labels,
@@ -249,7 +249,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
         {
-            let (cells, hint) = (tensor.stored(), compress(holds));
+            let (cells, hint) = (tensor.stored(), instead(holds));
             add(Aspect::Sparsity, format!("{cells} explicit cells{hint}"));
         }
         Storage::Train { .. } if !has(StorageKind::Train) => {
@@ -262,11 +262,15 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     }
 }
 
-/// How a format of trains is reached.
-fn compress(holds: &Holds) -> &'static str {
-    match holds.kinds.contains(&StorageKind::Train) {
-        true => "; tenfold compress IN OUT.blz --eps 1e-6 makes a train",
-        false => "",
+/// How a format that has other kinds of tensors is reached.
+fn instead(holds: &Holds) -> &'static str {
+    let has = |kind| holds.kinds.contains(&kind);
+    if has(StorageKind::Train) {
+        "; tenfold compress IN OUT.blz --eps 1e-6 makes a train"
+    } else if has(StorageKind::Sparse) {
+        "; --sparse keeps the cells that are not zero"
+    } else {
+        ""
     }
 }
 

@@ -315,7 +315,7 @@ fn key_of(json: &Json) -> Result<Key> {
     };
     let path = json.get("path").and_then(texts);
     match (path, state) {
-        (Some(path), Some(state)) => Ok(Key { path, state }),
+        (Some(path), Some(state)) => Ok(Key::tree(path).with_state(state)),
         _ => Err(wrong("key")),
     }
 }

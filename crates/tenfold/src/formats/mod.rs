@@ -9,6 +9,7 @@ pub mod npz;
 pub mod primitiv;
 pub mod safetensors;
 pub mod tens;
+pub mod tns;
 pub mod torch;
 pub mod vespa;
 pub mod vespa_feed;
@@ -36,6 +37,7 @@ pub static ALL: &[&dyn Format] = &[
     &gguf::Gguf,
     &torch::Torch,
     &mtx::Mtx,
+    &tns::Tns,
 ];
 
 /// The format called `name`.

@@ -1,5 +1,7 @@
 //! Dimensions.
 
+use std::sync::Arc;
+
 /// One dimension of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dim {
@@ -54,6 +56,40 @@ impl Dim {
     }
 }
 
+/// Dimensions that many tensors of a file have, each made once: a model has few shapes.
+#[derive(Debug)]
+pub(crate) struct Shapes(Vec<Option<Arc<[Dim]>>>);
+
+impl Shapes {
+    /// As many as are remembered; those that are not are made again.
+    const MANY: u64 = 64;
+
+    pub(crate) fn new() -> Shapes {
+        Shapes((0..Shapes::MANY).map(|_| None).collect())
+    }
+
+    /// Dimensions without names that have these sizes.
+    pub(crate) fn of(&mut self, sizes: &[u64]) -> Arc<[Dim]> {
+        // Any mixture will do.
+        let mixed = sizes.iter().fold(0_u64, |mixed, size| {
+            (mixed ^ size).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        let make = || sizes.iter().copied().map(Dim::indexed).collect();
+        let place = usize::try_from(mixed >> 32 & (Shapes::MANY - 1));
+        let slot = place.ok().and_then(|place| self.0.get_mut(place));
+        match slot {
+            Some(Some(dims)) if has_sizes(dims, sizes) => dims.clone(),
+            Some(slot) => slot.insert(make()).clone(),
+            None => make(),
+        }
+    }
+}
+
+fn has_sizes(dims: &[Dim], sizes: &[u64]) -> bool {
+    let own = dims.iter().filter_map(Dim::indexed_size);
+    own.eq(sizes.iter().copied())
+}
+
 /// The product of sizes: zero if any is zero, whatever the others; `None` if it overflows.
 #[must_use]
 pub(crate) fn product(sizes: &[u64]) -> Option<u128> {
@@ -71,6 +107,18 @@ pub(super) fn product_of(mut sizes: impl Iterator<Item = u64> + Clone) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes_that_are_alike_are_made_once() {
+        let mut shapes = Shapes::new();
+        let first = shapes.of(&[2, 3]);
+        assert!(Arc::ptr_eq(&first, &shapes.of(&[2, 3])));
+        for size in 0..1000 {
+            let made = shapes.of(&[size, 3]);
+            assert_eq!(*made, [Dim::indexed(size), Dim::indexed(3)]);
+        }
+        assert_eq!(*shapes.of(&[]), []);
+    }
 
     #[test]
     fn a_zero_beside_huge_sizes_makes_an_empty_tensor() {

@@ -46,6 +46,7 @@ pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
 pub(crate) use dequantized::not_understood;
+pub(crate) use dim::Shapes;
 pub(crate) use dim::product;
 use dim::product_of;
 pub use dim::{Dim, Size};
@@ -63,6 +64,8 @@ pub use storage::{Address, Order, Storage};
 pub(crate) use strided::Strides;
 pub use symmetry::{Operation, Symmetry};
 pub(crate) use woven::MOST_BLOCKS;
+
+use std::sync::Arc;
 
 use crate::bytes::{Extent, wide};
 use crate::error::{Error, Result};
@@ -83,7 +86,8 @@ use crate::number::{DType, Number, Numbers};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Tensor {
-    dims: Vec<Dim>,
+    /// Those of many tensors of a file may be the same.
+    dims: Arc<[Dim]>,
     dtype: DType,
     symmetries: Vec<Symmetry>,
     storage: Storage,
@@ -109,9 +113,24 @@ impl Tensor {
         Tensor::within(dims, dtype, symmetries, storage, &Limits::default())
     }
 
+    /// [`Tensor::new`] without symmetries, where others may have the same dimensions.
+    pub(crate) fn sharing(dims: Arc<[Dim]>, dtype: DType, storage: Storage) -> Result<Tensor> {
+        Tensor::checked(dims, dtype, vec![], storage, &Limits::default())
+    }
+
     /// [`Tensor::new`], where packed symmetries may generate as large a group as `limits` allow.
     pub(crate) fn within(
         dims: Vec<Dim>,
+        dtype: DType,
+        symmetries: Vec<Symmetry>,
+        storage: Storage,
+        limits: &Limits,
+    ) -> Result<Tensor> {
+        Tensor::checked(dims.into(), dtype, symmetries, storage, limits)
+    }
+
+    fn checked(
+        dims: Arc<[Dim]>,
         dtype: DType,
         symmetries: Vec<Symmetry>,
         storage: Storage,

@@ -74,14 +74,17 @@ impl Tensor {
             let why = format!("two dimensions would be called {twice:?}");
             return Err(Error::invalid(why));
         }
-        let mut renamed = self.clone();
-        for (dim, name) in renamed.dims.iter_mut().zip(names) {
+        let mut dims = self.dims().to_vec();
+        for (dim, name) in dims.iter_mut().zip(names) {
             if dim.size == Size::Mapped && name.is_none() {
                 return Err(Error::invalid("a mapped dimension needs a name"));
             }
             dim.name.clone_from(name);
         }
-        Ok(renamed)
+        Ok(Tensor {
+            dims: dims.into(),
+            ..self.clone()
+        })
     }
 }
 

@@ -24,6 +24,7 @@ const COUNTS: &[(&str, [usize; 3])] = &[
     ("gguf", [131, 139, 1]),
     ("torch", [202, 122, 0]),
     ("mtx", [41, 81, 1]),
+    ("tns", [32, 60, 2]),
 ];
 
 /// What is checked of a file: its format, its bytes and its sibling.

@@ -108,8 +108,10 @@ pub(crate) fn decorate(bundle: &Bundle, tape: &mut Tape) -> Bundle {
         let mut key = key.clone();
         let mut tensor = tensor.clone();
         if is_tree {
-            key.path.push(format!("{}{number}", tape.text()));
-            key.path.insert(0, tape.text());
+            let mut path = key.path().to_vec();
+            path.push(format!("{}{number}", tape.text()));
+            path.insert(0, tape.text());
+            key = Key::tree(path).with_state(key.state);
         }
         if tape.flag() {
             let name = tape.pick(&["tenfold", "name", "shape", "about"]);

@@ -43,6 +43,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         ),
         sample("mtx", "sparse and symmetric", Bundle::of(triangle())),
         sample("mtx", "a pattern with comments", pattern()),
+        sample("tns", "cells of an order 3 with comments", cells()),
     ]
 }
 
@@ -108,6 +109,19 @@ fn triangle() -> Tensor {
 fn pattern() -> Bundle {
     let mut bundle = Bundle::of(matrix(vec![], &[1, 5], &[true, true]));
     bundle.meta.set("mtx:comments", " a graph");
+    bundle
+}
+
+fn cells() -> Bundle {
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Linear(Numbers::from_vec(&[3_u64, 17, 40])),
+        values: Numbers::from_vec(&[0.1_f64, -0.0, 5e-324]),
+    };
+    let dtype = DType::real(Number::F64);
+    let tensor = Tensor::new(indexed(&[3, 4, 5]), dtype, vec![], storage).unwrap();
+    let mut bundle = Bundle::of(tensor);
+    bundle.meta.set("tns:comments", " who, where, what");
     bundle
 }
 

@@ -318,7 +318,11 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         numbered(b"{\"put\":\"", b"\",\"fields\":{\"f\":[1]}}").as_slice(),
     ]
     .concat();
+    let comments = [numbered(b"#", b"\n").as_slice(), b"1 1 1\n"].concat();
+    let backwards: String = (1..=MANY).rev().map(|n| format!("{n} 1 1\n")).collect();
     let cases = [
+        ("tns", "comments", comments),
+        ("tns", "entries", backwards.into_bytes()),
         ("vespa-text", "cells", cells),
         ("vespa-text", "addresses", addresses),
         ("vespa-feed", "documents", documents),

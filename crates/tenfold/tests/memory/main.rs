@@ -11,6 +11,7 @@ mod budget;
 mod checkpoint;
 mod hostile;
 mod streaming;
+mod text;
 
 use std::sync::{Mutex, MutexGuard};
 

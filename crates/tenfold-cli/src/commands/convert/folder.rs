@@ -142,7 +142,7 @@ fn index_text(job: &Job, files: &[String]) -> String {
         json!({
             "file": file,
             "name": shown_name(content.info, key),
-            "key": key.path,
+            "key": key.path(),
             "state": key.state,
             "dtype": tensor.dtype().to_string(),
             "shape": dims.map(tenfold::Dim::indexed_size).collect::<Vec<_>>(),

@@ -23,14 +23,14 @@ pub(super) fn name(parts: &mut [Part], with_stem: bool, is_tree: bool) {
 }
 
 fn named(key: &Key, stem: &str, with_stem: bool, is_tree: bool) -> Key {
-    let mut key = key.clone();
-    match key.path.first_mut() {
-        None => key.path.push(stem.into()),
+    let mut path = key.path().to_vec();
+    match path.first_mut() {
+        None => path.push(stem.into()),
         Some(_) if !with_stem => {}
         Some(first) if !is_tree => *first = format!("{stem}.{first}"),
-        Some(_) => key.path.insert(0, stem.into()),
+        Some(_) => path.insert(0, stem.into()),
     }
-    key
+    Key::tree(path).with_state(key.state.clone())
 }
 
 /// Puts the files together. No name may come from two of them; metadata that differs is refused

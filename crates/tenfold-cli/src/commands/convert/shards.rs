@@ -138,7 +138,7 @@ fn cut<'a>(job: &'a Job, most: u64) -> Result<Vec<Shard<'a>>> {
         entries: entries.get(range).unwrap_or_default(),
         len,
     };
-    for family in entries.chunk_by(|(first, _), (second, _)| first.path == second.path) {
+    for family in entries.chunk_by(|(first, _), (second, _)| first.path() == second.path()) {
         let len = weight(job, family)?;
         if end > start && held.saturating_add(len) > most {
             shards.push(shard(start..end, held));

@@ -111,7 +111,7 @@ fn changed(json: &mut Json, row: &Row) -> Result<()> {
 
 fn tensor(json: &mut Json, side: &Side) -> Result<()> {
     json.name("name")?.text(&side.name)?;
-    json.name("key")?.texts(&side.key.path)?;
+    json.name("key")?.texts(side.key.path())?;
     json.name("state")?
         .text_or_null(side.key.state.as_deref())?;
     json.name("dtype")?.text(&side.tensor.dtype().to_string())?;

@@ -19,10 +19,10 @@ pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Vec<&(Key, Tensor)> {
 
 /// Segment by segment; a statistic comes after its owner.
 fn by_name(a: &Key, b: &Key) -> Ordering {
-    let segments = a.path.iter().zip(&b.path);
+    let segments = a.path().iter().zip(b.path());
     let different = segments.map(|(a, b)| natural(a, b)).find(|by| by.is_ne());
     different
-        .unwrap_or_else(|| a.path.len().cmp(&b.path.len()))
+        .unwrap_or_else(|| a.path().len().cmp(&b.path().len()))
         .then_with(|| a.state.cmp(&b.state))
 }
 

@@ -351,6 +351,6 @@ impl Reader<'_> {
             }
         };
         let dims = sizes.iter().copied().map(Dim::indexed).collect();
-        Tensor::new(dims, dtype, vec![], storage).map(Some)
+        Tensor::sharing(dims, dtype, storage).map(Some)
     }
 }

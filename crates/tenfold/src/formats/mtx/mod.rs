@@ -61,6 +61,7 @@ use crate::format::{
 };
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Storage, Tensor};
+use crate::wire::text::CommentStyle;
 
 /// The Matrix Market format.
 #[derive(Debug)]
@@ -68,12 +69,11 @@ pub struct Mtx;
 
 const NAME: &str = "mtx";
 const MAGIC: &[u8] = b"%%MatrixMarket";
-/// The name of the comments, among metadata or hints.
-const COMMENTS: &str = "mtx:comments";
-/// The name of what a conversion carries.
-const CARRIED: &str = "tenfold";
-/// What a comment begins with that says what a conversion carries.
-const CARRIED_LINE: &str = "tenfold:";
+/// How comments are written.
+const COMMENTS: CommentStyle = CommentStyle {
+    mark: "%",
+    name: "mtx:comments",
+};
 
 static INFO: Info = Info {
     name: NAME,

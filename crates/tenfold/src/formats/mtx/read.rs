@@ -2,16 +2,15 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::banner::{Banner, Kinds, Layout, Triangle};
-use super::{CARRIED, CARRIED_LINE, COMMENTS, NAME};
+use super::{COMMENTS, NAME};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Source};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::limits::Limits;
-use crate::meta::Value;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
-use crate::wire::text::{Cells, Fields, Line, Lines, Piece, Table, cut, parse_lines, with_line};
+use crate::wire::text::{Body, Cells, Comments, Fields, Line, Lines, Table, cut, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, read_text(source, &how.limits))
@@ -21,7 +20,7 @@ fn read_text(source: &Source, limits: &Limits) -> Result<Bundle> {
     let mut lines = Lines::new(source, limits);
     let first = lines.next()?.ok_or_else(|| cut(source, "the banner"))?;
     let banner = Banner::read(&first)?;
-    let comments = Comments::read(&mut lines)?;
+    let comments = Comments::read(&mut lines, COMMENTS, |_, _| Ok(false))?;
     let sizes = lines
         .next_full()?
         .ok_or_else(|| cut(source, "the sizes of the matrix"))?;
@@ -32,62 +31,8 @@ fn read_text(source: &Source, limits: &Limits) -> Result<Bundle> {
     let symmetries = banner.symmetry.symmetries();
     let tensor = Tensor::within(dims, banner.field.dtype(), symmetries, storage, limits)?;
     let mut bundle = Bundle::of(tensor);
-    comments.keep(&mut bundle);
+    comments.keep(COMMENTS, &mut bundle.meta, &mut bundle.hints);
     Ok(bundle)
-}
-
-/// What stands between the banner and the sizes.
-#[derive(Default)]
-struct Comments {
-    /// Those of others, as one text; there may be one that is empty.
-    text: Option<Vec<u8>>,
-    /// What a conversion carried.
-    carried: Vec<u8>,
-}
-
-impl Comments {
-    fn read(lines: &mut Lines) -> Result<Comments> {
-        let mut comments = Comments::default();
-        loop {
-            let at = lines.at();
-            let Some(line) = lines.next()? else {
-                return Ok(comments);
-            };
-            if line.is_blank() {
-                continue;
-            }
-            let Some(said) = line.bare().strip_prefix(b"%") else {
-                lines.back_to(at);
-                return Ok(comments);
-            };
-            if let Some(part) = said.strip_prefix(CARRIED_LINE.as_bytes()) {
-                comments.carried.extend_from_slice(part);
-                continue;
-            }
-            match &mut comments.text {
-                None => comments.text = Some(said.to_vec()),
-                Some(text) => {
-                    text.push(b'\n');
-                    text.extend_from_slice(said);
-                }
-            }
-        }
-    }
-
-    fn keep(self, bundle: &mut Bundle) {
-        let value = |text: Vec<u8>| match String::from_utf8(text) {
-            Ok(text) => Value::Text(text),
-            Err(error) => Value::Bytes(error.into_bytes()),
-        };
-        match self.text {
-            Some(text) if text.trim_ascii().is_empty() => bundle.hints.set(COMMENTS, value(text)),
-            Some(text) => bundle.meta.set(COMMENTS, value(text)),
-            None => {}
-        }
-        if !self.carried.is_empty() {
-            bundle.meta.set(CARRIED, value(self.carried));
-        }
-    }
 }
 
 /// The line of sizes.
@@ -139,21 +84,12 @@ struct Entries {
 
 impl Entries {
     fn read(&self, source: &Source, from: u64, limits: &Limits) -> Result<Storage> {
-        let count = self.sizes.count;
-        let mut table = Table::within(limits);
+        let body = Body {
+            from,
+            comment: None,
+        };
         let parse = |line: &Line, cells: &mut Cells| self.parse(line, cells);
-        parse_lines(source, from, parse, |piece: &mut Piece| {
-            let room = count.saturating_sub(table.count());
-            if piece.cells.count > room {
-                let why = format!("more than the {count} entries that the sizes announce");
-                return Err(Error::malformed(piece.line_at(room), why));
-            }
-            table.add(&piece.cells, limits)
-        })?;
-        if table.count() < count {
-            let why = format!("{count} entries announced, {} found", table.count());
-            return Err(Error::malformed(source.len(), why));
-        }
+        let table = Table::read(source, body, Some(self.sizes.count), limits, parse)?;
         let numbers = |number, bytes| Numbers {
             number,
             endian: Endian::Little,

@@ -3,18 +3,14 @@
 use std::fmt::Write as _;
 
 use super::banner::{Banner, Kinds, Layout};
-use super::{CARRIED, CARRIED_LINE, COMMENTS, Word};
+use super::{COMMENTS, Word};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, PIECE, Sink};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::meta::Value;
 use crate::number::{Element, write_number};
 use crate::tensor::{Sorted, Storage, Tensor};
-use crate::wire::text::write_float;
-
-/// How much of what is carried goes on one line.
-const PART: usize = 1000;
+use crate::wire::text::{write_comments, write_float};
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     let tensor = bundle.only()?;
@@ -26,7 +22,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         banner.symmetry.word()
     );
     out.write(words.as_bytes())?;
-    write_comments(bundle, out)?;
+    write_comments(COMMENTS, &bundle.meta, &bundle.hints, out)?;
     let [rows, columns] = tensor.sizes()?[..] else {
         return Err(Error::invalid("not a matrix"));
     };
@@ -45,30 +41,6 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         }
         _ => write_entries(tensor, banner, [rows, columns], out, how),
     }
-}
-
-/// What is carried, in lines that are short enough for every reader; then what others said.
-fn write_comments(bundle: &Bundle, out: &mut Sink) -> Result<()> {
-    let mut carried = bundle.meta.text(CARRIED).unwrap_or_default();
-    while !carried.is_empty() {
-        let end = carried.char_indices().find(|(at, _)| *at >= PART);
-        let (part, rest) = carried.split_at(end.map_or(carried.len(), |(at, _)| at));
-        out.write(format!("%{CARRIED_LINE}{part}\n").as_bytes())?;
-        carried = rest;
-    }
-    let comments = bundle.meta.get(COMMENTS).or(bundle.hints.get(COMMENTS));
-    let text = match comments {
-        None => return Ok(()),
-        Some(Value::Text(text)) => text.as_bytes(),
-        Some(Value::Bytes(bytes)) => bytes,
-        Some(_) => return Err(Error::invalid(format!("{COMMENTS} are a text"))),
-    };
-    for line in text.split(|byte| *byte == b'\n') {
-        out.write(b"%")?;
-        out.write(line)?;
-        out.write(b"\n")?;
-    }
-    Ok(())
 }
 
 /// Writes the entries of a sparse matrix, those of the first column first.

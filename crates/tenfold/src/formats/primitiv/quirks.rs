@@ -27,10 +27,10 @@ pub(super) fn quirks_of(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
             let detail = "the dimension name batch, a parameter has no batch";
             add(Aspect::DimNames, detail.into());
         }
-        if is_value && data_type == DataType::Model && key.path.is_empty() {
+        if is_value && data_type == DataType::Model && key.path().is_empty() {
             add(Aspect::Keys, "a parameter of a model needs a name".into());
         }
-        if !is_value && !parameters.contains_key(key.path.as_slice()) {
+        if !is_value && !parameters.contains_key(key.path()) {
             add(Aspect::State, "a statistic of no parameter".into());
         }
     }

@@ -160,7 +160,7 @@ impl Reader<'_> {
             let at = self.items.at();
             let name = self.items.text("the name of a statistic")?;
             // Each repeats the path: a long one and many statistics are little in a file only.
-            self.items.keep(key.path.iter().map(String::as_str))?;
+            self.items.keep(key.path().iter().map(String::as_str))?;
             let key = key.statistic(name.as_str());
             let is_first = names.insert(name);
             if !is_first {

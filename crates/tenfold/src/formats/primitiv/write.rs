@@ -70,9 +70,9 @@ fn fits(bundle: &Bundle, data_type: DataType) -> bool {
         DataType::Parameter => match bundle.entries() {
             // A lone tensor with a batch is a tensor: a parameter has none.
             [(key, tensor)] => key.is_empty() && split(tensor).batch.is_none(),
-            _ => keys().any(|key| key.is_empty()) && keys().all(|key| key.path.is_empty()),
+            _ => keys().any(|key| key.is_empty()) && keys().all(|key| key.path().is_empty()),
         },
-        DataType::Model => keys().all(|key| !key.path.is_empty()),
+        DataType::Model => keys().all(|key| !key.path().is_empty()),
     }
 }
 
@@ -114,12 +114,12 @@ pub(super) fn parameters(bundle: &Bundle) -> BTreeMap<&[String], Parameter<'_>> 
     for (key, value) in bundle.entries() {
         if key.state.is_none() {
             let statistics = Vec::new();
-            parameters.insert(key.path.as_slice(), Parameter { value, statistics });
+            parameters.insert(key.path(), Parameter { value, statistics });
         }
     }
     for (key, tensor) in bundle.entries() {
         if let Some(name) = &key.state
-            && let Some(owner) = parameters.get_mut(key.path.as_slice())
+            && let Some(owner) = parameters.get_mut(key.path())
         {
             owner.statistics.push((name, tensor));
         }

@@ -215,5 +215,5 @@ fn made(known: &Type, sizes: &[u64], bytes: Bytes) -> Result<Tensor> {
     };
     let dims = sizes.iter().copied().map(Dim::indexed).collect();
     let dtype = known.dtype.unwrap_or(DType::real(Number::U8));
-    Tensor::new(dims, dtype, vec![], storage)
+    Tensor::sharing(dims, dtype, storage)
 }

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::note::{Note, NoteKind};
@@ -22,12 +21,12 @@ pub(super) struct Shared<T> {
 
 impl<T: Display + Clone> Blobs<T> {
     pub(super) fn new() -> Self {
-        Blobs(Vec::new())
+        Blobs::with_room(0)
     }
 
-    /// Makes room for as many blobs.
-    pub(super) fn reserve(&mut self, count: usize) {
-        self.0.reserve(count);
+    /// With room for as many blobs.
+    pub(super) fn with_room(count: usize) -> Self {
+        Blobs(Vec::with_capacity(count))
     }
 
     pub(super) fn add(&mut self, run: Range<u64>, owner: T) {
@@ -59,11 +58,23 @@ impl<T: Display + Clone> Blobs<T> {
     }
 }
 
-/// The name of the tensor that a blob belongs to.
+/// The tensor that a blob belongs to.
+pub(super) trait Owner: Display + Clone {
+    /// What it is called.
+    fn key(&self) -> Key;
+}
+
+impl Owner for &Key {
+    fn key(&self) -> Key {
+        (*self).clone()
+    }
+}
+
+/// The name of a tensor, as the index has it.
 #[derive(Clone)]
 pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
 
-impl Name<'_> {
+impl Owner for Name<'_> {
     fn key(&self) -> Key {
         Key::flat(&*self.0)
     }
@@ -75,14 +86,15 @@ impl Display for Name<'_> {
     }
 }
 
-impl Blobs<Name<'_>> {
-    /// Notes the tensors that share their bytes; fails if two blobs overlap in part.
-    pub(super) fn note_shared(self, bundle: &mut Bundle) -> Result<()> {
-        for shared in self.shared()? {
+impl<T: Owner> Blobs<T> {
+    /// Notes on the tensors that share their bytes; fails if two blobs overlap in part.
+    pub(super) fn notes(self) -> Result<Vec<Note>> {
+        let shared = self.shared()?.into_iter();
+        let notes = shared.map(|shared| {
             let text = format!("its bytes are also those of {}", shared.first);
             let note = Note::new(NoteKind::SharedBytes, text);
-            bundle.note(note.on(&shared.second.key()).at(shared.at));
-        }
-        Ok(())
+            note.on(&shared.second.key()).at(shared.at)
+        });
+        Ok(notes.collect())
     }
 }

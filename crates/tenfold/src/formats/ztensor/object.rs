@@ -132,7 +132,7 @@ impl Object {
 
     fn made(&self, dtype: DType, storage: Storage, at: u64) -> Result<Tensor, Misfit> {
         let dims = self.sizes.iter().copied().map(Dim::indexed).collect();
-        Tensor::new(dims, dtype, vec![], storage).or_else(|error| misfit(at, error.to_string()))
+        Tensor::sharing(dims, dtype, storage).or_else(|error| misfit(at, error.to_string()))
     }
 
     fn dense(&self) -> Result<Tensor, Misfit> {

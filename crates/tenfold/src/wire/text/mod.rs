@@ -4,9 +4,11 @@
 //! go to memory while they fit the budget and to temporary files beyond.
 #![deny(clippy::arithmetic_side_effects)]
 
+mod comments;
 mod field;
 mod lines;
 
+pub(crate) use comments::{CommentStyle, Comments, comment_text, write_comments};
 pub(crate) use field::{Field, Fields, write_float};
 pub(crate) use lines::{Line, Lines, cut};
 
@@ -26,6 +28,8 @@ pub(crate) struct Cells {
     pub(crate) values: Vec<u8>,
     /// How many there are.
     pub(crate) count: u64,
+    /// The largest number that each part of a place has, where a format asks for it.
+    pub(crate) largest: Vec<u64>,
 }
 
 impl Cells {
@@ -38,39 +42,66 @@ impl Cells {
         self.places.clear();
         self.values.clear();
         self.count = 0;
+        self.largest.clear();
     }
 }
 
 /// A piece of text, of whole lines, and the cells that were found in it.
 #[derive(Debug, Default)]
-pub(crate) struct Piece {
+struct Piece {
     at: u64,
     text: Vec<u8>,
-    /// The cells.
-    pub(crate) cells: Cells,
+    cells: Cells,
+    /// How many lines are comments.
+    comments: u64,
+}
+
+/// Where the lines of a text that are cells begin, and what those between them begin with that are
+/// comments, if any may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Body {
+    pub(crate) from: u64,
+    pub(crate) comment: Option<u8>,
+}
+
+impl Body {
+    fn is_comment(self, line: &Line) -> bool {
+        self.comment.is_some() && line.text.first().copied() == self.comment
+    }
 }
 
 impl Piece {
-    fn parse(&mut self, parse: &impl Fn(&Line, &mut Cells) -> Result<()>) -> Result<()> {
-        let Piece { at, text, cells } = self;
+    fn parse(
+        &mut self,
+        body: Body,
+        parse: &impl Fn(&Line, &mut Cells) -> Result<()>,
+    ) -> Result<()> {
+        let Piece {
+            at,
+            text,
+            cells,
+            comments,
+        } = self;
         let mut at = *at;
         for raw in text.split_inclusive(|byte| *byte == b'\n') {
             let line = Line { at, text: raw };
             at = at.saturating_add(wide(raw.len()));
-            if !line.is_blank() {
+            if body.is_comment(&line) {
+                *comments = comments.saturating_add(1);
+            } else if !line.is_blank() {
                 parse(&line, cells)?;
             }
         }
         Ok(())
     }
 
-    /// Where the line of its cell number `cell` begins, if every line that is not blank is one.
-    pub(crate) fn line_at(&self, cell: u64) -> u64 {
+    /// Where the line of its cell number `cell` begins.
+    fn line_at(&self, body: Body, cell: u64) -> u64 {
         let mut at = self.at;
         let mut left = cell;
         for raw in self.text.split_inclusive(|byte| *byte == b'\n') {
             let line = Line { at, text: raw };
-            if !line.is_blank() {
+            if !line.is_blank() && !body.is_comment(&line) {
                 match left.checked_sub(1) {
                     Some(fewer) => left = fewer,
                     None => return at,
@@ -82,18 +113,19 @@ impl Piece {
     }
 }
 
-/// Calls `parse` with every line from `from` on that is not blank, on several threads, and `take`
-/// with the pieces in their order.
-pub(crate) fn parse_lines(
+/// Calls `parse` with every line of the body that is not blank nor a comment, on several threads, and
+/// `take` with the pieces in their order.
+fn parse_lines(
     source: &Source,
-    from: u64,
+    body: Body,
     parse: impl Fn(&Line, &mut Cells) -> Result<()> + Sync,
     take: impl FnMut(&mut Piece) -> Result<()>,
 ) -> Result<()> {
-    let mut at = from;
+    let mut at = body.from;
     let fill = |piece: &mut Piece| {
         let len = source.len().saturating_sub(at).min(PIECE);
         piece.cells.clear();
+        piece.comments = 0;
         piece.at = at;
         piece.text.resize(narrow(len)?, 0);
         source.read_at(at, &mut piece.text)?;
@@ -111,9 +143,9 @@ pub(crate) fn parse_lines(
         }
         Ok(!piece.text.is_empty())
     };
-    let left = source.len().saturating_sub(from);
+    let left = source.len().saturating_sub(body.from);
     let threads = Threads::Cores.for_len(usize::try_from(left).unwrap_or(usize::MAX));
-    in_order(threads, fill, |piece| piece.parse(&parse), take)
+    in_order(threads, fill, |piece| piece.parse(body, &parse), take)
 }
 
 /// All cells of a text, put aside.
@@ -123,30 +155,64 @@ pub(crate) struct Table {
     values: Spool,
     len: u64,
     count: u64,
+    /// How many comments stand between the cells.
+    pub(crate) comments: u64,
+    /// The largest number that each part of a place has, where a format asked for it.
+    pub(crate) largest: Vec<u64>,
 }
 
 impl Table {
     /// Keeps in memory what `limits` allow.
-    pub(crate) fn within(limits: &Limits) -> Table {
+    fn within(limits: &Limits) -> Table {
         Table {
             places: Spool::within(limits),
             values: Spool::within(limits),
             len: 0,
             count: 0,
+            comments: 0,
+            largest: Vec::new(),
         }
     }
 
-    /// How many cells there are.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
+    /// Parses every line of the body that is a cell: as many as are announced, if that is so.
+    pub(crate) fn read(
+        source: &Source,
+        body: Body,
+        announced: Option<u64>,
+        limits: &Limits,
+        parse: impl Fn(&Line, &mut Cells) -> Result<()> + Sync,
+    ) -> Result<Table> {
+        let mut table = Table::within(limits);
+        parse_lines(source, body, parse, |piece: &mut Piece| {
+            let room = announced.map_or(u64::MAX, |count| count.saturating_sub(table.count));
+            if piece.cells.count > room {
+                let count = announced.unwrap_or(0);
+                let why = format!("more than the {count} entries that the sizes announce");
+                return Err(Error::malformed(piece.line_at(body, room), why));
+            }
+            table.comments = table.comments.saturating_add(piece.comments);
+            table.add(&piece.cells, limits)
+        })?;
+        match announced {
+            Some(count) if table.count < count => {
+                let why = format!("{count} entries announced, {} found", table.count);
+                Err(Error::malformed(source.len(), why))
+            }
+            _ => Ok(table),
+        }
     }
 
     /// Adds cells.
-    pub(crate) fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
+    fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
         let len = cells.places.len().saturating_add(cells.values.len());
         self.len = self.len.saturating_add(wide(len));
         limits.check_decoded("text would become numbers", self.len)?;
         self.count = self.count.saturating_add(cells.count);
+        let parts = self.largest.len().max(cells.largest.len());
+        self.largest.resize(parts, 0);
+        for (most, own) in self.largest.iter_mut().zip(&cells.largest) {
+            *most = (*most).max(*own);
+        }
         self.places.write(&cells.places)?;
         self.values.write(&cells.values)
     }
@@ -183,7 +249,6 @@ mod tests {
 
     fn sum(text: String) -> Result<(u64, u64)> {
         let source = Source::memory(text.into_bytes());
-        let mut table = Table::within(&Limits::default());
         let parse = |line: &Line, cells: &mut Cells| {
             let mut fields = line.fields();
             let number = fields.need("a number")?.whole()?;
@@ -192,11 +257,13 @@ mod tests {
             cells.count = cells.count.saturating_add(1);
             Ok(())
         };
-        let parsed = parse_lines(&source, 0, parse, |piece| {
-            table.add(&piece.cells, &Limits::default())
-        });
-        with_line(&source, parsed)?;
-        let count = table.count();
+        let body = Body {
+            from: 0,
+            comment: Some(b'#'),
+        };
+        let read = Table::read(&source, body, None, &Limits::default(), parse);
+        let table = with_line(&source, read)?;
+        let count = table.count;
         let (_, values) = table.finish()?;
         let values = values.to_vec()?;
         let sum = values
@@ -210,7 +277,7 @@ mod tests {
         let text: String = (0..600_000).map(|n| format!("{n}\r\n\n")).collect();
         assert!(text.len() > 4 << 20);
         assert_eq!(sum(text).unwrap(), (600_000, 600_000 * 599_999 / 2));
-        assert_eq!(sum("7\n \t\n8".into()).unwrap(), (2, 15));
+        assert_eq!(sum("7\n \t\n# 9\n8".into()).unwrap(), (2, 15));
         assert_eq!(sum(String::new()).unwrap(), (0, 0));
     }
 

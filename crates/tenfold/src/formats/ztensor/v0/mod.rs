@@ -1,5 +1,6 @@
 //! Generation 0.1: one blob a tensor, and a list of maps that describes them.
 
+mod found;
 mod read;
 mod sparse;
 mod write;

@@ -2,15 +2,16 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
-use hashbrown::HashSet;
+use hashbrown::{DefaultHashBuilder, HashSet};
 
-use super::super::blobs::{Blobs, Name};
 use super::super::{NAME, checksum, dense_len, hint, index};
+use super::found::Found;
 use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS, sparse};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Digest, Endian, Filter, Scan, Source, wide};
+use crate::bytes::{Bytes, Digest, Endian, Filter, Scan, Source, Threads, in_order, narrow, wide};
 use crate::error::Result;
 use crate::format::ReadOptions;
 use crate::key::Key;
@@ -18,8 +19,8 @@ use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
-use crate::tensor::{Dim, Order, Storage, Tensor};
-use crate::wire::cbor::Items;
+use crate::tensor::{Order, Shapes, Storage, Tensor};
+use crate::wire::cbor::{Items, Left, Part, Parts};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut bundle = Bundle::new();
@@ -27,40 +28,75 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     if index.is_empty() {
         return Ok(bundle);
     }
-    let mut scan = Scan::part(source, NAME, index.clone());
-    let bytes = scan.take(index.end.saturating_sub(index.start))?;
-    let items = Items::new(&bytes, index.start, NAME, &how.limits);
-    let mut reader = Reader {
-        source,
-        limits: &how.limits,
-        items,
-        blobs: Blobs::new(),
-        names: HashSet::new(),
-        duplicates: Vec::new(),
-        bundle,
-    };
-    reader.entries(index.start)?;
-    let Reader {
-        blobs,
-        duplicates,
-        mut bundle,
-        ..
-    } = reader;
-    blobs.note_shared(&mut bundle)?;
-    let duplicates = duplicates.iter();
-    duplicates.for_each(|key| bundle.note_duplicate(key));
-    Ok(bundle)
+    let (left, start) = array(source, &index, &how.limits)?;
+    let len = index.end.saturating_sub(start);
+    let mut found = Found::with_room(bundle, left.room(len, LEAST));
+    let hasher = DefaultHashBuilder::default();
+    let mut parts = Parts::new(source, start..index.end, left);
+    in_order(
+        Threads::Cores.for_len(narrow(len)?),
+        |piece: &mut Piece| parts.next(&mut piece.part),
+        |piece| piece.read(source, &how.limits, &hasher, index.start),
+        |piece| {
+            found.append(std::mem::take(&mut piece.found));
+            how.limits.check_tensors(found.count)?;
+            how.limits.check_header(found.kept)
+        },
+    )?;
+    found.finish()
+}
+
+/// Enters the array of tensors.
+fn array(source: &Source, index: &Range<u64>, limits: &Limits) -> Result<(Left, u64)> {
+    let len = index.end.saturating_sub(index.start).min(LONGEST_HEAD);
+    let head = Scan::part(source, NAME, index.clone()).take(len)?;
+    let mut items = Items::new(&head, index.start, NAME, limits);
+    let left = items.array("an array of tensors")?;
+    Ok((left, items.at()))
+}
+
+/// A piece of the index, and what was found in it.
+#[derive(Default)]
+struct Piece {
+    part: Part,
+    found: Found,
+}
+
+impl Piece {
+    fn read(
+        &mut self,
+        source: &Source,
+        limits: &Limits,
+        hasher: &DefaultHashBuilder,
+        index_start: u64,
+    ) -> Result<()> {
+        let (items, left) = self.part.items(NAME, limits);
+        let room = left.room(items.len(), LEAST);
+        let mut reader = Reader {
+            source,
+            limits,
+            hasher,
+            items,
+            sizes: Vec::new(),
+            shapes: Shapes::new(),
+            found: Found::with_room(Bundle::new(), room),
+        };
+        reader.entries(left, index_start)?;
+        reader.found.kept = reader.items.kept();
+        self.found = reader.found;
+        Ok(())
+    }
 }
 
 struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
+    hasher: &'a DefaultHashBuilder,
     items: Items<'a>,
-    blobs: Blobs<Name<'a>>,
-    names: HashSet<Word<'a>>,
-    /// Names that were there before.
-    duplicates: Vec<Key>,
-    bundle: Bundle,
+    /// The shape of the tensor that is being read.
+    sizes: Vec<u64>,
+    shapes: Shapes,
+    found: Found,
 }
 
 /// The encodings and layouts that are understood.
@@ -68,7 +104,10 @@ const ENCODINGS: &[&str] = &["raw", "zstd"];
 const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
 
 /// What the map of a tensor has at least: the names of the fields that it must have.
-const LEAST: usize = 50;
+const LEAST: u64 = 50;
+
+/// The longest head that an array can have.
+const LONGEST_HEAD: u64 = 9;
 
 /// A field and the offset of its value.
 type Field<T> = Option<(T, u64)>;
@@ -85,7 +124,8 @@ struct Entry<'a> {
     size: Field<u64>,
     dtype: Field<Word<'a>>,
     layout: Field<Word<'a>>,
-    shape: Field<Vec<u64>>,
+    /// The sizes are the reader's.
+    shape: Field<()>,
     encoding: Field<Word<'a>>,
     endianness: Field<Word<'a>>,
     checksum: Field<Word<'a>>,
@@ -97,23 +137,16 @@ struct Entry<'a> {
 /// The fields that every tensor has, checked against the file.
 struct Place {
     key: Key,
-    sizes: Vec<u64>,
     run: Range<u64>,
     size_at: u64,
     shape_at: u64,
 }
 
 impl<'a> Reader<'a> {
-    fn entries(&mut self, index_start: u64) -> Result<()> {
-        let mut left = self.items.array("an array of tensors")?;
-        let room = left.room(&self.items, LEAST);
-        self.bundle.reserve(room);
-        self.blobs.reserve(room);
-        self.names.reserve(room);
-        let mut count = 0_u64;
+    fn entries(&mut self, mut left: Left, index_start: u64) -> Result<()> {
         while self.items.more(&mut left)? {
-            count = count.saturating_add(1);
-            self.limits.check_tensors(count)?;
+            self.found.count = self.found.count.saturating_add(1);
+            self.limits.check_tensors(self.found.count)?;
             let mut entry = Entry {
                 at: self.items.at(),
                 ..Entry::default()
@@ -155,8 +188,8 @@ impl<'a> Reader<'a> {
             "size" => set(&mut entry.size, items.u64("a size")?, at),
             "dtype" => set(&mut entry.dtype, items.word("a dtype that is text")?, at),
             "shape" => {
-                let shape = self.shape()?;
-                set(&mut entry.shape, shape, at)
+                self.shape()?;
+                set(&mut entry.shape, (), at)
             }
             "encoding" => {
                 let encoding = items.word_among(ENCODINGS, "an encoding that is text")?;
@@ -179,14 +212,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn shape(&mut self) -> Result<Vec<u64>> {
+    fn shape(&mut self) -> Result<()> {
         let mut left = self.items.array("a shape that is an array")?;
-        let mut sizes = Vec::new();
+        self.sizes.clear();
         while self.items.more(&mut left)? {
-            sizes.push(self.items.u64("a size of a dimension")?);
-            self.limits.check_ndim(wide(sizes.len()))?;
+            self.sizes.push(self.items.u64("a size of a dimension")?);
+            self.limits.check_ndim(wide(self.sizes.len()))?;
         }
-        Ok(sizes)
+        Ok(())
     }
 
     fn missing<T>(&self, entry_at: u64, field: Field<T>, what: &str) -> Result<(T, u64)> {
@@ -204,7 +237,7 @@ impl<'a> Reader<'a> {
         let (offset, offset_at) = self.missing(at, entry.offset, "offset")?;
         let (size, size_at) = self.missing(at, entry.size, "size")?;
         let (dtype, _) = self.missing(at, entry.dtype.take(), "dtype")?;
-        let (sizes, shape_at) = self.missing(at, entry.shape.take(), "shape")?;
+        let ((), shape_at) = self.missing(at, entry.shape, "shape")?;
         let (encoding, _) = self.missing(at, entry.encoding.take(), "encoding")?;
         let layout = entry
             .layout
@@ -230,7 +263,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         if let (None, "raw", "dense") = (&unknown, &*encoding, &*layout) {
-            self.check_raw_size(known, &sizes, size, (size_at, shape_at))?;
+            self.check_raw_size(known, size, (size_at, shape_at))?;
         }
         let end = offset.checked_add(size).filter(|end| *end <= index_start);
         let Some(end) = end else {
@@ -238,18 +271,13 @@ impl<'a> Reader<'a> {
             return self.items.fail_at(offset_at, why);
         };
         let key = Key::flat(&*name);
-        self.blobs.add(offset..end, Name(name.clone()));
         if let Some(text) = unknown {
-            self.bundle
-                .note(Note::new(NoteKind::Skipped, text).on(&key).at(at));
+            let note = Note::new(NoteKind::Skipped, text);
+            self.found.skip(key, offset..end, note.at(at));
             return Ok(());
-        }
-        if !self.names.insert(name) {
-            self.duplicates.push(key.clone());
         }
         let place = Place {
             key,
-            sizes,
             run: offset..end,
             size_at,
             shape_at,
@@ -261,12 +289,11 @@ impl<'a> Reader<'a> {
     fn check_raw_size(
         &self,
         number: Option<Number>,
-        sizes: &[u64],
         size: u64,
         (size_at, shape_at): (u64, u64),
     ) -> Result<()> {
         let width = number.map_or(1, Number::width);
-        let Some(wanted) = dense_len(sizes, width) else {
+        let Some(wanted) = dense_len(&self.sizes, width) else {
             return self
                 .items
                 .fail_at(shape_at, "the shape has more bytes than 64 bits count");
@@ -307,7 +334,7 @@ impl<'a> Reader<'a> {
                 }
             }
             ("dense", _) => {
-                let Some(decoded) = dense_len(&place.sizes, number.width()) else {
+                let Some(decoded) = dense_len(&self.sizes, number.width()) else {
                     let why = "the shape has more bytes than 64 bits count";
                     return self.items.fail_at(place.shape_at, why);
                 };
@@ -333,21 +360,22 @@ impl<'a> Reader<'a> {
                     blob,
                     layout,
                     is_raw,
-                    &place.sizes,
+                    &self.sizes,
                     number,
                     endian,
                 )?
             }
         };
-        let dims = place.sizes.iter().copied().map(Dim::indexed).collect();
-        let tensor = Tensor::new(dims, DType::real(number), vec![], storage);
+        let dims = self.shapes.of(&self.sizes);
+        let tensor = Tensor::sharing(dims, DType::real(number), storage);
         let Ok(mut tensor) = tensor else {
             return self
                 .items
                 .fail_at(place.size_at, "the blob does not fit the shape");
         };
         (tensor.meta, tensor.hints) = (Meta::of_unique(entry.own), hints);
-        self.bundle.push(place.key, tensor);
+        let hash = self.hasher.hash_one(&place.key);
+        self.found.push(place.key, tensor, place.run, hash);
         Ok(())
     }
 
@@ -376,8 +404,8 @@ impl<'a> Reader<'a> {
             return Ok(endian);
         }
         let text = "data_endianness has no meaning for compressed numbers, which are little-endian";
-        self.bundle
-            .note(Note::new(NoteKind::IgnoredField, text).on(key).at(*at));
+        let note = Note::new(NoteKind::IgnoredField, text);
+        self.found.bundle.note(note.on(key).at(*at));
         Ok(Endian::Little)
     }
 
@@ -395,7 +423,7 @@ impl<'a> Reader<'a> {
         }
         hints.set(hint::CHECKSUM, &**text);
         let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
-        self.bundle.note(note.on(key).at(*at));
+        self.found.bundle.note(note.on(key).at(*at));
         None
     }
 }

@@ -1,7 +1,6 @@
 //! Makes tensors of what the index of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashSet;
 
 use super::super::blobs::{Blobs, Name};
 use super::super::object::{self, Layout, Misfit};
@@ -53,12 +52,10 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let Maker {
         blobs, mut bundle, ..
     } = maker;
-    blobs.note_shared(&mut bundle)?;
-    let mut names = HashSet::new();
-    let keys = bundle.entries().iter().map(|(key, _)| key);
-    let duplicates: Vec<Key> = keys.filter(|key| !names.insert(*key)).cloned().collect();
-    let duplicates = duplicates.iter();
-    duplicates.for_each(|key| bundle.note_duplicate(key));
+    for note in blobs.notes()? {
+        bundle.note(note);
+    }
+    bundle.note_duplicates();
     Ok(bundle)
 }
 

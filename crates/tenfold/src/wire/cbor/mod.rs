@@ -1,6 +1,10 @@
 //! CBOR, over minicbor.
 #![deny(clippy::arithmetic_side_effects)]
 
+mod parts;
+
+pub(crate) use parts::{Part, Parts};
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -29,16 +33,21 @@ pub(crate) struct Items<'a> {
 }
 
 /// What is left of an array or a map.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Left(Option<u64>);
 
 impl Left {
-    /// How many items there is room for in what is left of `items`, if each has `least` bytes.
-    pub(crate) fn room(&self, items: &Items, least: usize) -> usize {
-        let input = items.decoder.input().len();
-        let bytes = input.saturating_sub(items.decoder.position());
+    /// How many items there is room for in `bytes`, if each has `least` of them.
+    pub(crate) fn room(&self, bytes: u64, least: u64) -> usize {
         let most = bytes.checked_div(least).unwrap_or(bytes);
-        let count = self.0.and_then(|count| usize::try_from(count).ok());
-        count.unwrap_or(0).min(most)
+        usize::try_from(self.0.unwrap_or(0).min(most)).unwrap_or(0)
+    }
+
+    /// Leaves out the next items.
+    fn pass(&mut self, count: u64) {
+        if let Some(left) = &mut self.0 {
+            *left = left.saturating_sub(count);
+        }
     }
 }
 
@@ -82,6 +91,16 @@ impl<'a> Items<'a> {
             }
             Err(_) => self.fail_at(at, format!("{what} expected")),
         }
+    }
+
+    /// How many bytes there are, read or not.
+    pub(crate) fn len(&self) -> u64 {
+        wide(self.decoder.input().len())
+    }
+
+    /// How much memory values take besides their own bytes.
+    pub(crate) fn kept(&self) -> u64 {
+        self.kept
     }
 
     /// Whether every byte has been read.

@@ -1,0 +1,208 @@
+//! Reads FROSTT's files, in file order.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::header::{Extended, Said};
+use super::{COMMENTS, HEADER, NAME};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian, PIECE, Source, Spool, narrow, wide};
+use crate::error::{Error, Result};
+use crate::format::ReadOptions;
+use crate::limits::Limits;
+use crate::note::{Note, NoteKind};
+use crate::number::{DType, Number, Numbers};
+use crate::tensor::{Address, Dim, Order, Storage, Tensor, product, strides};
+use crate::wire::text::{Body, Cells, Comments, Line, Lines, Table, cut, with_line};
+
+pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    with_line(source, read_text(source, &how.limits))
+}
+
+fn read_text(source: &Source, limits: &Limits) -> Result<Bundle> {
+    let mut lines = Lines::new(source, limits);
+    let mut said = Said::default();
+    let comments = Comments::read(&mut lines, COMMENTS, |line, text| {
+        said.hear(line, text, limits)
+    })?;
+    let extended = Extended::find(&mut lines, said.extended, source, limits)?;
+    let is_extended = extended.is_some();
+    let (sizes, announced) = match extended {
+        Some(Extended { sizes, count }) => (Some(sizes), Some(count)),
+        None => (said.sizes, None),
+    };
+    let body = Body {
+        from: lines.at(),
+        comment: COMMENTS.mark.bytes().next(),
+    };
+    let entries = match sizes {
+        Some(sizes) => Entries::of_sizes(sizes)?,
+        None => Entries::of_first(&mut lines, source, limits)?,
+    };
+    let parse = |line: &Line, cells: &mut Cells| entries.parse(line, cells);
+    let table = Table::read(source, body, announced, limits, parse)?;
+    let n_comments = table.comments;
+    let mut bundle = Bundle::of(entries.finish(table, limits)?);
+    comments.keep(COMMENTS, &mut bundle.meta, &mut bundle.hints);
+    if is_extended {
+        bundle.hints.set(HEADER, "extended");
+    }
+    if n_comments > 0 {
+        let text = format!("comments between the entries are left out: {n_comments}");
+        bundle.note(Note::new(NoteKind::IgnoredField, text));
+    }
+    Ok(bundle)
+}
+
+/// What the lines of entries are read with.
+enum Entries {
+    /// The sizes are known, and how far apart neighbours along each dimension are counted.
+    Sized { sizes: Vec<u64>, strides: Vec<u64> },
+    /// The sizes are what the largest indices say.
+    Open { rank: usize },
+}
+
+impl Entries {
+    fn of_sizes(sizes: Vec<u64>) -> Result<Entries> {
+        if product(&sizes).is_none_or(|cells| cells > u64::MAX.into()) {
+            let shape: Vec<String> = sizes.iter().map(u64::to_string).collect();
+            return Err(Error::Unsupported {
+                format: NAME,
+                what: format!("a tensor of {}, 2^64 cells or more,", shape.join(" × ")),
+            });
+        }
+        let strides = strides(&sizes, Order::Row);
+        Ok(Entries::Sized { sizes, strides })
+    }
+
+    /// Looks at the first entry for how many dimensions there are.
+    fn of_first(lines: &mut Lines, source: &Source, limits: &Limits) -> Result<Entries> {
+        let first = lines.next_full()?;
+        let first =
+            first.ok_or_else(|| cut(source, "the first entry, and no comment says the sizes"))?;
+        let mut fields = first.fields();
+        fields.need("an index")?;
+        let rank = fields.count();
+        limits.check_ndim(wide(rank))?;
+        match rank {
+            0 => Err(Error::malformed(first.at, "a value without an index")),
+            _ => Ok(Entries::Open { rank }),
+        }
+    }
+
+    fn parse(&self, line: &Line, cells: &mut Cells) -> Result<()> {
+        let mut fields = line.fields();
+        match self {
+            Entries::Sized { sizes, strides } => {
+                let mut place = 0_u64;
+                for (size, stride) in sizes.iter().zip(strides) {
+                    let index = fields.need("an index")?.index("index", *size)?;
+                    // Not more than there are cells.
+                    place = place.saturating_add(index.saturating_mul(*stride));
+                }
+                cells.place(place);
+            }
+            Entries::Open { rank } => {
+                let Cells {
+                    places, largest, ..
+                } = cells;
+                largest.resize(*rank, 0);
+                for most in largest {
+                    let field = fields.need("an index")?;
+                    let number = field.whole()?;
+                    let Some(index) = number.checked_sub(1) else {
+                        return Err(field.wrong("is no index: they count from 1"));
+                    };
+                    *most = number.max(*most);
+                    places.extend_from_slice(&index.to_le_bytes());
+                }
+            }
+        }
+        let value = fields.need("a value")?.float()?;
+        cells.values.extend_from_slice(&value.to_le_bytes());
+        cells.count = cells.count.saturating_add(1);
+        fields.end()
+    }
+
+    fn finish(self, table: Table, limits: &Limits) -> Result<Tensor> {
+        let largest = table.largest.clone();
+        let (places, values) = table.finish()?;
+        let (sizes, places) = match self {
+            Entries::Sized { sizes, .. } => (sizes, places),
+            Entries::Open { .. } => match Entries::of_sizes(largest)? {
+                Entries::Sized { sizes, strides } => (sizes, linear(&places, &strides, limits)?),
+                Entries::Open { .. } => return Err(Error::invalid("sizes are not known")),
+            },
+        };
+        let numbers = |number, bytes| Numbers {
+            number,
+            endian: Endian::Little,
+            bytes,
+        };
+        let storage = Storage::Sparse {
+            order: Order::Row,
+            address: Address::Linear(numbers(Number::U64, places)),
+            values: numbers(Number::F64, values),
+        };
+        let dims = sizes.into_iter().map(Dim::indexed).collect();
+        Tensor::within(dims, DType::real(Number::F64), vec![], storage, limits)
+    }
+}
+
+/// The positions of cells among all, where there was an index for every dimension.
+fn linear(places: &Bytes, strides: &[u64], limits: &Limits) -> Result<Bytes> {
+    let mut spool = Spool::within(limits);
+    let width = strides.len().saturating_mul(8);
+    let budget = PIECE
+        .checked_div(width)
+        .unwrap_or(0)
+        .max(1)
+        .saturating_mul(width);
+    let mut positions = Vec::new();
+    places.for_each(budget, &mut |piece| {
+        positions.clear();
+        for place in piece.chunks_exact(width) {
+            let indices = place
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .copied()
+                .map(u64::from_le_bytes);
+            // Not more than there are cells.
+            let position = indices.zip(strides).fold(0_u64, |sum, (index, stride)| {
+                sum.saturating_add(index.saturating_mul(*stride))
+            });
+            positions.extend_from_slice(&position.to_le_bytes());
+        }
+        spool.write(&positions)
+    })?;
+    Ok(Bytes::whole(spool.finish_apart()?))
+}
+
+/// Whether a file begins as one of these: comments, then whole numbers and one number a line.
+pub(super) fn is_likely(source: &Source) -> bool {
+    /// How much is looked at, and how many lines.
+    const LEN: u64 = 4096;
+    const LINES: usize = 3;
+    let mut start = vec![0; narrow(source.len().min(LEN)).unwrap_or(0)];
+    if source.read_at(0, &mut start).is_err() {
+        return false;
+    }
+    let is_whole = wide(start.len()) == source.len();
+    let mut lines: Vec<&[u8]> = start.split(|byte| *byte == b'\n').collect();
+    if !is_whole {
+        lines.pop();
+    }
+    let says = |line: &&&[u8]| !line.trim_ascii().is_empty() && line.first() != Some(&b'#');
+    let mut entries = lines.iter().filter(says).take(LINES).peekable();
+    entries.peek().is_some()
+        && entries.all(|text| {
+            let fields: Vec<_> = Line { at: 0, text }.fields().collect();
+            match fields.split_last() {
+                None | Some((_, [])) => false,
+                Some((value, places)) => {
+                    let is_index = |number: u64| number > 0;
+                    value.float().is_ok()
+                        && places.iter().all(|place| place.whole().is_ok_and(is_index))
+                }
+            }
+        })
+}

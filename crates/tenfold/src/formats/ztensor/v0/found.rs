@@ -1,0 +1,81 @@
+//! What has been found of a file, in a part of its index or in all of it.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::super::blobs::Blobs;
+use crate::bundle::Bundle;
+use crate::error::Result;
+use crate::key::Key;
+use crate::note::Note;
+use crate::tensor::Tensor;
+
+#[derive(Default)]
+pub(super) struct Found {
+    /// The tensors that are understood.
+    pub(super) bundle: Bundle,
+    /// How many there are, those that are skipped included.
+    pub(super) count: u64,
+    /// How much memory the user's fields take besides their bytes.
+    pub(super) kept: u64,
+    /// The blob of each tensor of the bundle, and the hash of its name.
+    blobs: Vec<(Range<u64>, u64)>,
+    /// The blobs of those that are skipped.
+    skipped: Vec<(Range<u64>, Key)>,
+}
+
+impl Found {
+    /// What is in `bundle`, with room for as many tensors, which must be known to be there.
+    pub(super) fn with_room(mut bundle: Bundle, count: usize) -> Found {
+        bundle.reserve(count);
+        Found {
+            bundle,
+            blobs: Vec::with_capacity(count),
+            ..Found::default()
+        }
+    }
+
+    pub(super) fn push(&mut self, key: Key, tensor: Tensor, blob: Range<u64>, hash: u64) {
+        self.bundle.push(key, tensor);
+        self.blobs.push((blob, hash));
+    }
+
+    pub(super) fn skip(&mut self, key: Key, blob: Range<u64>, note: Note) {
+        self.bundle.note(note.on(&key));
+        self.skipped.push((blob, key));
+    }
+
+    pub(super) fn append(&mut self, mut other: Found) {
+        self.bundle.append(other.bundle);
+        self.count = self.count.saturating_add(other.count);
+        self.kept = self.kept.saturating_add(other.kept);
+        self.blobs.append(&mut other.blobs);
+        self.skipped.append(&mut other.skipped);
+    }
+
+    /// Checks and notes what concerns several tensors.
+    pub(super) fn finish(mut self) -> Result<Bundle> {
+        for note in self.shared()? {
+            self.bundle.note(note);
+        }
+        // Names that are the same have one hash.
+        let mut hashes = HashSet::with_capacity(self.blobs.len());
+        if !self.blobs.iter().all(|(_, hash)| hashes.insert(*hash)) {
+            self.bundle.note_duplicates();
+        }
+        Ok(self.bundle)
+    }
+
+    fn shared(&self) -> Result<Vec<Note>> {
+        let mut blobs = Blobs::with_room(self.blobs.len());
+        for ((key, _), (blob, _)) in self.bundle.entries().iter().zip(&self.blobs) {
+            blobs.add(blob.clone(), key);
+        }
+        for (blob, key) in &self.skipped {
+            blobs.add(blob.clone(), key);
+        }
+        blobs.notes()
+    }
+}

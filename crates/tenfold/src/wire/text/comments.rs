@@ -1,0 +1,125 @@
+//! Comments before the numbers: those of others, and what a conversion carries in them.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::{Line, Lines};
+use crate::bytes::Sink;
+use crate::error::{Error, Result};
+use crate::meta::{Meta, Value};
+
+/// How a format writes comments, and what they are called among its metadata or hints.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommentStyle {
+    /// What a comment begins with.
+    pub(crate) mark: &'static str,
+    /// The name of those of others, as one text.
+    pub(crate) name: &'static str,
+}
+
+/// The name of what a conversion carries.
+const CARRIED: &str = "tenfold";
+/// What a comment begins with that says what a conversion carries.
+const CARRIED_LINE: &str = "tenfold:";
+/// How much of what is carried goes on one line.
+const PART: usize = 1000;
+
+/// What stands before the numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Comments {
+    /// Those of others, as one text; there may be one that is empty.
+    pub(crate) text: Option<Vec<u8>>,
+    /// What a conversion carried.
+    carried: Vec<u8>,
+}
+
+impl Comments {
+    /// Reads comments and blank lines; `take` says whether it has made use of a comment, which is
+    /// given with its line.
+    pub(crate) fn read(
+        lines: &mut Lines,
+        style: CommentStyle,
+        mut take: impl FnMut(&Line, &[u8]) -> Result<bool>,
+    ) -> Result<Comments> {
+        let mut comments = Comments::default();
+        loop {
+            let at = lines.at();
+            let Some(line) = lines.next()? else {
+                return Ok(comments);
+            };
+            if line.is_blank() {
+                continue;
+            }
+            let Some(said) = line.bare().strip_prefix(style.mark.as_bytes()) else {
+                lines.back_to(at);
+                return Ok(comments);
+            };
+            if let Some(part) = said.strip_prefix(CARRIED_LINE.as_bytes()) {
+                comments.carried.extend_from_slice(part);
+                continue;
+            }
+            if take(&line, said)? {
+                continue;
+            }
+            match &mut comments.text {
+                None => comments.text = Some(said.to_vec()),
+                Some(text) => {
+                    text.push(b'\n');
+                    text.extend_from_slice(said);
+                }
+            }
+        }
+    }
+
+    /// Makes metadata of what says something, and a hint of what says nothing.
+    pub(crate) fn keep(self, style: CommentStyle, meta: &mut Meta, hints: &mut Meta) {
+        let value = |text: Vec<u8>| match String::from_utf8(text) {
+            Ok(text) => Value::Text(text),
+            Err(error) => Value::Bytes(error.into_bytes()),
+        };
+        match self.text {
+            Some(text) if text.trim_ascii().is_empty() => hints.set(style.name, value(text)),
+            Some(text) => meta.set(style.name, value(text)),
+            None => {}
+        }
+        if !self.carried.is_empty() {
+            meta.set(CARRIED, value(self.carried));
+        }
+    }
+}
+
+/// Writes what is carried, in lines that are short enough for every reader; then what others said.
+pub(crate) fn write_comments(
+    style: CommentStyle,
+    meta: &Meta,
+    hints: &Meta,
+    out: &mut Sink,
+) -> Result<()> {
+    let mark = style.mark;
+    let mut carried = meta.text(CARRIED).unwrap_or_default();
+    while !carried.is_empty() {
+        let end = carried.char_indices().find(|(at, _)| *at >= PART);
+        let (part, rest) = carried.split_at(end.map_or(carried.len(), |(at, _)| at));
+        out.write(format!("{mark}{CARRIED_LINE}{part}\n").as_bytes())?;
+        carried = rest;
+    }
+    let Some(comments) = meta.get(style.name).or(hints.get(style.name)) else {
+        return Ok(());
+    };
+    let Some(text) = comment_text(comments) else {
+        return Err(Error::invalid(format!("{} are a text", style.name)));
+    };
+    for line in text.split(|byte| *byte == b'\n') {
+        out.write(mark.as_bytes())?;
+        out.write(line)?;
+        out.write(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The text of comments, if it is one.
+pub(crate) fn comment_text(comments: &Value) -> Option<&[u8]> {
+    match comments {
+        Value::Text(text) => Some(text.as_bytes()),
+        Value::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}
