@@ -115,6 +115,10 @@ class Labelled:
             raise KeyError(labels) from None
 
 
+_FEW = 64 << 10
+"""Up to so many bytes are copied at once, which is quicker than to lend them."""
+
+
 def core_of_array(
     array: npt.NDArray[Any],
     names: Sequence[str | None] | None = None,
@@ -123,6 +127,9 @@ def core_of_array(
     """A tensor over the memory of an array; no copy is made of a large one that is contiguous."""
     dtype = array.dtype
     word = _NAMES.get(dtype) or name_of(dtype)
+    if word in SMALL:
+        memory = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        return _tenfold.opaque(memory, word, array.shape)
     is_column_major = False
     flags = array.flags
     if not flags.c_contiguous:
@@ -130,21 +137,18 @@ def core_of_array(
             is_column_major = True
         else:
             array = np.ascontiguousarray(array)
-    if word == "bf16":
-        # The buffer protocol knows no such number.
-        array = array.view(np.uint16)
-    elif word in SMALL:
-        array = np.ascontiguousarray(array)
-        return _tenfold.opaque(array.view(np.uint8).reshape(-1), word, array.shape)
     shape = array.shape
-    if not shape:
-        # A buffer has at least one dimension.
-        array = array.reshape(1)
+    data: Any = array
+    if array.nbytes <= _FEW:
+        data = array.tobytes("A")
+    elif word == "bf16":
+        # The buffer protocol knows no such number.
+        data = array.view(np.uint16)
     if names is None and attrs is None:
-        return _tenfold.dense(array, word, shape, is_column_major)
+        return _tenfold.dense(data, word, shape, is_column_major)
     listed = None if names is None else list(names)
     described = None if attrs is None else dict(attrs)
-    return _tenfold.dense(array, word, shape, is_column_major, listed, described)
+    return _tenfold.dense(data, word, shape, is_column_major, listed, described)
 
 
 def _core_of_sparse(value: Any) -> _tenfold.TensorCore:

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 import tenfold
-from conftest import cells
+from samples import cells
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tenfold
-from conftest import CORPUS
+from samples import CORPUS
 
 FORMATS = sorted(path.parent.name for path in CORPUS.glob("*/good"))
 
@@ -74,7 +74,7 @@ def test_every_good_file_is_what_its_sibling_says(format):
             assert numbers(np.asarray(tensor[...])) == found, path
             compared += 1
     # Trains, labels and lists of cells are compared elsewhere.
-    assert compared > 10 or format in ("blz", "mtx", "vespa", "vespa-text", "vespa-feed")
+    assert compared > 10 or format in ("blz", "mtx", "tns", "vespa", "vespa-text", "vespa-feed")
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import numpy as np
 import pytest
 import safetensors
 import safetensors.numpy
 import tenfold
 import tenfold.numpy
-from conftest import cells
+from samples import cells
 
 
 @pytest.fixture
@@ -59,11 +62,70 @@ def test_the_ending_of_a_file_says_its_format(tmp_path, arrays):
     assert tenfold.open(tmp_path / "no_ending").format == "safetensors"
 
 
-torch = pytest.importorskip  # PyTorch is asked for where it is needed.
+class StandInTensor:
+    """As much of a tensor of PyTorch as the package asks for."""
+
+    __module__ = "torch"
+
+    def __init__(self, bits: np.ndarray, dtype: str, device: object = None) -> None:
+        self.bits, self.dtype, self.device = bits, dtype, device
+        self.shape = bits.shape
+
+    def detach(self):
+        return self
+
+    cpu = contiguous = resolve_conj = resolve_neg = detach
+
+    def view(self, dtype: str):
+        return StandInTensor(self.bits, dtype, self.device)
+
+    def to(self, device: object):
+        return StandInTensor(self.bits, self.dtype, device)
+
+    def numpy(self) -> np.ndarray:
+        assert self.dtype not in ("torch.bfloat16", "torch.float8_e5m2"), "NumPy has no such type"
+        return self.bits
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A module that stands in for PyTorch, which is a very large download."""
+    module = types.ModuleType("torch")
+    for name in ("bfloat16", "int16", "uint8", "float8_e5m2"):
+        setattr(module, name, f"torch.{name}")
+    module.from_numpy = lambda array: StandInTensor(array, f"torch.{array.dtype.name}")
+    monkeypatch.setitem(sys.modules, "torch", module)
+    # Numbers that NumPy has no word for need no package but PyTorch.
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+
+
+def test_torch_gets_bits_that_numpy_has_no_word_for(tmp_path, stand_in):
+    import tenfold.torch
+
+    bits = cells("<i2", (3, 4))
+    tensors = {
+        "h": StandInTensor(bits, "torch.bfloat16"),
+        "e": StandInTensor(bits.astype("u1"), "torch.float8_e5m2"),
+        "w": StandInTensor(cells("<f4", (2, 3)), "torch.float32"),
+    }
+    path = tmp_path / "a.safetensors"
+    tenfold.torch.save_file(tensors, path, metadata={"k": "v"})
+    assert {name: tensor.element for name, tensor in tenfold.open(path).items()} == {
+        "h": "bf16", "e": "F8_E5M2", "w": "f32",
+    }  # fmt: skip
+    for found in (tenfold.torch.load_file(path, device="cuda:0"), tenfold.torch.load(path.read_bytes())):
+        for name, tensor in tensors.items():
+            assert found[name].dtype == tensor.dtype
+            assert np.array_equal(found[name].bits, tensor.bits)
+    with tenfold.torch.safe_open(path, framework="pt", device="cuda:1") as file:
+        part = file.get_slice("h")[1:, ::2]
+        assert (part.dtype, part.device) == ("torch.bfloat16", "cuda:1")
+        assert np.array_equal(part.bits, bits[1:, ::2])
+        assert file.get_tensor("w").device == "cuda:1" and file.metadata() == {"k": "v"}
 
 
 def test_torch_tensors_come_and_go(tmp_path):
-    pytorch = torch("torch")
+    pytorch = pytest.importorskip("torch")
     import tenfold.torch
 
     tensors = {

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import tenfold
-from conftest import PLAIN, cells
+from samples import PLAIN, cells
 
 
 @pytest.mark.parametrize("dtype", PLAIN)

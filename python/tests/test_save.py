@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tenfold
-from conftest import PLAIN, cells
+from samples import PLAIN, cells
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tenfold
-from conftest import cells
+from samples import cells
 
 xr = pytest.importorskip("xarray")
 ENGINE = pytest.importorskip("tenfold.xarray").TenfoldBackend

@@ -1,7 +1,7 @@
 //! Tensors from what Python has.
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use tenfold::{
     Address, Bytes, DType, Dim, Endian, Limits, Number, Numbers, Order, RecordsBuilder, Result,
     Storage, Symmetry, Tensor, Tolerance,
@@ -16,6 +16,14 @@ pub(crate) fn element(word: &str) -> Result<(DType, Endian)> {
     match word.strip_prefix('>') {
         Some(name) => Ok((name.parse()?, Endian::Big)),
         None => Ok((word.parse()?, Endian::Little)),
+    }
+}
+
+/// The bytes of an array. Few come as `bytes` already: to lend them costs more than to copy them.
+fn bytes_of(array: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    match array.cast::<PyBytes>() {
+        Ok(few) => Ok(Bytes::memory(few.as_bytes().to_vec())),
+        Err(_) => { Lent::of(array)?.into_bytes() }.map_err(|error| errors::of(array.py(), error)),
     }
 }
 
@@ -52,7 +60,7 @@ pub(crate) fn dense(
     names: Option<Vec<Option<String>>>,
     attrs: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<TensorCore> {
-    let lent = Lent::of(array)?;
+    let bytes = bytes_of(array)?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
         let order = if is_column_major {
@@ -60,7 +68,6 @@ pub(crate) fn dense(
         } else {
             Order::Row
         };
-        let bytes = lent.into_bytes()?;
         let values = Numbers {
             number: dtype.number,
             endian,
@@ -82,13 +89,13 @@ pub(crate) fn opaque(
     layout: String,
     shape: Vec<u64>,
 ) -> PyResult<TensorCore> {
-    let lent = Lent::of(array)?;
+    let bytes = bytes_of(array)?;
     let made = || {
         let (number, endian) = (Number::U8, Endian::Little);
         let values = Numbers {
             number,
             endian,
-            bytes: lent.into_bytes()?,
+            bytes,
         };
         let parts = vec![("data".into(), values)];
         let storage = Storage::Opaque { layout, parts };

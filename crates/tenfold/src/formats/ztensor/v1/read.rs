@@ -1,7 +1,6 @@
 //! Makes tensors of what the index of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
-
 use super::super::blobs::{Blobs, Name};
 use super::super::object::{self, Layout, Misfit};
 use super::super::types::{Type, stored};
