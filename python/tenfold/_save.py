@@ -281,11 +281,16 @@ class Stream:
     """A tensor that comes in pieces: `write` adds the next cells in row-major order."""
 
     def __init__(
-        self, writer: Writer, name: str, shape: Sequence[int], word: str,
+        self,
+        writer: Writer,
+        key: str | None,
+        shape: Sequence[int],
+        word: str,
         dims: Sequence[str | None] | None,
     ) -> None:
         self._writer = writer
-        self._name = name
+        self._key = key
+        self._name = key or ""
         self._shape = tuple(int(size) for size in shape)
         self._word = word
         self._dims = None if dims is None else list(dims)
@@ -403,8 +408,7 @@ class Writer:
         self, name: str | None, shape: Sequence[int], word: str, dims: Sequence[str | None] | None
     ) -> Stream:
         self._announce(name)
-        self._stream = Stream(self, name or "", shape, word, dims)
-        self._stream_name = name
+        self._stream = Stream(self, name, shape, word, dims)
         return self._stream
 
     def _is_streaming(self, stream: Stream) -> None:
@@ -415,7 +419,7 @@ class Writer:
         self._is_streaming(stream)
         self._stream = None
         put = self._shelf.piece(stream._start, stream._word, list(stream._shape), stream._dims)
-        self._entries.append((self._stream_name, put))
+        self._entries.append((stream._key, put))
 
     def close(self) -> Report:
         """Writes the file."""

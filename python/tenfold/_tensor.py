@@ -155,6 +155,7 @@ class Tensor:
 
         Where the bytes in a mapped file are what NumPy wants, the array is a view of them: private,
         so that writing to it changes the array and not the file, and alive as long as it is used.
+        All views of one `File` share their memory.
         `copy=True` never gives a view. `order` is `C`, `F`, or `K` for what the file has. `dtype`
         casts, exactly or to the nearest; quantised tensors need it.
         """

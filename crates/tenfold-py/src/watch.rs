@@ -8,8 +8,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tenfold::Progress;
 
-/// Work on fewer bytes is over before anybody could press a key.
-const SHORT: u64 = 8 << 20;
+/// Work on fewer bytes is over before anybody could press a key, and a thread of its own would cost
+/// more than it brings.
+const SHORT: u64 = 32 << 20;
 
 /// How often the interpreter is asked for signals.
 const TICK: Duration = Duration::from_millis(50);
