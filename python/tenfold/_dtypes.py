@@ -116,6 +116,10 @@ def name_of(dtype: np.dtype) -> str:
 def word_of(dtype: npt.DTypeLike) -> str:
     """The word for an element type that is said in either way: `f32`, `np.float32`, `"<f4"`."""
     if isinstance(dtype, str):
+        if dtype in ("i8", "u8"):
+            # Bits in files, bytes in NumPy.
+            kind = "int" if dtype == "i8" else "uint"
+            raise InvalidRequest(f"{dtype!r} could be {kind}8 or {kind}64: say which")
         if dtype in _PLAIN or dtype == "bf16" or dtype in SMALL or "<" in dtype[1:]:
             return dtype
         if dtype in _NAMES_OF_ML_DTYPES:

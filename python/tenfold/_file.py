@@ -94,7 +94,7 @@ class File(Mapping[str, Tensor]):
 
     def _place(self, key: str) -> int:
         place = self._places().get(key)
-        if place is None:
+        if place is None and isinstance(key, str):
             place = self._open().place(key)
         if place is None:
             raise TensorNotFound(_not_found(key, self._places()))

@@ -81,7 +81,7 @@ class Stats:
 
 
 def stats(tensor: Any, *, bins: int = 0) -> Stats:
-    """What all values of a tensor, or of anything that `save` takes, say together.
+    """What all values of a tensor, of anything that `save` takes, or of a file's only tensor say.
 
     Works in bounded memory on tensors of any size; `bins` asks for a histogram.
 
@@ -90,7 +90,7 @@ def stats(tensor: Any, *, bins: int = 0) -> Stats:
     >>> found.mean, found.nan, found.faults
     (2.0, 1, ['nan'])
     """
-    fields = _tenfold.stats(core_of(tensor), bins)
+    fields = _tenfold.stats(core_of(_lone(tensor)), bins)
     for name in ("min", "max"):
         if name in fields:
             number, data = fields[name]

@@ -97,6 +97,12 @@ def test_statistics_are_those_of_numpy():
     assert tenfold.stats(np.array([], "f4")).min is None
 
 
+def test_a_bar_shows_progress(tmp_path, model, capsys):
+    pytest.importorskip("tqdm")
+    tenfold.convert(model, tmp_path / "m.zt", progress=True)
+    assert "100%" in capsys.readouterr().err
+
+
 def test_formats_are_listed():
     known = {format.name: format for format in tenfold.formats()}
     assert {"npy", "npz", "safetensors", "ztensor", "tens", "blz", "vespa"} <= set(known)

@@ -58,6 +58,14 @@ def test_a_limit_says_how_it_is_raised():
 
 def test_words_that_are_not_known():
     data = tenfold.dumps(np.ones(1), format="npy")
+    for word in ("i8", "u8"):
+        with pytest.raises(tenfold.InvalidRequest, match="int8 or u?int64"):
+            tenfold.open(data).only.numpy(dtype=word)
+    assert tenfold.open(data).only.numpy(dtype="int8").dtype == np.int8
+    with pytest.raises(tenfold.InvalidRequest, match="0: reshape it"):
+        tenfold.compress(np.float64(1))
+    with pytest.raises(KeyError, match="3"):
+        tenfold.open(data)[3]
     with pytest.raises(tenfold.InvalidRequest, match="auto, mmap, read"):
         tenfold.open(data, io="fast")
     with pytest.raises(tenfold.InvalidRequest, match="K, A, C, F"):

@@ -108,8 +108,9 @@ def test_what_cannot_be_saved_is_said(tmp_path):
     ]:  # fmt: skip
         with pytest.raises(tenfold.InvalidRequest, match=why):
             tenfold.save(tmp_path / "a.npz", value)
-    with pytest.raises(tenfold.InvalidRequest, match="format="):
-        tenfold.save(tmp_path / "a.unknown", np.ones(1))
+    for name, why in [("a.unknown", "says no format"), ("a.pt", "torch is read and never written")]:
+        with pytest.raises(tenfold.InvalidRequest, match=why):
+            tenfold.save(tmp_path / name, np.ones(1))
     with pytest.raises(tenfold.InvalidRequest, match="no format is called"):
         tenfold.save(tmp_path / "a", np.ones(1), format="nothing")
     with pytest.raises(tenfold.InvalidRequest, match="allow takes"):

@@ -33,6 +33,10 @@ fn raise(
 /// What the library says to users of the command line, and what that is here.
 const WORDS: &[(&str, &str)] = &[
     ("; --only chooses one, --out-dir writes a file for each", ""),
+    (
+        "give it more with --reshape, --qubits or --qtt",
+        "reshape it",
+    ),
     ("--force replaces it", "overwrite=True replaces it"),
     ("give it, as with --opt '", "give it with options=, as '"),
     ("--opt ", "options= as "),
@@ -119,7 +123,7 @@ pub(crate) fn of_train(py: Python<'_>, error: tenfold_train::Error) -> PyErr {
             )
                 .into_pyobject(py)
         }),
-        other => invalid(py, &other.to_string()),
+        other => invalid(py, &in_python(&other.to_string())),
     }
 }
 

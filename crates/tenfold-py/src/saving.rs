@@ -61,9 +61,8 @@ impl Writing {
             return format_called(name);
         }
         let meant = path.map(tenfold::by_extension).unwrap_or_default();
-        let meant: Vec<_> = { meant.into_iter() }
-            .filter(|format| format.info().is_written())
-            .collect();
+        let (meant, only_read): (Vec<_>, Vec<_>) =
+            { meant.into_iter() }.partition(|format| format.info().is_written());
         let own = own.filter(|own| {
             meant
                 .iter()
@@ -72,9 +71,13 @@ impl Writing {
         match (meant.as_slice(), own) {
             (_, Some(own)) => Ok(own),
             ([format], None) => Ok(*format),
-            ([], None) => Err(Error::Invalid(
-                "the name of the file says no format: name one with format=".into(),
-            )),
+            ([], None) => {
+                let why = match only_read.first() {
+                    Some(other) => format!("{} is read and never written", other.info().name),
+                    None => "the name of the file says no format".into(),
+                };
+                Err(Error::Invalid(format!("{why}: name one with format=")))
+            }
             (several, None) => {
                 let names: Vec<&str> = several.iter().map(|format| format.info().name).collect();
                 let names = names.join(" or ");
