@@ -7,7 +7,7 @@ import common
 
 FORMATS = (
     "tens", "blz", "ztensor", "vespa", "vespa_text", "vespa_feed", "primitiv", "npy", "npz", "safetensors", "gguf",
-    "torch", "mtx", "tns",
+    "torch", "mtx", "tns", "fcidump", "cc4s",
 )
 
 

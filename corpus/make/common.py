@@ -23,35 +23,40 @@ FOLDERS = ("good", "bad", "huge")  # the folders that belong to the makers alone
 _files = {}  # path below corpus/ -> bytes
 
 
-def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None):
+def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None, beside=None):
     """A file that reads. `canonical`: rewriting it in its own format gives the same bytes.
 
-    With `lenient`, only a lenient read accepts it and a strict one refuses at `strict_at`.
+    With `lenient`, only a lenient read accepts it and a strict one refuses at `strict_at`. `beside` are the
+    files that lie beside it, by name.
     """
     note = {"show": show, "canonical": canonical, "lenient": lenient, "options": options or {}}
     if lenient:
         note["strict_at"] = strict_at
-    _put(format, "good", name, data, note)
+    _put(format, "good", name, data, note, beside)
 
 
-def bad(format, name, data, at, why, lenient_ok=False, options=None, kind="malformed", by="open"):
+def bad(format, name, data, at, why, lenient_ok=False, options=None, kind="malformed", by="open", beside=None):
     """A file that is refused at byte `at` (None: no single field is to blame).
 
     `by` is "open", or "verify" when only looking at every value can tell.
     """
     assert kind in ("malformed", "unsupported", "limit") and by in ("open", "verify")
     note = {"at": at, "why": why, "lenient_ok": lenient_ok, "kind": kind, "by": by, "options": options or {}}
-    _put(format, "bad", name, data, note)
+    _put(format, "bad", name, data, note, beside)
 
 
-def huge(format, name, data, cells, options=None):
+def huge(format, name, data, cells, options=None, beside=None):
     """A small file that stands for `cells` elements: it opens, verifies and rewrites, unexpanded."""
-    _put(format, "huge", name, data, {"huge": True, "cells": str(cells), "options": options or {}})
+    note = {"huge": True, "cells": str(cells), "options": options or {}}
+    _put(format, "huge", name, data, note, beside)
 
 
-def _put(format, folder, name, data, note):
+def _put(format, folder, name, data, note, beside=None):
+    if beside:
+        note["beside"] = sorted(beside)
     text = json.dumps(note, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    for path, content in ((name, bytes(data)), (name + ".json", text.encode())):
+    files = {name: bytes(data), name + ".json": text.encode(), **(beside or {})}
+    for path, content in files.items():
         path = f"{format}/{folder}/{path}"
         assert path not in _files, f"{path} is made twice"
         _files[path] = content

@@ -245,7 +245,16 @@ def sparse():
         values = file.tensor("f32", [3], [1.5, -2.0, 3.0])
         return {"w": call("torch._utils._rebuild_sparse_tensor", layout("sparse_csr"), (starts, columns, values, call("torch.Size", (3, 4))))}, show(shown)
 
+    def repeated(file, flags=(False,)):
+        """Values that share a cell add up: the indices are not coalesced."""
+        indices = file.tensor("i64", [2, 5], [2, 0, 2, 2, 2, 3, 1, 0, 3, 3])
+        values = file.tensor("f32", [5], [1.0, 1.5, -2.0, 1.5, 0.5])
+        parts = (indices, values, call("torch.Size", (3, 4)), *flags)
+        return {"w": call("torch._utils._rebuild_sparse_tensor", layout("sparse_coo"), parts)}, show(shown, note_kinds=["summed"])
+
     both("sparse_coo", coordinates)
+    both("sparse_coo_repeated", repeated)
+    both("sparse_coo_unflagged", lambda file: repeated(file, ()))
     both("sparse_csr", rows)
     both("sparse_csr_i32", lambda file: rows(file, "i32"))
     file = File()

@@ -7,8 +7,8 @@ import common
 from vespa_text import MARK, shown
 
 
-def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False):
-    seen = shown("vespa-feed", dtype, ["id"], indexed, blocks)
+def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False, mapped=("id",), notes=None):
+    seen = shown("vespa-feed", dtype, list(mapped), indexed, blocks, notes)
     common.good("vespa-feed", name + ".jsonl", text.encode(), seen, options=options, canonical=canonical)
 
 
@@ -53,6 +53,21 @@ def make():
     good("no_ids", one('"values":[1.0,2.0]', id="id:doc:doc::"), [(("",), [1.0, 2.0])], x, canonical=True)
     good("flat", one('"values":[1,2,3,4]', "tensor(y[2],x[2])"), [(("a",), [1.0, 2.0, 3.0, 4.0])], {"x": 2, "y": 2})
 
+    # Fields with mapped dimensions: the id is one label of several, sorted by the names of dimensions.
+    good("mapped_blocks", one('"blocks":{"p":[1.0,2.0],"q":[3.0,4.0]}', "tensor<float>(k{},x[2])")
+         + '{"put":"id:doc:doc::b","fields":{"tensor":{"blocks":{"p":[5.0,6.0]}}}}\n',
+         [(("a", "p"), [1.0, 2.0]), (("a", "q"), [3.0, 4.0]), (("b", "p"), [5.0, 6.0])], x, dtype="f32",
+         canonical=True, mapped=["id", "k"])
+    good("mapped_cells", one('"cells":{"p":1.5,"q r":"NaN"}', "tensor(category{})"),
+         [(("p", "a"), [1.5]), (("q r", "a"), [float("nan")])], {}, canonical=True, mapped=["category", "id"])
+    good("mapped_two", one('"blocks":[{"address":{"c":"p","z":"q"},"values":[1,-2]}]', "tensor<int8>(c{},x[2],z{})"),
+         [(("p", "a", "q"), [1, -2])], x, dtype="i8", canonical=True, mapped=["c", "id", "z"])
+    good("mapped_long", one('"cells":[{"address":{"x":"1","k":"p"},"value":4},{"address":{"k":"p","x":"0"},"value":3}]',
+                            "tensor(k{},x[2])") + '{"put":"id:doc:doc::b","fields":{"tensor":{"q":[5,6]}}}\n',
+         [(("a", "p"), [3.0, 4.0]), (("b", "q"), [5.0, 6.0])], x, mapped=["id", "k"])
+    good("mapped_none", one('"cells":{}', "tensor(k{})") + '{"put":"id:doc:doc::b","fields":{"tensor":{"cells":{"p":1}}}}\n',
+         [(("b", "p"), [1.0])], {}, mapped=["id", "k"], notes=["skipped"])
+
     line = '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n'
     bad("nothing", "no document", "¦\n", given)
     bad("no_id", "a document without an id", line + '¦{"fields":{"e":[1,2]}}\n', given)
@@ -68,8 +83,13 @@ def make():
     bad("update", "an update", '{"update":¦"id:n:s::a","fields":{"e":{"assign":[1,2]}}}\n', given)
     bad("no_document", "a number", line + "¦5\n", given)
     bad("cut", "the end is missing", '{"put":"id:n:s::a","fields":{"e":[1,2¦', given)
-    bad("mapped", "a field with a mapped dimension", '{"put":"id:n:s::a","fields":{"e":{}}}\n',
-        {"field": "e", "type": "tensor(k{})"}, kind="unsupported")
+    mapped = {"field": "e", "type": "tensor(k{})"}
+    bad("mapped_id", "a dimension called id", '{"put":"id:n:s::a","fields":{"e":{}}}\n',
+        {"field": "e", "type": "tensor(id{})"}, kind="unsupported")
+    bad("mapped_twice", "a label is there twice", '{"put":"id:n:s::a","fields":{"e":{"cells":{"p":1,"p":¦2}}}}\n', mapped)
+    bad("mapped_id_twice", "an id is there twice", '{"put":"id:n:s::a","fields":{"e":{"p":1}}}\n'
+        '{"put":¦"id:n:s::a","fields":{"e":{"q":1}}}\n', mapped)
+    bad("mapped_values", "values without labels", '{"put":"id:n:s::a","fields":{"e":¦[1,2]}}\n', mapped)
 
 
 if __name__ == "__main__":

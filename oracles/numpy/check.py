@@ -2,9 +2,12 @@
 
 What NumPy saves, tenfold shows with the same bits and writes again byte for byte, in every version of
 the format; what tenfold writes, NumPy loads with the same bits, order and byte order. What NumPy reads
-but does not write itself comes out as NumPy would have saved it.
+but does not write itself comes out as NumPy would have saved it. Raw numbers are those of `tofile`, and
+the CSV that tenfold prints has the same bits when Python's `csv` and NumPy have read it.
 """
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -123,6 +126,45 @@ def check_foreign(folder):
         assert read(ours) == read(theirs), header
 
 
+def check_raw(folder, array):
+    """Raw numbers are what `tofile` writes, in either order, there and back."""
+    array_file, ours, theirs, again = (os.path.join(folder, name) for name in ("r.npy", "r-ours", "r-theirs", "r-again.npy"))
+    numpy.save(array_file, array)
+    endian = "big" if array.dtype.str.startswith(">") else "little"
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    shape = "x".join(str(size) for size in array.shape)
+    words = f"dtype={NAMES[array.dtype.str[1:]]},shape={shape},order={order},endian={endian}"
+    tenfold("convert", array_file, ours, "--raw", words, "--force", "--no-sync")
+    with open(theirs, "wb") as file:
+        file.write(array.tobytes(order=order))
+    assert read(ours) == read(theirs), words
+    tenfold("convert", theirs, again, "--raw", words, "--force", "--no-sync")
+    assert read(again) == read(array_file), words
+
+
+def check_csv(folder, array):
+    """Every cell of the CSV reads back to the same bits, or to some NaN."""
+    path = os.path.join(folder, "c.npy")
+    numpy.save(path, array)
+    number = {"c": complex, "f": float, "b": lambda word: word == "true"}.get(array.dtype.kind, int)
+
+    def check(words, wanted, about):
+        found = numpy.array([number(word) for word in words], dtype=wanted.dtype)
+        is_nan = wanted != wanted
+        assert (found.tobytes() == wanted.tobytes() or
+                all(f.tobytes() == w.tobytes() or (n and f != f) for f, w, n in zip(found, wanted, is_nan, strict=True))), about
+
+    rows = list(csv.reader(io.StringIO(tenfold("show", "--csv=long", path))))
+    assert rows[0] == [f"dim{place}" for place in range(array.ndim)] + ["value"], array.shape
+    places = [tuple(int(place) for place in row[:-1]) for row in rows[1:]]
+    assert places == list(numpy.ndindex(array.shape)), array.shape
+    check([row[-1] for row in rows[1:]], array.ravel(), array.shape)
+    if array.ndim <= 2 and array.size:
+        rows = list(csv.reader(io.StringIO(tenfold("show", "--csv", path))))
+        assert len(rows) == (array.shape[0] if array.ndim else 1), array.shape
+        check([word for row in rows for word in row], array.ravel(), array.shape)
+
+
 def refused(folder):
     """Types that have no numbers, and are never unpickled."""
     path = os.path.join(folder, "refused.npy")
@@ -152,6 +194,9 @@ def main():
             for version in versions:
                 check_rewriting(folder, array, version)
                 count += 1
+            if array.shape in [(), (5,), (2, 3), (0, 3), (2, 3, 4)]:
+                check_raw(folder, array)
+                check_csv(folder, array)
         check_choosing(folder, numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3)))
         check_foreign(folder)
         refused(folder)

@@ -6,8 +6,8 @@ use std::io::Seek;
 use std::path::Path;
 
 use tenfold::{
-    Bundle, Error, Format, Info, Key, Limits, Note, Opened, Options, Overflow, ReadOptions, Result,
-    Source, Spool,
+    Bundle, Error, Format, Info, Key, Limits, Match, Note, Opened, Options, Overflow, ReadOptions,
+    Result, Source, Spool, formats,
 };
 
 use crate::address::Address;
@@ -67,7 +67,7 @@ fn open_file(
     let source = source(file, reading, streams)?;
     let format = detect(&source, file, reading)?;
     streams.detail(file, &format!("read as {}", format.info().name));
-    let (options, writing) = options::split(&reading.options(), format.info(), target)?;
+    let (options, writing) = options::of(reading, format.info(), target)?;
     let opened = read(&source, format, reading, options, Overflow::Fails)?;
     Ok((source.len(), opened, writing))
 }
@@ -170,15 +170,27 @@ fn by_position(mut file: File, limits: &Limits) -> Result<Source> {
     Spool::read_from(&mut file, limits)
 }
 
-/// The format named by `--format`, else the one the content shows.
+/// The format named by `--format`, or meant by `--raw`, else the one the content shows.
 pub(crate) fn detect(
     source: &Source,
     path: &Path,
     reading: &Reading,
 ) -> Result<&'static dyn Format> {
+    let is_marked =
+        |format: &&dyn Format| !format.info().magic.is_empty() && format.probe(source) != Match::No;
     match reading.format {
         Some(format) => Ok(format),
-        None => tenfold::detect(source, Some(path)),
+        None if reading.meaning.input.is_some() && !formats::ALL.iter().any(is_marked) => {
+            Ok(&formats::raw::Raw)
+        }
+        None => match tenfold::detect(source, Some(path)) {
+            Err(Error::Unrecognised { .. }) if reading.meaning.output.is_some() => {
+                let why = "no known format, and --raw is about the file that is written: twice, the \
+                           first is about what is read";
+                Err(Error::Invalid(why.into()))
+            }
+            found => found,
+        },
     }
 }
 

@@ -1,12 +1,53 @@
 //! What `--opt` sets: options of the formats.
 
-use tenfold::{Error, Info, Options, Result, When};
+use tenfold::{Error, Info, Options, Result, When, formats};
+
+use crate::args::Reading;
+
+/// Sorts all options of a line into those for reading as `source` and those for writing as `target`.
+///
+/// # Errors
+/// [`Error::Invalid`] with all the options there are, if one of those given is not among them.
+pub(crate) fn of(
+    reading: &Reading,
+    source: &Info,
+    target: Option<&Info>,
+) -> Result<(Options, Options)> {
+    of_these(reading, &reading.options(), source, target)
+}
+
+/// The same, where not all of `--opt` concerns these formats; what `--raw` says is of the raw ones.
+pub(crate) fn of_these(
+    reading: &Reading,
+    given: &[(String, String)],
+    source: &Info,
+    target: Option<&Info>,
+) -> Result<(Options, Options)> {
+    let (mut from, mut to) = split(given, source, target)?;
+    let is_raw = |info: &Info| {
+        formats::ONLY_NAMED
+            .iter()
+            .any(|raw| raw.info().name == info.name)
+    };
+    let sides = [
+        (&reading.meaning.input, Some(source), &mut from),
+        (&reading.meaning.output, target, &mut to),
+    ];
+    for (said, info, options) in sides {
+        for (name, value) in said.iter().flat_map(|said| &said.0) {
+            if info.is_some_and(is_raw) {
+                options.set(name, value);
+            }
+        }
+    }
+    Ok((from, to))
+}
 
 /// Sorts the given options into those for reading as `source` and those for writing as `target`.
 ///
 /// # Errors
 /// [`Error::Invalid`] with all the options there are, if one of those given is not among them.
-pub(crate) fn split(
+fn split(
     given: &[(String, String)],
     source: &Info,
     target: Option<&Info>,

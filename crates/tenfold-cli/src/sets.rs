@@ -56,7 +56,7 @@ impl Set {
                 return Err(Error::Invalid(why));
             }
         }
-        let is_known = |file: &PathBuf| !tenfold::by_extension(file).is_empty();
+        let is_known = |file: &PathBuf| !tenfold::by_extension(file).is_empty() && !is_part(file);
         let files: Vec<PathBuf> = files.into_iter().filter(is_known).collect();
         Ok((!files.is_empty()).then_some(Set {
             files,
@@ -142,6 +142,14 @@ impl Set {
             }
         }
     }
+}
+
+/// Whether a file is only a part of what another one, which is there, describes.
+fn is_part(file: &Path) -> bool {
+    let mut owners = tenfold::formats::ALL
+        .iter()
+        .filter_map(|format| format.described_by(file));
+    owners.any(|owner| owner.is_file())
 }
 
 /// Whether a path is a glob that some files match.

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use tenfold::{Error, Progress, Result};
+use tenfold::{Error, Progress, Result, Sink};
 
 use crate::args::Wish;
 use crate::failure::Failure;
@@ -235,6 +236,48 @@ impl Out {
     /// The writer itself, for bytes that are not text; nothing can be written here afterwards.
     pub(crate) fn take(&mut self) -> Box<dyn Write + Send> {
         std::mem::replace(&mut self.writer, Box::new(io::sink()))
+    }
+
+    /// Lets `body` write bytes behind the text so far; more text may follow them.
+    pub(crate) fn lend(&mut self, body: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
+        self.flush()?;
+        let lent = Lent(Arc::new(Mutex::new(self.take())));
+        let mut sink = Sink::stream(Box::new(lent.clone()));
+        let written = match body(&mut sink) {
+            Ok(()) => sink.finish().map(|_| ()),
+            Err(error) => {
+                drop(sink);
+                Err(error)
+            }
+        };
+        let writer = Arc::try_unwrap(lent.0).ok();
+        if let Some(writer) = writer.and_then(|writer| writer.into_inner().ok()) {
+            self.writer = writer;
+        }
+        written.map_err(in_output)
+    }
+}
+
+/// A writer that is given back when nobody holds it any more.
+#[derive(Clone)]
+struct Lent(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Lent {
+    fn with<T>(&self, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
+        match self.0.lock() {
+            Ok(mut writer) => act(&mut *writer),
+            Err(_) => Err(io::Error::other("the output is in use")),
+        }
+    }
+}
+
+impl Write for Lent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|writer| writer.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(|writer| writer.flush())
     }
 }
 

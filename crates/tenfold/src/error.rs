@@ -163,7 +163,7 @@ fn flag(limit: &str) -> String {
 
 fn unrecognised(candidates: &[&str]) -> String {
     if candidates.is_empty() {
-        "no known format: name one with --format".into()
+        "no known format: name one with --format, or say with --raw what numbers these are".into()
     } else {
         format!(
             "could be {}: name one with --format",

@@ -1,6 +1,7 @@
 //! What a format is to the rest of the library.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
 use crate::bytes::{Progress, Sink, Source};
@@ -53,6 +54,12 @@ pub trait Format: Sync {
     /// [`Error::Invalid`] if an option does not fit the tensor.
     fn adapt(&self, _tensor: &Tensor, _how: &WriteOptions) -> Result<Option<Adapted>> {
         Ok(None)
+    }
+
+    /// The file that describes the one at `path`, which is only a part of what that file says;
+    /// `None` if it is no such part.
+    fn described_by(&self, _path: &Path) -> Option<PathBuf> {
+        None
     }
 
     /// What it cannot hold of a bundle and [`Holds`] cannot express.
@@ -210,6 +217,8 @@ pub enum DimNames {
     Letter,
     /// Any; a dimension without one gets one.
     Required,
+    /// Any, or none.
+    Any,
 }
 
 /// Where metadata of the user's own can be kept.

@@ -39,6 +39,10 @@ pub enum NoteKind {
     EmptyLabel,
     /// What a conversion carried as text cannot be restored.
     NotRestored,
+    /// Bytes that are no part of any tensor.
+    UnreadBytes,
+    /// Values of one cell were added up.
+    Summed,
 }
 
 impl NoteKind {
@@ -56,6 +60,8 @@ impl NoteKind {
             NoteKind::OddName => "odd-name",
             NoteKind::EmptyLabel => "empty-label",
             NoteKind::NotRestored => "not-restored",
+            NoteKind::UnreadBytes => "unread-bytes",
+            NoteKind::Summed => "summed",
         }
     }
 }

@@ -14,6 +14,7 @@ mod naming;
 mod number;
 mod output;
 mod parse;
+mod raw;
 mod size;
 mod stats;
 mod tools;
@@ -41,6 +42,7 @@ pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
+pub(crate) use raw::is_shared;
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use transform::{Meant, Transform};
@@ -72,7 +74,8 @@ pub(crate) enum Command {
         visible_alias = "ls",
         after_help = "`tenfold FILE` does the same.\n\n\
                       Example:\n  tenfold info model.zt\n  tenfold info --tree --sort size model.zt\n  \
-                      tenfold info --json *.zt"
+                      tenfold info --json *.zt\n  \
+                      tenfold info field.dat --raw dtype=f32,shape=64x?"
     )]
     Info(Describe),
     /// Read files to the last byte and say whether they are sound
@@ -83,7 +86,8 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
                             tenfold show 'model.zt:enc.w[0:3, -1]'\n  \
                             tenfold show model.zt enc.w '0:3, -1'\n  \
-                            tenfold show --json model.zt > model.json")]
+                            tenfold show --json model.zt > model.json\n  \
+                            tenfold show --csv 'field.npy[0]' > layer.csv")]
     Show(Show),
     /// Write a file anew, in its own format or another
     #[command(
@@ -97,6 +101,8 @@ pub(crate) enum Command {
                             tenfold convert big.zt small.zt --max-size 5GB\n  \
                             tenfold convert model.gguf model.safetensors --dequantize bf16\n  \
                             tenfold convert train.blz full.zt --allow train\n  \
+                            tenfold convert field.dat field.npy --raw dtype=f32,shape=64x?,order=F\n  \
+                            tenfold convert field.npy field.dat --raw dtype=f64,endian=big\n  \
                             tenfold convert old.zt - --to ztensor > new.zt"
     )]
     Convert(Box<Convert>),
@@ -214,8 +220,12 @@ pub(crate) struct Show {
     /// Print all values, exactly, as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all values of a tensor, exactly, as CSV: rows and columns, or a line for every cell
+    #[arg(long, value_name = "TABLE", value_enum, num_args = 0..=1, require_equals = true,
+          default_missing_value = "auto", conflicts_with = "json")]
+    pub(crate) csv: Option<Table>,
     /// Print all values in another form
-    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with = "json")]
+    #[arg(long = "as", value_name = "FORM", value_enum, conflicts_with_all = ["json", "csv"])]
     pub(crate) form: Option<Form>,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -228,6 +238,19 @@ pub(crate) enum Form {
     Literal,
     /// The same as --json
     Json,
+    /// The same as --csv
+    Csv,
+}
+
+/// How cells are put into lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Table {
+    /// Rows and columns for dense tensors and labelled rows of up to two dimensions, else cells
+    Auto,
+    /// Rows and columns, every cell of a sparse tensor too; labels stand before their rows
+    Wide,
+    /// A line for every stored cell: a column for each dimension, and the value
+    Long,
 }
 
 /// The arguments of `formats`.
@@ -260,8 +283,16 @@ pub(crate) struct Reading {
     /// Work out the values of quantised tensors, such as those of GGUF files, in single precision;
     /// a number type to bring them to may follow
     #[arg(long, value_name = "DTYPE", num_args = 0..=1, default_missing_value = "f32",
-          value_parser = number::float)]
+          require_equals = true, value_parser = number::float)]
     pub(crate) dequantize: Option<Number>,
+    /// Take a file for raw numbers, of this type, shape (one size may be `?`), order (`C` or `F`),
+    /// byte order and offset; all but the type have defaults. Where a file is written too, the one is
+    /// meant whose name, `--from` or `--to` says no format; twice, the first is read, the second
+    /// written
+    #[arg(long, value_name = "dtype=f32,shape=3x4,…", value_parser = raw::raw)]
+    raw: Vec<Given>,
+    #[arg(skip)]
+    pub(crate) meaning: raw::Meaning,
     /// Set options of the format; `tenfold formats NAME` lists them. `@FILE` is what is in a file
     #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = given::given)]
     options: Vec<Given>,
@@ -288,16 +319,13 @@ impl Reading {
 
 /// Reads the name of a format.
 fn names() -> impl TypedValueParser<Value = &'static dyn Format> {
-    let names = formats::ALL.iter().map(|format| format.info().name);
+    let names = formats::named().map(|format| format.info().name);
     PossibleValuesParser::new(names).try_map(|name| named(&name))
 }
 
 fn named(name: &str) -> Result<&'static dyn Format, String> {
     tenfold::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = formats::ALL
-            .iter()
-            .map(|format| format.info().name)
-            .collect();
+        let names: Vec<&str> = formats::named().map(|format| format.info().name).collect();
         format!("the formats are {}", names.join(", "))
     })
 }

@@ -6,11 +6,40 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, ValueEnum};
 
+use super::number::number;
+use super::raw::settle;
 use super::{Tenfold, Wish};
 use crate::address::Address;
 
 /// Reads the command line; where it names a file in the place of a command, `info` is meant.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
+    let mut parsed = understood(&joined(words))?;
+    settle(&mut parsed.command).map_err(|why| {
+        clap::Error::raw(ErrorKind::ArgumentConflict, format!("{why}\n"))
+            .with_cmd(&Tenfold::command())
+    })?;
+    Ok(parsed)
+}
+
+/// Joins `--dequantize` and a number type after it. Any other word there is a file.
+fn joined(words: &[OsString]) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::with_capacity(words.len());
+    let mut is_open = true;
+    for word in words {
+        let is_type = word.to_str().is_some_and(|word| number(word).is_ok());
+        match all.last_mut() {
+            Some(last) if is_open && is_type && last == "--dequantize" => {
+                last.push("=");
+                last.push(word);
+            }
+            _ => all.push(word.clone()),
+        }
+        is_open &= word != "--";
+    }
+    all
+}
+
+fn understood(words: &[OsString]) -> Result<Tenfold, clap::Error> {
     let answer = match Tenfold::try_parse_from(words) {
         Err(answer) if may_be_file(&answer, words) => answer,
         Err(answer) => return Err(missing_file(&answer).unwrap_or(answer)),
@@ -104,6 +133,33 @@ mod tests {
         ] {
             assert_eq!(parse(&words(line)).err().unwrap().kind(), kind);
         }
+    }
+
+    #[test]
+    fn a_number_type_after_dequantize_is_its_own_and_a_file_is_not() {
+        for (line, number, n_words) in [
+            (&["a.gguf", "b.zt", "--dequantize", "bf16"][..], "bf16", 2),
+            (&["--dequantize", "a.gguf", "b.zt"], "f32", 2),
+            (&["--dequantize", "float16", "a.gguf", "b.zt"], "f16", 2),
+            (&["--dequantize=f64", "a.gguf", "b.zt"], "f64", 2),
+            (&["a.gguf", "--dequantize", "-o", "b.zt"], "f32", 1),
+            (&["--dequantize", "--", "bf16", "b.zt"], "f32", 2),
+        ] {
+            let line: Vec<&str> = ["tenfold", "convert"].iter().chain(line).copied().collect();
+            match parse(&words(&line)).ok().unwrap().command {
+                Command::Convert(args) => {
+                    let found = args.reading.dequantize.unwrap();
+                    assert_eq!(
+                        (found.as_str(), args.words.len()),
+                        (number, n_words),
+                        "{line:?}"
+                    );
+                }
+                _ => panic!("a conversion was asked for"),
+            }
+        }
+        let line = ["tenfold", "convert", "a.gguf", "b.zt", "--dequantize=q4"];
+        assert!(parse(&words(&line)).is_err());
     }
 
     #[test]

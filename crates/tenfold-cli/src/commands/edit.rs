@@ -30,7 +30,7 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         input::detect(&source, &args.file, &args.reading).map_err(|error| about(error.into()))?;
     let info = format.info();
     keep_format(info.name, out)?;
-    let (reading, writing) = options::split(&args.reading.options(), info, Some(info))?;
+    let (reading, writing) = options::of(&args.reading, info, Some(info))?;
     let mut opened = input::read(&source, format, &args.reading, reading, Overflow::Fails)
         .map_err(|error| about(error.into()))?;
     let notes = opened.bundle.notes();

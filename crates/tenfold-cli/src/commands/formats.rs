@@ -13,7 +13,7 @@ const SCHEMA: &str = "tenfold.formats/1";
 pub(super) fn run(args: &Formats, streams: &mut Streams) -> Outcome {
     let chosen: Vec<&dyn Format> = match args.format {
         Some(format) => vec![format],
-        None => formats::ALL.to_vec(),
+        None => formats::named().collect(),
     };
     match (args.json, chosen.as_slice()) {
         (true, chosen) => print_json(chosen, &mut streams.out)?,

@@ -75,7 +75,7 @@ fn examine_file(
     let info = format.info();
     found.format = Some(format);
     streams.detail(file, &format!("read as {}", info.name));
-    let (options, _) = options::split(&reading.options(), info, None)?;
+    let (options, _) = options::of(reading, info, None)?;
     let mut bundle = input::read(&source, format, reading, options, Overflow::Fails)?.bundle;
     if let Some(set) = set {
         input::narrow_to_set(set, file, &mut bundle, streams)?;

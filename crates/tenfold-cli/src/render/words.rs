@@ -158,6 +158,7 @@ pub(crate) fn dim_names_text(names: DimNames) -> &'static str {
         DimNames::Batch => "batch",
         DimNames::Letter => "letter",
         DimNames::Required => "required",
+        DimNames::Any => "any",
     }
 }
 

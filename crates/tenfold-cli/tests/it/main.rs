@@ -2,14 +2,17 @@
 
 mod address;
 mod carried;
+mod cc4s;
 mod compress;
 mod compress_many;
 mod convert;
 mod convert_many;
 mod corpus;
+mod csv;
 mod demo;
 mod diff;
 mod edit;
+mod fcidump;
 mod formats;
 mod gguf;
 mod gzip;
@@ -18,6 +21,7 @@ mod info;
 mod literal;
 mod mtx;
 mod program;
+mod raw;
 mod reconstruct;
 mod saving;
 mod sets;

@@ -127,3 +127,49 @@ fn the_formats_say_what_they_understand() {
     assert_snapshot!("formats_text", tenfold(["formats", "vespa-text"]));
     assert_snapshot!("formats_feed", tenfold(["formats", "vespa-feed"]));
 }
+
+/// Two documents of a field with a mapped dimension, as a visit prints them.
+const MAPPED: &str = concat!(
+    r#"{"id":"id:shop:item::hat","fields":{"title":"a hat","e":{"type":"tensor<float>(category{},x[2])","#,
+    r#""blocks":{"warm":[1.0,2.0],"red":[0.5,-1.0]}}}}"#,
+    "\n",
+    r#"{"id":"id:shop:item::shoe","fields":{"e":{"blocks":{"red":[3.0,4.0]}}}}"#,
+    "\n"
+);
+
+#[test]
+fn fields_with_mapped_dimensions_keep_their_ids_in_pipes() {
+    let words = ["show", "-", "--from", "vespa-feed", "--opt", "field=e"];
+    let ran = tenfold_with(words, MAPPED.into());
+    assert_snapshot!("mapped_shown", ran);
+    let words = [
+        "convert",
+        "-",
+        "-",
+        "--opt",
+        "field=e",
+        "--from",
+        "vespa-feed",
+    ];
+    let binary = tenfold_with(words.into_iter().chain(["--to", "vespa"]), MAPPED.into());
+    assert_eq!(binary.errors, "");
+    let words = "convert - - --from vespa --to vespa-feed --opt schema=item,namespace=shop,field=e";
+    let lines = tenfold_with(words.split(' '), binary.out.clone());
+    assert_snapshot!("mapped_lines", lines);
+    let words = "convert - - --from vespa --to vespa-feed --opt";
+    let hex = "type=tensor<bfloat16>(category{},x[2]),hex=true";
+    let lines = tenfold_with(words.split(' ').chain([hex]), binary.out.clone());
+    assert_snapshot!("mapped_hex", lines);
+    let other = "type=tensor<float>(category{},x[3])";
+    let refused = tenfold_with(words.split(' ').chain([other]), binary.out);
+    assert_snapshot!("mapped_other_type", refused);
+}
+
+#[test]
+fn of_several_mapped_dimensions_one_has_to_be_that_of_the_documents() {
+    let text = br#"tensor(a{},b{}):{{a:p,b:q}:1.0, {a:r,b:q}:2.0}"#;
+    let words = "convert - - --to vespa-feed";
+    assert_snapshot!("no_id", tenfold_with(words.split(' '), text.to_vec()));
+    let words = "convert - - --to vespa-feed --dims a,id";
+    assert_snapshot!("id_named", tenfold_with(words.split(' '), text.to_vec()));
+}

@@ -15,7 +15,8 @@ pub(crate) enum Absent {
 }
 
 impl Absent {
-    fn error(&self) -> Error {
+    /// What whoever reads them learns.
+    pub(crate) fn error(&self) -> Error {
         match self {
             Absent::Unsupported { format, what } => Error::Unsupported {
                 format,

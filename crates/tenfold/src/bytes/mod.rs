@@ -5,6 +5,7 @@
 //! Nothing is read until somebody asks.
 
 mod absent;
+mod beside;
 mod deflate;
 mod digest;
 mod extent;
@@ -30,6 +31,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
+pub(crate) use beside::{Beside, Neighbour};
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
@@ -42,6 +44,7 @@ pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::Scan;
+pub(crate) use sink::Companions;
 pub use sink::Sink;
 pub use size::bytes_text;
 pub use source::{Compute, Source};

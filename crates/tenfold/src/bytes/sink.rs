@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::{Algorithm, Bytes, DigestState, PIECE, Progress, Source, wide};
+use super::{Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, wide};
 use crate::error::{Error, Result};
 
 /// The size of a page of memory, and of what file systems read and write at once.
@@ -18,6 +18,53 @@ pub struct Sink {
     at: u64,
     digest: Option<DigestState>,
     progress: Progress,
+    beside: Option<Box<dyn Companions>>,
+}
+
+/// Files by name.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Where files go that lie beside the one that is written.
+pub(crate) trait Companions: Send {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there must not be one of that name.
+    fn begin(&mut self, which: Beside) -> Result<Sink>;
+
+    /// Takes back what [`Companions::begin`] gave, once all is written.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    fn end(&mut self, which: Beside, written: Sink) -> Result<()>;
+
+    /// The files, if they were collected in memory.
+    fn into_memory(self: Box<Self>) -> Files {
+        Vec::new()
+    }
+}
+
+/// Files that are collected in memory, beside one of this name without its ending.
+#[derive(Debug)]
+struct Collected {
+    stem: String,
+    files: Files,
+}
+
+impl Companions for Collected {
+    fn begin(&mut self, _: Beside) -> Result<Sink> {
+        Ok(Sink::memory())
+    }
+
+    fn end(&mut self, which: Beside, written: Sink) -> Result<()> {
+        let bytes = written.finish()?.into_memory()?;
+        self.files.push((which.name(&self.stem), bytes));
+        Ok(())
+    }
+
+    fn into_memory(self: Box<Self>) -> Files {
+        self.files
+    }
 }
 
 enum Target {
@@ -34,7 +81,44 @@ impl Sink {
             at: 0,
             digest: None,
             progress: Progress::default(),
+            beside: None,
         }
+    }
+
+    /// Collects the bytes of a file called `name`, and of those that are written beside it, in
+    /// memory; [`Sink::finish_with_files`] gives them.
+    #[must_use]
+    pub fn memory_called(name: &str) -> Self {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        Sink::memory().accompanied(Box::new(Collected {
+            stem: stem.into(),
+            files: Vec::new(),
+        }))
+    }
+
+    /// The same target, with a place for files beside it.
+    pub(crate) fn accompanied(mut self, companions: Box<dyn Companions>) -> Self {
+        self.beside = Some(companions);
+        self
+    }
+
+    /// Writes a file beside this one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if this one has no place where another could lie, such as a pipe.
+    pub(crate) fn beside(
+        &mut self,
+        which: Beside,
+        write: impl FnOnce(&mut Sink) -> Result<()>,
+    ) -> Result<()> {
+        let Some(companions) = &mut self.beside else {
+            let why = "several files are written, and this is a place for one: name a file";
+            return Err(Error::invalid(why));
+        };
+        let mut sink = companions.begin(which)?;
+        sink.report_to(self.progress.clone());
+        write(&mut sink)?;
+        companions.end(which, sink)
     }
 
     /// Collects the bytes in memory.
@@ -184,6 +268,16 @@ impl Sink {
         self.target.write(&self.buffer)?;
         self.buffer.clear();
         Ok(())
+    }
+
+    /// The bytes that were collected in memory, and the files beside them by name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they went elsewhere.
+    pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Files)> {
+        let beside = self.beside.take();
+        let files = beside.map(Companions::into_memory).unwrap_or_default();
+        Ok((self.finish()?.into_memory()?, files))
     }
 
     /// Passes everything on to the target.

@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Progress;
+use super::beside::Folder;
 use super::extent::in_pieces;
 use super::shelf::Held;
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
 #[derive(Clone)]
-pub struct Source(Kind, Packing);
+pub struct Source(Kind, Packing, Option<Arc<Folder>>);
 
 /// What the bytes were taken out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,12 +100,12 @@ pub trait Compute: Send + Sync {
 
 impl Source {
     fn of(kind: Kind) -> Source {
-        Source(kind, Packing::None)
+        Source(kind, Packing::None, None)
     }
 
     /// The same source, which was taken out of something.
     pub(super) fn out_of(self, packing: Packing) -> Source {
-        Source(self.0, packing)
+        Source(self.0, packing, self.2)
     }
 
     /// What the bytes were taken out of.
@@ -132,7 +133,7 @@ impl Source {
                 ..positioned.copy()
             })))
             .out_of(self.1),
-            other => Source(other, self.1),
+            other => Source(other, self.1, self.2),
         }
     }
 
@@ -140,6 +141,24 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.0 {
             Kind::File(positioned) => positioned.path.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The same source with files in memory beside it.
+    pub(super) fn in_folder(self, folder: Arc<Folder>) -> Source {
+        Source(self.0, self.1, Some(folder))
+    }
+
+    /// The files in memory beside it.
+    pub(super) fn folder(&self) -> Option<&Folder> {
+        self.2.as_deref()
+    }
+
+    /// What counts what is read of its file.
+    pub(super) fn progress(&self) -> Option<&Progress> {
+        match &self.0 {
+            Kind::File(positioned) => positioned.progress.as_ref(),
             _ => None,
         }
     }
@@ -181,7 +200,7 @@ impl Source {
                 ..positioned.copy()
             })))
             .out_of(self.1),
-            other => Source(other, self.1),
+            other => Source(other, self.1, self.2),
         }
     }
 

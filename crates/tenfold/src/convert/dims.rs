@@ -23,6 +23,7 @@ pub(super) fn lower(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
                 .all(|dim| dim.name.as_deref().is_some_and(is_letter));
             without(step, tensor, move |_, _| are_letters)
         }
+        DimNames::Any => Ok(tensor),
         DimNames::Required => {
             let tensor = named(step, tensor)?;
             in_sorted_order(step, tensor)

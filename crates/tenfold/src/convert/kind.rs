@@ -48,7 +48,7 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
             ..
         } if !has(StorageKind::Labelled) && is_dense => placed(step, tensor),
         Storage::Sparse { address, .. }
-            if !matches!(address, Address::Labels) && is_dense && !has(StorageKind::Sparse) =>
+            if !matches!(address, Address::Labels) && is_dense && !step.has_cells(tensor) =>
         {
             if loses_symmetry {
                 say_symmetry(step, tensor);

@@ -197,7 +197,7 @@ fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)
     };
     let names = || indexed().filter_map(|dim| dim.name.as_deref());
     match holds.dim_names {
-        DimNames::Required => {}
+        DimNames::Required | DimNames::Any => {}
         DimNames::No => for_lost_names(&names().collect::<Vec<_>>(), add),
         DimNames::Batch => {
             let mut lost: Vec<&str> = names().collect();

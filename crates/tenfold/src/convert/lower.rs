@@ -249,6 +249,16 @@ impl Step<'_> {
             && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)
     }
 
+    /// Whether the target has a way to keep the cells of a sparse tensor as they are.
+    pub(super) fn has_cells(&self, tensor: &Tensor) -> bool {
+        self.info.holds.kinds.contains(&StorageKind::Sparse)
+            && has_place(
+                self.format,
+                &Bundle::of(tensor.clone()),
+                &[Aspect::Sparsity],
+            )
+    }
+
     /// Whether the target has words for the symmetries of a tensor.
     pub(super) fn has_symmetries(&self, tensor: &Tensor) -> bool {
         self.info.holds.symmetry

@@ -2,6 +2,7 @@
 //! what was carried.
 
 mod carry;
+mod companions;
 mod cores;
 mod dims;
 mod draft;

@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use super::companions::Drafts;
 use super::draft::Draft;
 use super::losses::losses_of;
 use super::lower::lower;
@@ -157,19 +158,28 @@ pub fn save_with<T>(
                 true => Sink::stream(Box::new(Gzip::new(file))),
                 false => Sink::file(file),
             };
+            let beside = Drafts::default();
+            out = beside.beside(out, path, replace);
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
-            match draft.publish(replace, !skip_sync) {
-                Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
-                other => other.map_err(in_file),
-            }?;
+            // What the file speaks of is there before it is.
+            beside.publish(replace, !skip_sync)?;
+            publish(draft, path, replace, !skip_sync)?;
             Ok(written)
         }
     }
 }
 
+/// Gives a draft the name `path`.
+pub(super) fn publish(draft: Draft, path: &Path, replace: bool, sync: bool) -> Result<()> {
+    match draft.publish(replace, sync) {
+        Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
+        other => other.map_err(|error| error.in_file(path)),
+    }
+}
+
 /// Where a file is to go.
-enum Place {
+pub(super) enum Place {
     /// To a name in a folder.
     File(PathBuf),
     /// Straight into what is no file.
@@ -177,7 +187,7 @@ enum Place {
 }
 
 impl Place {
-    fn find(path: &Path, replace: bool) -> Result<Place> {
+    pub(super) fn find(path: &Path, replace: bool) -> Result<Place> {
         let about = match path.metadata() {
             Err(error) if error.kind() == NotFound && path.is_symlink() => {
                 let why = format!("{} is a link to nothing", path.display());
@@ -219,7 +229,7 @@ impl Place {
     }
 }
 
-fn taken(path: &Path) -> Error {
+pub(super) fn taken(path: &Path) -> Error {
     let why = format!("{} exists already; --force replaces it", path.display());
     Error::invalid(why)
 }

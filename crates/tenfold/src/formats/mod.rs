@@ -2,11 +2,14 @@
 //! it.
 
 pub mod blz;
+pub mod fcidump;
+pub mod cc4s;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
 pub mod npz;
 pub mod primitiv;
+pub mod raw;
 pub mod safetensors;
 pub mod tens;
 pub mod tns;
@@ -22,7 +25,8 @@ use crate::bytes::{Source, is_gzip_name};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
-/// Every format there is. Detection, the command line, the documentation and the tests walk it.
+/// Every format that a file can be seen to be of. Detection, the command line, the documentation and
+/// the tests walk it.
 pub static ALL: &[&dyn Format] = &[
     &tens::Tens,
     &ztensor::ZTensor,
@@ -38,14 +42,22 @@ pub static ALL: &[&dyn Format] = &[
     &torch::Torch,
     &mtx::Mtx,
     &tns::Tns,
+    &fcidump::Fcidump,
+    &cc4s::Cc4s,
 ];
+
+/// The formats that no file shows itself to be of: only where somebody names one is it meant.
+pub static ONLY_NAMED: &[&dyn Format] = &[&raw::Raw];
+
+/// Every format that has a name: [`ALL`] and [`ONLY_NAMED`].
+pub fn named() -> impl Iterator<Item = &'static dyn Format> {
+    ALL.iter().chain(ONLY_NAMED).copied()
+}
 
 /// The format called `name`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    ALL.iter()
-        .copied()
-        .find(|format| format.info().name == name)
+    named().find(|format| format.info().name == name)
 }
 
 /// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.
@@ -91,6 +103,15 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .filter(|(how_sure, _)| Some(*how_sure) == best)
         .map(|(_, format)| format)
         .collect();
+    if claims.is_empty()
+        && let Some(path) = path
+        && let Some(by) = ALL.iter().find_map(|format| format.described_by(path))
+    {
+        let by = by.display();
+        return Err(Error::invalid(format!(
+            "a part of what {by} describes: open that"
+        )));
+    }
     if claims.is_empty() {
         claims = plain.iter().copied().filter(is_suggested).collect();
     }

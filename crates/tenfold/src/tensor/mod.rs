@@ -52,6 +52,7 @@ use dim::product_of;
 pub use dim::{Dim, Size};
 pub(crate) use group::Group;
 pub use labels::Labels;
+pub(crate) use labels::Places;
 pub use pack::{Packing, Tolerance};
 pub use pick::Pick;
 pub use placed::Placed;

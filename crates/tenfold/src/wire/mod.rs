@@ -6,4 +6,5 @@ pub(crate) mod json;
 pub(crate) mod msgpack;
 pub(crate) mod pickle;
 pub(crate) mod text;
+pub(crate) mod yaml;
 pub(crate) mod zip;

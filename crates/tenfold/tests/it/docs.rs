@@ -20,7 +20,7 @@ fn security_lists_every_limit_with_its_default() {
 
 #[test]
 fn every_format_has_the_four_parts_in_its_module_docs() {
-    for format in tenfold::formats::ALL {
+    for format in tenfold::formats::named() {
         let name = format.info().name;
         let path = project()
             .join("crates/tenfold/src/formats")

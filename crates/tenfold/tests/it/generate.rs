@@ -19,7 +19,7 @@ impl Tape<'_> {
         }
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (usize::from(self.byte()) * 256 + usize::from(self.byte())) % bound.max(1)
     }
 
@@ -27,11 +27,11 @@ impl Tape<'_> {
         choices[self.below(choices.len())]
     }
 
-    fn flag(&mut self) -> bool {
+    pub(crate) fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }
 
@@ -43,6 +43,9 @@ impl Tape<'_> {
 
 /// A bundle that `format` holds.
 pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
+    if format.info().name == "fcidump" {
+        return crate::integrals::drawn(tape);
+    }
     let holds = &format.info().holds;
     let mut bundle = Bundle::new();
     let count = if holds.names == Names::One {
@@ -227,6 +230,14 @@ fn name(dims: &mut [Dim], names: DimNames, tape: &mut Tape) {
                 dim.name = Some(letter.into());
             }
         }
+        DimNames::Any if tape.flag() => {
+            // Several may have one name, and some none.
+            for dim in dims.iter_mut() {
+                if tape.flag() {
+                    dim.name = Some(format!("State {}", tape.below(3)));
+                }
+            }
+        }
         DimNames::Required => {
             for (dim, letter) in dims.iter_mut().zip('k'..) {
                 dim.name = Some(format!("{letter}{}", tape.below(100)));
@@ -369,11 +380,11 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
 }
 
 fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {
-    // The labels of a feed are the ids of its documents, of which there is one.
+    // Some labels of a feed are the ids of its documents, of which there is one.
     let is_feed = format.info().name == "vespa-feed";
-    let mapped = if is_feed { 1 } else { 1 + tape.below(2) };
+    let mapped = 1 + tape.below(2);
     for number in 0..mapped {
-        let name = match is_feed {
+        let name = match is_feed && number == 0 {
             true => "id".into(),
             false => format!("m{number}"),
         };

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tenfold::{
     Allow, Aspect, Bundle, Bytes, Carries, Cell, Dim, Endian, Error, Format, Key, Limits, Loss,
-    Meta, Mode, Number, Numbers, Order, ReadOptions, Sink, Size, Storage, Symmetry, Tensor, Tier,
+    Meta, Mode, Number, Numbers, Order, ReadOptions, Size, Storage, Symmetry, Tensor, Tier,
     WriteOptions,
 };
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::{editions, verify};
+use crate::support::{editions, finish, verify};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -233,13 +233,13 @@ pub(crate) fn write(
     target: &dyn Format,
     allow: Allow,
 ) -> Result<(Vec<u8>, Vec<Loss>), Error> {
-    let mut out = Sink::memory();
+    let mut out = crate::files::sink();
     let how = WriteOptions {
         allow,
         ..WriteOptions::default()
     };
     let said = tenfold::write_to(bundle, &mut out, target, &how)?;
-    Ok((out.finish()?.into_memory()?, said))
+    Ok((finish(out)?, said))
 }
 
 /// All that is left of a bundle when some aspects do not count.

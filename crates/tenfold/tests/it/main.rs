@@ -10,13 +10,17 @@
 mod carried;
 mod corpus;
 mod docs;
+#[path = "../shared/files.rs"]
+mod files;
 mod generate;
 mod hash;
 mod honesty;
+mod integrals;
 mod layering;
 mod matrix;
 mod meaning;
 mod pages;
+mod raw;
 mod roundtrip;
 mod samples;
 mod shards;

@@ -92,7 +92,7 @@ fn every_format_goes_to_every_other_and_loses_what_is_said() {
             n_cells += 1;
         }
     }
-    assert_eq!(n_cells, 20 * editions().len());
+    assert_eq!(n_cells, 24 * editions().len());
 }
 
 #[test]

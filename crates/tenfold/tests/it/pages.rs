@@ -37,13 +37,14 @@ dimension names `a`, `b`, `c`, … are no losses and not mentioned.
 ";
 
 fn formats() -> impl Iterator<Item = &'static Info> {
-    tenfold::formats::ALL.iter().map(|format| format.info())
+    tenfold::formats::named().map(|format| format.info())
 }
 
 /// What there is to know about every format, and about versions that hold other things.
 fn columns() -> impl Iterator<Item = &'static Info> {
-    let formats = tenfold::formats::ALL.iter();
-    let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
+    let formats = tenfold::formats::named();
+    let all =
+        formats.flat_map(|format| std::iter::once(format).chain(format.editions().iter().copied()));
     all.map(|format| format.info())
 }
 
@@ -137,6 +138,7 @@ fn names(names: DimNames) -> &'static str {
         DimNames::Batch => "`batch`, for the last",
         DimNames::Letter => "one byte each",
         DimNames::Required => "any, and each has one",
+        DimNames::Any => "any",
     }
 }
 

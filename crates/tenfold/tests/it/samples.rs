@@ -5,6 +5,8 @@ use tenfold::{
     Storage, Symmetry, Tensor, Value,
 };
 
+use crate::integrals::hydrogen;
+
 /// A bundle that a format holds.
 pub(crate) struct Sample {
     pub(crate) format: &'static str,
@@ -29,6 +31,11 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("vespa", "dense, named", Bundle::of(field())),
         sample("vespa-text", "blocks by two labels", Bundle::of(labelled())),
         sample("vespa-feed", "documents", Bundle::of(documents())),
+        sample(
+            "vespa-feed",
+            "with labels",
+            Bundle::of(labelled_documents()),
+        ),
         sample("primitiv", "a model with statistics", model()),
         sample("npy", "Fortran order", Bundle::of(array())),
         sample("npz", "several arrays", arrays()),
@@ -44,6 +51,9 @@ pub(crate) fn samples() -> Vec<Sample> {
         sample("mtx", "sparse and symmetric", Bundle::of(triangle())),
         sample("mtx", "a pattern with comments", pattern()),
         sample("tns", "cells of an order 3 with comments", cells()),
+        sample("fcidump", "integrals with eight-fold symmetry", hydrogen()),
+        sample("cc4s", "a set with units", vertices()),
+        sample("cc4s", "blocks", of_corpus("cc4s/good/spins.yaml")),
     ]
 }
 
@@ -125,6 +135,28 @@ fn cells() -> Bundle {
     bundle
 }
 
+fn vertices() -> Bundle {
+    let dims = |size: u64| {
+        let names = [("AuxiliaryField", size), ("State", 2)];
+        names.map(|(name, size)| Dim::indexed(size).named(name))
+    };
+    let mut bundle = Bundle::new();
+    let mut first = dense(dims(1).to_vec(), Order::Column, &[0.1_f64, -2.0]);
+    let unit = 0.5_f64.to_bits();
+    first.meta.set(
+        "cc4s:unit",
+        Value::Float {
+            bits: unit,
+            width: 64,
+        },
+    );
+    first.meta.set("halfGrid", 1_u64);
+    bundle.push(Key::flat("hh"), first);
+    let second = dense(dims(2).to_vec(), Order::Column, &[1.0_f64, 2.0, 3.0, 4.0]);
+    bundle.push(Key::tree(vec!["p".into(), "h".into()]), second);
+    bundle
+}
+
 fn weights(count: usize) -> Bundle {
     let mut bundle = Bundle::new();
     let mut first = dense(
@@ -202,6 +234,30 @@ fn documents() -> Tensor {
         },
     };
     let dims = vec![Dim::mapped("id"), Dim::indexed(2).named("x")];
+    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn labelled_documents() -> Tensor {
+    let mut records = RecordsBuilder::new(2, 8);
+    for (labels, first) in [
+        (["warm", "hat"], 1.0_f32),
+        (["red", "hat"], -0.0),
+        (["red", "shoe"], 2.5),
+    ] {
+        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(&labels, &cells).unwrap();
+    }
+    let storage = Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: Number::F32,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    };
+    let mapped = ["category", "id"].map(Dim::mapped).into_iter();
+    let dims = mapped.chain([Dim::indexed(2).named("x")]).collect();
     Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
 }
 

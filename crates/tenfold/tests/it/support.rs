@@ -4,9 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tenfold::{
-    Bundle, Error, Format, Mode, Opened, ReadOptions, Result, Sink, Source, WriteOptions,
-};
+use tenfold::{Bundle, Error, Format, Mode, Opened, ReadOptions, Result, Sink, WriteOptions};
 
 /// The folder of the whole project.
 pub(crate) fn project() -> PathBuf {
@@ -37,7 +35,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_none_or(|extension| extension != "json"))
+        .filter(|path| crate::files::is_first(path))
         .collect();
     found.sort();
     found
@@ -86,11 +84,8 @@ pub(crate) fn editions() -> Vec<&'static dyn Format> {
 
 /// Reads bytes as the format called `name`.
 pub(crate) fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
-    tenfold::read(
-        &Source::memory(bytes.to_vec()),
-        tenfold::by_name(name).unwrap(),
-        how,
-    )
+    let source = crate::files::source(bytes.to_vec());
+    tenfold::read(&source, tenfold::by_name(name).unwrap(), how)
 }
 
 /// Reads bytes and checks all their values; in strict mode a note on values is an error.
@@ -114,9 +109,15 @@ pub(crate) fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
 
 /// Writes a bundle as a format.
 pub(crate) fn write_as(format: &dyn Format, bundle: &Bundle) -> Result<Vec<u8>> {
-    let mut out = Sink::memory();
+    let mut out = crate::files::sink();
     tenfold::write_to(bundle, &mut out, format, &WriteOptions::default())?;
-    out.finish()?.into_memory()
+    finish(out)
+}
+
+/// The bytes that went to a sink in memory, those of files beside the first too.
+pub(crate) fn finish(out: Sink) -> Result<Vec<u8>> {
+    let (first, beside) = out.finish_with_files()?;
+    Ok(crate::files::together(first, beside))
 }
 
 /// The byte an error names.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, Sink, Source, WriteOptions};
+use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, WriteOptions};
 
-use crate::{alone, watched};
+use crate::{alone, files, watched};
 
 /// What reading a file may allocate besides a few times its own size: windows, caches, a slab.
 const BUDGET: usize = 1 << 20;
@@ -20,7 +20,7 @@ fn corpus(format: &dyn Format, folder: &str) -> Vec<PathBuf> {
     };
     let mut files: Vec<PathBuf> = folder
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_none_or(|extension| extension != "json"))
+        .filter(|path| files::is_first(path))
         .collect();
     files.sort();
     files
@@ -33,7 +33,7 @@ fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bo
         ..ReadOptions::default()
     };
     how.limits.set("decoded", EXPANDED).unwrap();
-    let source = Source::memory(bytes);
+    let source = files::source(bytes);
     let _ = format.probe(&source);
     let Ok(opened) = tenfold::read(&source, format, &how) else {
         return false;
@@ -48,7 +48,7 @@ fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bo
             let _ = values.for_each(1 << 12, &how.limits, &mut |_| Ok(()));
         }
     }
-    let mut out = Sink::memory();
+    let mut out = files::sink();
     let _ = tenfold::write_to(&opened.bundle, &mut out, format, &WriteOptions::default());
     true
 }
@@ -87,7 +87,7 @@ fn every_prefix_and_every_changed_byte_is_survived() {
             format.info().name
         );
         for path in files {
-            let bytes = std::fs::read(&path).unwrap();
+            let bytes = files::of_disk(&path);
             if bytes.len() > 4096 {
                 continue; // the same again, only larger
             }
@@ -141,7 +141,7 @@ fn every_changed_byte_of_a_description_is_survived_where_its_checksum_is_right()
     let format = tenfold::by_name("ztensor").unwrap();
     let mut seen = 0;
     for path in corpus(format, "good") {
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = files::of_disk(&path);
         let is_described = bytes.starts_with(b"\x89ZT2") && bytes.len() > 48;
         let Some(end) = bytes.len().checked_sub(40).filter(|_| is_described) else {
             continue;
@@ -176,7 +176,7 @@ fn files_spliced_from_others_are_survived() {
         let files: Vec<Vec<u8>> = corpus(*format, "good")
             .iter()
             .chain(&corpus(*format, "bad"))
-            .map(|path| std::fs::read(path).unwrap())
+            .map(|path| files::of_disk(path))
             .filter(|bytes| bytes.len() <= 4096)
             .collect();
         for round in 0..20_000 {
@@ -203,11 +203,11 @@ fn huge_claims_cost_neither_time_nor_memory() {
     let mut seen = 0;
     for format in tenfold::formats::ALL {
         for path in corpus(*format, "huge") {
-            let bytes = std::fs::read(&path).unwrap();
+            let bytes = files::of_disk(&path);
             seen += 1;
             survives(*format, &bytes, &|| name(&path));
             let opened =
-                tenfold::read(&Source::memory(bytes), *format, &ReadOptions::default()).unwrap();
+                tenfold::read(&files::source(bytes), *format, &ReadOptions::default()).unwrap();
             let tensor = opened.bundle.only().unwrap();
             if tensor.n_mapped() == 0 && tensor.cells() != Some(0) {
                 let (error, held) =
@@ -318,9 +318,22 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         numbered(b"{\"put\":\"", b"\",\"fields\":{\"f\":[1]}}").as_slice(),
     ]
     .concat();
+    let metadata = [
+        b"version: 100\ntype: Tensor\nscalarType: Real64\ndimensions: [{length: 0}]\nunit: 1\n",
+        b"elements: {type: IeeeBinaryFile}\nmetaData:\n".as_slice(),
+        &numbered(b"  k", b": [1]\n"),
+    ]
+    .concat();
     let comments = [numbered(b"#", b"\n").as_slice(), b"1 1 1\n"].concat();
     let backwards: String = (1..=MANY).rev().map(|n| format!("{n} 1 1\n")).collect();
+    let settings = [
+        b"&FCI NORB=1,",
+        numbered(b"X", b"=1,").as_slice(),
+        b"\n&END\n",
+    ]
+    .concat();
     let cases = [
+        ("fcidump", "settings", settings),
         ("tns", "comments", comments),
         ("tns", "entries", backwards.into_bytes()),
         ("vespa-text", "cells", cells),
@@ -349,11 +362,12 @@ fn time_grows_with_a_file_and_not_with_its_square() {
         ("primitiv", "parameters", parameters),
         ("primitiv", "configs", configs),
         ("vespa", "blocks", blocks),
+        ("cc4s", "metadata", metadata),
     ];
     for (name, what, bytes) in cases {
         let format = tenfold::by_name(name).unwrap();
         let opened = tenfold::read(
-            &Source::memory(bytes.clone()),
+            &files::source(bytes.clone()),
             format,
             &ReadOptions::default(),
         );

@@ -9,6 +9,8 @@
 
 mod budget;
 mod checkpoint;
+#[path = "../shared/files.rs"]
+mod files;
 mod hostile;
 mod streaming;
 mod text;

@@ -97,7 +97,7 @@ pub(super) fn read(
     for found in &found {
         let own = found.format.info();
         let given = options_for(args, &infos, own, target);
-        let (reading, for_writing) = options::split(&given, own, Some(target))?;
+        let (reading, for_writing) = options::of_these(&args.reading, &given, own, Some(target))?;
         writing = for_writing;
         let bundle = match &found.set {
             Some(set) if !found.address.is_whole() => {

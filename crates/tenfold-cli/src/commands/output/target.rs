@@ -5,7 +5,7 @@ use std::path::Path;
 use tenfold::{Format, formats};
 
 use super::Destination;
-use crate::args::Target;
+use crate::args::{Target, is_shared};
 use crate::failure::Failure;
 
 /// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
@@ -14,9 +14,6 @@ pub(super) fn is_nameless(file: &Path) -> bool {
     let is_other = |about: std::fs::Metadata| !about.is_file();
     file.starts_with("/dev") || file.metadata().is_ok_and(is_other)
 }
-
-/// Extensions that say too little: many programs use them for files of their own.
-const SHARED: &[&str] = &["bin"];
 
 /// The format named by `--to`, else the one that the name of the output says; `own` where the output
 /// is called as all `inputs` are, or is a stream.
@@ -57,14 +54,12 @@ fn by_name(
     }
     let shown = file.display();
     let ending = ending(file);
-    let is_shared = ending
-        .as_deref()
-        .is_some_and(|ending| SHARED.contains(&ending));
+    let is_shared = ending.as_deref().is_some_and(is_shared);
     match (meant.as_slice(), own) {
         ([format], _) if !is_shared => Ok(*format),
         ([], Some(own)) if is_called_alike(ending.as_deref(), inputs) => Ok(own),
         ([], _) => {
-            let known = formats::ALL.iter().map(|format| format.info());
+            let known = formats::named().map(|format| format.info());
             let known = known.filter(|info| info.is_written());
             let known: Vec<&str> = known.map(|info| info.name).collect();
             let why = match (others.as_slice(), ending) {

@@ -1,13 +1,14 @@
 //! `tenfold show`: the values of a file.
 
 mod cells;
+mod csv;
 mod human;
 mod json;
 mod literal;
 
 use super::Outcome;
 use crate::address::Address;
-use crate::args::{Form, Show};
+use crate::args::{Form, Show, Table};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -24,14 +25,22 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
-    let printed = if args.form == Some(Form::Literal) {
+    let table = args
+        .csv
+        .or((args.form == Some(Form::Csv)).then_some(Table::Auto));
+    let is_json = args.json || args.form == Some(Form::Json);
+    // JSON says them itself.
+    for note in opened.bundle.notes().iter().filter(|_| !is_json) {
+        streams.note(&args.file, &note_text(info, note));
+    }
+    let printed = if let Some(table) = table {
+        let is_for_eyes = streams.is_terminal();
+        csv::print(&opened.bundle, table, is_for_eyes, limits, &mut streams.out)
+    } else if args.form == Some(Form::Literal) {
         literal::print(info, &opened.bundle, limits, &mut streams.out)
-    } else if args.json || args.form == Some(Form::Json) {
+    } else if is_json {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
-        for note in opened.bundle.notes() {
-            streams.note(&args.file, &note_text(info, note));
-        }
         human::print(info, &opened.bundle, limits, &mut streams.out)
     };
     match printed {

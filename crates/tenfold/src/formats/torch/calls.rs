@@ -33,6 +33,8 @@ pub(super) struct Found<'a> {
     pub(super) uses: Vec<(&'a str, Range<u64>)>,
     /// A class that it was said to be of, which says nothing here.
     pub(super) class: Option<String>,
+    /// How many values were added to others of the same cell.
+    pub(super) n_added: u64,
 }
 
 /// The parts of a call that makes a dense tensor.
@@ -309,6 +311,7 @@ impl<'a> Calls<'a> {
             tensor,
             uses: vec![(named.key, range)],
             class: None,
+            n_added: 0,
         })
     }
 

@@ -265,6 +265,13 @@ impl<'a> Walk<'a> {
         if let Some(class) = found.class {
             self.class(class, id, "its tensor is kept as a plain one");
         }
+        if found.n_added > 0 {
+            let text = format!(
+                "not coalesced: values that share a cell are added up: {}",
+                found.n_added
+            );
+            self.bundle.note(Note::new(NoteKind::Summed, text).on(&key));
+        }
         let uses = found.uses.into_iter();
         self.uses.extend(uses.map(|(storage, range)| Use {
             storage,

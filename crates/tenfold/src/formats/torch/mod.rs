@@ -57,6 +57,8 @@
 //! 10. The tar archives of PyTorch before 0.1.10 are refused by name.
 //! 11. Storages of the older layout are little-endian on all machines.
 //! 12. Bytes of bool are kept as they are.
+//! 13. Values of a sparse tensor that is not said to be coalesced add up where they share a cell, in their
+//!     own type and in their order, as `Tensor.coalesce` has it; a note says how many.
 
 mod archive;
 mod calls;
@@ -68,6 +70,7 @@ mod read;
 mod shared;
 mod sparse;
 mod storages;
+mod sums;
 mod types;
 
 use crate::bundle::Bundle;

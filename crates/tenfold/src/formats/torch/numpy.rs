@@ -61,6 +61,7 @@ impl<'a> Calls<'a> {
             tensor,
             uses: vec![],
             class: None,
+            n_added: 0,
         })
     }
 

@@ -2,11 +2,12 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::calls::{Calls, Found};
+use super::sums::summed;
 use crate::bytes::wide;
 use crate::error::Result;
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
-use crate::wire::pickle::Id;
+use crate::wire::pickle::{Id, Item};
 
 impl<'a> Calls<'a> {
     /// `_rebuild_sparse_tensor(layout, parts)`.
@@ -20,8 +21,10 @@ impl<'a> Calls<'a> {
         };
         let parts = self.pickle.sequence(*parts);
         match (layout, parts) {
-            (Some("torch.sparse_coo"), Some([indices, values, sizes, ..])) => {
-                self.coordinates(id, *indices, *values, *sizes)
+            (Some("torch.sparse_coo"), Some([indices, values, sizes, rest @ ..])) => {
+                let flag = rest.first().map(|flag| self.pickle.item(*flag));
+                let is_coalesced = matches!(flag, Some(Item::Bool(true)));
+                self.coordinates(id, [*indices, *values], *sizes, is_coalesced)
             }
             (Some("torch.sparse_csr"), Some([starts, columns, values, sizes])) => {
                 self.rows(id, [*starts, *columns, *values], *sizes)
@@ -31,8 +34,15 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Indices as a matrix, a row a dimension, and values.
-    fn coordinates(&self, id: Id, indices: Id, values: Id, sizes: Id) -> Result<Found<'a>> {
+    /// Indices as a matrix, a row a dimension, and values; where they are not coalesced, some may
+    /// share a cell.
+    fn coordinates(
+        &self,
+        id: Id,
+        [indices, values]: [Id; 2],
+        sizes: Id,
+        is_coalesced: bool,
+    ) -> Result<Found<'a>> {
         let (indices, values) = (self.plain(indices)?, self.plain(values)?);
         let sizes = self.numbers(sizes)?;
         let (ndim, count) = match indices.tensor.sizes()?.as_slice() {
@@ -58,7 +68,43 @@ impl<'a> Calls<'a> {
                 ..all.clone()
             });
         }
-        self.put(id, &sizes, Address::Coordinates(columns), [indices, values])
+        let made = match is_coalesced {
+            true => None,
+            false => {
+                let dtype = values.tensor.dtype();
+                let all = values.tensor.dense(Order::Row, self.limits)?;
+                summed(&sizes, &columns, &all, dtype, self.limits)?
+            }
+        };
+        let Some(made) = made else {
+            return self.put(id, &sizes, Address::Coordinates(columns), [indices, values]);
+        };
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: made.values,
+        };
+        let count = Dim::indexed(made.positions.len());
+        let sums = Tensor::within(
+            vec![count],
+            values.tensor.dtype(),
+            vec![],
+            storage,
+            self.limits,
+        );
+        let values = Found {
+            tensor: sums?,
+            ..values
+        };
+        let found = self.put(
+            id,
+            &sizes,
+            Address::Linear(made.positions),
+            [indices, values],
+        )?;
+        Ok(Found {
+            n_added: made.n_added,
+            ..found
+        })
     }
 
     /// Compressed rows of a matrix.
@@ -117,6 +163,7 @@ impl<'a> Calls<'a> {
             tensor,
             uses,
             class: None,
+            n_added: 0,
         })
     }
 }

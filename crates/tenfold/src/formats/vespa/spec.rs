@@ -26,6 +26,16 @@ pub(in crate::formats) enum Extent {
     Bound(u64),
 }
 
+impl Extent {
+    /// Whether a dimension of another extent is one of this.
+    pub(in crate::formats) fn takes(self, other: Extent) -> bool {
+        match (self, other) {
+            (Extent::Unbound, Extent::Bound(_)) => true,
+            (own, other) => own == other,
+        }
+    }
+}
+
 /// What is wrong with a type, and at which of its bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::formats) struct Wrong {

@@ -13,8 +13,10 @@
 //! The value of a field is any of the JSON forms of the `vespa-text` format.
 //!
 //! # What it holds
-//! One labelled tensor: its mapped dimension `id` has a label for every document, its indexed
-//! dimensions are those of the field. Rows without labels are called by their numbers.
+//! One labelled tensor: its mapped dimension `id` has a label for every document, its other
+//! dimensions are those of the field, which may be mapped too: `tensor(category{},x[3])` of all
+//! documents is a tensor of `category{}`, `id{}` and `x[3]`. Rows without labels are called by their
+//! numbers.
 //!
 //! # Where the spec is silent
 //! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::` where all documents share that, else the
@@ -25,7 +27,10 @@
 //! 3. Without `--opt field=…` the first document's only field is meant.
 //! 4. A document that lacks the field, has a value of another shape, or was there before is refused,
 //!    and so are updates and removals.
-//! 5. Fields with mapped dimensions are not read yet.
+//! 5. A document whose field has mapped dimensions and no cell has no place in a tensor: a note says
+//!    how many there are. The blocks of a document are written together, in the order of the first.
+//! 6. Of several mapped dimensions, the one called `id` is that of the documents; where none is, the
+//!    tensor is refused.
 
 mod read;
 mod write;

@@ -8,9 +8,10 @@ use super::super::vespa_text::target::{self, Target};
 use super::super::vespa_text::values::Spelling;
 use super::{ID, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, RecordsBuilder, Scan, Source, wide};
+use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder, Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::note::{Note, NoteKind};
 use crate::number::{DType, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::json::{First, Json, Kind};
@@ -97,8 +98,72 @@ struct Feed<'a> {
     /// Whether one begins otherwise.
     is_mixed: bool,
     spec: Option<Spec>,
-    rows: Option<(Vec<Dim>, RecordsBuilder)>,
+    rows: Option<Rows>,
     times: u64,
+}
+
+/// What the fields of all documents hold.
+struct Rows {
+    /// The dimensions of the field.
+    dims: Vec<Dim>,
+    /// Where the id stands among the labels of a block, which are sorted by their dimensions.
+    id_place: usize,
+    blocks: RecordsBuilder,
+    /// The ids, where a document has more or less than one block.
+    ids: RecordsBuilder,
+    /// Documents without a block.
+    n_empty: u64,
+}
+
+impl Rows {
+    /// For fields like this one.
+    fn like(field: &Tensor) -> Rows {
+        let dims = field.dims().to_vec();
+        let mapped = dims.iter().filter(|dim| dim.indexed_size().is_none());
+        let before = mapped.filter(|dim| dim.name.as_deref() < Some(ID));
+        let width = match field.storage() {
+            Storage::Sparse { values, .. } => match values.bytes.extent() {
+                Extent::Records(records) => records.width(),
+                _ => 0,
+            },
+            Storage::Dense { values, .. } => values.bytes.len(),
+            Storage::Train { .. } | Storage::Opaque { .. } => 0,
+        };
+        Rows {
+            id_place: before.count(),
+            blocks: RecordsBuilder::of_width(field.n_mapped().saturating_add(1), width),
+            ids: RecordsBuilder::of_width(1, 0),
+            dims,
+            n_empty: 0,
+        }
+    }
+
+    /// Adds the field of a document.
+    fn push(&mut self, label: &str, field: &Tensor) -> Result<()> {
+        let (Storage::Dense { values, .. } | Storage::Sparse { values, .. }) = field.storage()
+        else {
+            return Ok(());
+        };
+        let Extent::Records(records) = values.bytes.extent() else {
+            self.blocks.begin(&[label])?;
+            let blocks = &mut self.blocks;
+            return values
+                .bytes
+                .for_each(PIECE, &mut |piece| blocks.cells(piece));
+        };
+        self.ids.begin(&[label])?;
+        if records.count() == 0 {
+            self.n_empty = self.n_empty.saturating_add(1);
+        }
+        records.for_each(values.bytes.source(), &mut |_, labels, scan| {
+            let (before, after) = labels.split_at_checked(self.id_place).unwrap_or_default();
+            let all = before.iter().map(String::as_str).chain([label]);
+            let all: Vec<&str> = all.chain(after.iter().map(String::as_str)).collect();
+            self.blocks.begin(&all)?;
+            let blocks = &mut self.blocks;
+            scan.pieces(records.width(), PIECE, &mut |piece| blocks.cells(piece))
+        })
+    }
 }
 
 /// What a document says of itself.
@@ -234,18 +299,26 @@ impl Feed<'_> {
             None => None,
         };
         let spec = agreed(json, own, self.spec.take())?;
-        if !spec.mapped().is_empty() || spec.dims.iter().any(|(name, _)| name == ID) {
-            let what = format!("a field of type {spec}: its dimensions are indexed, none is {ID}");
+        if spec.dims.iter().any(|(name, _)| name == ID) {
+            let what = format!("a field of type {spec}: none of its dimensions is {ID}");
             return Err(Error::Unsupported { format: NAME, what });
         }
         let at = json.at();
-        let mut target = Target::new(&spec, Spelling::Json, None, self.how)?;
-        document::read(json, &mut target)?;
-        let target::Made::Tensor(tensor) = target.finish(json)? else {
-            return Ok(());
-        };
-        self.spec = Some(spec);
-        self.push(id_at, id, at, &tensor)
+        let mut twice = None;
+        // Once more to find the second of two blocks.
+        for _ in 0..2 {
+            json.scan.seek(at)?;
+            let mut target = Target::new(&spec, Spelling::Json, twice.take(), self.how)?;
+            document::read(json, &mut target)?;
+            match target.finish(json)? {
+                target::Made::Tensor(tensor) => {
+                    self.spec = Some(spec);
+                    return self.push(id_at, id, at, &tensor);
+                }
+                target::Made::Twice(labels) => twice = Some(labels),
+            }
+        }
+        json.scan.fail_at(at, "two blocks have the same labels")
     }
 
     fn push(&mut self, id_at: u64, id: &str, at: u64, tensor: &Tensor) -> Result<()> {
@@ -257,20 +330,14 @@ impl Feed<'_> {
                 return self.json.scan.fail_at(id_at, why);
             }
         }
-        let Storage::Dense { values, .. } = tensor.storage() else {
-            return self.json.scan.fail_at(at, "a value that is not dense");
-        };
-        let (dims, rows) = self.rows.get_or_insert_with(|| {
-            let rows = RecordsBuilder::of_width(1, values.bytes.len());
-            (tensor.dims().to_vec(), rows)
-        });
-        if dims != tensor.dims() {
+        let rows = self.rows.get_or_insert_with(|| Rows::like(tensor));
+        if rows.dims != tensor.dims() {
             let why = "the value has another shape than those before";
             return self.json.scan.fail_at(at, why);
         }
-        rows.begin(&[&label])?;
-        self.how.limits.check_labels(rows.count())?;
-        values.bytes.for_each(PIECE, &mut |piece| rows.cells(piece))
+        rows.push(&label, tensor)?;
+        self.how.limits.check_labels(rows.blocks.count())?;
+        self.how.limits.check_labels(rows.ids.count())
     }
 
     /// The label that an id becomes.
@@ -298,13 +365,16 @@ impl Feed<'_> {
         if self.is_mixed {
             return Ok(Made::Mixed);
         }
-        let Some((rest, rows)) = self.rows else {
+        let Some(rows) = self.rows else {
             return Err(Error::malformed(0, "there is no document"));
         };
         let Some(spec) = self.spec else {
             return Err(Error::malformed(0, "there is no document"));
         };
-        let bytes = match rows.finish_unless_twice()? {
+        if let Err(id) = rows.ids.finish_unless_twice()? {
+            return Ok(Made::Twice(id.concat()));
+        }
+        let bytes = match rows.blocks.finish_unless_twice()? {
             Ok(bytes) => bytes,
             Err(labels) => return Ok(Made::Twice(labels.concat())),
         };
@@ -317,10 +387,18 @@ impl Feed<'_> {
                 bytes,
             },
         };
-        let dims = std::iter::once(Dim::mapped(ID)).chain(rest).collect();
+        let mut dims = rows.dims;
+        dims.insert(rows.id_place, Dim::mapped(ID));
         let dtype = DType::real(spec.number);
         let tensor = Tensor::within(dims, dtype, vec![], storage, &self.how.limits)?;
         let mut bundle = Bundle::of(tensor);
+        if rows.n_empty > 0 {
+            let text = format!(
+                "documents whose field has no cell are left out: {}",
+                rows.n_empty
+            );
+            bundle.note(Note::new(NoteKind::Skipped, text));
+        }
         let mut parts = self
             .prefix
             .as_deref()

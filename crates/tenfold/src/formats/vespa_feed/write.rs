@@ -2,19 +2,18 @@
 
 use super::super::vespa;
 use super::super::vespa::spec::{Spec, is_word};
-use super::super::vespa_text::cell::put_json;
 use super::super::vespa_text::read::given_type;
 use super::super::vespa_text::write::{
-    Block, Nested, for_each_block, has_odd_nan, numbers, put_hex,
+    Form, Writer, for_each_block, hand_out, has_odd_nan, numbers, plain_nans,
 };
 use super::read::prefix;
 use super::{ID, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Sink, wide};
+use crate::bytes::{Extent, Records, Scan, Sink, wide};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::{Adapted, WriteOptions};
-use crate::number::{Number, Overflow, is_exact};
-use crate::tensor::{Dim, Labels, Storage, Tensor};
+use crate::number::{Number, Numbers, Overflow, is_exact};
+use crate::tensor::{Dim, Labels, Places, Storage, Tensor};
 use crate::wire::json::put_text;
 
 /// Makes rows labelled, calls their dimension `id`, and takes the type that was given.
@@ -26,10 +25,18 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     if tensor.indexed_sizes().contains(&0) {
         return Ok(None);
     }
-    if tensor.dims().is_empty() || tensor.n_mapped() > 1 || tensor.n_mapped() == 0 && !is_dense {
+    if tensor.dims().is_empty() || tensor.n_mapped() == 0 && !is_dense {
         return Ok(None);
     }
-    let named = renamed(tensor, given.as_ref(), how, &mut said)?;
+    let named = match tensor.n_mapped() {
+        0 | 1 => renamed(tensor, given.as_ref(), how, &mut said)?,
+        // Which of several is that of the documents has to be said by its name.
+        _ if id_place(tensor).is_none() => return Ok(None),
+        _ => {
+            check_type(tensor, given.as_ref())?;
+            tensor.clone()
+        }
+    };
     let cast = match given.map(|spec| spec.number) {
         Some(number) if number != named.dtype().number => {
             let own = named.dtype().number;
@@ -42,7 +49,7 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
         }
         _ => named,
     };
-    if cast.n_mapped() == 1 {
+    if cast.n_mapped() > 0 {
         return Ok(Some((cast, said)));
     }
     let count = cast.sizes()?.first().copied().unwrap_or(0);
@@ -56,6 +63,50 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     said.push((Tier::Said, Aspect::Labels, detail));
     let labelled = cast.with_labels(&[(0, &numbers)], &how.limits)?;
     Ok(Some((labelled, said)))
+}
+
+/// Which of the mapped dimensions is that of the documents.
+fn id_place(tensor: &Tensor) -> Option<usize> {
+    let is_id = |dim: &Dim| dim.indexed_size().is_none() && dim.name.as_deref() == Some(ID);
+    match tensor.n_mapped() {
+        1 => tensor
+            .dims()
+            .iter()
+            .position(|dim| dim.indexed_size().is_none()),
+        _ => tensor.dims().iter().position(is_id),
+    }
+}
+
+/// The dimensions of the field: all but that of the documents.
+fn field_dims(tensor: &Tensor) -> Vec<Dim> {
+    let id = id_place(tensor);
+    let dims = tensor.dims().iter().enumerate();
+    dims.filter(|(place, _)| Some(*place) != id)
+        .map(|(_, dim)| dim.clone())
+        .collect()
+}
+
+/// Fails if fields with mapped dimensions are not of the type that is given.
+fn check_type(tensor: &Tensor, given: Option<&Spec>) -> Result<()> {
+    let Some(given) = given else {
+        return Ok(());
+    };
+    let dims = field_dims(tensor);
+    let own = Spec::of(given.number, &dims).map(|own| own.sorted());
+    let given = given.sorted();
+    let fits = |own: &Spec| {
+        let mut both = own.dims.iter().zip(&given.dims);
+        own.dims.len() == given.dims.len()
+            && both.all(|(own, given)| own.0 == given.0 && given.1.takes(own.1))
+    };
+    match own {
+        Some(own) if fits(&own) => Ok(()),
+        Some(own) => Err(Error::invalid(format!(
+            "the field of every document is {own}, and not of type {given}"
+        ))),
+        // What has no word is found by the quirks.
+        None => Ok(()),
+    }
 }
 
 /// Gives the first dimension the name `id`, and the others those of the type, if they need any.
@@ -124,35 +175,40 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         Some(schema) => how.options.get("namespace").unwrap_or(schema).to_owned(),
         None => given("namespace").unwrap_or_else(|| schema.clone()),
     };
-    let ids = ids(how, tensor.stored())?;
     let is_hex = how
         .options
         .choose("hex", &[("true", true), ("false", false)])?;
-    let dims = tensor.dims().get(tensor.n_mapped()..).unwrap_or_default();
-    let number = tensor.dtype().number;
-    let spec = match how.options.get("type") {
-        Some(_) => None,
-        None => Spec::of(number, dims).map(|spec| spec.to_string()),
+    // Digits keep every bit.
+    let form = match is_hex.unwrap_or(false) || has_odd_nan(values)? {
+        true => Form::Hex,
+        false => Form::Short,
     };
+    let dims = field_dims(tensor);
     let mut lines = Lines {
-        text: String::new(),
-        out,
+        writer: Writer::new(&dims, tensor.dtype().number, form, out)?,
         before: format!("id:{namespace}:{schema}::"),
         field: given("field").unwrap_or_else(|| "tensor".into()),
-        spec,
-        number,
-        sizes: tensor.indexed_sizes(),
-        // Digits keep every bit.
-        is_hex: is_hex.unwrap_or(false) || has_odd_nan(values)?,
+        has_type: how.options.get("type").is_none(),
     };
-    let mut row = 0;
-    for_each_block(values, &mut |labels, block| {
-        let label = labels.first().map(String::as_str).unwrap_or_default();
-        let id = ids.as_ref().and_then(|ids| ids.get(row)).unwrap_or(label);
-        row = row.saturating_add(1);
-        lines.line(id, block)
-    })?;
-    lines.flush()
+    match (tensor.n_mapped(), values.bytes.extent()) {
+        (2.., Extent::Records(records)) => {
+            let id_place = id_place(tensor).unwrap_or(0);
+            lines.documents(values, records, id_place, how)?;
+        }
+        _ => {
+            let ids = ids(how, tensor.stored())?;
+            let mut row = 0;
+            for_each_block(values, &mut |labels, block| {
+                let label = labels.first().map(String::as_str).unwrap_or_default();
+                let id = ids.as_ref().and_then(|ids| ids.get(row)).unwrap_or(label);
+                row = row.saturating_add(1);
+                lines.begin(id);
+                lines.writer.block(&[], block)?;
+                lines.end()
+            })?;
+        }
+    }
+    lines.writer.flush()
 }
 
 /// The ids that are given, one for every row.
@@ -171,75 +227,73 @@ fn ids(how: &WriteOptions, rows: u64) -> Result<Option<Labels>> {
 
 /// Lines on their way.
 struct Lines<'a> {
-    text: String,
-    out: &'a mut Sink,
+    writer: Writer<'a>,
     /// What ids begin with.
     before: String,
     field: String,
-    /// The type, before it was written.
-    spec: Option<String>,
-    number: Number,
-    sizes: Vec<u64>,
-    is_hex: bool,
+    /// Whether the type has still to be written.
+    has_type: bool,
 }
 
 impl Lines<'_> {
-    fn line(&mut self, id: &str, block: &mut Block) -> Result<()> {
-        self.text.push_str("{\"put\":");
+    fn begin(&mut self, id: &str) {
+        let text = &mut self.writer.text;
+        text.push_str("{\"put\":");
         match prefix(id).is_empty() {
-            true => put_text(&format!("{}{id}", self.before), &mut self.text),
-            false => put_text(id, &mut self.text),
+            true => put_text(&format!("{}{id}", self.before), text),
+            false => put_text(id, text),
         }
-        self.text.push_str(",\"fields\":{");
-        put_text(&self.field, &mut self.text);
-        self.text.push_str(":{");
-        if let Some(spec) = self.spec.take() {
-            self.text.push_str("\"type\":");
-            put_text(&spec, &mut self.text);
-            self.text.push(',');
-        }
-        self.text.push_str("\"values\":");
-        self.values(block)?;
-        self.text.push_str("}}}\n");
-        self.flush_if_long()
+        text.push_str(",\"fields\":{");
+        put_text(&self.field, text);
+        text.push(':');
+        self.writer.open(std::mem::take(&mut self.has_type));
     }
 
-    fn values(&mut self, block: &mut Block) -> Result<()> {
-        let (number, width) = (self.number, self.number.width());
-        if self.is_hex {
-            self.text.push('"');
-            block(&mut |piece| {
-                put_hex(piece, width, &mut self.text);
-                self.flush_if_long()
-            })?;
-            self.text.push('"');
-            return Ok(());
-        }
-        let sizes = match self.sizes.is_empty() {
-            true => vec![1],
-            false => self.sizes.clone(),
-        };
-        let mut nested = Nested::new(sizes);
-        block(&mut |piece| {
-            for cell in piece.chunks_exact(width) {
-                nested.before(false, &mut self.text);
-                put_json(number, cell, &mut self.text);
-                nested.after(&mut self.text);
+    fn end(&mut self) -> Result<()> {
+        self.writer.close();
+        self.writer.text.push_str("}}\n");
+        self.writer.flush_if_long()
+    }
+
+    /// Writes a line for every document, in the order in which they first come; their blocks need
+    /// not stand together.
+    fn documents(
+        &mut self,
+        values: &Numbers,
+        records: &Records,
+        id_place: usize,
+        how: &WriteOptions,
+    ) -> Result<()> {
+        let source = values.bytes.source();
+        let mut known = Places::default();
+        let mut blocks: Vec<(usize, u64)> = Vec::new();
+        records.for_each(source, &mut |at, labels, _| {
+            let id = labels.get(id_place).map(String::as_str).unwrap_or_default();
+            blocks.push((known.of(id), at));
+            let held = wide(blocks.capacity()).saturating_mul(16);
+            let why = "the blocks of a document are looked for by its id";
+            how.limits
+                .check_memory(why, held.saturating_add(known.held()))
+        })?;
+        let ids = ids(how, wide(known.labels.len()))?;
+        let ids = ids.as_ref().unwrap_or(&known.labels);
+        blocks.sort_unstable();
+        for document in blocks.chunk_by(|one, next| one.0 == next.0) {
+            let place = document.first().map(|(place, _)| *place);
+            self.begin(place.and_then(|place| ids.get(place)).unwrap_or_default());
+            for (_, at) in document {
+                let (mut labels, cells_at) = records.record_at(source, *at)?;
+                if id_place < labels.len() {
+                    labels.remove(id_place);
+                }
+                let end = cells_at.saturating_add(records.width());
+                self.writer.block(&labels, &mut |take| {
+                    let mut scan = Scan::part(source, NAME, cells_at..end);
+                    hand_out(values, records.width(), &mut scan, take)
+                })?;
             }
-            self.flush_if_long()
-        })
-    }
-
-    fn flush_if_long(&mut self) -> Result<()> {
-        match self.text.len() >= PIECE {
-            true => self.flush(),
-            false => Ok(()),
+            self.end()?;
         }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.out.write(self.text.as_bytes())?;
-        self.text.clear();
         Ok(())
     }
 }
@@ -249,8 +303,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = vespa::write::quirks(bundle);
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
-        if tensor.n_mapped() > 1 || tensor.dims().is_empty() {
-            add(Aspect::Shape, "a document has one label and a row".into());
+        if tensor.dims().is_empty() {
+            add(Aspect::Shape, "a document has a label and a field".into());
+        } else if tensor.n_mapped() > 1 && id_place(tensor).is_none() {
+            let detail = "no mapped dimension is called id, for the documents: --dims names them";
+            add(Aspect::DimNames, detail.into());
         } else if tensor.stored() == 0 {
             add(Aspect::Shape, "a feed without documents has no type".into());
         }
@@ -263,6 +320,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
         for name in names.filter(|name| vespa::is_usual_name(name) && !is_word(name)) {
             let detail = format!("a type has no word for a dimension called {name:?}");
             add(Aspect::DimNames, detail);
+        }
+        // Cells under labels alone are no list that digits could stand for.
+        let is_sparse = tensor.n_mapped() > 1 && tensor.indexed_sizes().is_empty();
+        if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
+            losses.push(plain_nans(key));
         }
     }
     losses

@@ -4,11 +4,12 @@ use super::super::vespa;
 use super::super::vespa::spec::{Spec, is_word};
 use super::cell::{is_odd_nan, put_json, put_literal};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Extent, PIECE, Sink, swap};
+use crate::bytes::{Endian, Extent, PIECE, Scan, Sink, swap};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
+use crate::key::Key;
 use crate::number::{Kind, Number, Numbers};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Dim, Storage, Tensor};
 use crate::wire::json::put_text;
 
 /// How a tensor is spelled.
@@ -43,7 +44,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         }
         chosen => chosen.unwrap_or(Form::Short),
     };
-    let mut writer = Writer::new(tensor, form, out)?;
+    let mut writer = Writer::new(tensor.dims(), tensor.dtype().number, form, out)?;
     match form {
         Form::Literal => writer.literal(values)?,
         _ => writer.document(values)?,
@@ -89,24 +90,29 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
         }
         let is_sparse = tensor.n_mapped() > 0 && tensor.indexed_sizes().is_empty();
         if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
-            losses.push(Loss {
-                key: Some(key.clone()),
-                aspect: Aspect::Precision,
-                detail: "NaNs become plain ones".into(),
-                tier: Tier::Refused,
-            });
+            losses.push(plain_nans(key));
         }
     }
     losses
+}
+
+/// That NaNs have bits which no text spells.
+pub(in crate::formats) fn plain_nans(key: &Key) -> Loss {
+    Loss {
+        key: Some(key.clone()),
+        aspect: Aspect::Precision,
+        detail: "NaNs become plain ones".into(),
+        tier: Tier::Refused,
+    }
 }
 
 /// A dimension in an address: its name, and whether it is mapped.
 type Named = (String, bool);
 
 /// Text on its way.
-struct Writer<'a> {
+pub(in crate::formats) struct Writer<'a> {
     out: &'a mut Sink,
-    text: String,
+    pub(in crate::formats) text: String,
     form: Form,
     spec: String,
     /// By name.
@@ -114,17 +120,27 @@ struct Writer<'a> {
     n_mapped: usize,
     sizes: Vec<u64>,
     number: Number,
+    /// Whether no block of the document has come yet.
+    is_first: bool,
 }
 
 impl<'a> Writer<'a> {
-    fn new(tensor: &Tensor, form: Form, out: &'a mut Sink) -> Result<Writer<'a>> {
-        let number = tensor.dtype().number;
-        let names = vespa::write::names(tensor.dims());
+    /// For tensors of these dimensions.
+    pub(in crate::formats) fn new(
+        dims: &[Dim],
+        number: Number,
+        form: Form,
+        out: &'a mut Sink,
+    ) -> Result<Writer<'a>> {
+        let names = vespa::write::names(dims);
         let names = names.ok_or_else(|| Error::invalid("a dimension has no name"))?;
-        let dims = tensor.dims().iter().zip(&names);
-        let named: Vec<_> = dims
+        let named: Vec<_> = { dims.iter().zip(&names) }
             .map(|(dim, name)| dim.clone().named(name.clone()))
             .collect();
+        let n_mapped = { dims.iter() }
+            .filter(|dim| dim.indexed_size().is_none())
+            .count();
+        let sizes = dims.iter().filter_map(Dim::indexed_size).collect();
         let spec = Spec::of(number, &named);
         let spec = spec.ok_or_else(|| Error::invalid("there is no word for this type"))?;
         let mut dims: Vec<Named> = named
@@ -138,19 +154,20 @@ impl<'a> Writer<'a> {
             form,
             spec: spec.to_string(),
             dims,
-            n_mapped: tensor.n_mapped(),
-            sizes: tensor.indexed_sizes(),
+            n_mapped,
+            sizes,
             number,
+            is_first: true,
         })
     }
 
-    fn flush(&mut self) -> Result<()> {
+    pub(in crate::formats) fn flush(&mut self) -> Result<()> {
         self.out.write(self.text.as_bytes())?;
         self.text.clear();
         Ok(())
     }
 
-    fn flush_if_long(&mut self) -> Result<()> {
+    pub(in crate::formats) fn flush_if_long(&mut self) -> Result<()> {
         match self.text.len() >= PIECE {
             true => self.flush(),
             false => Ok(()),
@@ -158,51 +175,72 @@ impl<'a> Writer<'a> {
     }
 
     fn document(&mut self, values: &Numbers) -> Result<()> {
-        self.text.push_str("{\"type\":");
-        let spec = std::mem::take(&mut self.spec);
-        put_text(&spec, &mut self.text);
-        let is_dense = self.n_mapped == 0;
-        let is_mixed = !is_dense && !self.sizes.is_empty();
+        self.open(true);
+        for_each_block(values, &mut |labels, block| self.block(labels, block))?;
+        self.close();
+        Ok(())
+    }
+
+    /// What the values are called, and what stands around them.
+    fn brackets(&self) -> (&'static str, &'static str, &'static str) {
         let is_named = self.n_mapped == 1;
-        let (name, open, close) = match (self.form, is_mixed) {
+        match (self.form, !self.sizes.is_empty()) {
             (Form::Long, _) => ("cells", "[", "]"),
-            _ if is_dense => ("values", "", ""),
+            _ if self.n_mapped == 0 => ("values", "", ""),
             (_, true) if is_named => ("blocks", "{", "}"),
             (_, true) => ("blocks", "[", "]"),
             (_, false) if is_named => ("cells", "{", "}"),
             (_, false) => ("cells", "[", "]"),
-        };
-        self.text.push_str(&format!(",\"{name}\":{open}"));
-        let mut is_first = true;
-        for_each_block(values, &mut |labels, block| {
-            if self.form == Form::Long {
-                return self.long(labels, block, &mut is_first);
-            }
-            if !std::mem::take(&mut is_first) {
-                self.text.push(',');
-            }
-            let end = match (labels, is_named) {
-                ([], _) => "",
-                ([label, ..], true) => {
-                    put_text(label, &mut self.text);
-                    self.text.push(':');
-                    ""
-                }
-                (labels, false) => {
-                    self.text.push_str("{\"address\":");
-                    self.json_address(labels, &[]);
-                    let word = if is_mixed { "values" } else { "value" };
-                    self.text.push_str(&format!(",\"{word}\":"));
-                    "}"
-                }
-            };
-            self.values(block, is_dense || is_mixed)?;
-            self.text.push_str(end);
-            self.flush_if_long()
-        })?;
+        }
+    }
+
+    /// Begins a document, perhaps with its type.
+    pub(in crate::formats) fn open(&mut self, has_type: bool) {
+        self.text.push('{');
+        if has_type {
+            self.text.push_str("\"type\":");
+            put_text(&self.spec, &mut self.text);
+            self.text.push(',');
+        }
+        let (name, open, _) = self.brackets();
+        self.text.push_str(&format!("\"{name}\":{open}"));
+        self.is_first = true;
+    }
+
+    /// Ends a document.
+    pub(in crate::formats) fn close(&mut self) {
+        let (_, _, close) = self.brackets();
         self.text.push_str(close);
         self.text.push('}');
-        Ok(())
+    }
+
+    /// Writes a block of a document.
+    pub(in crate::formats) fn block(&mut self, labels: &[String], block: &mut Block) -> Result<()> {
+        if self.form == Form::Long {
+            return self.long(labels, block);
+        }
+        if !std::mem::take(&mut self.is_first) {
+            self.text.push(',');
+        }
+        let is_mixed = self.n_mapped > 0 && !self.sizes.is_empty();
+        let end = match (labels, self.n_mapped == 1) {
+            ([], _) => "",
+            ([label, ..], true) => {
+                put_text(label, &mut self.text);
+                self.text.push(':');
+                ""
+            }
+            (labels, false) => {
+                self.text.push_str("{\"address\":");
+                self.json_address(labels, &[]);
+                let word = if is_mixed { "values" } else { "value" };
+                self.text.push_str(&format!(",\"{word}\":"));
+                "}"
+            }
+        };
+        self.values(block, self.n_mapped == 0 || is_mixed)?;
+        self.text.push_str(end);
+        self.flush_if_long()
     }
 
     /// The values of a block, as a list or as digits; or a number, where there is but one.
@@ -240,13 +278,13 @@ impl<'a> Writer<'a> {
     }
 
     /// The cells of a block, each with its address.
-    fn long(&mut self, labels: &[String], block: &mut Block, is_first: &mut bool) -> Result<()> {
+    fn long(&mut self, labels: &[String], block: &mut Block) -> Result<()> {
         let number = self.number;
         let is_literal = self.form == Form::Literal;
         let mut nested = Nested::new(self.sizes.clone());
         block(&mut |piece| {
             for cell in piece.chunks_exact(number.width()) {
-                if !std::mem::take(is_first) {
+                if !std::mem::take(&mut self.is_first) {
                     self.text.push_str(if is_literal { ", " } else { "," });
                 }
                 if is_literal {
@@ -311,20 +349,18 @@ impl<'a> Writer<'a> {
     }
 
     fn literal(&mut self, values: &Numbers) -> Result<()> {
-        let spec = std::mem::take(&mut self.spec);
-        self.text.push_str(&spec);
+        self.text.push_str(&self.spec);
         self.text.push(':');
         let has_braces = self.n_mapped > 0 || self.sizes.is_empty();
         if has_braces {
             self.text.push('{');
         }
-        let mut is_first = true;
         for_each_block(values, &mut |labels, block| {
             if labels.len() > 1 {
-                return self.long(labels, block, &mut is_first);
+                return self.long(labels, block);
             }
             if let [label] = labels {
-                let before = if std::mem::take(&mut is_first) {
+                let before = if std::mem::take(&mut self.is_first) {
                     ""
                 } else {
                     ", "
@@ -372,22 +408,32 @@ pub(in crate::formats) fn for_each_block(
     };
     records.for_each(values.bytes.source(), &mut |_, labels, scan| {
         each(labels, &mut |take| {
-            let mut cells = Vec::new();
-            // A piece is a multiple of any number's width.
-            scan.pieces(records.width(), PIECE, &mut |piece| {
-                cells.clear();
-                cells.extend_from_slice(piece);
-                if values.must_swap(Endian::Little) {
-                    swap(&mut cells, width);
-                }
-                take(&cells)
-            })
+            hand_out(values, records.width(), scan, take)
         })
     })
 }
 
+/// Hands out the cells of a block of `len` bytes that begins where `scan` stands.
+pub(in crate::formats) fn hand_out(
+    values: &Numbers,
+    len: u64,
+    scan: &mut Scan,
+    take: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut cells = Vec::new();
+    // A piece is a multiple of any number's width.
+    scan.pieces(len, PIECE, &mut |piece| {
+        cells.clear();
+        cells.extend_from_slice(piece);
+        if values.must_swap(Endian::Little) {
+            swap(&mut cells, values.number.width());
+        }
+        take(&cells)
+    })
+}
+
 /// Appends little-endian cells as the digits of their big-endian bytes.
-pub(in crate::formats) fn put_hex(cells: &[u8], width: usize, out: &mut String) {
+fn put_hex(cells: &[u8], width: usize, out: &mut String) {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
     ];
@@ -400,14 +446,14 @@ pub(in crate::formats) fn put_hex(cells: &[u8], width: usize, out: &mut String) 
 }
 
 /// Brackets around values, one pair for each dimension.
-pub(in crate::formats) struct Nested {
+struct Nested {
     sizes: Vec<u64>,
     index: Vec<u64>,
     is_first: bool,
 }
 
 impl Nested {
-    pub(in crate::formats) fn new(sizes: Vec<u64>) -> Nested {
+    fn new(sizes: Vec<u64>) -> Nested {
         Nested {
             index: vec![0; sizes.len()],
             sizes,
@@ -416,7 +462,7 @@ impl Nested {
     }
 
     /// What stands before the next value.
-    pub(in crate::formats) fn before(&mut self, is_wide: bool, out: &mut String) {
+    fn before(&mut self, is_wide: bool, out: &mut String) {
         if !std::mem::take(&mut self.is_first) {
             out.push_str(if is_wide { ", " } else { "," });
         }
@@ -426,7 +472,7 @@ impl Nested {
     }
 
     /// What stands behind it.
-    pub(in crate::formats) fn after(&mut self, out: &mut String) {
+    fn after(&mut self, out: &mut String) {
         let closed = self.advance();
         out.extend(std::iter::repeat_n(']', closed));
     }

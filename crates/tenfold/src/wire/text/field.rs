@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bytes::wide;
+use crate::bytes::{Source, narrow, wide};
 use crate::error::{Error, Result};
 
 /// The fields of a line that are left.
@@ -41,6 +41,41 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Two numbers in brackets, as Fortran writes a complex one: `(0.5, -1.0)`.
+    pub(crate) fn pair(&mut self) -> Result<[Field<'a>; 2]> {
+        let from = self.text.iter().position(|byte| !is_space(*byte));
+        let skip = from.unwrap_or(self.text.len());
+        let at = self.at.saturating_add(wide(skip));
+        let text = self.text.get(skip..).unwrap_or_default();
+        let none = || Error::malformed(at, "no complex number, such as (0.5,-1.0)");
+        let len = text
+            .iter()
+            .position(|byte| *byte == b')')
+            .ok_or_else(none)?;
+        let (inside, rest) = text.split_at_checked(len).ok_or_else(none)?;
+        let inside = inside.strip_prefix(b"(").ok_or_else(none)?;
+        let comma = inside
+            .iter()
+            .position(|byte| *byte == b',')
+            .ok_or_else(none)?;
+        let (real, imaginary) = inside.split_at_checked(comma).ok_or_else(none)?;
+        let real_at = at.saturating_add(1);
+        let imaginary_at = real_at.saturating_add(wide(comma)).saturating_add(1);
+        let one = |at: u64, text: &'a [u8]| {
+            let mut fields = Fields::new(at, text);
+            let field = fields.need("a number")?;
+            fields.end()?;
+            Ok::<Field<'a>, Error>(field)
+        };
+        let pair = [
+            one(real_at, real)?,
+            one(imaginary_at, imaginary.get(1..).unwrap_or_default())?,
+        ];
+        self.at = at.saturating_add(wide(len)).saturating_add(1);
+        self.text = rest.get(1..).unwrap_or_default();
+        Ok(pair)
+    }
+
     /// Fails if there is another field.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.next() {
@@ -63,6 +98,15 @@ impl<'a> Iterator for Fields<'a> {
         self.text = rest;
         Some(Field { at, text })
     }
+}
+
+/// The field that begins at a byte of a source, held in `buffer`; of a long one the beginning.
+pub(crate) fn field_at<'a>(source: &Source, at: u64, buffer: &'a mut Vec<u8>) -> Result<Field<'a>> {
+    const LONG: u64 = 4096;
+    let len = source.len().saturating_sub(at).min(LONG);
+    buffer.resize(narrow(len)?, 0);
+    source.read_at(at, buffer)?;
+    Fields::new(at, buffer).need("a field")
 }
 
 fn is_space(byte: u8) -> bool {

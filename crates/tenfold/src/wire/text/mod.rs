@@ -9,7 +9,7 @@ mod field;
 mod lines;
 
 pub(crate) use comments::{CommentStyle, Comments, comment_text, write_comments};
-pub(crate) use field::{Field, Fields, write_float};
+pub(crate) use field::{Field, Fields, field_at, write_float};
 pub(crate) use lines::{Line, Lines, cut};
 
 use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
@@ -48,10 +48,11 @@ impl Cells {
 
 /// A piece of text, of whole lines, and the cells that were found in it.
 #[derive(Debug, Default)]
-struct Piece {
+pub(crate) struct Piece {
     at: u64,
     text: Vec<u8>,
-    cells: Cells,
+    /// The cells.
+    pub(crate) cells: Cells,
     /// How many lines are comments.
     comments: u64,
 }
@@ -115,7 +116,7 @@ impl Piece {
 
 /// Calls `parse` with every line of the body that is not blank nor a comment, on several threads, and
 /// `take` with the pieces in their order.
-fn parse_lines(
+pub(crate) fn parse_lines(
     source: &Source,
     body: Body,
     parse: impl Fn(&Line, &mut Cells) -> Result<()> + Sync,
@@ -163,7 +164,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Keeps in memory what `limits` allow.
-    fn within(limits: &Limits) -> Table {
+    pub(crate) fn within(limits: &Limits) -> Table {
         Table {
             places: Spool::within(limits),
             values: Spool::within(limits),
@@ -202,8 +203,13 @@ impl Table {
         }
     }
 
+    /// How many cells there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Adds cells.
-    fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
+    pub(crate) fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
         let len = cells.places.len().saturating_add(cells.values.len());
         self.len = self.len.saturating_add(wide(len));
         limits.check_decoded("text would become numbers", self.len)?;

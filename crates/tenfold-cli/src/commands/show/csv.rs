@@ -1,0 +1,347 @@
+//! Values as CSV: a table where the tensor is one, else a line for every cell.
+//!
+//! Numbers have all their digits, text is quoted as RFC 4180 has it, and lines end in a line feed.
+
+use tenfold::{
+    Arity, Bundle, Cell, DType, Dim, Endian, Error, Limits, Result, Storage, Tensor, write_number,
+};
+
+use crate::args::Table;
+use crate::render::plain;
+use crate::streams::Out;
+
+/// How many bytes of values are held at a time.
+const BUDGET: usize = 1 << 20;
+/// How many bytes of text are held at a time.
+const PIECE: usize = 1 << 12;
+
+/// Prints the only tensor; labels are made safe if a person reads them.
+pub(super) fn print(
+    bundle: &Bundle,
+    table: Table,
+    is_for_eyes: bool,
+    limits: &Limits,
+    out: &mut Out,
+) -> Result<()> {
+    let tensor = match bundle.entries() {
+        [(_, tensor)] => tensor,
+        [] => return Err(Error::Invalid("there is no tensor".into())),
+        several => {
+            let count = several.len();
+            let why =
+                format!("a table is of one tensor, and here are {count}: name one, as in FILE:KEY");
+            return Err(Error::Invalid(why));
+        }
+    };
+    tensor.compare_checksums()?;
+    let is_wide = match table {
+        Table::Auto => is_table(tensor) && !is_scattered(tensor),
+        Table::Long => false,
+        Table::Wide if is_table(tensor) => true,
+        Table::Wide => return Err(Error::Invalid(no_table(tensor))),
+    };
+    let mut lines = Lines {
+        out,
+        text: String::new(),
+        dtype: tensor.dtype(),
+        is_for_eyes,
+    };
+    match is_wide {
+        true => lines.wide(tensor, limits)?,
+        false => lines.long(tensor, limits)?,
+    }
+    lines.flush()
+}
+
+/// Whether rows and columns are enough: labels can be the heads of rows.
+fn is_table(tensor: &Tensor) -> bool {
+    let is_labelled = matches!(tensor.dims(), [first, ..] if first.indexed_size().is_none());
+    tensor.dims().len() <= 2 && (tensor.n_mapped() == 0 || tensor.n_mapped() == 1 && is_labelled)
+}
+
+/// Whether cells are stored here and there.
+fn is_scattered(tensor: &Tensor) -> bool {
+    tensor.n_mapped() == 0 && matches!(tensor.storage(), Storage::Sparse { .. })
+}
+
+fn no_table(tensor: &Tensor) -> String {
+    match tensor.n_mapped() {
+        0 | 1 => {
+            let ndim = tensor.dims().len();
+            format!("a table has two dimensions, not {ndim}: take a slice, or --csv=long")
+        }
+        mapped => {
+            format!("a table has labels for its rows alone, not {mapped} of them: --csv=long")
+        }
+    }
+}
+
+/// Text on its way.
+struct Lines<'a> {
+    out: &'a mut Out,
+    text: String,
+    dtype: DType,
+    is_for_eyes: bool,
+}
+
+impl Lines<'_> {
+    fn flush(&mut self) -> Result<()> {
+        self.out.text(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<()> {
+        self.text.push('\n');
+        self.flush_if_long()
+    }
+
+    fn flush_if_long(&mut self) -> Result<()> {
+        match self.text.len() >= PIECE {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// A row for every position or label of the first dimension.
+    fn wide(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
+        if tensor.n_mapped() > 0 {
+            return tensor.for_each_cell(limits, &mut |cell| {
+                let Cell::Labelled { labels, values } = cell else {
+                    return Ok(());
+                };
+                labels.iter().for_each(|label| self.put_field(label));
+                values.for_each(Endian::Little, self.dtype.width(), BUDGET, &mut |bytes| {
+                    for element in bytes.chunks_exact(self.dtype.width()) {
+                        self.text.push(',');
+                        put_element(self.dtype, element, &mut self.text);
+                    }
+                    self.flush_if_long()
+                })?;
+                self.end_line()
+            });
+        }
+        // A vector is a column.
+        let n_columns = tensor.sizes()?.get(1).copied().unwrap_or(1);
+        let mut column = 0_u64;
+        tensor.for_each(BUDGET, limits, &mut |bytes| {
+            for element in bytes.chunks_exact(self.dtype.width()) {
+                if column > 0 {
+                    self.text.push(',');
+                }
+                put_element(self.dtype, element, &mut self.text);
+                column = column.saturating_add(1);
+                if column == n_columns {
+                    column = 0;
+                    self.end_line()?;
+                }
+            }
+            self.flush_if_long()
+        })
+    }
+
+    /// A line for every cell that is stored, with a column for every dimension.
+    fn long(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
+        for (place, dim) in tensor.dims().iter().enumerate() {
+            match &dim.name {
+                Some(name) => self.put_field(name),
+                None => self.text.push_str(&format!("dim{place}")),
+            }
+            self.text.push(',');
+        }
+        self.text.push_str("value");
+        self.end_line()?;
+        let mut index = Odometer::new(tensor.indexed_sizes());
+        if !matches!(tensor.storage(), Storage::Sparse { .. }) {
+            return tensor.for_each(BUDGET, limits, &mut |bytes| {
+                self.cells(tensor.dims(), &[], &mut index, bytes)
+            });
+        }
+        tensor.for_each_cell(limits, &mut |cell| match cell {
+            Cell::At { index, value } => {
+                for place in index {
+                    self.text.push_str(&format!("{place},"));
+                }
+                put_element(self.dtype, value, &mut self.text);
+                self.end_line()
+            }
+            Cell::Labelled { labels, values } => {
+                values.for_each(Endian::Little, self.dtype.width(), BUDGET, &mut |bytes| {
+                    self.cells(tensor.dims(), labels, &mut index, bytes)
+                })
+            }
+        })
+    }
+
+    /// Lines of cells that follow each other.
+    fn cells(
+        &mut self,
+        dims: &[Dim],
+        labels: &[String],
+        index: &mut Odometer,
+        bytes: &[u8],
+    ) -> Result<()> {
+        for element in bytes.chunks_exact(self.dtype.width()) {
+            let (mut labels, mut places) = (labels.iter(), index.places.iter());
+            for dim in dims {
+                match dim.indexed_size() {
+                    Some(_) => {
+                        let place = places.next().copied().unwrap_or_default();
+                        self.text.push_str(&place.to_string());
+                    }
+                    None => self.put_field(labels.next().map_or("", String::as_str)),
+                }
+                self.text.push(',');
+            }
+            index.advance();
+            put_element(self.dtype, element, &mut self.text);
+            self.end_line()?;
+        }
+        Ok(())
+    }
+
+    /// Text from the file, quoted where it must be.
+    fn put_field(&mut self, field: &str) {
+        let safe = match self.is_for_eyes {
+            true => &plain(field),
+            false => field,
+        };
+        let is_odd = |letter: char| matches!(letter, ',' | '"' | '\n' | '\r');
+        let is_padded = safe.trim() != safe;
+        if safe.is_empty() || is_padded || safe.contains(is_odd) {
+            let doubled = safe.replace('"', "\"\"");
+            self.text.push_str(&format!("\"{doubled}\""));
+        } else {
+            self.text.push_str(safe);
+        }
+    }
+}
+
+/// The place of the next cell, in row-major order.
+struct Odometer {
+    sizes: Vec<u64>,
+    places: Vec<u64>,
+}
+
+impl Odometer {
+    fn new(sizes: Vec<u64>) -> Odometer {
+        Odometer {
+            places: vec![0; sizes.len()],
+            sizes,
+        }
+    }
+
+    /// Goes to the next place; from the last, to the first.
+    fn advance(&mut self) {
+        for (place, size) in self.places.iter_mut().zip(&self.sizes).rev() {
+            *place = place.saturating_add(1);
+            if *place < *size {
+                break;
+            }
+            *place = 0;
+        }
+    }
+}
+
+/// Appends an element: complex ones as Python writes them, of more numbers one after the other.
+fn put_element(dtype: DType, element: &[u8], out: &mut String) {
+    let mut numbers = element.chunks_exact(dtype.number.width());
+    let put = |bytes: &[u8], out: &mut String| {
+        let start = out.len();
+        write_number(dtype.number, bytes, out);
+        // Quoted is what JSON has no number for, and what has more digits than a double.
+        if out.ends_with('"') {
+            let word = out.get(start..).unwrap_or_default().trim_matches('"');
+            let word = match word {
+                "Infinity" => "inf".to_owned(),
+                "-Infinity" => "-inf".to_owned(),
+                other => other.to_owned(),
+            };
+            out.truncate(start);
+            out.push_str(&word);
+        }
+    };
+    match (dtype.arity, numbers.next(), numbers.next()) {
+        (Arity::Complex, Some(real), Some(imaginary)) => {
+            put(real, out);
+            let middle = out.len();
+            put(imaginary, out);
+            if !out.get(middle..).is_some_and(|text| text.starts_with('-')) {
+                out.insert(middle, '+');
+            }
+            out.push('j');
+        }
+        _ => {
+            for (place, number) in element.chunks_exact(dtype.number.width()).enumerate() {
+                if place > 0 {
+                    out.push(' ');
+                }
+                put(number, out);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenfold::Number;
+
+    use super::*;
+    use crate::samples;
+    use crate::streams::printed;
+
+    fn shown(tensor: Tensor, table: Table) -> String {
+        let bundle = Bundle::of(tensor);
+        printed(|out| print(&bundle, table, false, &Limits::default(), out))
+    }
+
+    #[test]
+    fn a_matrix_is_a_table_and_names_head_the_columns_of_cells() {
+        let (_, tensor) = samples::dense();
+        assert_eq!(
+            shown(tensor.clone(), Table::Auto),
+            "1.0,0.1,5.0\n2.0,NaN,-0.0\n"
+        );
+        assert_eq!(
+            shown(tensor, Table::Long),
+            "x,dim1,value\n0,0,1.0\n0,1,0.1\n0,2,5.0\n1,0,2.0\n1,1,NaN\n1,2,-0.0\n"
+        );
+    }
+
+    #[test]
+    fn labels_head_their_rows_and_are_quoted_where_they_must_be() {
+        let (_, tensor) = samples::labelled();
+        assert_eq!(
+            shown(tensor.clone(), Table::Auto),
+            "red,1,2\n\"light\nblue\",3,4\n"
+        );
+        assert_eq!(
+            shown(tensor, Table::Long),
+            "colour,x,value\nred,0,1\nred,1,2\n\"light\nblue\",0,3\n\"light\nblue\",1,4\n"
+        );
+    }
+
+    #[test]
+    fn of_sparse_tensors_the_stored_cells_are_listed_and_their_images() {
+        let (_, tensor) = samples::sparse();
+        assert_eq!(
+            shown(tensor, Table::Auto),
+            "dim0,dim1,value\n0,0,1.0+0.0j\n3,0,2.0-3.5j\n0,3,2.0+3.5j\n"
+        );
+    }
+
+    #[test]
+    fn numbers_are_spelled_as_python_reads_them() {
+        let complex = DType::complex(Number::F32);
+        let bytes = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
+        for (numbers, text) in [
+            ([1.5, -0.0], "1.5-0.0j"),
+            ([f32::NAN, f32::INFINITY], "NaN+infj"),
+            ([f32::NEG_INFINITY, -2.0], "-inf-2.0j"),
+        ] {
+            let mut out = String::new();
+            put_element(complex, &bytes(numbers), &mut out);
+            assert_eq!(out, text);
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Which blocks of a tensor have elements, and in which order these come.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::collections::{HashMap, HashSet};
+
+use super::{NAME, meta};
+use crate::bytes::{Beside, Compute, Neighbour, Source, narrow, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::meta::Value;
+use crate::tensor::{Address, Dim, Storage, Tensor, product};
+use crate::wire::text::with_line;
+use crate::wire::yaml;
+
+/// The values of properties that make a block, or one condition of it.
+type Tuple = Vec<i128>;
+
+/// One of the conditions that all have to hold.
+struct Condition {
+    /// The dimension of each property, and its name.
+    properties: Vec<(usize, String)>,
+    /// What the properties may be.
+    tuples: Vec<Tuple>,
+}
+
+/// The indices along a dimension that one block has.
+enum Members<'a> {
+    All(u64),
+    Some(&'a [u64]),
+}
+
+/// How the indices along a dimension are told apart.
+enum Axis {
+    /// Not at all: every block has all of them.
+    Whole(u64),
+    /// By these properties of these conditions: indices by their values.
+    Parted {
+        by: Vec<(usize, usize)>,
+        indices: HashMap<Tuple, Vec<u64>>,
+    },
+}
+
+/// The blocks that have elements, in their order.
+pub(super) struct Blocks {
+    conditions: Vec<Condition>,
+    axes: Vec<Axis>,
+    strides: Vec<u64>,
+    /// The number of each block that has cells, and how many cells come before it.
+    blocks: Vec<(u64, u64)>,
+    cells: u64,
+}
+
+fn fault(why: impl Into<String>) -> Error {
+    Error::malformed(None, why)
+}
+
+/// The conditions that a `nonZeroCondition` lists.
+fn conditions(value: &Value, dims: &[Dim]) -> Result<Vec<Condition>> {
+    let all = value.get("all").and_then(Value::as_list);
+    let all = all.ok_or_else(|| fault("a nonZeroCondition without a list of conditions"))?;
+    all.iter().map(|one| condition(one, dims)).collect()
+}
+
+fn condition(value: &Value, dims: &[Dim]) -> Result<Condition> {
+    let list = |name: &str| {
+        let list = value.get(name).and_then(Value::as_list);
+        list.ok_or_else(|| fault(format!("a condition without a list of {name}")))
+    };
+    let property = |value: &Value| {
+        let dimension = value.get("dimension").and_then(Value::as_u64);
+        let dimension = dimension.and_then(|place| usize::try_from(place).ok());
+        let dimension = dimension.filter(|place| *place < dims.len());
+        let name = value.get("property").and_then(Value::as_text);
+        match (dimension, name) {
+            (Some(dimension), Some(name)) => Ok((dimension, name.to_owned())),
+            _ => Err(fault(
+                "a condition on no property of a dimension that is there",
+            )),
+        }
+    };
+    let properties: Vec<_> = list("properties")?
+        .iter()
+        .map(property)
+        .collect::<Result<_>>()?;
+    let mut seen = HashSet::new();
+    let mut tuples = Vec::new();
+    for tuple in list("nonZeros")? {
+        let numbers = numbers(tuple).filter(|tuple| tuple.len() == properties.len());
+        let count = properties.len();
+        let tuple =
+            numbers.ok_or_else(|| fault(format!("nonZeros that are not {count} numbers")))?;
+        if !seen.insert(tuple.clone()) {
+            return Err(fault(format!("nonZeros {tuple:?} are there twice")));
+        }
+        tuples.push(tuple);
+    }
+    Ok(Condition { properties, tuples })
+}
+
+fn numbers(value: &Value) -> Option<Tuple> {
+    let number = |value: &Value| match value {
+        Value::Int(number) => Some(*number),
+        _ => None,
+    };
+    value.as_list()?.iter().map(number).collect()
+}
+
+fn type_of(dims: &[Dim], place: usize) -> Result<&str> {
+    let name = dims.get(place).and_then(|dim| dim.name.as_deref());
+    name.ok_or_else(|| {
+        fault(format!(
+            "a condition on dimension {place}, which has no type"
+        ))
+    })
+}
+
+/// What the files of the types say that a condition speaks of, by type.
+pub(super) fn read_types(
+    source: &Source,
+    condition: &Value,
+    dims: &[Dim],
+    limits: &Limits,
+) -> Result<Value> {
+    let mut types: Vec<(Value, Value)> = Vec::new();
+    for condition in conditions(condition, dims)? {
+        for (place, _) in condition.properties {
+            let name = type_of(dims, place)?;
+            if types.iter().any(|(known, _)| known.as_text() == Some(name)) {
+                continue;
+            }
+            let file = format!("{name}.yaml");
+            let found = match source.beside(Beside::Called(&file), NAME)? {
+                Neighbour::Found(found) => found,
+                Neighbour::Missing(absent) => return Err(absent.error()),
+            };
+            let read = || {
+                let text = yaml::text(&found, NAME, limits)?;
+                yaml::parse(&text, limits).map(|node| node.value())
+            };
+            let about = with_line(&found, read()).map_err(|error| error.in_part(&file))?;
+            types.push((name.into(), about));
+        }
+    }
+    Ok(Value::Map(types))
+}
+
+impl Blocks {
+    /// Works out the blocks, which may have `most` cells together.
+    pub(super) fn read(
+        condition: &Value,
+        types: &Value,
+        dims: &[Dim],
+        most: u64,
+        limits: &Limits,
+    ) -> Result<Blocks> {
+        let conditions = conditions(condition, dims)?;
+        let sizes: Vec<u64> = dims.iter().filter_map(Dim::indexed_size).collect();
+        let cells = product(&sizes).and_then(|cells| u64::try_from(cells).ok());
+        cells.ok_or_else(|| fault("2^64 cells or more"))?;
+        let axes = sizes.iter().enumerate();
+        let axes = axes.map(|(place, size)| axis(place, *size, &conditions, types, dims));
+        let mut stride = 1_u64;
+        let strides = sizes.iter().map(|size| {
+            let own = stride;
+            stride = stride.saturating_mul(*size);
+            own
+        });
+        let strides = strides.collect();
+        let mut blocks = Blocks {
+            axes: axes.collect::<Result<_>>()?,
+            strides,
+            conditions,
+            blocks: Vec::new(),
+            cells: 0,
+        };
+        blocks.count(most, limits)?;
+        Ok(blocks)
+    }
+
+    fn count(&mut self, most: u64, limits: &Limits) -> Result<()> {
+        let lens = self
+            .conditions
+            .iter()
+            .map(|condition| wide(condition.tuples.len()));
+        let n_blocks = lens.fold(1, u64::saturating_mul);
+        limits.check_labels(n_blocks)?;
+        for number in 0..n_blocks {
+            let members = self.members(number)?;
+            let lens = members.iter().map(|members| match members {
+                Members::All(size) => *size,
+                Members::Some(indices) => wide(indices.len()),
+            });
+            let cells = lens.fold(1, u64::saturating_mul);
+            if cells == 0 {
+                continue;
+            }
+            self.blocks.push((number, self.cells));
+            self.cells = self.cells.saturating_add(cells);
+            if self.cells > most {
+                let why = format!("blocks of more than the {most} elements that there can be");
+                return Err(fault(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many cells all blocks have.
+    pub(super) fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// The indices of a block along every dimension.
+    fn members(&self, number: u64) -> Result<Vec<Members<'_>>> {
+        let mut rest = number;
+        let mut chosen: Vec<&Tuple> = Vec::with_capacity(self.conditions.len());
+        for condition in &self.conditions {
+            let len = wide(condition.tuples.len());
+            let place = rest.checked_rem(len).unwrap_or(0);
+            rest = rest.checked_div(len).unwrap_or(0);
+            let tuple = condition.tuples.get(narrow(place)?);
+            chosen.push(tuple.ok_or_else(|| fault("no such block"))?);
+        }
+        let value = |(condition, place): &(usize, usize)| {
+            let tuple = chosen.get(*condition);
+            tuple
+                .and_then(|tuple| tuple.get(*place))
+                .copied()
+                .unwrap_or(0)
+        };
+        let members = |axis| match axis {
+            &Axis::Whole(size) => Members::All(size),
+            Axis::Parted { by, indices } => {
+                let tuple: Tuple = by.iter().map(value).collect();
+                Members::Some(indices.get(&tuple).map_or(&[], Vec::as_slice))
+            }
+        };
+        Ok(self.axes.iter().map(members).collect())
+    }
+
+    /// Calls `each` with the places of the cells from `first` on, until it wants no more.
+    fn for_each_from(&self, first: u64, each: &mut dyn FnMut(u64) -> bool) -> Result<()> {
+        let next = self.blocks.partition_point(|(_, start)| *start <= first);
+        let blocks = self
+            .blocks
+            .get(next.saturating_sub(1)..)
+            .unwrap_or_default();
+        let mut skipped = first.saturating_sub(blocks.first().map_or(0, |(_, start)| *start));
+        for (number, _) in blocks {
+            let members = self.members(*number)?;
+            let lens = members.iter().map(|members| match members {
+                Members::All(size) => *size,
+                Members::Some(indices) => wide(indices.len()),
+            });
+            let lens: Vec<u64> = lens.collect();
+            let cells = lens.iter().copied().fold(1, u64::saturating_mul);
+            for cell in skipped..cells {
+                if !each(self.place(cell, &members, &lens)) {
+                    return Ok(());
+                }
+            }
+            skipped = 0;
+        }
+        Ok(())
+    }
+
+    /// The place of a cell of a block among all cells of the tensor.
+    fn place(&self, cell: u64, members: &[Members], lens: &[u64]) -> u64 {
+        let mut rest = cell;
+        let mut place = 0_u64;
+        for ((members, len), stride) in members.iter().zip(lens).zip(&self.strides) {
+            let along = rest.checked_rem(*len).unwrap_or(0);
+            rest = rest.checked_div(*len).unwrap_or(0);
+            let index = match members {
+                Members::All(_) => along,
+                Members::Some(indices) => {
+                    let index = usize::try_from(along).ok().and_then(|at| indices.get(at));
+                    index.copied().unwrap_or(0)
+                }
+            };
+            place = place.saturating_add(index.saturating_mul(*stride));
+        }
+        place
+    }
+
+    /// The places of all cells, in the order of the file.
+    pub(super) fn for_each(&self, each: &mut dyn FnMut(u64) -> bool) -> Result<()> {
+        self.for_each_from(0, each)
+    }
+}
+
+fn axis(
+    place: usize,
+    size: u64,
+    conditions: &[Condition],
+    types: &Value,
+    dims: &[Dim],
+) -> Result<Axis> {
+    let (mut by, mut lists) = (Vec::new(), Vec::new());
+    for (number, condition) in conditions.iter().enumerate() {
+        for (slot, (dimension, property)) in condition.properties.iter().enumerate() {
+            if *dimension == place {
+                by.push((number, slot));
+                lists.push(property_values(
+                    types,
+                    type_of(dims, place)?,
+                    property,
+                    size,
+                )?);
+            }
+        }
+    }
+    if by.is_empty() {
+        return Ok(Axis::Whole(size));
+    }
+    let mut indices: HashMap<Tuple, Vec<u64>> = HashMap::new();
+    for index in 0..size {
+        let at = narrow(index)?;
+        let values = lists.iter().map(|list| list.get(at).copied().unwrap_or(0));
+        indices.entry(values.collect()).or_default().push(index);
+    }
+    Ok(Axis::Parted { by, indices })
+}
+
+/// The values of a property at all indices, of which there are `size`.
+fn property_values(types: &Value, kind: &str, property: &str, size: u64) -> Result<Tuple> {
+    let lists = types
+        .get(kind)
+        .and_then(|about| about.get("propertyIndices"));
+    let list = lists.and_then(|lists| lists.get(property));
+    let wrong = |why: String| fault(format!("the property {property:?} of {kind:?} {why}"));
+    let list = list.ok_or_else(|| wrong("is not there".into()))?;
+    let values = numbers(list).ok_or_else(|| wrong("is no list of numbers".into()))?;
+    if wide(values.len()) != size {
+        return Err(wrong(format!(
+            "has {} values for {size} indices",
+            values.len()
+        )));
+    }
+    Ok(values)
+}
+
+/// The places of the cells, as bytes that nobody keeps.
+impl Compute for Blocks {
+    fn len(&self) -> u64 {
+        self.cells.saturating_mul(8)
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let mut rest = buffer;
+        let mut skip = usize::try_from(at % 8).unwrap_or(0);
+        self.for_each_from(at / 8, &mut |place| {
+            let bytes = place.to_le_bytes();
+            let bytes = bytes.get(skip..).unwrap_or_default();
+            skip = 0;
+            let len = bytes.len().min(rest.len());
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(len);
+            now.copy_from_slice(bytes.get(..len).unwrap_or_default());
+            rest = later;
+            !rest.is_empty()
+        })
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
+}
+
+/// The blocks that the metadata of a sparse tensor speaks of, if its cells are those of the blocks.
+pub(super) fn of_tensor(tensor: &Tensor) -> Option<(Blocks, Stored)> {
+    let Storage::Sparse { address, .. } = tensor.storage() else {
+        return None;
+    };
+    let (condition, types) = (
+        tensor.meta.get(meta::CONDITION)?,
+        tensor.meta.get(meta::TYPES)?,
+    );
+    let limits = Limits::default();
+    // What is wrong with the metadata makes it metadata like any other.
+    let blocks = Blocks::read(condition, types, tensor.dims(), tensor.stored(), &limits).ok()?;
+    if blocks.cells() != tensor.stored() || !tensor.symmetries().is_empty() {
+        return None;
+    }
+    if let Address::Linear(places) = address
+        && in_order(&blocks, &places.to_vec().ok()?)
+    {
+        return Some((blocks, Stored::InOrder));
+    }
+    let mut own = HashSet::new();
+    let seen = blocks.for_each(&mut |place| own.insert(place));
+    seen.ok()?;
+    let sizes = tensor.sizes().ok()?;
+    let mut are_all = true;
+    let read = tensor.for_each_cell(&limits, &mut |cell| {
+        if let crate::tensor::Cell::At { index, .. } = cell {
+            are_all &= own.remove(&linear(index, &sizes));
+        }
+        Ok(())
+    });
+    (read.is_ok() && are_all && own.is_empty()).then_some((blocks, Stored::Otherwise))
+}
+
+/// How the cells of a sparse tensor lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// As in a file of elements.
+    InOrder,
+    Otherwise,
+}
+
+fn in_order(blocks: &Blocks, places: &[u64]) -> bool {
+    let mut places = places.iter();
+    let mut is_alike = true;
+    let read = blocks.for_each(&mut |place| {
+        is_alike = places.next() == Some(&place);
+        is_alike
+    });
+    read.is_ok() && is_alike
+}
+
+fn linear(index: &[u64], sizes: &[u64]) -> u64 {
+    let mut place = 0_u64;
+    for (index, size) in index.iter().zip(sizes).rev() {
+        place = place.saturating_mul(*size).saturating_add(*index);
+    }
+    place
+}
+
+/// Whether the cells of a sparse tensor are those of the condition among its metadata.
+pub(super) fn fit(tensor: &Tensor) -> bool {
+    of_tensor(tensor).is_some()
+}

@@ -1,0 +1,242 @@
+//! Files of elements.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::NAME;
+use super::describe::{Described, Elements};
+use crate::bytes::{Absent, Beside, Bytes, Endian, Neighbour, Source, wide};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::note::{Note, NoteKind};
+use crate::number::{Arity, Number, Numbers};
+use crate::wire::text::{Body, Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
+
+/// What dry runs leave in place of elements.
+const DRY_RUN: &[u8] = b"# dry-run";
+/// What a TENS file begins with, and how long its header is without and per dimension.
+const TENS: &[u8] = b"TENS";
+const TENS_HEADER: u64 = 32;
+const TENS_DIM: u64 = 8;
+
+/// What came of looking for a file of elements.
+pub(super) enum Found {
+    File { name: String, file: Source },
+    Missing(Absent),
+}
+
+/// Looks for the elements of a tensor, which need `len` bytes, beside its yaml.
+pub(super) fn find(source: &Source, described: &Described, len: u64) -> Result<Found> {
+    let which = match &described.file {
+        Elements::Ending(ending) => Beside::Ending(ending),
+        Elements::Called(name) => Beside::Called(name),
+    };
+    let name = source.name_beside(which);
+    match source.beside(which, NAME)? {
+        // Nothing that is missing is missed.
+        Neighbour::Missing(_) if len == 0 && described.condition.is_none() => Ok(Found::File {
+            name,
+            file: Source::memory(Vec::new()),
+        }),
+        Neighbour::Missing(absent) => Ok(Found::Missing(absent)),
+        Neighbour::Found(file) => Ok(Found::File { name, file }),
+    }
+}
+
+impl Found {
+    /// How many elements there can be at most, by the length of the file.
+    pub(super) fn most_elements(&self, described: &Described) -> u64 {
+        let Found::File { file, .. } = self else {
+            return 0;
+        };
+        match described.is_binary {
+            true => {
+                let width = wide(described.dtype.width());
+                file.len().checked_div(width).unwrap_or(0)
+            }
+            // A digit each, and a space between.
+            false => file.len().saturating_add(1) / 2,
+        }
+    }
+
+    /// The first `len` bytes of elements.
+    pub(super) fn values(
+        self,
+        len: u64,
+        described: &Described,
+        limits: &Limits,
+        notes: &mut Vec<Note>,
+    ) -> Result<Numbers> {
+        let bytes = match self {
+            Found::Missing(absent) => Bytes::whole(Source::absent(len, absent)),
+            Found::File { name, file } => {
+                let in_part = |error: Error| error.in_part(&name);
+                let read = match described.is_binary {
+                    true => binary(&file, len, described, &name, notes),
+                    false => text(&file, len, described, &name, limits, notes),
+                };
+                read.map_err(in_part)?
+            }
+        };
+        Ok(Numbers {
+            number: Number::F64,
+            endian: Endian::Little,
+            bytes,
+        })
+    }
+}
+
+fn begins_with(file: &Source, start: &[u8]) -> bool {
+    let mut found = vec![0; start.len()];
+    file.read_at(0, &mut found).is_ok() && found == start
+}
+
+fn check_dry_run(file: &Source) -> Result<()> {
+    match begins_with(file, DRY_RUN) {
+        false => Ok(()),
+        true => Err(Error::malformed(
+            0,
+            "a dry run of cc4s left its mark here, and no elements",
+        )),
+    }
+}
+
+fn surplus(name: &str, at: u64, end: u64) -> Note {
+    let more = end.saturating_sub(at);
+    let text = format!("{name}: {more} bytes after the last element are passed over");
+    Note::new(NoteKind::UnreadBytes, text)
+}
+
+fn binary(
+    file: &Source,
+    len: u64,
+    described: &Described,
+    name: &str,
+    notes: &mut Vec<Note>,
+) -> Result<Bytes> {
+    if file.len() == len {
+        return Bytes::run(file, 0..len);
+    }
+    check_dry_run(file)?;
+    let dims = wide(described.dims.len());
+    let header = dims.saturating_mul(TENS_DIM).saturating_add(TENS_HEADER);
+    if file.len() == len.saturating_add(header) && begins_with(file, TENS) {
+        let text = format!("{name}: a whole TENS file, whose header is passed over");
+        notes.push(Note::new(NoteKind::Repaired, text));
+        return Bytes::run(file, header..file.len());
+    }
+    if file.len() < len {
+        let found = file.len();
+        let why = format!("{found} bytes of elements, {len} are needed");
+        return Err(Error::malformed(found, why));
+    }
+    notes.push(surplus(name, len, file.len()));
+    Bytes::run(file, 0..len)
+}
+
+fn text(
+    file: &Source,
+    len: u64,
+    described: &Described,
+    name: &str,
+    limits: &Limits,
+    notes: &mut Vec<Note>,
+) -> Result<Bytes> {
+    check_dry_run(file)?;
+    let (arity, width) = (described.dtype.arity, wide(described.dtype.width()));
+    let wanted = len.checked_div(width).unwrap_or(0);
+    let mut table = Table::within(limits);
+    let mut is_over = false;
+    let parse = |line: &Line, cells: &mut Cells| {
+        parse_elements(line, arity, cells);
+        Ok(())
+    };
+    let take = |piece: &mut Piece| {
+        let room = wanted.saturating_sub(table.count());
+        let fault = piece
+            .cells
+            .places
+            .first_chunk()
+            .map(|at| u64::from_le_bytes(*at));
+        piece.cells.places.clear();
+        if piece.cells.count > room {
+            piece.cells.count = room;
+            let keep = usize::try_from(room.saturating_mul(width)).unwrap_or(usize::MAX);
+            piece.cells.values.truncate(keep);
+            is_over = true;
+        }
+        table.add(&piece.cells, limits)?;
+        match fault {
+            // Whatever comes after the last element is nobody's.
+            Some(_) if table.count() >= wanted => {
+                is_over = true;
+                Ok(())
+            }
+            Some(at) => Err(fault_at(file, at, arity)),
+            None => Ok(()),
+        }
+    };
+    let body = Body {
+        from: 0,
+        comment: None,
+    };
+    with_line(file, parse_lines(file, body, parse, take))?;
+    if table.count() < wanted {
+        let why = format!("{} elements, {wanted} are needed", table.count());
+        return Err(Error::malformed(file.len(), why));
+    }
+    if is_over {
+        let text = format!("{name}: what comes after the last element is passed over");
+        notes.push(Note::new(NoteKind::UnreadBytes, text));
+    }
+    Ok(table.finish()?.1)
+}
+
+/// Adds the elements of a line up to the first that is none, whose place is kept.
+fn parse_elements(line: &Line, arity: Arity, cells: &mut Cells) {
+    if !cells.places.is_empty() {
+        return;
+    }
+    for field in line.fields() {
+        match element(&field, arity, &mut cells.values) {
+            Ok(()) => cells.count = cells.count.saturating_add(1),
+            Err(_) => return cells.place(field.at),
+        }
+    }
+}
+
+fn fault_at(file: &Source, at: u64, arity: Arity) -> Error {
+    let mut text = Vec::new();
+    match field_at(file, at, &mut text).and_then(|field| element(&field, arity, &mut Vec::new())) {
+        Err(error) => error,
+        Ok(()) => Error::malformed(at, "no element"),
+    }
+}
+
+/// Appends the element that a field spells: `re`, and of complex ones also `(re)` and `(re,im)`.
+fn element(field: &Field, arity: Arity, out: &mut Vec<u8>) -> Result<()> {
+    if arity != Arity::Complex {
+        out.extend_from_slice(&field.float()?.to_le_bytes());
+        return Ok(());
+    }
+    let inside = field
+        .text
+        .strip_prefix(b"(")
+        .and_then(|rest| rest.strip_suffix(b")"));
+    let Some(inside) = inside else {
+        out.extend_from_slice(&field.float()?.to_le_bytes());
+        out.extend_from_slice(&0_f64.to_le_bytes());
+        return Ok(());
+    };
+    let part = |text| Field { at: field.at, text };
+    // No number has a comma.
+    let comma = inside.iter().position(|byte| *byte == b',');
+    let (real, imaginary) = match comma.and_then(|at| inside.split_at_checked(at)) {
+        Some((real, rest)) => (
+            part(real).float()?,
+            part(rest.get(1..).unwrap_or_default()).float()?,
+        ),
+        None => (part(inside).float()?, 0.0),
+    };
+    out.extend_from_slice(&real.to_le_bytes());
+    out.extend_from_slice(&imaginary.to_le_bytes());
+    Ok(())
+}

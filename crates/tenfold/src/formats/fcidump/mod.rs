@@ -1,0 +1,122 @@
+//! Integrals of quantum chemistry, `FCIDUMP`.
+//!
+//! Described by Knowles and Handy, Comput. Phys. Commun. 54 (1989) 75; written and read by Molpro, PySCF,
+//! Psi4, NECI, HANDE and others. A file is text: a Fortran namelist, then one integral a line.
+//!
+//! | lines | field | |
+//! |---|---|---|
+//! | any | namelist | `&FCI`, settings such as `NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1`, then `&END` or `/` |
+//! | … | integrals | a value and four orbitals, which count from 1 |
+//!
+//! | orbitals | tensor | |
+//! |---|---|---|
+//! | i j k l | `two` | the two-electron integral (ij\|kl), in the order of chemists |
+//! | i j 0 0 | `one` | the one-electron integral (i\|h\|j) |
+//! | i 0 0 0 | `energies` | the energy of an orbital, which some programs write |
+//! | 0 0 0 0 | `core` | the energy of the core |
+//!
+//! # What it holds
+//! `two` of shape (N, N, N, N) and `one` of shape (N, N), both sparse and packed by their symmetries;
+//! `energies` of shape (N), sparse; `core`, a scalar; the last two where a file has them. Elements are f64
+//! or, if values are pairs such as `(0.5,-0.25)`, c128. Real integrals have eight-fold symmetry, the generators
+//! (ji\|kl), (ij\|lk) and (kl\|ij); complex ones have four-fold symmetry, (kl\|ij) and the conjugate of (ji\|lk). `one` is
+//! symmetric or hermitian. The settings of the namelist are the metadata `fcidump:NELEC`, `fcidump:ORBSYM` and
+//! so on; NORB is the size.
+//!
+//! # Where the spec is silent
+//! 1. A line may have any orbitals of those that are equal by symmetry. Written are the largest ones, i ≥ j,
+//!    k ≥ l, ij ≥ kl, in their order; then `one`, `energies` and `core`.
+//! 2. Where (kl\|ij) is there for every (ij\|kl), as PySCF writes the integrals of a molecule, both are kept:
+//!    `two` is packed by the other two generators, and declared to have the third; the same holds for every
+//!    symmetry. Any other integral that is given twice, also by orbitals that are equal by symmetry, is
+//!    refused when values are read, where PySCF takes the last. `--opt symmetry=4` or `none` reads what a file
+//!    lists with fewer symmetries. Written are only tensors that are packed by all of them: `--pack` does it.
+//! 3. The namelist may begin with `$FCI` and end with `$END`, in any case, on any number of lines. A setting is a
+//!    whole number, a list of them, or else text as it stands. A setting that is given twice is refused.
+//! 4. Files of unrestricted orbitals (IUHF=1, UHF=.TRUE.) have several sets of integrals and are not read.
+//! 5. Numbers are rounded and spelled as in Matrix Market's text; the exponent of `1.5D-3` is read too.
+//! 6. Integrals that are not there are zero, as is the energy of the core; zeros that are there are kept.
+//! 7. A setting that no metadata gives is not written. `ORBSYM` has a line of its own.
+
+mod integrals;
+mod namelist;
+mod quirks;
+mod read;
+mod write;
+
+use crate::bundle::Bundle;
+use crate::bytes::{Sink, Source};
+use crate::error::{Loss, Result};
+use crate::format::{
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
+    StorageKind, When, WriteOptions,
+};
+use crate::number::{Arity, Number};
+use crate::tensor::Order;
+
+/// The format of integrals.
+#[derive(Debug)]
+pub struct Fcidump;
+
+const NAME: &str = "fcidump";
+/// What the names of settings begin with among the metadata.
+const PREFIX: &str = "fcidump:";
+/// The most orbitals of which all cells can be counted.
+const MOST_ORBITALS: u64 = 65_535;
+
+static INFO: Info = Info {
+    name: NAME,
+    title: "Integrals of quantum chemistry as text, with eight-fold or four-fold symmetry",
+    extensions: &["fcidump"],
+    magic: b"&FCI",
+    versions: &["1"],
+    only_read: &[],
+    options: &[OptionInfo {
+        name: "symmetry",
+        when: When::Read,
+        values: "8|4|none",
+        about: "which integrals stand for others; 8 for real ones, 4 for complex ones unless given",
+    }],
+    holds: Holds {
+        names: Names::Flat,
+        numbers: &[Number::F64],
+        arities: &[Arity::Real, Arity::Complex],
+        kinds: &[StorageKind::Dense, StorageKind::Sparse],
+        orders: &[Order::Column, Order::Row],
+        ndim: (0, 4),
+        size: (0, MOST_ORBITALS),
+        dim_names: DimNames::No,
+        symmetry: true,
+        state: false,
+        meta: HoldsMeta {
+            file: false,
+            tensor: false,
+        },
+        carries: Carries::No,
+    },
+};
+
+impl Format for Fcidump {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn probe(&self, source: &Source) -> Match {
+        match namelist::begins(source) {
+            true => Match::Yes,
+            false => Match::No,
+        }
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        read::read(source, how)
+    }
+
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+        write::write(bundle, out, how)
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        quirks::quirks(bundle)
+    }
+}

@@ -1,0 +1,108 @@
+//! Writes the values and nothing else.
+
+use super::layout::{Layout, shape_word};
+use crate::bundle::Bundle;
+use crate::bytes::{PIECE, Sink, wide};
+use crate::error::{Aspect, Error, Result, Tier};
+use crate::format::{Adapted, Allow, WriteOptions};
+use crate::number::{DType, Overflow, is_exact};
+use crate::tensor::{Storage, Tensor};
+
+/// Casts to the type that was given, takes the order that was, and says what the file will not.
+pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    let Storage::Dense { order, .. } = tensor.storage() else {
+        return Ok(None);
+    };
+    // What is packed has fewer values than cells; nothing here can say which.
+    if tensor.is_packed() {
+        return Ok(None);
+    }
+    let layout = Layout::of(&how.options)?;
+    let sizes = tensor.sizes()?;
+    check_shape(&layout, &sizes)?;
+    let mut said = Vec::new();
+    let cast = match layout.dtype {
+        Some(dtype) => cast(tensor, dtype, how, &mut said)?,
+        None => tensor.clone(),
+    };
+    let ordered = match *order == layout.order || sizes.len() < 2 {
+        true => cast,
+        false => {
+            let storage = Storage::Dense {
+                order: layout.order,
+                values: cast.dense(layout.order, &how.limits)?,
+            };
+            let symmetries = cast.symmetries().to_vec();
+            let dims = cast.dims().to_vec();
+            Tensor::within(dims, cast.dtype(), symmetries, storage, &how.limits)?
+                .described_like(&cast)
+        }
+    };
+    let words = layout.words(ordered.dtype(), &sizes);
+    let detail = format!("the file does not say what it holds: --raw {words} does");
+    said.push((Tier::Said, Aspect::Shape, detail));
+    Ok(Some((ordered, said)))
+}
+
+fn check_shape(layout: &Layout, sizes: &[u64]) -> Result<()> {
+    let Some(shape) = &layout.shape else {
+        return Ok(());
+    };
+    let fits = |(wanted, own): (&Option<u64>, &u64)| wanted.is_none_or(|size| size == *own);
+    if shape.len() == sizes.len() && shape.iter().zip(sizes).all(fits) {
+        return Ok(());
+    }
+    let own = match sizes {
+        [] => "a scalar".to_owned(),
+        sizes => shape_word(sizes),
+    };
+    let wanted: Vec<String> = { shape.iter() }
+        .map(|size| size.map_or("?".to_owned(), |size| size.to_string()))
+        .collect();
+    let wanted = wanted.join("x");
+    Err(Error::invalid(format!(
+        "the tensor is {own}, and not of the shape {wanted}"
+    )))
+}
+
+/// What has no room in the type is refused unless that is permitted.
+fn cast(
+    tensor: &Tensor,
+    dtype: DType,
+    how: &WriteOptions,
+    said: &mut Vec<(Tier, Aspect, String)>,
+) -> Result<Tensor> {
+    let own = tensor.dtype();
+    if dtype.arity != own.arity {
+        let why = format!("elements are {own}, and cannot be cast to {dtype}");
+        return Err(Error::invalid(why));
+    }
+    if dtype == own {
+        return Ok(tensor.clone());
+    }
+    let (aspect, verb) = match is_exact(own.number, dtype.number) {
+        true => (Aspect::Number, "becomes"),
+        false => (Aspect::Precision, "is rounded to"),
+    };
+    said.push((Tier::Said, aspect, format!("{own} {verb} {dtype}")));
+    let over = match Allow::permits(&how.allow, Aspect::Precision) {
+        true => Overflow::Saturates,
+        false => Overflow::Fails,
+    };
+    tensor.cast(dtype.number, over, &how.limits)
+}
+
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    let layout = Layout::of(&how.options)?;
+    let Storage::Dense { values, .. } = bundle.only()?.storage() else {
+        return Err(Error::invalid("only a dense tensor can be written as raw"));
+    };
+    let zeros = vec![0; PIECE];
+    let mut left = layout.offset;
+    while left > 0 {
+        let len = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        out.write(zeros.get(..len).unwrap_or_default())?;
+        left = left.saturating_sub(wide(len));
+    }
+    values.write(out, layout.endian)
+}
