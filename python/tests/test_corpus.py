@@ -49,8 +49,10 @@ def rounded(said: list[Any], dtype: np.dtype) -> list[Any]:
 def test_every_good_file_is_what_its_sibling_says(format):
     compared = 0
     for sibling in siblings(format):
-        said = json.loads(sibling.read_text())
         path = sibling.with_suffix("")
+        if not path.is_file():
+            continue
+        said = json.loads(sibling.read_text())
         options = {name: str(value) for name, value in said.get("options", {}).items()}
         file = tenfold.open(path, format=format, lenient=said.get("lenient", False), options=options)
         shown = said["show"]
@@ -80,10 +82,12 @@ def test_every_good_file_is_what_its_sibling_says(format):
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_bad_file_is_refused(format):
     refused = 0
-    for path in sorted((CORPUS / format / "bad").iterdir()):
-        if path.suffix == ".json":
+    for sibling in sorted((CORPUS / format / "bad").glob("*.json")):
+        # What has no sibling, or is one, belongs to another file.
+        path = sibling.with_suffix("")
+        if not path.is_file():
             continue
-        said = json.loads(path.with_name(path.name + ".json").read_text())
+        said = json.loads(sibling.read_text())
         options = {name: str(value) for name, value in said.get("options", {}).items()}
         with pytest.raises(tenfold.TenfoldError):
             file = tenfold.open(path, format=format, options=options, io="mmap")
