@@ -2,8 +2,8 @@
 //! it.
 
 pub mod blz;
-pub mod fcidump;
 pub mod cc4s;
+pub mod fcidump;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
