@@ -14,7 +14,7 @@ def number(text):
 def value(text):
     """A number, or a pair of numbers."""
     if text.startswith("("):
-        return tuple(number(part) for part in text.strip("()").split(","))
+        return tuple(number(part) for part in text[1:-1].split(","))
     return number(text)
 
 
@@ -175,6 +175,7 @@ def lines_of_text():
     spellings = [("1.5D-3", (1, 1, 1, 1)), ("-0.25d+01", (2, 1, 1, 1)), ("+.5E0", (2, 2, 1, 1)), ("1", (1, 1)), ("1e-400", (2, 2))]
     file("spellings", HEAD, spellings)
     file("specials", HEAD, [("nan", (1, 1, 1, 1)), ("-inf", (2, 1, 1, 1)), ("-0.0", (1, 1)), ("inf", ())], canonical=True)
+    file("complex_specials", HEAD, [("(nan,-inf)", (2, 1, 1, 1)), ("(nan(0x1),-nan(0x2))", (2, 1))], canonical=True)
     spaced = lines(COMPLEX).replace("(", "( ").replace(",", " ,  ").replace(")", " )")
     common.good("fcidump", "complex_spaced.fcidump", (HEAD + spaced).encode(), shown(2, COMPLEX, SETTINGS))
 

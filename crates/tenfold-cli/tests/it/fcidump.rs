@@ -62,7 +62,7 @@ fn arrays_become_integrals_where_they_have_the_names() {
     tenfold(["convert", &file, &arrays, "--no-carry"]);
     let refused = tenfold(["convert", &arrays, "-", "--to", "fcidump"]).to_string();
     assert_snapshot!("arrays", refused.replace(&arrays, "h2.npz"));
-    let words = ["convert", &arrays, &back, "--sparse=one", "--sparse=two"];
+    let words = ["convert", &arrays, &back, "--sparse=???"];
     let words = words.into_iter().chain(PACKED);
     tenfold(words.chain(["--pack", "one=ba"]));
     let text = std::fs::read_to_string(&back).unwrap();

@@ -134,8 +134,8 @@ pub(crate) fn drawn(tape: &mut Tape) -> Bundle {
         bundle.push(Key::flat("energies"), energies);
     }
     // Of nothing else a reader can tell whether values are complex.
-    let is_said = !is_complex || !(two.is_empty() && one.is_empty());
-    if !is_said || tape.flag() {
+    let is_silent = is_complex && two.is_empty() && one.is_empty();
+    if is_silent || tape.flag() {
         bundle.push(Key::flat("core"), scalar(&value(tape)));
     }
     if tape.flag() {

@@ -50,7 +50,10 @@ fn for_tensor(key: &Key, tensor: &Tensor, losses: &mut Vec<Loss>) {
             "a scalar with an address; --dense=core".into(),
         ),
         Role::Two | Role::One | Role::Energies if is_dense => {
-            let detail = format!("dense values; --sparse={name} keeps the cells that are not zero");
+            // One pattern names both, and not the scalar.
+            let names = if ndim == 1 { name } else { "'???'" };
+            let detail =
+                format!("dense values; --sparse={names} keeps the cells that are not zero");
             add(Aspect::Shape, detail);
         }
         _ => {}

@@ -48,10 +48,17 @@ impl<'a> Fields<'a> {
         let at = self.at.saturating_add(wide(skip));
         let text = self.text.get(skip..).unwrap_or_default();
         let none = || Error::malformed(at, "no complex number, such as (0.5,-1.0)");
-        let len = text
-            .iter()
-            .position(|byte| *byte == b')')
-            .ok_or_else(none)?;
+        // A NaN may have brackets of its own.
+        let mut depth = 0_u64;
+        let is_last = |byte: &u8| {
+            match byte {
+                b'(' => depth = depth.saturating_add(1),
+                b')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            *byte == b')' && depth == 0
+        };
+        let len = text.iter().position(is_last).ok_or_else(none)?;
         let (inside, rest) = text.split_at_checked(len).ok_or_else(none)?;
         let inside = inside.strip_prefix(b"(").ok_or_else(none)?;
         let comma = inside
@@ -256,6 +263,25 @@ mod tests {
             "1e999", "x", "1d3", "0x10", "--1", "nan()", "nan(0x0)", "nan(0x1", "é",
         ] {
             assert!(float(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_complex_number_stands_in_brackets() {
+        let parts = |text: &'static str| -> Result<(String, u64)> {
+            let mut fields = Fields::new(0, text.as_bytes());
+            let pair = fields.pair()?;
+            let texts = pair.map(|field| String::from_utf8_lossy(field.text).into_owned());
+            assert_eq!(fields.need("more")?.text, b"7", "{text}");
+            Ok((texts.join(" "), pair[1].at))
+        };
+        assert_eq!(parts("(1,2) 7").unwrap(), ("1 2".into(), 3));
+        assert_eq!(parts(" ( 1 ,\t2 )7").unwrap(), ("1 2".into(), 6));
+        let (text, at) = parts("(nan(0x1),-nan(0x2)) 7").unwrap();
+        assert_eq!((text.as_str(), at), ("nan(0x1) -nan(0x2)", 10));
+        for text in ["", "1 2", "(1 2)", "(1,2", "(1,)", "(,2)", "(1 2,3)"] {
+            let found = Fields::new(0, text.as_bytes()).pair();
+            assert!(found.is_err(), "{text}");
         }
     }
 
