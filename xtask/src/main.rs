@@ -1,6 +1,7 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too, and
-//! `cargo xtask picture` draws the demo for the README.
+//! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too,
+//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for
+//! the README.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -9,7 +10,7 @@ mod steps;
 
 use std::process::ExitCode;
 
-use steps::{ORACLES, Step, TEST};
+use steps::{ORACLES, Step, TEST, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -18,7 +19,8 @@ fn main() -> ExitCode {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
         ["picture"] => picture::draw(),
-        _ => Err("usage: cargo xtask test|oracles|picture".into()),
+        ["wheel"] => wheel(),
+        _ => Err("usage: cargo xtask test|oracles|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

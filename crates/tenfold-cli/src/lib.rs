@@ -33,6 +33,7 @@ pub use exit::Exit;
 use failure::Failure;
 pub use open_files::raise_open_files;
 use render::Paint;
+pub use select::matches;
 pub use signals::heed_signals;
 pub use streams::Streams;
 use streams::Voice;

@@ -107,7 +107,8 @@ pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
 }
 
 /// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
-pub(crate) fn matches(glob: &str, name: &str) -> bool {
+#[must_use]
+pub fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where to go on if the text that the last star stands for has to be longer.

@@ -73,6 +73,9 @@ pub enum Error {
     /// The caller asked for something that makes no sense.
     #[error("{0}")]
     Invalid(String),
+    /// The caller stopped it: see [`Progress::stop`](crate::Progress::stop).
+    #[error("stopped")]
+    Stopped,
 }
 
 impl Error {

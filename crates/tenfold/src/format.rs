@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::bundle::Bundle;
 use crate::bytes::{Progress, Sink, Source};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::key::Key;
 use crate::limits::Limits;
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
@@ -107,6 +108,16 @@ impl Info {
     #[must_use]
     pub fn is_written(&self) -> bool {
         !self.versions.is_empty()
+    }
+
+    /// What a tensor of a file of this format is called: in a flat format the raw name, else the path
+    /// as [`Key`] shows it.
+    #[must_use]
+    pub fn name_of(&self, key: &Key) -> String {
+        match (self.holds.names, key.flat_name()) {
+            (Names::Flat, Some(name)) => name.into(),
+            _ => key.to_string(),
+        }
     }
 
     /// Why something is not written as this format.

@@ -1,8 +1,12 @@
 //! The steps of `cargo xtask test`: to add one, add a function and a line here.
 
 mod corpus;
+mod environment;
 mod oracles;
+mod python;
 mod rust;
+
+pub(crate) use python::wheel;
 
 /// Something that passes or fails.
 pub(crate) struct Step {
@@ -33,6 +37,10 @@ pub(crate) const TEST: &[Step] = &[
     Step {
         name: "corpus",
         run: corpus::check,
+    },
+    Step {
+        name: "python",
+        run: python::check,
     },
     Step {
         name: "oracles",

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::environment::install;
 use crate::command::{cargo, program, root, run};
 
 /// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
@@ -34,7 +35,7 @@ fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
         let name = folder.file_name().unwrap_or_default();
         let environment = root().join("target/oracles").join(name);
         let python = environment.join("bin/python");
-        let installed = install(folder, &environment, &python)?;
+        let installed = install(folder, &environment)?;
         let name = name.to_string_lossy();
         skipped.extend(ask(&name, installed, || run(check_of(folder, &python)))?);
         Ok(())
@@ -54,32 +55,6 @@ fn ask(
         Ok(()) => check().map(|()| None),
         Err(why) => Ok(Some(format!("SKIPPED: the oracle {name}: {why}"))),
     }
-}
-
-/// Makes the environment of an oracle, unless it is there already; what is inside the outcome says
-/// why its packages cannot be had.
-fn install(folder: &Path, environment: &Path, python: &Path) -> Result<Result<(), String>, String> {
-    let wanted = folder.join("requirements.txt");
-    let installed = environment.join("requirements.txt");
-    let is_ready = match (std::fs::read(&wanted), std::fs::read(&installed)) {
-        (Ok(wanted), Ok(installed)) => wanted == installed,
-        _ => false,
-    };
-    if !is_ready {
-        let mut make = program("python3", &["-m", "venv", "--clear"]);
-        make.arg(environment);
-        run(make)?;
-        let mut install = program(
-            python,
-            &["-m", "pip", "install", "--quiet", "--requirement"],
-        );
-        install.arg(&wanted);
-        if let Err(why) = run(install) {
-            return Ok(Err(why));
-        }
-        std::fs::copy(&wanted, &installed).map_err(|error| error.to_string())?;
-    }
-    Ok(Ok(()))
 }
 
 fn check_of(folder: &Path, python: &Path) -> Command {

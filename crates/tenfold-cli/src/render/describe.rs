@@ -2,16 +2,13 @@
 
 use std::fmt::Write;
 
-use tenfold::{Info, Key, Meta, Names, Note, Result, Size, Symmetry, Tensor};
+use tenfold::{Info, Key, Meta, Note, Result, Size, Symmetry, Tensor};
 
 use super::{Json, short_value, value};
 
 /// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
-    match (info.holds.names, key.flat_name()) {
-        (Names::Flat, Some(name)) => name.into(),
-        _ => key.to_string(),
-    }
+    info.name_of(key)
 }
 
 /// Writes the fields that describe a tensor into an open object: `key` to `metadata`.

@@ -118,6 +118,62 @@ impl AnyTrain {
         }
     }
 
+    /// As [`Train::add`].
+    ///
+    /// # Errors
+    /// As [`Train::add`].
+    pub fn add(&self, other: &AnyTrain) -> Result<AnyTrain> {
+        match (self, other) {
+            (AnyTrain::Real(one), AnyTrain::Real(other)) => one.add(other).map(AnyTrain::Real),
+            (one, other) => { one.to_complex().add(&other.to_complex()) }.map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::sub`].
+    ///
+    /// # Errors
+    /// As [`Train::sub`].
+    pub fn sub(&self, other: &AnyTrain) -> Result<AnyTrain> {
+        match (self, other) {
+            (AnyTrain::Real(one), AnyTrain::Real(other)) => one.sub(other).map(AnyTrain::Real),
+            (one, other) => { one.to_complex().sub(&other.to_complex()) }.map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::hadamard`].
+    ///
+    /// # Errors
+    /// As [`Train::hadamard`].
+    pub fn hadamard(&self, other: &AnyTrain) -> Result<AnyTrain> {
+        match (self, other) {
+            (AnyTrain::Real(one), AnyTrain::Real(other)) => one.hadamard(other).map(AnyTrain::Real),
+            (one, other) => {
+                let product = one.to_complex().hadamard(&other.to_complex());
+                product.map(AnyTrain::Complex)
+            }
+        }
+    }
+
+    /// As [`Train::scale`]: a real train stays one unless the factor has an imaginary part.
+    #[must_use]
+    pub fn scale(&self, factor: Complex64) -> AnyTrain {
+        match self {
+            AnyTrain::Real(train) if factor.im == 0.0 => AnyTrain::Real(train.scale(factor.re)),
+            train => AnyTrain::Complex(train.to_complex().scale(factor)),
+        }
+    }
+
+    /// As [`Train::sum_all`].
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn sum_all(&self) -> Result<Complex64> {
+        match self {
+            AnyTrain::Real(train) => Ok(train.sum_all()?.into()),
+            AnyTrain::Complex(train) => train.sum_all(),
+        }
+    }
+
     fn to_complex(&self) -> Train<Complex64> {
         let complex = |core: &Core<f64>| Core {
             left: core.left,

@@ -156,7 +156,8 @@ impl Bytes {
     }
 
     /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
-    pub(crate) fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
+    #[must_use]
+    pub fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
         match (&self.0.extent, self.filter()) {
             (Extent::Run(run), Filter::None) => {
                 let start = run.start.checked_add(range.start)?;
@@ -264,6 +265,18 @@ impl Bytes {
         match (&self.0.extent, self.filter(), self.stored_digest()) {
             (Extent::Run(range), Filter::None, None) => {
                 Some((self.0.source.as_file()?, range.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where in the file that `source` reads these bytes lie, if they do, one after the other and as
+    /// they are; a checksum is not looked at.
+    #[must_use]
+    pub fn run_in(&self, source: &Source) -> Option<Range<u64>> {
+        match (&self.0.extent, self.filter()) {
+            (Extent::Run(range), Filter::None) if self.0.source.is_file_of(source) => {
+                Some(range.clone())
             }
             _ => None,
         }

@@ -1,10 +1,12 @@
 //! How far a long piece of work is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A count of bytes done and expected, for whoever watches from another thread; its clones are
-/// the same count.
+use crate::error::{Error, Result};
+
+/// A count of bytes done and expected, for whoever watches from another thread and may stop the
+/// work; its clones are the same count.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<Counts>);
 
@@ -12,6 +14,7 @@ pub struct Progress(Arc<Counts>);
 struct Counts {
     done: AtomicU64,
     expected: AtomicU64,
+    is_stopped: AtomicBool,
 }
 
 impl Progress {
@@ -27,8 +30,9 @@ impl Progress {
         self.0.expected.load(Ordering::Relaxed)
     }
 
-    /// Begins anew, with so many bytes to do.
+    /// Begins anew, with so many bytes to do; what was stopped may go on.
     pub fn restart(&self, expected: u64) {
+        self.0.is_stopped.store(false, Ordering::Relaxed);
         self.0.done.store(0, Ordering::Relaxed);
         self.0.expected.store(expected, Ordering::Relaxed);
     }
@@ -41,5 +45,24 @@ impl Progress {
     /// Counts bytes that there are to do.
     pub fn expect(&self, len: u64) {
         self.0.expected.fetch_add(len, Ordering::Relaxed);
+    }
+
+    /// Asks the work to stop: its next read or write fails with [`Error::Stopped`].
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody wants the work to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Fails once somebody wants the work to stop.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        match self.is_stopped() {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        }
     }
 }

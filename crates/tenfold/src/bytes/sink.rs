@@ -166,6 +166,7 @@ impl Sink {
 
     /// Writes bytes that count as `work` bytes done, such as those they were compressed from.
     pub(crate) fn write_as(&mut self, bytes: &[u8], work: u64) -> Result<()> {
+        self.progress.go_on()?;
         if let Some(digest) = &mut self.digest {
             digest.update(bytes);
         }
@@ -243,6 +244,7 @@ impl Sink {
             && at < end
             && at % PAGE == self.at % PAGE
         {
+            self.progress.go_on()?;
             let len = super::narrow((end.saturating_sub(at)).min(STEP))?;
             match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
                 Ok(0) | Err(_) => break,

@@ -262,6 +262,7 @@ impl Source {
             Kind::File(positioned) => {
                 let Positioned { file, start, .. } = &**positioned;
                 if let Some(progress) = &positioned.progress {
+                    progress.go_on()?;
                     progress.add(wanted);
                 }
                 match file.read_exact_at(buffer, at.saturating_add(*start)) {
@@ -324,6 +325,18 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Whether both read the very same open file, from its beginning.
+    pub(super) fn is_file_of(&self, other: &Source) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::File(own), Kind::File(other)) => {
+                own.start == 0 && other.start == 0 && Arc::ptr_eq(&own.file, &other.file)
+            }
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Debug for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.0 {
@@ -369,5 +382,32 @@ mod tests {
         assert_eq!(progress.done(), 60);
         progress.restart(5);
         assert_eq!((progress.done(), progress.expected()), (0, 5));
+    }
+
+    #[test]
+    fn work_that_is_stopped_reads_and_writes_no_more() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let progress = Progress::default();
+        let source = Source::open(file.path()).unwrap().counted(&progress);
+        let mut sink = super::super::Sink::memory();
+        sink.report_to(progress.clone());
+        sink.write(&[1]).unwrap();
+        progress.stop();
+        let read = source.read_at(0, &mut [0; 3]).unwrap_err();
+        let written = sink.write(&[1]).unwrap_err();
+        assert!(matches!((read, written), (Error::Stopped, Error::Stopped)));
+    }
+
+    #[test]
+    fn a_run_is_found_in_its_own_file_alone() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let source = Source::open(file.path()).unwrap();
+        let bytes = super::super::Bytes::run(&source, 10..30).unwrap();
+        let counted = source.clone().counted(&Progress::default());
+        assert_eq!(bytes.run_in(&counted), Some(10..30));
+        assert_eq!(bytes.run_in(&Source::open(file.path()).unwrap()), None);
+        assert_eq!(bytes.run_in(&Source::memory(vec![7; 100])), None);
     }
 }

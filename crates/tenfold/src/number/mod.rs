@@ -315,17 +315,54 @@ impl FromStr for DType {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<DType> {
-        for number in Number::ALL {
-            for arity in Arity::ALL {
-                let dtype = DType {
-                    number: *number,
-                    arity: *arity,
-                };
-                if dtype.to_string() == name || format!("{}<{number}>", arity.as_str()) == name {
-                    return Ok(dtype);
-                }
+        let of = |word: &str, arity: Arity| {
+            let mut known = Number::ALL.iter().copied();
+            let number = known.find(|number| number.as_str() == word)?;
+            Some(DType { number, arity })
+        };
+        let short = match name {
+            "c64" => Some(DType::complex(Number::F32)),
+            "c128" => Some(DType::complex(Number::F64)),
+            "c256" => Some(DType::complex(Number::F128)),
+            name => of(name, Arity::Real),
+        };
+        let mut arities = Arity::ALL.iter().copied();
+        let long = || {
+            arities.find_map(|arity| {
+                let rest = name.strip_prefix(arity.as_str())?;
+                of(rest.strip_prefix('<')?.strip_suffix('>')?, arity)
+            })
+        };
+        let unknown = || Error::invalid(format!("no number type is called {name}"));
+        short.or_else(long).ok_or_else(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_type_is_read_by_both_its_names() {
+        for number in Number::ALL.iter().copied() {
+            for arity in Arity::ALL.iter().copied() {
+                let dtype = DType { number, arity };
+                let long = format!("{}<{number}>", arity.as_str());
+                assert_eq!(dtype.to_string().parse::<DType>().unwrap(), dtype);
+                assert_eq!(long.parse::<DType>().unwrap(), dtype);
             }
         }
-        Err(Error::invalid(format!("no number type is called {name}")))
+        for name in [
+            "",
+            "c32",
+            "f33",
+            "complex<>",
+            "complex<f32",
+            "quaternion",
+            "<f32>",
+        ] {
+            let error = name.parse::<DType>().unwrap_err().to_string();
+            assert_eq!(error, format!("no number type is called {name}"));
+        }
     }
 }

@@ -23,7 +23,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "format",
-        &["error", "limits", "bytes", "number", "tensor", "bundle"],
+        &[
+            "error", "limits", "key", "bytes", "number", "tensor", "bundle",
+        ],
     ),
     ("wire", &["error", "limits", "meta", "bytes"]),
     (

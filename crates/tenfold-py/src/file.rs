@@ -1,0 +1,346 @@
+//! An open file.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use tenfold::{
+    Bundle, Format, Info, Limits, Mode, Note, Options, Progress, ReadOptions, Result, Source,
+    Spool, Storage, Tensor,
+};
+
+use crate::home::{Home, Io};
+use crate::memory::Lent;
+use crate::tensor::TensorCore;
+use crate::watch::watched;
+use crate::{errors, values};
+
+/// What is in a file; the Python class `File` stands on it.
+#[pyclass(frozen, module = "tenfold._tenfold")]
+pub(crate) struct FileCore {
+    bundle: Arc<Bundle>,
+    format: &'static dyn Format,
+    mode: Mode,
+    home: Arc<Home>,
+}
+
+/// How a file is to be read, as Python says it.
+#[derive(FromPyObject)]
+pub(crate) struct Reading {
+    #[pyo3(item)]
+    format: Option<String>,
+    #[pyo3(item)]
+    lenient: bool,
+    #[pyo3(item)]
+    io: String,
+    #[pyo3(item)]
+    limits: Vec<(String, u64)>,
+    #[pyo3(item)]
+    options: Vec<(String, String)>,
+}
+
+impl Reading {
+    fn io(&self) -> Result<Io> {
+        match self.io.as_str() {
+            "auto" => Ok(Io::Auto),
+            "mmap" => Ok(Io::Map),
+            "read" => Ok(Io::Read),
+            other => Err(tenfold::Error::Invalid(format!(
+                "io is {other:?}, not one of auto, mmap, read"
+            ))),
+        }
+    }
+
+    fn options(&self) -> Result<ReadOptions> {
+        Ok(ReadOptions {
+            limits: limits(&self.limits)?,
+            mode: match self.lenient {
+                true => Mode::Lenient,
+                false => Mode::Strict,
+            },
+            options: options(&self.options),
+            skip_restore: false,
+        })
+    }
+}
+
+/// Limits, of which some are set by name; `memory` is the budget.
+pub(crate) fn limits(given: &[(String, u64)]) -> Result<Limits> {
+    let mut limits = Limits::default();
+    for (name, value) in given {
+        match name.as_str() {
+            "memory" => limits.memory = *value,
+            name => limits.set(name, *value)?,
+        }
+    }
+    Ok(limits)
+}
+
+/// Options of a format, by name.
+pub(crate) fn options(given: &[(String, String)]) -> Options {
+    let mut options = Options::default();
+    for (name, value) in given {
+        options.set(name, value);
+    }
+    options
+}
+
+/// The format called `name`.
+pub(crate) fn format_called(name: &str) -> Result<&'static dyn Format> {
+    tenfold::by_name(name).ok_or_else(|| {
+        let known = tenfold::formats::ALL
+            .iter()
+            .map(|format| format.info().name);
+        let known: Vec<&str> = known.collect();
+        tenfold::Error::Invalid(format!(
+            "no format is called {name:?}; these are: {}",
+            known.join(", ")
+        ))
+    })
+}
+
+impl FileCore {
+    /// Reads the headers of `source`.
+    fn read(
+        source: Source,
+        file: Option<File>,
+        path: Option<PathBuf>,
+        how: &Reading,
+        progress: Progress,
+    ) -> Result<FileCore> {
+        let (io, options) = (how.io()?, how.options()?);
+        let source = source.counted(&progress);
+        let plain = file.map(|file| (file, source.clone()));
+        let content = source.unpacked(&options.limits)?;
+        let format = match &how.format {
+            Some(name) => format_called(name)?,
+            None => tenfold::detect(&content, path.as_deref())?,
+        };
+        let opened = tenfold::read(&content, format, &options)?;
+        let home = Home::new(plain, path, io, options.limits.clone(), progress);
+        Ok(FileCore {
+            bundle: Arc::new(opened.bundle),
+            format,
+            mode: options.mode,
+            home: Arc::new(home),
+        })
+    }
+
+    pub(crate) fn bundle(&self) -> &Arc<Bundle> {
+        &self.bundle
+    }
+
+    pub(crate) fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn info(&self) -> &'static Info {
+        self.format.info()
+    }
+
+    pub(crate) fn format_itself(&self) -> &'static dyn Format {
+        self.format
+    }
+
+    /// What a tensor without a name is called.
+    fn stem(&self) -> String {
+        let stem = { self.home.path.as_deref() }.and_then(|path| {
+            let inner = path.file_stem()?;
+            let is_gzip = path
+                .extension()
+                .is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+            match is_gzip {
+                true => PathBuf::from(inner).file_stem().map(ToOwned::to_owned),
+                false => Some(inner.to_owned()),
+            }
+        });
+        stem.map_or_else(
+            || "tensor".into(),
+            |stem| stem.to_string_lossy().into_owned(),
+        )
+    }
+
+    /// The names of all tensors, in file order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        let info = self.info();
+        self.bundle
+            .entries()
+            .iter()
+            .map(move |(key, _)| match key.is_empty() {
+                true => self.stem(),
+                false => info.name_of(key),
+            })
+    }
+}
+
+/// Remarks as tuples: kind, name, byte, text.
+pub(crate) type NoteFields = (&'static str, Option<String>, Option<u64>, String);
+
+pub(crate) fn note_fields(info: &Info, note: &Note) -> NoteFields {
+    let name = note.key.as_ref().map(|key| info.name_of(key));
+    (note.kind.as_str(), name, note.at, note.text.clone())
+}
+
+#[pymethods]
+impl FileCore {
+    /// Opens a file by its path.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, how: Reading) -> PyResult<FileCore> {
+        let progress = Progress::default();
+        let open = || {
+            let in_file = |error: tenfold::Error| error.in_file(&path);
+            let file = File::open(&path).map_err(|error| in_file(error.into()))?;
+            let other = file.try_clone().map_err(|error| in_file(error.into()))?;
+            let source = match file
+                .metadata()
+                .is_ok_and(|about| about.is_file() || about.is_dir())
+            {
+                true => Source::file(file).map_err(in_file)?.named(&path),
+                // A pipe is read to its end.
+                false => Spool::read_from(&mut { file }, &Limits::default())?,
+            };
+            let path = Some(path.clone());
+            FileCore::read(source, Some(other), path, &how, progress.clone()).map_err(in_file)
+        };
+        // Headers are quickly read; what is compressed as a whole may take its time.
+        let len = path.metadata().map_or(0, |about| about.len());
+        let len = if path.extension().is_some_and(|ending| ending == "gz") {
+            len
+        } else {
+            0
+        };
+        watched(py, len, &[&progress], None, open)?.map_err(|error| errors::of(py, error))
+    }
+
+    /// Opens what is in memory.
+    #[staticmethod]
+    fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
+        let lent = Lent::of(data)?;
+        let progress = Progress::default();
+        let read = || FileCore::read(lent.into_source()?, None, None, &how, progress);
+        py.detach(read).map_err(|error| errors::of(py, error))
+    }
+
+    /// Reads a file object to its end and opens what came.
+    #[staticmethod]
+    fn of_reader(py: Python<'_>, reader: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
+        const PIECE: usize = 1 << 20;
+        let to_python = |error| errors::of(py, error);
+        let limits = limits(&how.limits).map_err(to_python)?;
+        let mut spool = Spool::within(&limits);
+        loop {
+            py.check_signals()?;
+            let piece = reader.call_method1("read", (PIECE,))?;
+            let piece: &[u8] = piece.extract().map_err(|_| {
+                errors::invalid(py, "the file object gives text: open it in binary mode")
+            })?;
+            if piece.is_empty() {
+                break;
+            }
+            spool.write(piece).map_err(to_python)?;
+        }
+        let source = spool.finish().map_err(to_python)?;
+        let read = || FileCore::read(source, None, None, &how, Progress::default());
+        py.detach(read).map_err(to_python)
+    }
+
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.info().name
+    }
+
+    #[getter]
+    fn path(&self) -> Option<PathBuf> {
+        self.home.path.clone()
+    }
+
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values::dict(py, &self.bundle.meta)
+    }
+
+    #[getter]
+    fn hints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values::dict(py, &self.bundle.hints)
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<NoteFields> {
+        let notes = self.bundle.notes().iter();
+        notes.map(|note| note_fields(self.info(), note)).collect()
+    }
+
+    /// The place of every tensor by its name; of several with one name, the first.
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let index = PyDict::new(py);
+        for (place, name) in self.names().enumerate() {
+            if !index.contains(&name)? {
+                index.set_item(name, place)?;
+            }
+        }
+        Ok(index)
+    }
+
+    /// The place of a tensor that is not called so, but whose path is spelled so.
+    fn place(&self, name: &str) -> Option<usize> {
+        self.bundle.place(name)
+    }
+
+    fn tensor(&self, py: Python<'_>, place: usize) -> PyResult<TensorCore> {
+        match place < self.bundle.entries().len() {
+            true => Ok(TensorCore::of_file(&self.bundle, place, &self.home)),
+            false => Err(errors::invalid(py, "no such tensor")),
+        }
+    }
+
+    /// All values of one tensor; none if it is kept as it is, so that its layout says what it means.
+    fn array<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let core = self.tensor(py, place)?;
+        match core.tensor().map(Tensor::storage) {
+            Ok(Storage::Opaque { .. }) => Ok(None),
+            _ => core.array(py, None, false).map(Some),
+        }
+    }
+
+    /// Name and values of every tensor; those that no array can hold stay tensors.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (place, (name, (_, tensor))) in self.names().zip(self.bundle.entries()).enumerate() {
+            if all.contains(&name)? {
+                continue;
+            }
+            let core = self.tensor(py, place)?;
+            let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
+            match is_opaque || tensor.n_mapped() > 0 {
+                true => all.set_item(name, Bound::new(py, core)?)?,
+                false => all.set_item(name, core.array(py, None, false)?)?,
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// What is known about every format: name, title, extensions, versions that are written, and the
+/// options for reading and for writing.
+#[pyfunction]
+pub(crate) fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyTuple>>> {
+    let all = tenfold::formats::ALL.iter().map(|format| {
+        let info = format.info();
+        let options = |when| -> Vec<(&str, &str, &str)> {
+            let options = info.options.iter().filter(|option| option.when == when);
+            options
+                .map(|option| (option.name, option.values, option.about))
+                .collect()
+        };
+        let names = (info.name, info.title, info.extensions, info.versions);
+        let (reading, writing) = (options(tenfold::When::Read), options(tenfold::When::Write));
+        (names.0, names.1, names.2, names.3, reading, writing).into_pyobject(py)
+    });
+    all.collect()
+}

@@ -1,0 +1,57 @@
+//! The compiled half of the Python package `tenfold`: a thin layer over the library.
+//!
+//! Everything that computes is in `tenfold` and `tenfold-train`; everything that a user of Python
+//! sees is in `python/tenfold`. Between them this crate opens files, hands memory to NumPy and takes
+//! it from there, lets go of the interpreter while there is work, and turns errors into exceptions.
+
+mod arrays;
+mod compare;
+mod errors;
+mod file;
+mod home;
+mod made;
+mod memory;
+mod saving;
+mod tensor;
+mod train;
+mod values;
+mod watch;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// The command `tenfold`, with the words after its name; gives the exit code.
+#[pyfunction]
+fn main(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| {
+        tenfold_cli::heed_signals();
+        tenfold_cli::raise_open_files();
+        tenfold_cli::run(words, &mut tenfold_cli::Streams::process()).code()
+    })
+}
+
+#[pymodule]
+mod _tenfold {
+    #[pymodule_export]
+    use super::main;
+    #[pymodule_export]
+    use crate::compare::{compare, hashes, pair, stats, verify};
+    #[pymodule_export]
+    use crate::file::{FileCore, formats};
+    #[pymodule_export]
+    use crate::made::{dense, labelled, opaque, sparse, symmetric, train};
+    #[pymodule_export]
+    use crate::memory::Memory;
+    #[pymodule_export]
+    use crate::saving::{convert, save, save_bytes};
+    #[pymodule_export]
+    use crate::tensor::TensorCore;
+    #[pymodule_export]
+    use crate::train::{TrainCore, compress};
+    #[pymodule_export]
+    use crate::writer::{Put, Shelf, default_limits};
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

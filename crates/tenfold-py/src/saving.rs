@@ -1,0 +1,286 @@
+//! Files from tensors: save, convert, and writers that are filled piece by piece.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use tenfold::{
+    Allow, Aspect, Bundle, Error, Format, Key, Loss, Names, Overflow, Progress, Result, Sink,
+    WriteOptions,
+};
+
+use crate::file::{FileCore, format_called, limits, options};
+use crate::tensor::TensorCore;
+use crate::watch::watched;
+use crate::{errors, values};
+
+/// How a file is to be written, as Python says it.
+#[derive(FromPyObject)]
+pub(crate) struct Writing {
+    #[pyo3(item)]
+    format: Option<String>,
+    #[pyo3(item)]
+    version: Option<String>,
+    #[pyo3(item)]
+    options: Vec<(String, String)>,
+    #[pyo3(item)]
+    allow: Vec<String>,
+    #[pyo3(item)]
+    strict: bool,
+    #[pyo3(item)]
+    limits: Vec<(String, u64)>,
+    #[pyo3(item)]
+    sync: bool,
+    #[pyo3(item)]
+    replace: bool,
+}
+
+impl Writing {
+    fn options(&self, path: Option<&Path>) -> Result<WriteOptions> {
+        let stem = path.and_then(Path::file_stem);
+        Ok(WriteOptions {
+            version: self.version.clone(),
+            options: options(&self.options),
+            allow: allow(&self.allow)?,
+            strict: self.strict,
+            stem: stem.map(|stem| stem.to_string_lossy().into_owned()),
+            limits: limits(&self.limits)?,
+            skip_sync: !self.sync,
+            progress: Progress::default(),
+            ..WriteOptions::default()
+        })
+    }
+
+    /// The format that is named, else the one that the path says, else that of the input.
+    fn format(
+        &self,
+        path: Option<&Path>,
+        own: Option<&'static dyn Format>,
+    ) -> Result<&'static dyn Format> {
+        if let Some(name) = &self.format {
+            return format_called(name);
+        }
+        let meant = path.map(tenfold::by_extension).unwrap_or_default();
+        let (meant, only_read): (Vec<_>, Vec<_>) =
+            { meant.into_iter() }.partition(|format| format.info().is_written());
+        let own = own.filter(|own| {
+            meant
+                .iter()
+                .any(|format| format.info().name == own.info().name)
+        });
+        match (meant.as_slice(), own) {
+            (_, Some(own)) => Ok(own),
+            ([format], None) => Ok(*format),
+            ([], None) => {
+                let why = match only_read.first() {
+                    Some(other) => format!("{} is read and never written", other.info().name),
+                    None => "the name of the file says no format".into(),
+                };
+                Err(Error::Invalid(format!("{why}: name one with format=")))
+            }
+            (several, None) => {
+                let names: Vec<&str> = several.iter().map(|format| format.info().name).collect();
+                let names = names.join(" or ");
+                Err(Error::Invalid(format!(
+                    "could be {names}: name one with format="
+                )))
+            }
+        }
+    }
+}
+
+fn allow(words: &[String]) -> Result<Allow> {
+    if words.iter().any(|word| word == "all") {
+        return Ok(Allow::Everything);
+    }
+    let aspect = |word: &String| {
+        let found = Aspect::ALL
+            .iter()
+            .copied()
+            .find(|aspect| aspect.as_str() == word);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = Aspect::ALL.iter().map(|aspect| aspect.as_str()).collect();
+            Error::Invalid(format!(
+                "nothing that can be lost is called {word:?}; allow takes all, {}",
+                known.join(", ")
+            ))
+        })
+    };
+    Ok(Allow::These(
+        words.iter().map(aspect).collect::<Result<_>>()?,
+    ))
+}
+
+/// The key that a name of Python's stands for in a format.
+fn key_of(name: Option<&str>, format: &dyn Format) -> Key {
+    match (name, format.info().holds.names) {
+        (None, _) => Key::root(),
+        (Some(name), Names::Tree) => Key::parse(name),
+        (Some(name), Names::Flat | Names::One) => Key::flat(name),
+    }
+}
+
+/// What a save gives: the format, how many bytes were written, and what was lost on the way.
+type Saved<'py> = (&'static str, u64, Bound<'py, PyList>);
+
+type Entries<'py> = Vec<(Option<String>, Bound<'py, TensorCore>)>;
+
+fn bundle_of(
+    entries: &Entries<'_>,
+    metadata: Option<&Bound<'_, PyDict>>,
+    format: &dyn Format,
+) -> PyResult<Bundle> {
+    let mut bundle = Bundle::new();
+    for (name, core) in entries {
+        let tensor = core
+            .get()
+            .tensor()
+            .map_err(|error| errors::of(core.py(), error))?;
+        bundle.push(key_of(name.as_deref(), format), tensor.clone());
+    }
+    if let Some(metadata) = metadata {
+        bundle.meta = values::meta(metadata)?;
+    }
+    Ok(bundle)
+}
+
+/// Saves named tensors as the file `path`.
+#[pyfunction]
+pub(crate) fn save<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    entries: Entries<'py>,
+    metadata: Option<&Bound<'py, PyDict>>,
+    how: Writing,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Saved<'py>> {
+    let to_python = |error: Error| errors::of(py, error);
+    let format = how.format(Some(&path), None).map_err(to_python)?;
+    let bundle = bundle_of(&entries, metadata, format)?;
+    let homes = entries.iter().map(|(_, core)| core.get().home());
+    let reads: Vec<&Progress> = { homes.filter(|home| home.source.is_some()) }
+        .map(|home| &home.progress)
+        .collect();
+    save_bundle(py, &bundle, &path, format, &how, &reads, progress)
+}
+
+/// Saves a bundle; `reads` count what is read of the files it is from.
+fn save_bundle<'py>(
+    py: Python<'py>,
+    bundle: &Bundle,
+    path: &Path,
+    format: &'static dyn Format,
+    how: &Writing,
+    reads: &[&Progress],
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Saved<'py>> {
+    let to_python = |error: Error| errors::of(py, error);
+    let options = how.options(Some(path)).map_err(to_python)?;
+    let count = options.progress.clone();
+    let write = || tenfold::save(bundle, path, format, &options, how.replace);
+    let counts = [&[&count], reads].concat();
+    let said = watched(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
+    saved(
+        py,
+        format,
+        path.metadata().map_or(0, |about| about.len()),
+        &said,
+    )
+}
+
+fn saved<'py>(
+    py: Python<'py>,
+    format: &dyn Format,
+    len: u64,
+    said: &[Loss],
+) -> PyResult<Saved<'py>> {
+    Ok((
+        format.info().name,
+        len,
+        errors::losses(py, Some(format.info()), said)?,
+    ))
+}
+
+/// The bytes of a file with these tensors.
+#[pyfunction]
+pub(crate) fn save_bytes<'py>(
+    py: Python<'py>,
+    entries: Entries<'py>,
+    metadata: Option<&Bound<'py, PyDict>>,
+    how: Writing,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let to_python = |error: Error| errors::of(py, error);
+    let format = how.format(None, None).map_err(to_python)?;
+    let bundle = bundle_of(&entries, metadata, format)?;
+    let options = how.options(None).map_err(to_python)?;
+    let count = options.progress.clone();
+    let write = || {
+        let mut out = Sink::memory();
+        tenfold::write_to(&bundle, &mut out, format, &options)?;
+        out.finish()?.into_memory()
+    };
+    let bytes = watched(py, bundle.stored_len(), &[&count], None, write)?.map_err(to_python)?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Converts an open file: keeps the tensors that a glob of `only` names, casts, saves.
+#[pyfunction]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, FileCore>,
+    path: PathBuf,
+    only: Vec<String>,
+    cast: Vec<(String, String)>,
+    how: Writing,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Saved<'py>> {
+    let to_python = |error: Error| errors::of(py, error);
+    let file = file.get();
+    let format = how
+        .format(Some(&path), Some(file.format_itself()))
+        .map_err(to_python)?;
+    let bundle = selected(file, &only, &cast, &how).map_err(to_python)?;
+    let reads = [&file.home().progress];
+    save_bundle(py, &bundle, &path, format, &how, &reads, progress)
+}
+
+/// The tensors of a file that are meant, as the numbers that are meant.
+fn selected(
+    file: &FileCore,
+    only: &[String],
+    cast: &[(String, String)],
+    how: &Writing,
+) -> Result<Bundle> {
+    let names: Vec<String> = file.names().collect();
+    let globs = only.iter().chain(cast.iter().map(|(glob, _)| glob));
+    for glob in globs {
+        if !names.iter().any(|name| tenfold_cli::matches(glob, name)) {
+            return Err(Error::Invalid(format!("no tensor matches {glob:?}")));
+        }
+    }
+    let options = how.options(None)?;
+    let over = match options.allow.permits(Aspect::Precision) {
+        true => Overflow::Saturates,
+        false => Overflow::Fails,
+    };
+    let mut bundle = Bundle::clone(file.bundle());
+    for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
+        let meant = { cast.iter() }.rfind(|(glob, _)| tenfold_cli::matches(glob, name));
+        if let Some((_, number)) = meant {
+            let number = number.parse::<tenfold::DType>()?.number;
+            let values = tensor.dequantized(number, over, &options.limits)?;
+            *tensor = values.cast(number, over, &options.limits)?;
+        }
+    }
+    if !only.is_empty() {
+        let kept: Vec<bool> = { names.iter() }
+            .map(|name| only.iter().any(|glob| tenfold_cli::matches(glob, name)))
+            .collect();
+        let keys: Vec<Key> = { bundle.entries().iter().zip(kept) }
+            .filter(|(_, keep)| *keep)
+            .map(|((key, _), _)| key.clone())
+            .collect();
+        bundle.retain(|key| keys.contains(key));
+    }
+    Ok(bundle)
+}

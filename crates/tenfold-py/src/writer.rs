@@ -1,0 +1,177 @@
+//! A file that is filled piece by piece.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use tenfold::{Bytes, Dim, Endian, Error, Limits, Numbers, Order, Result, Source, Storage, Tensor};
+
+use crate::errors;
+use crate::made::{dims, element};
+use crate::memory::Lent;
+use crate::tensor::TensorCore;
+
+/// What was added so far: in a file without a name beside the target.
+#[pyclass(frozen, module = "tenfold._tenfold")]
+pub(crate) struct Shelf(Mutex<State>);
+
+struct State {
+    file: File,
+    at: u64,
+}
+
+/// Where dense values were put: enough to find them again.
+#[pyclass(frozen, module = "tenfold._tenfold")]
+pub(crate) struct Put {
+    dims: Vec<Dim>,
+    dtype: tenfold::DType,
+    order: Order,
+    start: u64,
+    len: u64,
+    meta: tenfold::Meta,
+}
+
+impl State {
+    fn write(&mut self, piece: &[u8]) -> Result<()> {
+        self.file.write_all(piece)?;
+        self.at = self
+            .at
+            .saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+}
+
+impl Shelf {
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        work: impl Send + FnOnce(&mut State) -> Result<T>,
+    ) -> PyResult<T>
+    where
+        T: Send,
+    {
+        let done = py.detach(|| {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut state)
+        });
+        done.map_err(|error| errors::of(py, error))
+    }
+}
+
+#[pymethods]
+impl Shelf {
+    /// Makes the file in a folder that the target will be in.
+    #[new]
+    fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Shelf> {
+        let file = tempfile::tempfile_in(&folder)
+            .map_err(|error| errors::of(py, Error::from(error).in_file(&folder)))?;
+        Ok(Shelf(Mutex::new(State { file, at: 0 })))
+    }
+
+    /// How many bytes were put so far: where the next begin.
+    #[getter]
+    fn at(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |state| Ok(state.at))
+    }
+
+    /// Puts the memory of an array after what is there.
+    fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let lent = Lent::of(array)?;
+        let bytes = lent.into_bytes().map_err(|error| errors::of(py, error))?;
+        self.with(py, |state| {
+            bytes.for_each(1 << 20, &mut |piece| state.write(piece))
+        })
+    }
+
+    /// Puts all values of a dense tensor; gives where.
+    fn put(&self, py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<Put> {
+        let core = tensor.get();
+        self.with(py, |state| {
+            let tensor = core.tensor()?;
+            let order = match tensor.storage() {
+                Storage::Dense { order, .. } => *order,
+                _ => Order::Row,
+            };
+            let start = state.at;
+            let values = tensor.dense(order, &core.home().limits)?;
+            values.for_each(
+                Endian::Little,
+                tensor.dtype().width(),
+                1 << 20,
+                &mut |piece| state.write(piece),
+            )?;
+            Ok(Put {
+                dims: tensor.dims().to_vec(),
+                dtype: tensor.dtype(),
+                order,
+                start,
+                len: state.at.saturating_sub(start),
+                meta: tensor.meta.clone(),
+            })
+        })
+    }
+
+    /// What was put from `start` on, as a tensor to be.
+    fn piece(
+        &self,
+        py: Python<'_>,
+        start: u64,
+        dtype: &str,
+        shape: Vec<u64>,
+        names: Option<Vec<Option<String>>>,
+    ) -> PyResult<Put> {
+        self.with(py, |state| {
+            let (dtype, _) = element(dtype)?;
+            Ok(Put {
+                dims: dims(&shape, names.as_deref()),
+                dtype,
+                order: Order::Row,
+                start,
+                len: state.at.saturating_sub(start),
+                meta: tenfold::Meta::new(),
+            })
+        })
+    }
+
+    /// The tensors that were put, to be saved.
+    fn tensors(&self, py: Python<'_>, put: Vec<Bound<'_, Put>>) -> PyResult<Vec<TensorCore>> {
+        let put: Vec<&Put> = put.iter().map(Bound::get).collect();
+        self.with(py, |state| {
+            let all = Bytes::whole(Source::file(state.file.try_clone()?)?);
+            let tensor = |put: &Put| {
+                let run = all.run_within(put.start..put.start.saturating_add(put.len));
+                let bytes = run.ok_or_else(|| Error::Invalid("what was put is gone".into()))?;
+                // No byte order but this one is ever put.
+                let values = Numbers {
+                    number: put.dtype.number,
+                    endian: Endian::Little,
+                    bytes,
+                };
+                let storage = Storage::Dense {
+                    order: put.order,
+                    values,
+                };
+                let mut tensor = Tensor::new(put.dims.clone(), put.dtype, vec![], storage)?;
+                tensor.meta = put.meta.clone();
+                Ok(TensorCore::made(tensor))
+            };
+            put.iter().copied().map(tensor).collect()
+        })
+    }
+}
+
+/// The limits that hold unless somebody sets others.
+#[pyfunction]
+pub(crate) fn default_limits() -> Vec<(&'static str, u64, &'static str)> {
+    let known = Limits::ALL
+        .iter()
+        .map(|limit| (limit.name, limit.default, limit.about));
+    let memory = (
+        "memory",
+        Limits::MEMORY,
+        "bytes of memory that work may use",
+    );
+    known.chain([memory]).collect()
+}

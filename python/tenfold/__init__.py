@@ -1,0 +1,100 @@
+"""One tool for every tensor file.
+
+>>> import numpy as np, tenfold
+>>> data = tenfold.dumps({"w": np.eye(2)}, format="safetensors")
+>>> with tenfold.open(data) as f:
+...     f.format, list(f), f["w"].shape, f["w"][0]
+('safetensors', ['w'], (2, 2), array([1., 0.]))
+
+`open` gives a file as a mapping of names to lazy tensors; `load` and `read` give arrays; `save`,
+`create` and `convert` write; `compress` makes tensor trains. `tenfold.numpy` and `tenfold.torch`
+stand in for the modules of safetensors with the same names.
+"""
+
+from __future__ import annotations
+
+from . import dtypes
+from ._errors import (
+    FileError,
+    FolderGiven,
+    ForbiddenFile,
+    InvalidRequest,
+    LimitExceeded,
+    Loss,
+    LossRefused,
+    MalformedFile,
+    MissingFile,
+    MissingPackage,
+    Note,
+    RankLimitReached,
+    TenfoldError,
+    TensorNotFound,
+    UnrecognisedFile,
+    UnsupportedFeature,
+)
+from ._file import File, load, open, read
+from ._reports import (
+    Difference,
+    FileDifference,
+    Format,
+    Stats,
+    diff,
+    formats,
+    hash,
+    hashes,
+    stats,
+    verify,
+)
+from ._save import Report, Stream, Writer, convert, create, dumps, save
+from ._tenfold import VERSION as __version__
+from ._tensor import Tensor
+from ._train import TensorTrain, compress
+from ._values import Labelled, Symmetric, Symmetry
+
+__all__ = [
+    "Difference",
+    "File",
+    "FileDifference",
+    "FileError",
+    "FolderGiven",
+    "ForbiddenFile",
+    "Format",
+    "InvalidRequest",
+    "Labelled",
+    "LimitExceeded",
+    "Loss",
+    "LossRefused",
+    "MalformedFile",
+    "MissingFile",
+    "MissingPackage",
+    "Note",
+    "RankLimitReached",
+    "Report",
+    "Stats",
+    "Stream",
+    "Symmetric",
+    "Symmetry",
+    "TenfoldError",
+    "Tensor",
+    "TensorNotFound",
+    "TensorTrain",
+    "UnrecognisedFile",
+    "UnsupportedFeature",
+    "Writer",
+    "__version__",
+    "compress",
+    "convert",
+    "create",
+    "diff",
+    "dtypes",
+    "dumps",
+    "formats",
+    "hash",
+    "hashes",
+    "load",
+    "open",
+    "read",
+    "save",
+    "stats",
+    "verify",
+]

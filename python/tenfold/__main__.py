@@ -1,0 +1,16 @@
+"""The command `tenfold`."""
+
+from __future__ import annotations
+
+import sys
+
+from . import _tenfold
+
+
+def main() -> int:
+    """Does what the command line says; gives the exit code."""
+    return _tenfold.main(["tenfold", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

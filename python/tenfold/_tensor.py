@@ -1,0 +1,303 @@
+"""One tensor of a file, lazily."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _index, _tenfold
+from ._dtypes import SMALL, numpy_type, word_of
+from ._errors import InvalidRequest, MissingPackage
+from ._values import Labelled, Symmetric, Symmetry
+
+if TYPE_CHECKING:
+    from ._reports import Stats
+    from ._train import TensorTrain
+
+
+def reopened(path: str, key: str, how: dict[str, Any]) -> Tensor:
+    """The tensor `key` of the file `path`: how a pickled handle comes back."""
+    from ._file import open as open_file
+
+    return open_file(path, **how)[key]
+
+
+class Tensor:
+    """A tensor whose values stay in the file until somebody asks for them.
+
+    Index it as a NumPy array (`t[:, :128]`), or take everything (`t.numpy()`, `np.asarray(t)`,
+    `np.from_dlpack(t)`, `t.torch()`). It keeps its file open; pickling it keeps the path.
+    """
+
+    __slots__ = ("__weakref__", "_core", "_how", "_key", "_path")
+
+    def __init__(
+        self,
+        core: _tenfold.TensorCore,
+        key: str = "",
+        path: str | None = None,
+        how: dict[str, Any] | None = None,
+    ) -> None:
+        self._core = core
+        self._key = key
+        self._path = path
+        self._how = how
+
+    def _tenfold_core(self) -> _tenfold.TensorCore:
+        return self._core
+
+    @property
+    def key(self) -> str:
+        """Its name in the file."""
+        return self._key
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of its dimensions; `None` for one that labels address."""
+        # Whoever has no labels, which is nearly everybody, has whole numbers only.
+        return self._core.shape  # type: ignore[return-value]
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self._core.shape)
+
+    @property
+    def size(self) -> int:
+        """How many cells it has; of a labelled tensor, those of one block."""
+        count = 1
+        for size in self._core.shape:
+            count *= 1 if size is None else size
+        return count
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The element type as NumPy's; see `tenfold.dtypes` for those that NumPy has no word for."""
+        return numpy_type(self._core.dtype)[0]
+
+    @property
+    def element(self) -> str:
+        """The element type in the words of this package: `f32`, `bf16`, `quaternion<f64>`, `q4_0`."""
+        return self._core.dtype
+
+    @property
+    def dims(self) -> tuple[str | None, ...]:
+        """The names of its dimensions, where they have some."""
+        return self._core.dims
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all its cells take."""
+        return self._core.nbytes
+
+    @property
+    def stored_nbytes(self) -> int:
+        """How many bytes of the file it takes."""
+        return self._core.stored_nbytes
+
+    @property
+    def storage(self) -> str:
+        """How its values are kept: `dense`, `sparse`, `labelled`, `train` or `opaque`."""
+        return self._core.storage
+
+    @property
+    def order(self) -> str | None:
+        """`C` or `F` for a dense tensor: which index runs fastest in the file."""
+        return self._core.order
+
+    @property
+    def symmetries(self) -> list[Symmetry]:
+        """The symmetries that the file says it has."""
+        return [Symmetry(tuple(own), code, packed) for own, code, packed in self._core.symmetries]
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What the file says about it."""
+        return self._core.attrs
+
+    @property
+    def ranks(self) -> list[int] | None:
+        """The ranks of a tensor train; `None` for every other tensor."""
+        return self._core.ranks
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a tensor without dimensions")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in range(len(self)):
+            yield self[place]
+
+    def __repr__(self) -> str:
+        sizes = ", ".join("labels" if size is None else str(size) for size in self._core.shape)
+        comma = "," if self.ndim == 1 else ""
+        name = f"{self._key!r}: " if self._key else ""
+        return f"<Tensor {name}{self.element} ({sizes}{comma}) {self.storage}>"
+
+    def _repr_html_(self) -> str:
+        from ._html import page
+
+        return page(self)
+
+    def numpy(
+        self,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        order: str = "K",
+        copy: bool = False,
+    ) -> npt.NDArray[Any]:
+        """All values as an array: sparse and packed ones with every cell, a train multiplied out.
+
+        Where the bytes in a mapped file are what NumPy wants, the array is a view of them: private,
+        so that writing to it changes the array and not the file, and alive as long as it is used.
+        All views of one `File` share their memory.
+        `copy=True` never gives a view. `order` is `C`, `F`, or `K` for what the file has. `dtype`
+        casts, exactly or to the nearest; quantised tensors need it.
+        """
+        if self.element in SMALL:
+            found = self._core.spelled().numpy(order, copy).view(self.dtype)
+            return found if dtype is None else found.astype(numpy_type(word_of(dtype))[0])
+        if dtype is not None:
+            word = word_of(dtype)
+            if word != self.element:
+                return self._core.cast(_number(word, self.element)).numpy(order, False)
+        return self._core.numpy(order, copy)
+
+    def astype(self, dtype: npt.DTypeLike) -> Tensor:
+        """The same tensor with its numbers as another type, lazily."""
+        return Tensor(self._core.cast(_number(word_of(dtype), self.element)), self._key)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        if copy is False and self._core.as_view() is None:
+            raise ValueError("the values cannot be had without a copy")
+        array = self.numpy(copy=bool(copy))
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.numpy().__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        # The memory of this machine, as DLPack numbers it.
+        return (1, 0)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The cells at `index`, by the rules of NumPy; only these are read.
+
+        Whole numbers, slices with any step, `...`, `None`, and one array (or list) of whole numbers
+        or of booleans.
+        """
+        if self.element in SMALL:
+            return Tensor(self._core.spelled())[index].view(self.dtype)
+        has_parts = "<" in self.element or self.element == "c256"
+        view = None if has_parts else self._core.as_view()
+        if view is not None:
+            return view[index]
+        if self.storage == "labelled":
+            raise InvalidRequest("it has labels, not positions: labelled() gives its blocks")
+        return _index.take(self._core.read_box, self.shape, index)
+
+    def torch(self, device: Any = None) -> Any:
+        """All values as a tensor of PyTorch, bf16 included; without a copy where `numpy()` has none."""
+        found = self._torch_part(...)
+        return found if device is None else found.to(device)
+
+    def _torch_part(self, index: Any) -> Any:
+        """The cells at `index` as a tensor of PyTorch, which has words that NumPy lacks."""
+        import torch as pytorch
+
+        if self.element == "bf16":
+            bits = np.asarray(Tensor(self._core.spelled())[index]).view(np.int16)
+            return pytorch.from_numpy(bits).view(pytorch.bfloat16)
+        if self.element in SMALL:
+            bits = np.asarray(Tensor(self._core.spelled())[index])
+            return pytorch.from_numpy(bits).view(getattr(pytorch, SMALL[self.element]))
+        whole = index is ...
+        return pytorch.from_numpy(self.numpy() if whole else np.asarray(self[index]))
+
+    def sparse(self) -> Any:
+        """The explicit cells of a sparse tensor, or those of any other that are not zero.
+
+        A matrix comes as `scipy.sparse.coo_array` if SciPy is installed; everything else as
+        coordinates, one row a dimension, and values.
+        """
+        if self.storage == "labelled":
+            raise InvalidRequest("it has labels, not positions: labelled() gives its blocks")
+        if self.storage == "sparse":
+            coords, values = self._core.coordinates()
+        else:
+            array = self.numpy()
+            coords = np.array(np.nonzero(array), dtype=np.int64).reshape(array.ndim, -1)
+            values = array[tuple(coords)]
+        if self.ndim == 2:
+            try:
+                from scipy.sparse import coo_array
+            except ImportError:
+                return coords, values
+            return coo_array((values, (coords[0], coords[1])), shape=self.shape)
+        return coords, values
+
+    def labelled(self) -> Labelled:
+        """The blocks of a labelled tensor with their labels."""
+        if self.storage != "labelled":
+            raise InvalidRequest("it has positions, not labels")
+        labels, blocks = self._core.blocks()
+        pairs = list(zip(self.dims, self._core.shape, strict=True))
+        return Labelled(
+            mapped=tuple(name or "" for name, size in pairs if size is None),
+            labels=[tuple(own) for own in labels],
+            blocks=blocks,
+            dims=tuple(name for name, size in pairs if size is not None),
+            attrs=self.attrs,
+        )
+
+    def symmetric(self) -> Symmetric:
+        """All cells, with the symmetries that the file says they have."""
+        packed = any(symmetry.packed for symmetry in self.symmetries)
+        return Symmetric(self.numpy(), self.symmetries, pack=packed)
+
+    def train(self) -> TensorTrain:
+        """The tensor train that it is stored as."""
+        from ._train import TensorTrain
+
+        return TensorTrain(_tenfold.TrainCore.of_tensor(self._core))
+
+    def stats(self) -> Stats:
+        """What all its values say together; see `tenfold.stats`."""
+        from ._reports import stats
+
+        return stats(self)
+
+    def to_dask(self, chunks: Any = "auto") -> Any:
+        """A dask array that reads its chunks when they are computed."""
+        try:
+            import dask.array
+        except ImportError as error:
+            raise MissingPackage("to_dask needs the package dask (pip install dask)") from error
+        return dask.array.from_array(  # type: ignore[no-untyped-call, unused-ignore]
+            self, chunks=chunks, name=False, asarray=False, fancy=False, meta=np.empty(0, self.dtype)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._path is None or self._how is None:
+            raise TypeError("only a tensor of a file on disk can be pickled: it is opened again there")
+        return reopened, (os.path.abspath(self._path), self._key, self._how)
+
+
+def _number(word: str, own: str) -> str:
+    """The number type to cast to, where the elements keep how many numbers they are made of."""
+    parts = {"c64": "f32", "c128": "f64", "c256": "f128"}
+    is_complex = own in parts or own.startswith("complex<")
+    if word in parts:
+        if not is_complex:
+            raise InvalidRequest(f"{own} cannot be cast to {word}: numpy().astype() can")
+        return parts[word]
+    if is_complex:
+        raise InvalidRequest(f"{own} cannot be cast to {word}: take .real or abs() of numpy()")
+    return word

@@ -1,0 +1,238 @@
+"""What can be saved: arrays of every library, and what NumPy has no word for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _tenfold
+from ._dtypes import _NAMES, SMALL, name_of
+from ._errors import InvalidRequest
+
+Attrs = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A claim that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices."""
+
+    permutation: tuple[int, ...]
+    """Which index stands in each place on the right-hand side."""
+    operation: str = "x"
+    """What `s` does: `x`, `-x`, `x*` (the conjugate) or `-x*`."""
+    packed: bool = False
+    """Whether the file keeps only the cells that the others follow from."""
+
+
+@dataclass
+class Symmetric:
+    """An array together with the symmetries it has.
+
+    Saved to a format that knows symmetries, one cell of every orbit is kept if `pack` is set.
+
+    >>> import numpy as np, tenfold
+    >>> s = tenfold.Symmetric(np.array([[1.0, 2.0], [2.0, 3.0]]), [(1, 0)])
+    >>> s.symmetries
+    [Symmetry(permutation=(1, 0), operation='x', packed=False)]
+    """
+
+    array: npt.NDArray[Any]
+    symmetries: list[Symmetry]
+    pack: bool = True
+
+    def __init__(
+        self,
+        array: npt.ArrayLike,
+        symmetries: Sequence[Symmetry | Sequence[int]],
+        pack: bool = True,
+    ) -> None:
+        self.array = np.asarray(array)
+        self.symmetries = [
+            symmetry if isinstance(symmetry, Symmetry) else Symmetry(tuple(symmetry))
+            for symmetry in symmetries
+        ]
+        self.pack = pack
+
+    def dense(self) -> npt.NDArray[Any]:
+        """All cells."""
+        return self.array
+
+
+@dataclass
+class Labelled:
+    """Blocks of cells, each under labels instead of positions.
+
+    `labels[i]` has one label for each of the mapped dimensions, `blocks[i]` is the block under them.
+    """
+
+    mapped: tuple[str, ...]
+    """The names of the dimensions that labels address."""
+    labels: list[tuple[str, ...]]
+    blocks: npt.NDArray[Any]
+    dims: tuple[str | None, ...] = ()
+    """The names of the dimensions of a block."""
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """The labels along each mapped dimension, in the order in which they first appear."""
+        columns = zip(*self.labels, strict=True) if self.labels else [()] * len(self.mapped)
+        return {
+            name: list(dict.fromkeys(column))
+            for name, column in zip(self.mapped, columns, strict=True)
+        }
+
+    def dense(self, fill: Any = 0) -> npt.NDArray[Any]:
+        """An array with a position for every label, as `coords` lists them; `fill` where no block is.
+
+        >>> import numpy as np, tenfold
+        >>> t = tenfold.Labelled(("cat",), [("a",), ("b",)], np.array([[1.0, 2.0], [3.0, 4.0]]))
+        >>> t.coords, t.dense().tolist()
+        ({'cat': ['a', 'b']}, [[1.0, 2.0], [3.0, 4.0]])
+        """
+        coords = self.coords
+        sizes = tuple(len(labels) for labels in coords.values())
+        array = np.full(sizes + self.blocks.shape[1:], fill, dtype=self.blocks.dtype)
+        if self.labels:
+            places = [{label: at for at, label in enumerate(own)} for own in coords.values()]
+            index = tuple(
+                np.array([place[label] for label in column])
+                for place, column in zip(places, zip(*self.labels, strict=True), strict=True)
+            )
+            array[index] = self.blocks
+        return array
+
+    def __getitem__(self, labels: str | tuple[str, ...]) -> npt.NDArray[Any]:
+        """The block under these labels."""
+        wanted = (labels,) if isinstance(labels, str) else tuple(labels)
+        try:
+            return np.asarray(self.blocks[self.labels.index(wanted)])
+        except ValueError:
+            raise KeyError(labels) from None
+
+
+_FEW = 64 << 10
+"""Up to so many bytes are copied at once, which is quicker than to lend them."""
+
+
+def core_of_array(
+    array: npt.NDArray[Any],
+    names: Sequence[str | None] | None = None,
+    attrs: Attrs | None = None,
+) -> _tenfold.TensorCore:
+    """A tensor over the memory of an array; no copy is made of a large one that is contiguous."""
+    dtype = array.dtype
+    word = _NAMES.get(dtype) or name_of(dtype)
+    if word in SMALL:
+        memory = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        return _tenfold.opaque(memory, word, array.shape)
+    is_column_major = False
+    flags = array.flags
+    if not flags.c_contiguous:
+        if flags.f_contiguous:
+            is_column_major = True
+        else:
+            array = np.ascontiguousarray(array)
+    shape = array.shape
+    data: Any = array
+    if array.nbytes <= _FEW:
+        data = array.tobytes("A")
+    elif word == "bf16":
+        # The buffer protocol knows no such number.
+        data = array.view(np.uint16)
+    if names is None and attrs is None:
+        return _tenfold.dense(data, word, shape, is_column_major)
+    listed = None if names is None else list(names)
+    described = None if attrs is None else dict(attrs)
+    return _tenfold.dense(data, word, shape, is_column_major, listed, described)
+
+
+def _core_of_sparse(value: Any) -> _tenfold.TensorCore:
+    found = value.tocoo(copy=True)
+    found.sum_duplicates()
+    coords = getattr(found, "coords", None) or (found.row, found.col)
+    columns = [np.ascontiguousarray(column, dtype=np.uint64) for column in coords]
+    data = np.ascontiguousarray(found.data)
+    return _tenfold.sparse(columns, data, name_of(data.dtype), list(found.shape))
+
+
+def _core_of_labelled(value: Labelled) -> _tenfold.TensorCore:
+    blocks = np.ascontiguousarray(value.blocks)
+    word = name_of(blocks.dtype)
+    if len(value.labels) != len(blocks):
+        raise InvalidRequest(f"{len(value.labels)} labels for {len(blocks)} blocks")
+    if word == "bf16":
+        blocks = blocks.view(np.uint16)
+    names = list(value.dims) or None
+    labels = [list(own) for own in value.labels]
+    return _tenfold.labelled(
+        labels, blocks, word, list(value.mapped), list(blocks.shape[1:]), names, value.attrs
+    )
+
+
+def _core_of_symmetric(value: Symmetric) -> _tenfold.TensorCore:
+    # Packed cells are kept in column-major order.
+    array = np.asfortranarray(value.array) if value.pack else value.array
+    pairs = [(list(own.permutation), own.operation) for own in value.symmetries]
+    return _tenfold.symmetric(core_of_array(array), pairs, value.pack)
+
+
+_TORCH = {"torch.bfloat16": "bf16", **{f"torch.{name}": own for own, name in SMALL.items()}}
+"""The types of PyTorch that NumPy has no word for."""
+
+
+def _core_of_torch(value: Any) -> _tenfold.TensorCore:
+    value = value.detach().cpu()
+    word = _TORCH.get(str(value.dtype))
+    if word is None:
+        return core_of_array(value.resolve_conj().resolve_neg().numpy())
+    import torch
+
+    bits = torch.int16 if word == "bf16" else torch.uint8
+    memory = value.contiguous().view(bits).numpy().reshape(-1)
+    if word == "bf16":
+        return _tenfold.dense(memory, word, tuple(value.shape))
+    return _tenfold.opaque(memory, word, tuple(value.shape))
+
+
+def module_of(value: object) -> str:
+    """The package that a value's type is from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def core_of(value: Any) -> _tenfold.TensorCore:
+    """The tensor that a value of any library stands for."""
+    if type(value) is np.ndarray:
+        return core_of_array(value)
+    core = getattr(value, "_tenfold_core", None)
+    if core is not None:
+        made: _tenfold.TensorCore = core()
+        return made
+    if isinstance(value, Symmetric):
+        return _core_of_symmetric(value)
+    if isinstance(value, Labelled):
+        return _core_of_labelled(value)
+    module = module_of(value)
+    if module == "scipy" and hasattr(value, "tocoo"):
+        return _core_of_sparse(value)
+    if module == "xarray" and hasattr(value, "dims") and hasattr(value, "values"):
+        names = [str(name) for name in value.dims]
+        return core_of_array(np.asarray(value.values), names, _plain(value.attrs))
+    if module == "torch" and hasattr(value, "detach"):
+        return _core_of_torch(value)
+    if hasattr(value, "__array__") or not hasattr(value, "__dlpack__"):
+        return core_of_array(np.asarray(value))
+    return core_of_array(np.from_dlpack(value))
+
+
+def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """Attributes as metadata takes them; those it cannot hold stay behind as their text."""
+    kept: dict[str, Any] = {}
+    for name, value in attrs.items():
+        is_plain = isinstance(value, (str, bytes, bool, int, float, list, tuple, dict, np.generic))
+        kept[str(name)] = value if is_plain or value is None else str(value)
+    return kept or None

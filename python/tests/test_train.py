@@ -1,0 +1,97 @@
+"""Tensor trains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tenfold
+
+I, J, K = np.ogrid[:12, :14, :16]
+FIELD = 1 / (I + 2 * J + 3 * K + 1)
+
+
+def multiplied(cores):
+    found = np.ones((1, 1))
+    for core in cores:
+        found = np.einsum("...a,aib->...ib", found.reshape(*found.shape[:-1], -1), core)
+    return found[0, ..., 0]
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-6, 1e-10])
+def test_a_train_is_as_near_as_it_says(eps):
+    train = tenfold.compress(FIELD, eps=eps)
+    apart = np.linalg.norm(train.full() - FIELD) / np.linalg.norm(FIELD)
+    assert apart <= train.error <= eps
+    assert train.shape == FIELD.shape and train.ranks[0] == train.ranks[-1] == 1
+    assert np.allclose(multiplied(train.cores), train.full(), atol=1e-14)
+    assert train.size == sum(core.size for core in train.cores)
+    assert np.allclose(np.asarray(train), train.full())
+
+
+def test_cells_come_by_the_rules_of_numpy():
+    train = tenfold.compress(FIELD, eps=1e-9)
+    full = train.full()
+    assert np.isclose(train[1, 2, 3], full[1, 2, 3])
+    for index in [np.s_[0], np.s_[:, 3], np.s_[..., ::-2], np.s_[2:4, None, [1, 3]]]:
+        assert np.allclose(train[index], full[index])
+
+
+def test_arithmetic_is_that_of_the_cells():
+    one, two = tenfold.compress(FIELD, eps=1e-10), tenfold.compress(np.cos(FIELD), eps=1e-10)
+    a, b = one.full(), two.full()
+    for found, wanted in [
+        (one + two, a + b), (one - two, a - b), (one * two, a * b), (one * 2, a * 2),
+        (3 * one, a * 3), (-one, -a), (one / 4, a / 4),
+    ]:  # fmt: skip
+        assert np.allclose(found.full(), wanted)
+    assert np.isclose(one.dot(two), (a * b).sum()) and np.isclose(one.norm(), np.linalg.norm(a))
+    assert np.isclose(one.sum(), a.sum())
+    small = (one + one).round(1e-8)
+    assert small.ranks == one.ranks or max(small.ranks) <= max(one.ranks)
+    assert small.error <= 1e-8 and np.allclose(small.full(), 2 * a)
+    with pytest.raises(TypeError):
+        one + 1
+
+
+def test_complex_trains():
+    train = tenfold.compress(FIELD + 1j * FIELD**2, eps=1e-10)
+    assert train.dtype == np.complex128 and np.allclose(train.full(), FIELD + 1j * FIELD**2)
+    assert np.isclose(train.sum(), train.full().sum())
+    assert np.allclose((train * 1j).full(), train.full() * 1j)
+    assert np.allclose((tenfold.compress(FIELD, eps=1e-10) * 1j).full(), FIELD * 1j)
+
+
+def test_a_train_is_saved_and_read(tmp_path):
+    train = tenfold.compress(FIELD, eps=1e-6)
+    train.save(tmp_path / "x.blz")
+    tensor = tenfold.open(tmp_path / "x.blz").only
+    assert tensor.storage == "train" and tuple(tensor.ranks) == train.ranks
+    assert np.array_equal(tensor.numpy(), train.full()) or np.allclose(tensor.numpy(), train.full())
+    again = tensor.train()
+    assert all(np.array_equal(a, b) for a, b in zip(again.cores, train.cores, strict=True))
+    made = tenfold.TensorTrain.from_cores(train.cores)
+    assert np.allclose(made.full(), train.full()) and made.error is None
+
+
+def test_tensors_of_files_are_compressed(tmp_path):
+    np.save(tmp_path / "a.npy", np.asfortranarray(FIELD))
+    told = []
+    train = tenfold.compress(
+        tenfold.open(tmp_path / "a.npy").only, 1e-8, progress=lambda done, all: told.append(done)
+    )
+    assert np.allclose(train.full(), FIELD, rtol=1e-6) and told
+
+
+def test_what_cannot_be_had_is_said():
+    noise = np.random.default_rng(1).normal(size=(8, 8, 8))
+    with pytest.raises(tenfold.RankLimitReached) as caught:
+        tenfold.compress(noise, eps=1e-6, max_rank=2)
+    assert caught.value.allowed == 2 < caught.value.needed and caught.value.reached > 0.1
+    best = tenfold.compress(noise, eps=1e-6, max_rank=2, best_effort=True)
+    assert max(best.ranks) == 2 and best.error > 0.1
+    assert max(tenfold.compress(noise, eps=None, max_rank=3).ranks) == 3
+    with pytest.raises(tenfold.InvalidRequest, match="one of eps"):
+        tenfold.compress(noise, eps=None)
+    noise[0, 0, 0] = np.nan
+    with pytest.raises(tenfold.InvalidRequest, match="finite"):
+        tenfold.compress(noise)
