@@ -45,6 +45,17 @@ def bad(format, name, data, at, why, lenient_ok=False, options=None, kind="malfo
     _put(format, "bad", name, data, note, beside)
 
 
+def bad_text(format, name, text, part, why, nth=0, **more):
+    """A text that is refused where `part` stands (for the `nth` time from 0), or at a byte."""
+    data = text if isinstance(text, bytes) else text.encode()
+    at = part
+    if isinstance(part, str):
+        at = -1
+        for _ in range(nth + 1):
+            at = data.index(part.encode(), at + 1)
+    bad(format, f"{name}.{format}", data, at, why, **more)
+
+
 def huge(format, name, data, cells, options=None, beside=None):
     """A small file that stands for `cells` elements: it opens, verifies and rewrites, unexpanded."""
     note = {"huge": True, "cells": str(cells), "options": options or {}}

@@ -1,17 +1,10 @@
 """FROSTT's files that are refused: corpus/tns/bad."""
 
+import functools
+
 import common
 
-
-def put(name, text, part, why, nth=0, **more):
-    """A file that is refused where `part` stands (for the `nth` time from 0), or at a byte."""
-    data = text if isinstance(text, bytes) else text.encode()
-    at = part
-    if isinstance(part, str):
-        at = -1
-        for _ in range(nth + 1):
-            at = data.index(part.encode(), at + 1)
-    common.bad("tns", f"{name}.tns", data, at, why, **more)
+put = functools.partial(common.bad_text, "tns")
 
 
 def make():

@@ -142,6 +142,22 @@ pub struct OptionInfo {
     pub about: &'static str,
 }
 
+impl OptionInfo {
+    pub(crate) const fn new(
+        name: &'static str,
+        when: When,
+        values: &'static str,
+        about: &'static str,
+    ) -> OptionInfo {
+        OptionInfo {
+            name,
+            when,
+            values,
+            about,
+        }
+    }
+}
+
 /// When an option counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {

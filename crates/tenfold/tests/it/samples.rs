@@ -191,15 +191,12 @@ fn train() -> Tensor {
     Tensor::new(indexed(&[2, 3]), DType::real(Number::F64), vec![], storage).unwrap()
 }
 
-fn labelled() -> Tensor {
-    let mut records = RecordsBuilder::new(2, 8);
-    for (labels, first) in [
-        (["acme", "hat"], 1.0_f32),
-        (["acme", "shoe"], 2.0),
-        (["zeta", "hat"], 3.0),
-    ] {
-        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
-        records.push(&labels, &cells).unwrap();
+/// Blocks of two numbers by labels, the second of them always the same.
+fn blocks<const N: usize>(dims: [&str; N], rows: &[([&str; N], f32)]) -> Tensor {
+    let mut records = RecordsBuilder::new(N, 8);
+    for (labels, first) in rows {
+        let cells = [*first, 0.1].map(f32::to_le_bytes).concat();
+        records.push(labels, &cells).unwrap();
     }
     let storage = Storage::Sparse {
         order: Order::Row,
@@ -210,55 +207,31 @@ fn labelled() -> Tensor {
             bytes: records.finish().unwrap(),
         },
     };
-    let dims = vec![
-        Dim::mapped("brand"),
-        Dim::mapped("cat"),
-        Dim::indexed(2).named("x"),
-    ];
+    let mapped = dims.map(Dim::mapped).into_iter();
+    let dims = mapped.chain([Dim::indexed(2).named("x")]).collect();
     Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+}
+
+fn labelled() -> Tensor {
+    let rows = [
+        (["acme", "hat"], 1.0),
+        (["acme", "shoe"], 2.0),
+        (["zeta", "hat"], 3.0),
+    ];
+    blocks(["brand", "cat"], &rows)
 }
 
 fn documents() -> Tensor {
-    let mut records = RecordsBuilder::new(1, 8);
-    for (id, first) in [("hat", 1.0_f32), ("shoe", -0.0)] {
-        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
-        records.push(&[id], &cells).unwrap();
-    }
-    let storage = Storage::Sparse {
-        order: Order::Row,
-        address: Address::Labels,
-        values: Numbers {
-            number: Number::F32,
-            endian: Endian::Little,
-            bytes: records.finish().unwrap(),
-        },
-    };
-    let dims = vec![Dim::mapped("id"), Dim::indexed(2).named("x")];
-    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+    blocks(["id"], &[(["hat"], 1.0), (["shoe"], -0.0)])
 }
 
 fn labelled_documents() -> Tensor {
-    let mut records = RecordsBuilder::new(2, 8);
-    for (labels, first) in [
-        (["warm", "hat"], 1.0_f32),
+    let rows = [
+        (["warm", "hat"], 1.0),
         (["red", "hat"], -0.0),
         (["red", "shoe"], 2.5),
-    ] {
-        let cells = [first, 0.1].map(f32::to_le_bytes).concat();
-        records.push(&labels, &cells).unwrap();
-    }
-    let storage = Storage::Sparse {
-        order: Order::Row,
-        address: Address::Labels,
-        values: Numbers {
-            number: Number::F32,
-            endian: Endian::Little,
-            bytes: records.finish().unwrap(),
-        },
-    };
-    let mapped = ["category", "id"].map(Dim::mapped).into_iter();
-    let dims = mapped.chain([Dim::indexed(2).named("x")]).collect();
-    Tensor::new(dims, DType::real(Number::F32), vec![], storage).unwrap()
+    ];
+    blocks(["category", "id"], &rows)
 }
 
 fn field() -> Tensor {

@@ -41,20 +41,6 @@ pub struct Raw;
 
 const NAME: &str = "raw";
 
-const fn option(
-    name: &'static str,
-    when: When,
-    values: &'static str,
-    about: &'static str,
-) -> OptionInfo {
-    OptionInfo {
-        name,
-        when,
-        values,
-        about,
-    }
-}
-
 static INFO: Info = Info {
     name: NAME,
     title: "raw numbers: values and nothing else, where all other formats fail",
@@ -63,56 +49,56 @@ static INFO: Info = Info {
     versions: &["1"],
     only_read: &[],
     options: &[
-        option("dtype", When::Read, "f32", "the number type; needed"),
-        option(
+        OptionInfo::new("dtype", When::Read, "f32", "the number type; needed"),
+        OptionInfo::new(
             "shape",
             When::Read,
             "3x4",
             "the sizes, one of which may be ?; one dimension of everything unless given",
         ),
-        option(
+        OptionInfo::new(
             "order",
             When::Read,
             "C|F",
             "whether the last or the first index changes first; C unless given",
         ),
-        option(
+        OptionInfo::new(
             "endian",
             When::Read,
             "little|big",
             "the byte order; little unless given",
         ),
-        option(
+        OptionInfo::new(
             "offset",
             When::Read,
             "BYTES",
             "what stands before the values; 0 unless given",
         ),
-        option(
+        OptionInfo::new(
             "dtype",
             When::Write,
             "f32",
             "the number type to cast to; the tensor's own unless given",
         ),
-        option(
+        OptionInfo::new(
             "shape",
             When::Write,
             "3x4",
             "the sizes that the tensor must have; any unless given",
         ),
-        option(
+        OptionInfo::new(
             "order",
             When::Write,
             "C|F",
             "whether the last or the first index changes first; C unless given",
         ),
-        option(
+        OptionInfo::new(
             "endian",
             When::Write,
             "little|big",
             "the byte order; little unless given",
         ),
-        option(
+        OptionInfo::new(
             "offset",
             When::Write,
             "BYTES",

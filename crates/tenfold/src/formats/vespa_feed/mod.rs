@@ -54,20 +54,6 @@ const NAME: &str = "vespa-feed";
 /// The dimension whose labels are the ids.
 const ID: &str = "id";
 
-const fn option(
-    name: &'static str,
-    when: When,
-    values: &'static str,
-    about: &'static str,
-) -> OptionInfo {
-    OptionInfo {
-        name,
-        when,
-        values,
-        about,
-    }
-}
-
 static INFO: Info = Info {
     name: NAME,
     title: "Vespa's feeds: a tensor field of many documents, a line each",
@@ -76,55 +62,55 @@ static INFO: Info = Info {
     versions: &["1"],
     only_read: &[],
     options: &[
-        option(
+        OptionInfo::new(
             "field",
             When::Read,
             "NAME",
             "the field to read; the only one, unless given",
         ),
-        option(
+        OptionInfo::new(
             "type",
             When::Read,
             "tensor<float>(x[3])",
             "the type of the field, where the first document does not say it",
         ),
-        option(
+        OptionInfo::new(
             "ids",
             When::Read,
             "short|full",
             "whether labels are whole ids, or what is behind the schema; short if all have one",
         ),
-        option(
+        OptionInfo::new(
             "schema",
             When::Write,
             "NAME",
             "the document type; doc unless given",
         ),
-        option(
+        OptionInfo::new(
             "namespace",
             When::Write,
             "NAME",
             "the namespace of ids; the schema unless given",
         ),
-        option(
+        OptionInfo::new(
             "field",
             When::Write,
             "NAME",
             "the field to write; tensor unless given",
         ),
-        option(
+        OptionInfo::new(
             "ids",
             When::Write,
             "@FILE",
             "the ids, a line for every row; the labels or the numbers of rows unless given",
         ),
-        option(
+        OptionInfo::new(
             "type",
             When::Write,
             "tensor<bfloat16>(x[384])",
             "the type of the field: rows are cast to its cells and get the names of its dimensions",
         ),
-        option(
+        OptionInfo::new(
             "hex",
             When::Write,
             "true|false",
