@@ -49,7 +49,13 @@ pub(crate) const TEST: &[Step] = &[
 ];
 
 /// Every oracle there is, also those that are large.
-pub(crate) const ORACLES: &[Step] = &[Step {
-    name: "oracles",
-    run: oracles::check_all,
-}];
+pub(crate) const ORACLES: &[Step] = &[
+    Step {
+        name: "oracles",
+        run: oracles::check_all,
+    },
+    Step {
+        name: "python with torch",
+        run: python::check_with_torch,
+    },
+];

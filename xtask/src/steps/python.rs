@@ -1,6 +1,6 @@
 //! The Python package: its tests, its types, and wheels of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::environment::install;
@@ -13,10 +13,17 @@ fn environment() -> PathBuf {
 
 /// A program of the environment.
 fn tool(name: &str, args: &[&str]) -> Command {
-    let mut command = program(environment().join("bin").join(name), args);
-    command.env("VIRTUAL_ENV", environment());
+    tool_in(&environment(), name, args)
+}
+
+fn tool_in(environment: &Path, name: &str, args: &[&str]) -> Command {
+    let mut command = program(environment.join("bin").join(name), args);
+    command.env("VIRTUAL_ENV", environment);
     command
 }
+
+/// Builds the package where it is tested.
+const BUILD: [&str; 4] = ["develop", "--quiet", "--profile", "dev"];
 
 /// Builds the package, runs its tests and the examples in its documentation, checks its types, and
 /// that the stubs say of the compiled half what it is.
@@ -25,7 +32,7 @@ pub(crate) fn check() -> Result<(), String> {
         println!("SKIPPED: the Python package: {why}");
         return Ok(());
     }
-    run(tool("maturin", &["develop", "--quiet", "--profile", "dev"]))?;
+    run(tool("maturin", &BUILD))?;
     let tests = ["-m", "pytest", "--quiet"];
     let package = ["--doctest-modules", "python/tenfold", "python/tests"];
     run(tool("python", &[&tests[..], &package].concat()))?;
@@ -34,6 +41,18 @@ pub(crate) fn check() -> Result<(), String> {
     run(tool("python", &[&tests[..], &pages].concat()))?;
     run(tool("python", &["-m", "mypy"]))?;
     run(tool("python", &["-m", "mypy.stubtest", "tenfold._tenfold"]))
+}
+
+/// Runs the tests that ask PyTorch itself, a very large download.
+pub(crate) fn check_with_torch() -> Result<(), String> {
+    let environment = root().join("target/python-torch");
+    if let Err(why) = install(&root().join("python/with-torch"), &environment)? {
+        println!("SKIPPED: the Python package with PyTorch: {why}");
+        return Ok(());
+    }
+    run(tool_in(&environment, "maturin", &BUILD))?;
+    let tests = ["-m", "pytest", "--quiet", "-k", "torch", "python/tests"];
+    run(tool_in(&environment, "python", &tests))
 }
 
 /// Builds a wheel to hand on, in `target/wheels`.

@@ -212,6 +212,8 @@ impl Sink {
         if self.digest.is_none()
             && let Target::File(_) = self.target
             && let Some((file, range)) = bytes.as_file_run()
+            // Many short ones are quicker written together than asked for one by one.
+            && bytes.len() >= wide(PIECE)
         {
             self.flush()?;
             let done = self.copy_in_kernel(file, range.start, range.end)?;
