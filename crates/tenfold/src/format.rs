@@ -76,6 +76,8 @@ pub type Adapted = (Tensor, Vec<(Tier, Aspect, String)>);
 pub enum Match {
     /// It is not.
     No,
+    /// It looks like it, as many a file does: it is, where the name says nothing else.
+    Looks,
     /// It parses, but so might other things.
     Maybe,
     /// It says so itself.

@@ -91,7 +91,11 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
     let (marked, plain): (Vec<&dyn Format>, Vec<&dyn Format>) = ALL
         .iter()
         .partition(|format| !format.info().magic.is_empty());
-    let claim = |format: &&dyn Format| format.probe(source) != Match::No;
+    let claim = |format: &&dyn Format| match format.probe(source) {
+        Match::No => false,
+        Match::Looks => suggested.is_empty(),
+        Match::Maybe | Match::Yes => true,
+    };
 
     // Of formats that begin alike, the one that is sure.
     let sure: Vec<(Match, &'static dyn Format)> = { marked.into_iter() }
@@ -126,5 +130,24 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         several => Err(Error::Unrecognised {
             candidates: several.iter().map(|format| format.info().name).collect(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, text: &str) -> Option<&'static str> {
+        let source = Source::memory(text.into());
+        let path = Some(Path::new(name));
+        Some(detect(&source, path).ok()?.info().name)
+    }
+
+    #[test]
+    fn lines_of_numbers_are_what_the_name_says() {
+        let text = "2 2 1\n1 1 1\n";
+        assert_eq!(found("x.tns", text), Some("tns"));
+        assert_eq!(found("x", text), Some("tns"));
+        assert_eq!(found("x.mtx", text), None);
     }
 }

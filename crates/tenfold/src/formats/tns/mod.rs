@@ -110,7 +110,7 @@ impl Format for Tns {
 
     fn probe(&self, source: &Source) -> Match {
         match read::is_likely(source) {
-            true => Match::Maybe,
+            true => Match::Looks,
             false => Match::No,
         }
     }
