@@ -137,6 +137,16 @@ impl Source {
         }
     }
 
+    /// The same source for another thread: clones of the two are counted apart, as threads that
+    /// count together wait for each other.
+    pub(crate) fn apart(&self) -> Source {
+        let kind = match &self.0 {
+            Kind::File(positioned) => Kind::File(Arc::new(positioned.copy())),
+            other => other.clone(),
+        };
+        Source(kind, self.1, self.2.clone())
+    }
+
     /// What its file is called, where that is known.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.0 {

@@ -1,9 +1,10 @@
 //! A long array in parts, which are read one after another or by several threads.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::mem::replace;
 use std::ops::Range;
 
-use super::{Items, Left};
+use super::{BREAK, Items, Left};
 use crate::bytes::{Source, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -88,9 +89,9 @@ impl<'a> Parts<'a> {
 /// How many whole items of an array `bytes` begin with, and where they end.
 fn whole_items(bytes: &[u8], left: &Left) -> (u64, usize) {
     let most = left.0.unwrap_or(u64::MAX);
-    let (mut count, mut at) = (0_u64, 0);
+    let (mut count, mut at, mut outer) = (0_u64, 0, Vec::new());
     while count < most
-        && let Some(end) = end_of_item(bytes, at)
+        && let Some(end) = end_of_item(bytes, at, &mut outer)
     {
         count = count.saturating_add(1);
         at = end;
@@ -98,34 +99,53 @@ fn whole_items(bytes: &[u8], left: &Left) -> (u64, usize) {
     (count, at)
 }
 
-/// Where the item that begins at `at` ends, if all lengths in it are stated. Nothing else is looked
-/// at: this has to be many times quicker than reading.
-fn end_of_item(input: &[u8], mut at: usize) -> Option<usize> {
-    let mut items = 1_u64;
-    while items > 0 {
+/// Where the item that begins at `at` ends, if it does. Nothing else is looked at: this has to be
+/// many times quicker than reading. What is left of the items around the present one is in `outer`.
+fn end_of_item(input: &[u8], mut at: usize, outer: &mut Vec<Left>) -> Option<usize> {
+    outer.clear();
+    let mut left = Left(Some(1));
+    loop {
+        while left.0 == Some(0) {
+            match outer.pop() {
+                Some(around) => left = around,
+                None => return (at <= input.len()).then_some(at),
+            }
+        }
         let first = *input.get(at)?;
         at = at.checked_add(1)?;
+        if first == BREAK {
+            left = match left.0 {
+                None => Left(Some(0)),
+                Some(_) => return None,
+            };
+            continue;
+        }
+        left.pass(1);
         let argument = match first & 0x1f {
-            info @ 0..=23 => u64::from(info),
+            info @ 0..=23 => Some(u64::from(info)),
             info @ 24..=27 => {
-                let width = 1_usize << (info & 3);
-                let end = at.checked_add(width)?;
+                let end = at.checked_add(1_usize << (info & 3))?;
                 let bytes = input.get(at..end)?.iter();
                 at = end;
-                bytes.fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+                Some(bytes.fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
             }
+            31 => None,
             _ => return None,
         };
-        items = items.saturating_sub(1);
-        match first >> 5 {
-            2 | 3 => at = at.checked_add(usize::try_from(argument).ok()?)?,
-            4 => items = items.checked_add(argument)?,
-            5 => items = items.checked_add(argument.checked_mul(2)?)?,
-            6 => items = items.checked_add(1)?,
+        match (first >> 5, argument) {
+            (2 | 3, Some(len)) => at = at.checked_add(usize::try_from(len).ok()?)?,
+            (4, Some(count)) => outer.push(replace(&mut left, Left(Some(count)))),
+            (5, Some(count)) => {
+                let count = count.checked_mul(2)?;
+                outer.push(replace(&mut left, Left(Some(count))));
+            }
+            (2..=5, None) => outer.push(replace(&mut left, Left(None))),
+            // A tag stands before an item.
+            (6, Some(_)) => outer.push(replace(&mut left, Left(Some(1)))),
+            (_, None) => return None,
             _ => {}
         }
     }
-    (at <= input.len()).then_some(at)
 }
 
 #[cfg(test)]
@@ -182,13 +202,20 @@ mod tests {
         let map = [
             0xa2, 0x61, b'a', 0x82, 1, 0xf9, 0x40, 0, 3, 0x42, 1, 2, 0xc1, 0,
         ];
-        assert_eq!(end_of_item(&map, 0), Some(12));
-        assert_eq!(end_of_item(&map, 12), Some(14));
-        assert_eq!(end_of_item(&[0x78, 24], 0), None);
+        let end = |bytes: &[u8], at| end_of_item(bytes, at, &mut Vec::new());
+        assert_eq!(end(&map, 0), Some(12));
+        assert_eq!(end(&map, 12), Some(14));
+        assert_eq!(end(&[0x78, 24], 0), None);
         let text = [&[0x78, 24][..], &[b'x'; 24]].concat();
-        assert_eq!(end_of_item(&text, 0), Some(26));
-        assert_eq!(end_of_item(&[0x9f, 0xff], 0), None);
+        assert_eq!(end(&text, 0), Some(26));
         let many = [0x9b, 255, 255, 255, 255, 255, 255, 255, 255];
-        assert_eq!(end_of_item(&many, 0), None);
+        assert_eq!(end(&many, 0), None);
+        // {_ "a": [1, 2], "b": (_ "c", "d")}, and a break where there is nothing to end.
+        let endless = [
+            0xbf, 0x61, b'a', 0x82, 1, 2, 0x61, b'b', 0x7f, 0x61, b'c', 0x61, b'd', 0xff, 0xff, 0,
+        ];
+        assert_eq!(end(&endless, 0), Some(15));
+        assert_eq!(end(&[0x81, 0xff], 0), None);
+        assert_eq!(end(&[0xbf, 0x61, b'a'], 0), None);
     }
 }

@@ -71,6 +71,7 @@ impl Piece {
         index_start: u64,
     ) -> Result<()> {
         let (items, left) = self.part.items(NAME, limits);
+        let source = &source.apart();
         let room = left.room(items.len(), LEAST);
         let mut reader = Reader {
             source,
