@@ -53,7 +53,8 @@ const REFUSED_TYPES: &[&str] = &[
 ];
 
 #[test]
-fn types_are_read_as_both_of_vespas_readers_do() {
+fn types_are_read_and_spelled_as_both_of_vespas_readers_do() {
+    let mut n_spelled = 0;
     for case in cases("type_specs", 52) {
         let spec = case["spec"].as_str().unwrap();
         let theirs = [&case["cpp"], &case["java"]];
@@ -61,12 +62,21 @@ fn types_are_read_as_both_of_vespas_readers_do() {
         let found = match read(text, Some(spec)) {
             // The type is read before the values are.
             Err(Error::Invalid(why)) if why.starts_with("the type ") => None,
-            _ => Some(()),
+            Ok(bundle) => {
+                let again: Json = serde_json::from_str(&written(&bundle, "long")).unwrap();
+                // A number alone is the tensor without dimensions.
+                let is_spelled = theirs.contains(&&again["type"]) || spec == "double";
+                assert!(is_spelled, "{spec} becomes {}", again["type"]);
+                n_spelled += 1;
+                Some(())
+            }
+            Err(_) => Some(()),
         };
         let is_taken = theirs.iter().any(|other| other.is_string());
         let is_refused = !is_taken || REFUSED_TYPES.contains(&spec);
         assert_eq!(found.is_none(), is_refused, "{spec}");
     }
+    assert!(n_spelled >= 21 || vectors().is_none(), "{n_spelled}");
 }
 
 #[test]
