@@ -6,7 +6,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{MUCH, stripes};
+use super::stripes;
 use crate::scalar::Scalar;
 
 /// Columns in a stripe.
@@ -77,8 +77,9 @@ pub(crate) fn orthonormalise<T: Scalar>(mut rows: MatMut<T>) -> Option<Mat<T>> {
     Some(triangle)
 }
 
+/// Whether so many products are worth the way to another thread.
 fn is_much<T>(rows: MatRef<T>) -> bool {
-    rows.nrows() * rows.nrows() * rows.ncols() >= MUCH
+    rows.nrows() * rows.nrows() * rows.ncols() >= 1 << 20
 }
 
 /// The lower triangle of the Gram matrix of rows.

@@ -1,8 +1,8 @@
 //! Small dense matrices: the one module that calls faer.
 //!
-//! Cores are row-major slices; faer sees them as views with strides, and runs on the thread that
-//! calls it. Parallel work is cut into panels by size alone, here or above, so that its result does
-//! not depend on how many threads there are.
+//! Cores are row-major slices; faer sees them as views with strides. Everything here runs on the
+//! calling thread: parallel work is cut into panels above, so that its result does not depend on
+//! how many threads there are.
 
 mod cholesky;
 mod decompose;
@@ -47,21 +47,13 @@ pub(crate) fn product<T: Scalar>(left: &[T], right: &[T], n_inner: usize) -> Vec
     let n_inner = n_inner.max(1);
     let (n_rows, n_columns) = (left.len() / n_inner, right.len() / n_inner);
     let mut out = vec![T::default(); n_rows * n_columns];
-    let right = rows(right, n_inner, n_columns);
-    let is_much = n_rows * n_inner * n_columns >= MUCH;
-    // Halved by the size alone, so that the result is the same on one thread.
-    let n_upper = if is_much { n_rows / 2 } else { 0 };
-    let (upper, lower) = rows_mut(&mut out, n_rows, n_columns).split_at_row_mut(n_upper);
-    let (first, second) = rows(left, n_rows, n_inner).split_at_row(n_upper);
-    rayon::join(
-        || multiply(lower, second, right),
-        || multiply(upper, first, right),
+    multiply(
+        rows_mut(&mut out, n_rows, n_columns),
+        rows(left, n_rows, n_inner),
+        rows(right, n_inner, n_columns),
     );
     out
 }
-
-/// So many products are worth the way to another thread.
-const MUCH: usize = 1 << 20;
 
 /// Writes `left · right` into `out`.
 pub(crate) fn multiply<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef<T>) {
