@@ -28,6 +28,7 @@ mod threads;
 mod window;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) use absent::Absent;
 pub(crate) use beside::{Beside, Neighbour};
@@ -74,7 +75,7 @@ pub struct Bytes {
     source: Source,
     extent: Extent,
     /// Apart, since most bytes lie in their file as they are: a large file has many of these.
-    coding: Option<Box<Coding>>,
+    coding: Option<Arc<Coding>>,
 }
 
 /// How bytes are stored, and what proves them whole.
@@ -120,7 +121,7 @@ impl Bytes {
     }
 
     fn coding_mut(&mut self) -> &mut Coding {
-        self.coding.get_or_insert_default()
+        Arc::make_mut(self.coding.get_or_insert_default())
     }
 
     /// Bytes that are in memory.

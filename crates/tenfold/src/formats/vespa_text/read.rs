@@ -47,7 +47,7 @@ fn attempt(source: &Source, how: &ReadOptions, twice: Option<Vec<String>>) -> Re
     json.end()?;
     let empty_at = target.empty_at;
     let tensor = match target.finish(&json)? {
-        Made::Tensor(tensor) => tensor,
+        Made::Tensor(tensor) => *tensor,
         Made::Twice(labels) => return Ok(Attempt::Twice(labels)),
     };
     let mut bundle = Bundle::of(tensor);

@@ -30,7 +30,7 @@ pub(in crate::formats) struct Target<'a> {
 
 /// What has come of it.
 pub(in crate::formats) enum Made {
-    Tensor(Tensor),
+    Tensor(Box<Tensor>),
     /// Two blocks have these labels.
     Twice(Vec<String>),
 }
@@ -202,8 +202,8 @@ impl<'a> Target<'a> {
             dim.map(|dim| (dim.indexed_size().is_some(), dim.name.clone()))
         });
         match axes.is_sorted() {
-            true => Ok(Made::Tensor(tensor)),
-            false => tensor.permute(&axes, limits).map(Made::Tensor),
+            true => Ok(Made::Tensor(Box::new(tensor))),
+            false => Ok(Made::Tensor(Box::new(tensor.permute(&axes, limits)?))),
         }
     }
 

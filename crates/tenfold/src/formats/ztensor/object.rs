@@ -1,6 +1,9 @@
 //! Objects of several parts, as all generations but the first have them.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::types::{Element, Means};
 use super::{TYPES, dense_len};
 use crate::bytes::{Bytes, Endian, wide};
@@ -11,24 +14,26 @@ use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Demand, Dim, Order, Storage, Tensor};
 
 /// An object: one tensor.
-pub(super) struct Object {
+pub(super) struct Object<'a> {
     /// What the file calls the arrangement of the parts.
-    pub(super) layout: String,
+    pub(super) layout: Cow<'a, str>,
     /// Where the shape stands in the file.
     pub(super) shape_at: u64,
     pub(super) sizes: Vec<u64>,
+    /// Dimensions of these sizes.
+    pub(super) dims: Arc<[Dim]>,
     /// The parts, by name, in the order of their bytes.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Part<'a>>,
 }
 
 /// One array of an object.
-pub(super) struct Part {
-    pub(super) name: String,
+pub(super) struct Part<'a> {
+    pub(super) name: Cow<'a, str>,
     /// Where it is described in the file.
     pub(super) at: u64,
     pub(super) number: Number,
     /// The type that is laid over the numbers.
-    pub(super) type_name: Option<String>,
+    pub(super) type_name: Option<Cow<'a, str>>,
     pub(super) bytes: Bytes,
 }
 
@@ -54,7 +59,7 @@ fn misfit<T>(at: u64, why: impl Into<String>) -> Result<T, Misfit> {
     Err(Misfit { at, why })
 }
 
-impl Part {
+impl Part<'_> {
     fn numbers(&self, number: Number) -> Numbers {
         Numbers {
             number,
@@ -92,8 +97,8 @@ impl Part {
     }
 }
 
-impl Object {
-    fn part(&self, name: &str) -> Result<&Part, Misfit> {
+impl Object<'_> {
+    fn part(&self, name: &str) -> Result<&Part<'_>, Misfit> {
         match self.parts.iter().find(|part| part.name == name) {
             Some(part) => Ok(part),
             None => misfit(self.shape_at, format!("the object has no part {name:?}")),
@@ -131,8 +136,8 @@ impl Object {
     }
 
     fn made(&self, dtype: DType, storage: Storage, at: u64) -> Result<Tensor, Misfit> {
-        let dims = self.sizes.iter().copied().map(Dim::indexed).collect();
-        Tensor::sharing(dims, dtype, storage).or_else(|error| misfit(at, error.to_string()))
+        Tensor::sharing(self.dims.clone(), dtype, storage)
+            .or_else(|error| misfit(at, error.to_string()))
     }
 
     fn dense(&self) -> Result<Tensor, Misfit> {
@@ -261,7 +266,7 @@ impl Object {
     pub(super) fn opaque(&self, layout: &str) -> Result<Tensor, Misfit> {
         let named = self.parts.iter();
         let parts: Vec<(String, Numbers)> = named
-            .map(|part| (part.name.clone(), part.kept().0))
+            .map(|part| (part.name.to_string(), part.kept().0))
             .collect();
         let number = opaque_number(&parts);
         let layout = layout.into();
@@ -277,7 +282,7 @@ impl Object {
     fn types(&self) -> Option<Value> {
         let with_type = self.parts.iter();
         let mut types: Vec<(&str, &str)> = with_type
-            .filter_map(|part| Some((part.name.as_str(), part.kept().1?)))
+            .filter_map(|part| Some((&*part.name, part.kept().1?)))
             .collect();
         types.sort_by_key(|(name, _)| (name.len(), *name));
         let pairs = types.into_iter();

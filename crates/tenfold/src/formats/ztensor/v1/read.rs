@@ -1,6 +1,8 @@
 //! Makes tensors of what the index of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::borrow::Cow;
+
 use super::super::blobs::{Blobs, Name};
 use super::super::object::{self, Layout, Misfit};
 use super::super::types::{Type, stored};
@@ -16,6 +18,7 @@ use crate::key::Key;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 use crate::number::Number;
+use crate::tensor::Shapes;
 use crate::wire::cbor::Items;
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -43,6 +46,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         is_1_0,
         index_start: index.start,
         blobs: Blobs::new(),
+        shapes: Shapes::new(),
         bundle,
     };
     for object in manifest.objects {
@@ -87,6 +91,7 @@ struct Maker<'a> {
     is_1_0: bool,
     index_start: u64,
     blobs: Blobs<Name<'static>>,
+    shapes: Shapes,
     bundle: Bundle,
 }
 
@@ -108,8 +113,9 @@ impl Maker<'_> {
         let layout = object.format.take().unwrap_or_else(|| "dense".into());
         object.components.sort_by(|a, b| a.role.cmp(&b.role));
         let mut found = object::Object {
-            layout,
+            layout: layout.into(),
             shape_at: object.shape_at,
+            dims: self.shapes.of(&sizes),
             sizes,
             parts: Vec::new(),
         };
@@ -128,7 +134,7 @@ impl Maker<'_> {
         }
         let malformed = |misfit: Misfit| Error::malformed(misfit.at, misfit.why);
         let limits = &self.how.limits;
-        let mut tensor = match found.layout.as_str() {
+        let mut tensor = match &*found.layout {
             "dense" => found.tensor(Layout::Dense, limits).map_err(malformed)?,
             name => {
                 let layout = match name {
@@ -180,15 +186,15 @@ impl Maker<'_> {
     }
 
     /// A component as a part, unless something of it is not known.
-    fn part(
+    fn part<'a>(
         &mut self,
-        component: &Component,
+        component: &'a Component,
         blob: Bytes,
         object: &Object,
         found: &object::Object,
         key: &Key,
         hints: &mut Meta,
-    ) -> Result<Known<object::Part>> {
+    ) -> Result<Known<object::Part<'a>>> {
         let at = component.at;
         let number = match self.number(component, object) {
             Ok(number) => number,
@@ -209,10 +215,10 @@ impl Maker<'_> {
             }
         };
         Ok(Ok(object::Part {
-            name: component.role.clone(),
+            name: component.role.as_str().into(),
             at,
             number,
-            type_name: component.type_name.clone(),
+            type_name: component.type_name.as_deref().map(Cow::Borrowed),
             bytes,
         }))
     }

@@ -276,12 +276,15 @@ impl<'a> Reader<'a> {
     fn blob(&mut self) -> Result<(u64, u64)> {
         let at = self.items.at();
         let mut left = self.items.array("a blob that is an array")?;
-        let mut numbers = Vec::new();
-        while numbers.len() < 3 && self.items.more(&mut left)? {
-            numbers.push(self.items.u64("an offset or a length")?);
+        let mut numbers = [None; 3];
+        for number in &mut numbers {
+            if !self.items.more(&mut left)? {
+                break;
+            }
+            *number = Some(self.items.u64("an offset or a length")?);
         }
-        match numbers.as_slice() {
-            [offset, len] => Ok((*offset, *len)),
+        match numbers {
+            [Some(offset), Some(len), None] => Ok((offset, len)),
             _ => self
                 .items
                 .fail_at(at, "a blob is two numbers, its offset and its length"),

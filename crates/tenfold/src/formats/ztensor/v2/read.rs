@@ -18,7 +18,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::number::Number;
-use crate::tensor::{Demand, Tensor};
+use crate::tensor::{Demand, Shapes, Tensor};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let footer = Footer::read(source)?;
@@ -44,6 +44,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let mut reader = Reader {
         limits: &how.limits,
         places,
+        shapes: Shapes::new(),
         bundle,
     };
     let objects = in_file_order(manifest.objects);
@@ -72,18 +73,39 @@ fn in_file_order(mut objects: Vec<Object>) -> Vec<Object> {
         object.parts.sort_by(|a, b| a.name.cmp(&b.name));
     }
     let place = |part: &Part| (part.shard.is_some(), part.offset, part.len);
-    objects.sort_by_cached_key(|object| {
-        let places: Vec<_> = object.parts.iter().map(place).collect();
-        (places.iter().max().copied(), places)
+    let places = |object: &Object| -> Vec<_> { object.parts.iter().map(place).collect() };
+    let mut order: Vec<_> = objects
+        .into_iter()
+        .map(|object| (object.parts.iter().map(place).max(), object))
+        .collect();
+    order.sort_by(|(first, one), (second, other)| {
+        first
+            .cmp(second)
+            .then_with(|| places(one).cmp(&places(other)))
     });
-    objects
+    order.into_iter().map(|(_, object)| object).collect()
 }
 
 /// Where the bytes of this file and of its shards are.
-type Places = HashMap<Option<String>, Source>;
+struct Places {
+    own: Source,
+    shards: HashMap<String, Source>,
+}
+
+impl Places {
+    fn get(&self, shard: Option<&str>) -> Option<&Source> {
+        match shard {
+            None => Some(&self.own),
+            Some(name) => self.shards.get(name),
+        }
+    }
+}
 
 fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Places> {
-    let mut places = Places::new();
+    let mut places = Places {
+        own: source.clone(),
+        shards: HashMap::new(),
+    };
     for shard in shards {
         let beside = beside(source, shard)?;
         let (text, at) = &shard.digest;
@@ -94,9 +116,8 @@ fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Plac
             }
             None => bundle.note(unknown_digest(text).at(*at)),
         }
-        places.insert(Some(shard.name.to_string()), beside);
+        places.shards.insert(shard.name.to_string(), beside);
     }
-    places.insert(None, source.clone());
     Ok(places)
 }
 
@@ -137,6 +158,7 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
 struct Reader<'a> {
     limits: &'a Limits,
     places: Places,
+    shapes: Shapes,
     bundle: Bundle,
 }
 
@@ -147,22 +169,25 @@ struct Owner<'a>(Option<&'a Object<'a>>);
 impl Reader<'_> {
     /// Blobs are aligned, lie before the footer, and are the same run or apart.
     fn check_blobs(&self, objects: &[Object], footer: &Footer) -> Result<()> {
-        let mut all: HashMap<Option<&str>, Blobs<Owner>> = HashMap::new();
-        let own = all.entry(None).or_insert_with(Blobs::new);
+        let mut own = Blobs::with_room(objects.len());
         own.add(footer.manifest.clone(), Owner(None));
+        let mut elsewhere: HashMap<&str, Blobs<Owner>> = HashMap::new();
         for object in objects {
             for part in &object.parts {
                 let shard = part.shard.as_deref();
-                let Some(source) = self.places.get(&shard.map(String::from)) else {
+                let Some(source) = self.places.get(shard) else {
                     let why = format!("a shard {:?} that is not listed", shard.unwrap_or_default());
                     return Err(Error::malformed(part.at, why));
                 };
                 let end = check_place(part, source)?;
-                let blobs = all.entry(shard).or_insert_with(Blobs::new);
+                let blobs = match shard {
+                    None => &mut own,
+                    Some(name) => elsewhere.entry(name).or_insert_with(Blobs::new),
+                };
                 blobs.add(part.offset..end, Owner(Some(object)));
             }
         }
-        for (_, blobs) in all {
+        for blobs in elsewhere.into_values().chain([own]) {
             for shared in blobs.shared()? {
                 if shared.first.0.is_none() || shared.second.0.is_none() {
                     let why = "a blob that is the description of the file";
@@ -200,16 +225,17 @@ impl Reader<'_> {
                 hints.set(hint::ENCODING, "zstd");
             }
             parts.push(object::Part {
-                name: part.name.to_string(),
+                name: part.name.clone(),
                 at: part.at,
                 number,
-                type_name: part.type_name.as_deref().map(String::from),
+                type_name: part.type_name.clone(),
                 bytes: bytes.with_content_digest(digest),
             });
         }
         let found = object::Object {
-            layout: object.layout.to_string(),
+            layout: object.layout.clone(),
             shape_at: object.shape_at,
+            dims: self.shapes.of(&object.shape),
             sizes: object.shape,
             parts,
         };
@@ -227,8 +253,7 @@ impl Reader<'_> {
 
     /// The bytes of a part; `None` if nobody knows how they are encoded.
     fn bytes(&self, part: &Part) -> Result<Option<Bytes>> {
-        let shard = part.shard.as_deref().map(String::from);
-        let Some(source) = self.places.get(&shard) else {
+        let Some(source) = self.places.get(part.shard.as_deref()) else {
             return Ok(None);
         };
         let run = part.offset..part.offset.saturating_add(part.len);
@@ -298,7 +323,7 @@ fn check_place(part: &Part, source: &Source) -> Result<u64> {
 
 /// The tensor of an object, and what the format demands of its values.
 fn made(found: &object::Object, limits: &Limits) -> Result<Tensor> {
-    let layout = match found.layout.as_str() {
+    let layout = match &*found.layout {
         DENSE => Layout::Dense,
         ROWS => Layout::Rows,
         COORDINATES => Layout::Coordinates,
