@@ -19,6 +19,7 @@ mod size;
 mod stats;
 mod tools;
 mod transform;
+mod view;
 mod voice;
 
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ pub(crate) use raw::is_shared;
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use transform::{Meant, Transform};
+pub(crate) use view::View;
 pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
@@ -174,6 +176,14 @@ pub(crate) enum Command {
                       tenfold edit adam.primitiv --set Adam.alpha=0.001"
     )]
     Edit(Edit),
+    /// Look at tensors in the browser: pictures, values, differences
+    #[command(
+        after_help = "The page is on this machine alone, for whoever has the address that is printed \
+                      first, and reads nothing but the files that are named. Ctrl-C ends it.\n\n\
+                      Example:\n  tenfold view model.zt\n  tenfold view before.zt after.npz\n  \
+                      tenfold view 'model.zt:enc.w' --no-open --port 8000"
+    )]
+    View(View),
     /// Make a folder of small files in every format, and show what can be done with them
     #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
     Demo(Demo),

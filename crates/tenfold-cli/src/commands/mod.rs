@@ -16,6 +16,7 @@ mod show;
 mod stats;
 mod tt;
 mod verify;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Hash(args) => hash::run(args, streams),
         Command::Diff(args) => diff::run(args, streams),
         Command::Edit(args) => edit::run(args, streams),
+        Command::View(args) => view::run(args, streams),
         Command::Demo(args) => demo::run(args, streams),
         Command::Completions(args) => completions::run(args, streams),
         Command::Man(args) => man::run(args, streams),

@@ -1,0 +1,1 @@
+//! Tensors for tests, and their cells by plain loops.

@@ -1,0 +1,1 @@
+//! Pictures against plain loops.
