@@ -25,12 +25,12 @@ export function Chain({ sizes, ranks, chosen, onChoose }) {
   });
   const total = x - BOND.length + 8;
   return html`<div class="chain">
-    <svg width=${total} height="132" viewBox=${`0 0 ${total} 132`} role="group" aria-label="Cores of the train">
+    <svg width=${total} height="118" viewBox=${`0 0 ${total} 118`} role="group" aria-label="Cores of the train">
       ${cores.slice(0, -1).map(({ core, x: left, w, rank }) => {
         const thick = thickness(rank);
         return html`<g key=${`b${core}`} class="bond">
           <rect x=${left + w} y=${MIDDLE - thick / 2} width=${BOND.length} height=${thick} />
-          <text x=${left + w + BOND.length / 2} y="126">${rank}</text>
+          <text x=${left + w + BOND.length / 2} y=${MIDDLE - thick / 2 - 4}>${rank}</text>
         </g>`;
       })}
       ${cores.map(

@@ -11,7 +11,7 @@ import uPlot from "./vendor/uplot/uPlot.esm.js";
  *   xLabel: string, yLabel: string, isLog: boolean, label: string, isDark: boolean, names?: (x: number) => string}} Props */
 
 /** The colours of curves, told apart also by those who see fewer. */
-export const CURVES = ["#2f73b5", "#d9822b", "#1f9e89", "#b0467e", "#7a8b2c", "#6a5acd", "#8a5a3c", "#3a3f44"];
+export const CURVES = ["#2f73b5", "#d9822b", "#1f9e89", "#b0467e", "#7a8b2c", "#6a5acd", "#8a5a3c", "#8a949a"];
 
 /** @param {string} label @returns {uPlot.Axis} */
 function axis(label) {
@@ -42,6 +42,7 @@ function options(props, size) {
       { label: props.xLabel || "x", value: (_, x) => (x === null ? "–" : (props.names?.(x) ?? String(x))) },
       ...props.curves.map((curve) => ({
         label: curve.label,
+        class: curve.isFaint ? "faint" : "curve",
         stroke: curve.stroke,
         width: curve.isFaint ? 0 : 1.5,
         ...(curve.fill ? { fill: curve.fill } : {}),

@@ -1,7 +1,7 @@
 // Two tensors of one shape and what they differ in.
 
 import * as api from "./api.js";
-import { Group, Notice } from "./control.js";
+import { Notice } from "./control.js";
 import { Legend } from "./legend.js";
 import { grouped, short } from "./number.js";
 import { Palette, useRange } from "./palette.js";

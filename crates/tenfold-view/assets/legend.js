@@ -11,6 +11,9 @@ import { html, useLayoutEffect, useRef } from "./ui.js";
 const STEPS = 256;
 const PLACES = [1, 0.75, 0.5, 0.25, 0];
 
+/** A number of the bar; what is nothing beside the range is zero. @param {number} x @param {import("./scale.js").Range} range */
+const tick = (x, { low, high }) => short(Math.abs(x) < Math.max(Math.abs(low), Math.abs(high)) * 1e-9 ? 0 : x, 3);
+
 /** The bar of colours with its numbers, and the colours that are in no map. @param {{paint: Paint}} props */
 export function Legend({ paint }) {
   const ref = useRef(/** @type {HTMLCanvasElement | null} */ (null));
@@ -35,7 +38,7 @@ export function Legend({ paint }) {
       : html`<div class="bar">
             <canvas ref=${ref} width="1" height=${STEPS} aria-hidden="true"></canvas>
             <ol>
-              ${PLACES.map((place) => html`<li key=${place}>${short(numberAt(paint.scale, range, place))}</li>`)}
+              ${PLACES.map((place) => html`<li key=${place}>${tick(numberAt(paint.scale, range, place), range)}</li>`)}
             </ol>
           </div>
           <ul class="swatches">

@@ -7,7 +7,7 @@ import { short } from "./number.js";
 import { paintTile, plane } from "./painter.js";
 import { useAnswer, useSize } from "./question.js";
 import { cells, held, square, whole } from "./region.js";
-import { drawRulers, inner, MARGIN } from "./ruler.js";
+import { drawRulers, inner, margin } from "./ruler.js";
 import { NAN, ABOVE, BELOW } from "./tile.js";
 import { ink } from "./theme.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
@@ -32,7 +32,7 @@ const MOST = 2048;
 
 /** @param {Props} props */
 export function Plane(props) {
-  const { source, extent, region, paint, cursor, label } = props;
+  const { source, extent, region, cursor, label } = props;
   const [rows, cols] = extent;
   const frame = useRef(/** @type {HTMLDivElement | null} */ (null));
   const own = useRef(/** @type {HTMLCanvasElement | null} */ (null));
@@ -40,6 +40,7 @@ export function Plane(props) {
   const size = useSize(frame);
   const [box, setBox] = useState(/** @type {import("./gesture.js").Box | null} */ (null));
   const area = inner(size);
+  const edge = margin(size);
   const all = whole(rows, cols, area);
   const seen = region ?? all;
   const ready = size.width > 0 && rows > 0 && cols > 0;
@@ -53,8 +54,8 @@ export function Plane(props) {
   /** @type {import("./gesture.js").Hands} */
   const hands = {
     toCell: (x, y) => ({
-      row: seen.r0 + (y - MARGIN.top) * perPixel.row,
-      col: seen.c0 + (x - MARGIN.left) * perPixel.col,
+      row: seen.r0 + (y - edge.top) * perPixel.row,
+      col: seen.c0 + (x - edge.left) * perPixel.col,
     }),
     region: () => seen,
     perPixel: () => perPixel,
@@ -124,19 +125,21 @@ function useOverview(shot, [rows, cols]) {
 }
 
 /** Painted tiles; painting again is only for another tile or other colours.
- * @type {WeakMap<Tile, {look: string, canvas: HTMLCanvasElement}>} */
+ * @type {WeakMap<Tile, {look: string, canvas: HTMLCanvasElement, pixels: Uint8ClampedArray}>} */
 const painted = new WeakMap();
 
 /** @param {Tile} tile @param {Paint} paint */
 function image(tile, paint) {
   const look = JSON.stringify(paint);
   const known = painted.get(tile);
-  if (known?.look === look) return known.canvas;
+  if (known?.look === look) return known;
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.max(tile.w, 1), Math.max(tile.h, 1)];
-  canvas.getContext("2d")?.putImageData(paintTile(tile, paint), 0, 0);
-  painted.set(tile, { look, canvas });
-  return canvas;
+  const data = paintTile(tile, paint);
+  canvas.getContext("2d")?.putImageData(data, 0, 0);
+  const made = { look, canvas, pixels: data.data };
+  painted.set(tile, made);
+  return made;
 }
 
 /** @typedef {Props & {region: Region, size: {width: number, height: number},
@@ -152,20 +155,21 @@ function draw(pen, shots, scene) {
   pen.fillStyle = ink("stage");
   pen.fillRect(0, 0, size.width, size.height);
   const area = inner(size);
+  const edge = margin(size);
   const per = { x: area.width / (region.c1 - region.c0), y: area.height / (region.r1 - region.r0) };
   /** @param {number} col */
-  const x = (col) => MARGIN.left + (col - region.c0) * per.x;
+  const x = (col) => edge.left + (col - region.c0) * per.x;
   /** @param {number} row */
-  const y = (row) => MARGIN.top + (row - region.r0) * per.y;
+  const y = (row) => edge.top + (row - region.r0) * per.y;
   pen.save();
   pen.beginPath();
-  pen.rect(MARGIN.left, MARGIN.top, area.width, area.height);
+  pen.rect(edge.left, edge.top, area.width, area.height);
   pen.clip();
   pen.imageSmoothingEnabled = false;
   for (const { tile, part } of shots) {
     const range = paint.range ?? finite(tile);
     const picture = image(tile, { ...paint, range });
-    pen.drawImage(picture, x(part.c0), y(part.r0), (part.c1 - part.c0) * per.x, (part.r1 - part.r0) * per.y);
+    pen.drawImage(picture.canvas, x(part.c0), y(part.r0), (part.c1 - part.c0) * per.x, (part.r1 - part.r0) * per.y);
   }
   const last = shots.at(-1);
   if (last && Math.min(per.x, per.y) >= ROOM_FOR_LINES) drawGrid(pen, last.part, x, y);
@@ -173,7 +177,7 @@ function draw(pen, shots, scene) {
   pen.strokeStyle = ink("line-strong");
   pen.lineWidth = 1;
   pen.strokeRect(x(0) - 0.5, y(0) - 0.5, extent[1] * per.x + 1, extent[0] * per.y + 1);
-  if (scene.cursor) drawCursor(pen, scene.cursor, x, y, per, area);
+  if (scene.cursor) drawCursor(pen, scene.cursor, x, y, per, { ...edge, ...area });
   if (scene.box) drawBox(pen, scene.box);
   pen.restore();
   drawRulers(pen, region, size, extent, scene.names);
@@ -207,14 +211,13 @@ function drawGrid(pen, part, x, y) {
 function drawNumbers(pen, { tile, part }, scene, x, y, per) {
   if (tile.h !== part.r1 - part.r0 || tile.w !== part.c1 - part.c0) return;
   const numbers = plane(tile, scene.paint.reduction);
-  const picture = image(tile, { ...scene.paint, range: scene.paint.range ?? finite(tile) });
-  const pixels = picture.getContext("2d")?.getImageData(0, 0, tile.w, tile.h).data;
+  const { pixels } = image(tile, { ...scene.paint, range: scene.paint.range ?? finite(tile) });
   const digits = per.x > 90 ? 6 : per.x > 62 ? 4 : 3;
   pen.font = `${per.x > 62 ? 11 : 10}px ui-monospace, 'DejaVu Sans Mono', monospace`;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   for (let i = 0; i < tile.h * tile.w; i += 1) {
-    const [r, g, b] = pixels ? pixels.subarray(i * 4, i * 4 + 3) : [0, 0, 0];
+    const [r, g, b] = pixels.subarray(i * 4, i * 4 + 3);
     const isLight = (r ?? 0) * 0.3 + (g ?? 0) * 0.59 + (b ?? 0) * 0.11 > 140;
     pen.fillStyle = isLight ? "rgb(10 16 20 / 86%)" : "rgb(255 255 255 / 90%)";
     const [row, col] = [part.r0 + Math.floor(i / tile.w), part.c0 + (i % tile.w)];
@@ -230,11 +233,12 @@ function spelled(number, flags, digits) {
 }
 
 /** @param {CanvasRenderingContext2D} pen @param {Cell} cell @param {Place} x @param {Place} y
- * @param {{x: number, y: number}} per @param {{width: number, height: number}} area */
+ * @param {{x: number, y: number}} per
+ * @param {{left: number, top: number, width: number, height: number}} area */
 function drawCursor(pen, { row, col }, x, y, per, area) {
   pen.fillStyle = ink("hair");
-  pen.fillRect(MARGIN.left, y(row + 0.5) - 0.5, area.width, 1);
-  pen.fillRect(x(col + 0.5) - 0.5, MARGIN.top, 1, area.height);
+  pen.fillRect(area.left, y(row + 0.5) - 0.5, area.width, 1);
+  pen.fillRect(x(col + 0.5) - 0.5, area.top, 1, area.height);
   const [w, h] = [Math.max(per.x, 7), Math.max(per.y, 7)];
   const [left, top] = [x(col + 0.5) - w / 2, y(row + 0.5) - h / 2];
   pen.lineWidth = 3;

@@ -5,14 +5,19 @@
 
 /** Cells are square up to this ratio of the sides; beyond, they fill the picture. */
 const LONGEST = 12;
+/** The largest cells of slices that are longer, in pixels. */
+const MOST = { width: 220, height: 72 };
 
 /** The whole slice in a picture of this size. @param {number} rows @param {number} cols @param {Size} size
  * @returns {Region} */
 export function whole(rows, cols, size) {
   const ratio = Math.max(rows, 1) / Math.max(cols, 1);
   const exact = { r0: 0, r1: Math.max(rows, 1), c0: 0, c1: Math.max(cols, 1) };
-  if (ratio > LONGEST || ratio < 1 / LONGEST) return exact;
-  return square(exact, size);
+  if (ratio <= LONGEST && ratio >= 1 / LONGEST) return square(exact, size);
+  // A few long rows stay rows: they do not fill the height.
+  const more = Math.max(size.height / MOST.height - rows, 0) / 2;
+  const wider = Math.max(size.width / MOST.width - cols, 0) / 2;
+  return ratio > LONGEST ? { ...exact, c0: -wider, c1: exact.c1 + wider } : { ...exact, r0: -more, r1: exact.r1 + more };
 }
 
 /** Widens a region until its cells are square. @param {Region} region @param {Size} size @returns {Region} */

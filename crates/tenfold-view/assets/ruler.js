@@ -5,15 +5,20 @@ import { ink } from "./theme.js";
 
 /** @typedef {import("./region.js").Region} Region */
 
-/** Room for the rulers, in pixels of CSS. */
-export const MARGIN = { left: 54, top: 40, right: 10, bottom: 10 };
+/** @typedef {{width: number, height: number}} Size */
 
-/** The area between the rulers. @param {{width: number, height: number}} size */
+/** Narrower pictures have no room for the names of dimensions. @param {Size} size */
+const isNarrow = (size) => size.width < 340;
+
+/** Room for the rulers, in pixels of CSS. @param {Size} size */
+export function margin(size) {
+  return isNarrow(size) ? { left: 38, top: 24, right: 8, bottom: 8 } : { left: 54, top: 40, right: 10, bottom: 10 };
+}
+
+/** The area between the rulers. @param {Size} size */
 export function inner(size) {
-  return {
-    width: Math.max(size.width - MARGIN.left - MARGIN.right, 1),
-    height: Math.max(size.height - MARGIN.top - MARGIN.bottom, 1),
-  };
+  const { left, top, right, bottom } = margin(size);
+  return { width: Math.max(size.width - left - right, 1), height: Math.max(size.height - top - bottom, 1) };
 }
 
 /** The indices that get a tick. @param {number} from @param {number} to @param {number} size @param {number} count */
@@ -27,10 +32,11 @@ function ticks(from, to, size, count) {
   return found;
 }
 
-/** @param {CanvasRenderingContext2D} pen @param {Region} region @param {{width: number, height: number}} size
+/** @param {CanvasRenderingContext2D} pen @param {Region} region @param {Size} size
  * @param {[number, number]} extent @param {[string, string]} names */
 export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) {
   const { width, height } = inner(size);
+  const edge = margin(size);
   const perRow = height / (region.r1 - region.r0);
   const perCol = width / (region.c1 - region.c0);
   pen.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
@@ -41,25 +47,26 @@ export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) 
   pen.textAlign = "right";
   pen.beginPath();
   for (const i of ticks(region.r0, region.r1, rows, height / 34)) {
-    const y = MARGIN.top + (i + 0.5 - region.r0) * perRow;
-    pen.moveTo(MARGIN.left - 5, Math.round(y) + 0.5);
-    pen.lineTo(MARGIN.left - 1, Math.round(y) + 0.5);
-    pen.fillText(String(i), MARGIN.left - 8, y);
+    const y = edge.top + (i + 0.5 - region.r0) * perRow;
+    pen.moveTo(edge.left - 5, Math.round(y) + 0.5);
+    pen.lineTo(edge.left - 1, Math.round(y) + 0.5);
+    pen.fillText(String(i), edge.left - 8, y);
   }
   pen.textAlign = "center";
   pen.textBaseline = "bottom";
   for (const i of ticks(region.c0, region.c1, cols, width / 52)) {
-    const x = MARGIN.left + (i + 0.5 - region.c0) * perCol;
-    pen.moveTo(Math.round(x) + 0.5, MARGIN.top - 5);
-    pen.lineTo(Math.round(x) + 0.5, MARGIN.top - 1);
-    pen.fillText(String(i), x, MARGIN.top - 7);
+    const x = edge.left + (i + 0.5 - region.c0) * perCol;
+    pen.moveTo(Math.round(x) + 0.5, edge.top - 5);
+    pen.lineTo(Math.round(x) + 0.5, edge.top - 1);
+    pen.fillText(String(i), x, edge.top - 7);
   }
   pen.stroke();
+  if (isNarrow(size)) return;
   pen.fillStyle = ink("text");
   pen.font = "600 11px system-ui, 'DejaVu Sans', sans-serif";
-  pen.fillText(cols > 1 || colName ? `${colName} →` : "", MARGIN.left + width / 2, 14);
+  pen.fillText(cols > 1 || colName ? `${colName} →` : "", edge.left + width / 2, 14);
   pen.save();
-  pen.translate(12, MARGIN.top + height / 2);
+  pen.translate(12, edge.top + height / 2);
   pen.rotate(-Math.PI / 2);
   pen.textBaseline = "middle";
   pen.fillText(rowName ? `← ${rowName}` : "", 0, 0);

@@ -11,7 +11,7 @@ import { dimName, extent as extentOf, sliceQuery } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
-const CELL = { width: 116, height: 26 };
+const ROW = 26;
 const HEAD = { width: 76, height: 28 };
 /** Browsers do not scroll farther than some tens of millions of pixels. */
 const FARTHEST = 8_000_000;
@@ -26,8 +26,9 @@ export function window1d(count, size, seen, scrolled) {
   const isExact = count * size <= FARTHEST;
   const first = isExact ? Math.floor(scrolled / size) : Math.round(share * Math.max(count - fits + 1, 0));
   const from = Math.max(0, Math.min(first, count - 1));
-  const offset = isExact ? from * size : scrolled;
-  return { length, from, to: Math.min(from + fits, count), offset };
+  // How far the first one is scrolled out of sight.
+  const shift = isExact ? scrolled - from * size : 0;
+  return { length, from, to: Math.min(from + fits, count), shift };
 }
 
 /** @param {import("./heat.js").PanelProps} props */
@@ -55,8 +56,9 @@ function Sheet({ view, facts, extent, onSeen }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
   const size = useSize(ref);
   const [scroll, setScroll] = useState({ top: 0, left: 0 });
-  const down = window1d(extent[0], CELL.height, Math.max(size.height - HEAD.height, 100), scroll.top);
-  const right = window1d(extent[1], CELL.width, Math.max(size.width - HEAD.width, 100), scroll.left);
+  const width = columnWidth(view, facts);
+  const down = window1d(extent[0], ROW, Math.max(size.height - HEAD.height, 100), scroll.top);
+  const right = window1d(extent[1], width, Math.max(size.width - HEAD.width, 100), scroll.left);
   const part = { r0: down.from, r1: down.to, c0: right.from, c1: right.to };
   const query = { ...sliceQuery(view), ...part };
   const key = JSON.stringify(query);
@@ -71,6 +73,7 @@ function Sheet({ view, facts, extent, onSeen }) {
   const text = (row, col) => known?.values[row - known.part.r0]?.[col - known.part.c0];
   /** @param {number} from @param {number} to */
   const span = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
+  const across = { width: `${width}px`, transform: `translateX(${-right.shift}px)` };
   const columns = span(part.c0, part.c1);
   return html`<div
     class="sheet"
@@ -82,23 +85,31 @@ function Sheet({ view, facts, extent, onSeen }) {
   >
     ${error ? html`<${Notice} words=${error} isError=${true} />` : null}
     <div class="sheet-all" style=${{ height: `${down.length + HEAD.height}px`, width: `${right.length + HEAD.width}px` }}>
-      <div class="sheet-seen" role="table" aria-rowcount=${extent[0]} aria-colcount=${extent[1]} style=${{ transform: `translate(${right.offset}px, ${down.offset}px)` }}>
+      <div class="sheet-seen" role="table" aria-rowcount=${extent[0]} aria-colcount=${extent[1]} style=${{ width: `${size.width}px`, height: `${size.height}px` }}>
         <div class="sheet-row head" role="row">
-          <span class="corner" role="columnheader">${dimName(facts, view.rows)} \\ ${dimName(facts, view.cols)}</span>
-          ${columns.map((col) => html`<span key=${col} role="columnheader">${view.cols === null ? "value" : col}</span>`)}
+          <span class="corner" role="columnheader" title=${`${dimName(facts, view.rows)} down, ${dimName(facts, view.cols)} across`}>↓ →</span>
+          ${columns.map((col) => html`<span key=${col} role="columnheader" style=${across}>${view.cols === null ? "value" : col}</span>`)}
         </div>
+        <div class="sheet-body" style=${{ transform: `translateY(${-down.shift}px)` }} role="rowgroup">
         ${span(part.r0, part.r1).map(
           (row) => html`<div class="sheet-row" role="row" key=${row} aria-rowindex=${row + 1}>
             <span class="index" role="rowheader">${view.rows === null ? "" : row}</span>
             ${columns.map((col) => {
               const exact = text(row, col);
-              return html`<span key=${col} role="cell" class=${kind(exact)} title=${exact ?? ""}>${exact === undefined ? "·" : formatted(exact, view.format)}</span>`;
+              return html`<span key=${col} role="cell" style=${across} class=${kind(exact)} title=${exact ?? ""}>${exact === undefined ? "·" : formatted(exact, view.format)}</span>`;
             })}
           </div>`,
         )}
+        </div>
       </div>
     </div>
   </div>`;
+}
+
+/** Room for the longest number of a kind. @param {View} view @param {import("./api.js").TensorFacts} facts */
+function columnWidth(view, facts) {
+  const one = view.format === "exact" && facts.dtype.includes("64") ? 172 : 116;
+  return facts.parts > 1 ? one * 2 : one;
 }
 
 /** @param {string | undefined} text */
