@@ -11,14 +11,13 @@ import { useEffect, useRef, useState } from "./ui.js";
  * @returns {Answer<T>} */
 export function useAnswer(key, ask, wait = 0) {
   const [state, setState] = useState(
-    /** @type {Answer<T>} */ ({ answer: null, error: null, isBusy: key !== null, key: "" }),
+    /** @type {Answer<T>} */ ({ answer: null, error: null, isBusy: false, key: "" }),
   );
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
     if (key === null) return undefined;
     const control = new AbortController();
-    setState((/** @type {Answer<T>} */ old) => ({ ...old, isBusy: true }));
     const timer = setTimeout(async () => {
       try {
         const answer = await latest.current(control.signal);
@@ -33,7 +32,7 @@ export function useAnswer(key, ask, wait = 0) {
       control.abort();
     };
   }, [key]);
-  return state;
+  return { ...state, isBusy: key !== null && state.key !== key };
 }
 
 /** The size of an element, in pixels of CSS. @param {{current: HTMLElement | null}} ref */

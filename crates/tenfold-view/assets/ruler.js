@@ -12,7 +12,7 @@ const isNarrow = (size) => size.width < 340;
 
 /** Room for the rulers, in pixels of CSS. @param {Size} size */
 export function margin(size) {
-  return isNarrow(size) ? { left: 38, top: 24, right: 8, bottom: 8 } : { left: 54, top: 40, right: 10, bottom: 10 };
+  return isNarrow(size) ? { left: 38, top: 24, right: 8, bottom: 8 } : { left: 64, top: 40, right: 10, bottom: 10 };
 }
 
 /** The area between the rulers. @param {Size} size */
@@ -66,7 +66,7 @@ export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) 
   pen.font = "600 11px system-ui, 'DejaVu Sans', sans-serif";
   pen.fillText(cols > 1 || colName ? `${colName} →` : "", edge.left + width / 2, 14);
   pen.save();
-  pen.translate(12, edge.top + height / 2);
+  pen.translate(11, edge.top + height / 2);
   pen.rotate(-Math.PI / 2);
   pen.textBaseline = "middle";
   pen.fillText(rowName ? `← ${rowName}` : "", 0, 0);

@@ -26,10 +26,7 @@ export function Cuts({ view, facts, change, but }) {
 /** @param {{view: View, facts: TensorFacts, change: import("./view.js").Change}} props */
 export function Slice({ view, facts, change }) {
   if (facts.dims.length < 2) return null;
-  const options = facts.dims.map((dim, axis) => ({
-    value: String(axis),
-    label: `${dimName(facts, axis)} (${dim.size})`,
-  }));
+  const options = facts.dims.map((_, axis) => ({ value: String(axis), label: dimName(facts, axis) }));
   /** Taking the axis of the other side swaps the two. @param {"rows" | "cols"} side @param {number} axis */
   const choose = (side, axis) => {
     const other = side === "rows" ? "cols" : "rows";

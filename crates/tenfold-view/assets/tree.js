@@ -86,13 +86,29 @@ export class Names {
     return lines;
   }
 
+  /** A group that holds nothing but another is one with it. @param {string} name @param {Node} at */
+  #joined(name, at) {
+    let [label, end] = [name, at];
+    while (!end.leaves.length && end.children.size === 1) {
+      const [[inner, child] = ["", end]] = end.children;
+      [label, end] = [`${label}${this.separator}${inner}`, child];
+    }
+    return { label, end };
+  }
+
   /** @param {Node} at @param {string} path @param {number} depth @param {Line[]} lines */
   #collect(at, path, depth, lines) {
     for (const [name, child] of at.children) {
-      const inner = path + name;
+      const { label, end } = this.#joined(name, child);
+      const inner = path + label;
+      const only = end.leaves[0];
+      if (end.count === 1 && only) {
+        lines.push({ kind: "tensor", depth, label: `${label}${this.separator}${only.label}`, tensor: only.tensor });
+        continue;
+      }
       const isOpen = this.open.has(inner);
-      lines.push({ kind: "group", depth, label: name + this.separator, path: inner, count: child.count, isOpen });
-      if (isOpen) this.#collect(child, inner + this.separator, depth + 1, lines);
+      lines.push({ kind: "group", depth, label: label + this.separator, path: inner, count: end.count, isOpen });
+      if (isOpen) this.#collect(end, inner + this.separator, depth + 1, lines);
     }
     for (const { label, tensor } of at.leaves) lines.push({ kind: "tensor", depth, label, tensor });
   }
