@@ -5,7 +5,7 @@ import { Blocks } from "./blocks.js";
 import { Browser } from "./browser.js";
 import { Compare } from "./compare.js";
 import { Notice } from "./control.js";
-import { Facts } from "./facts.js";
+import { Facts, FileOnly } from "./facts.js";
 import { Heat } from "./heat.js";
 import { Help } from "./help.js";
 import { Histogram } from "./histogram.js";
@@ -198,18 +198,6 @@ function cut(view, facts, by) {
   const drawn = view.tab === "lines" ? [view.along] : [view.rows, view.cols];
   const axis = facts.dims.findLastIndex((dim, i) => !drawn.includes(i) && (dim.size ?? 0) > 1);
   return view.at.map((old, i) => (i === axis ? Math.min(Math.max(old + by, 0), (facts.dims[i]?.size ?? 1) - 1) : old));
-}
-
-/** What is known of a file without tensors. @param {{file: FileFacts}} props */
-function FileOnly({ file }) {
-  const metadata = Object.entries(file.metadata);
-  return html`<section class="facts" aria-label="Facts of the file">
-    <h2 class="tensor-name">${file.name}</h2>
-    <dl class="stats wide">
-      ${metadata.map(([key, value]) => html`<div key=${key}><dt>${key}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd></div>`)}
-      ${file.notes.map((note) => html`<div><dt>note</dt><dd>${note}</dd></div>`)}
-    </dl>
-  </section>`;
 }
 
 /** @param {{tabs: TabName[], tab: TabName | null, onTab: (tab: TabName) => void}} props */

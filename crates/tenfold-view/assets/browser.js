@@ -20,8 +20,10 @@ const shapeText = (shape) => (shape.length ? shape.map((size) => size ?? "{}").j
  *   search: string, onSearch: (text: string) => void, onOpen: (file: number, tensor: number) => void}} props */
 export function Browser({ files, file, tensor, listing, names, search, onSearch, onOpen }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const list = useRef(/** @type {HTMLUListElement | null} */ (null));
+  useEffect(() => list.current?.querySelector(".on")?.scrollIntoView({ block: "nearest" }), [file, files.length]);
   return html`<nav class="browser" aria-label="Files and tensors">
-    <ul class="files" aria-label="Files">
+    <ul class="files" aria-label="Files" ref=${list}>
       ${files.map(
         (one, i) => html`<li key=${i}>
           <button type="button" class=${i === file ? "file on" : "file"} aria-current=${i === file ? "true" : null} onClick=${() => onOpen(i, 0)}>

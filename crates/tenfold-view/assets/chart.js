@@ -28,12 +28,16 @@ function axis(label) {
   };
 }
 
+/** Room for bars of counts: one cell is to be seen. @type {uPlot.Range.Function} */
+const counted = (_, __, highest) => [0.6, Math.max(highest ?? 1, 1) * 1.5];
+
 /** @param {Props} props @param {{width: number, height: number}} size @returns {uPlot.Options} */
 function options(props, size) {
+  const isCounts = props.curves.some((curve) => curve.isBars);
   return {
     ...size,
     padding: [14, 18, 0, 0],
-    scales: { x: { time: false }, y: props.isLog ? { distr: 3, log: 10 } : {} },
+    scales: { x: { time: false }, y: props.isLog ? { distr: 3, log: 10, ...(isCounts ? { range: counted } : {}) } : {} },
     axes: [{ ...axis(props.xLabel), size: 40 }, axis(props.yLabel)],
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     legend: { live: true },

@@ -16,6 +16,29 @@ function storage(facts) {
 /** Anything of a file as text. @param {unknown} value */
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
+/** The largest group of metadata that is shown one by one. */
+const MANY = 50;
+
+/** Metadata as lines, small groups of it opened. @param {Record<string, unknown>} metadata @returns {[string, string][]} */
+function opened(metadata) {
+  return Object.entries(metadata).flatMap(([key, value]) => {
+    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (!isGroup || Object.keys(value).length > MANY) return [[key, text(value)]];
+    return Object.entries(value).map(([inner, one]) => /** @type {[string, string]} */ ([`${key} / ${inner}`, text(one)]));
+  });
+}
+
+/** What is known of a file without tensors. @param {{file: FileFacts}} props */
+export function FileOnly({ file }) {
+  return html`<section class="facts" aria-label="Facts of the file">
+    <h2 class="tensor-name">${file.name}<span class="of-file">${file.format}</span></h2>
+    <dl class="stats wide">
+      ${opened(file.metadata).map(([key, value]) => html`<div key=${key}><dt>${key}</dt><dd>${value}</dd></div>`)}
+      ${file.notes.map((note) => html`<div><dt>note</dt><dd>${note}</dd></div>`)}
+    </dl>
+  </section>`;
+}
+
 /** @param {{name: string, children?: unknown}} props */
 function Fact({ name, children }) {
   return html`<div class="fact"><dt>${name}</dt><dd>${children}</dd></div>`;
@@ -35,8 +58,8 @@ function Shape({ facts }) {
 
 /** @param {{facts: TensorFacts, file: FileFacts}} props */
 export function Facts({ facts, file }) {
-  const metadata = Object.entries(facts.metadata);
-  const ofFile = Object.entries(file.metadata);
+  const metadata = opened(facts.metadata);
+  const ofFile = opened(file.metadata);
   const count = metadata.length + ofFile.length + file.notes.length + facts.symmetries.length;
   return html`<section class="facts" aria-label="Facts">
     <h2 class="tensor-name">${facts.name || html`<span class="unnamed">unnamed tensor</span>`}<span class="of-file">${file.name}</span></h2>
@@ -58,8 +81,8 @@ export function Facts({ facts, file }) {
           <summary>Symmetries, metadata and notes <span class="count">${count}</span></summary>
           <dl>
             ${facts.symmetries.map((one) => html`<div><dt>symmetry</dt><dd>${one}</dd></div>`)}
-            ${metadata.map(([key, value]) => html`<div><dt>${key}</dt><dd>${text(value)}</dd></div>`)}
-            ${ofFile.map(([key, value]) => html`<div><dt>file: ${key}</dt><dd>${text(value)}</dd></div>`)}
+            ${metadata.map(([key, value]) => html`<div><dt>${key}</dt><dd>${value}</dd></div>`)}
+            ${ofFile.map(([key, value]) => html`<div><dt>file: ${key}</dt><dd>${value}</dd></div>`)}
             ${file.notes.map((note) => html`<div><dt>note</dt><dd>${note}</dd></div>`)}
           </dl>
         </details>`
