@@ -45,7 +45,10 @@ export function Browser({ files, file, tensor, listing, names, search, onSearch,
         value=${search}
         onInput=${(/** @type {Event} */ event) => onSearch(/** @type {HTMLInputElement} */ (event.target).value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-          if (event.key === "Escape") input.current?.blur();
+          if (event.key === "Escape") {
+            onSearch("");
+            input.current?.blur();
+          }
           const first = names?.matching(search)[0];
           if (event.key === "Enter" && first !== undefined) onOpen(file, first);
         }}

@@ -6,7 +6,7 @@ import { useKeys } from "./key.js";
 import { short } from "./number.js";
 import { paintTile, plane } from "./painter.js";
 import { useAnswer, useSize } from "./question.js";
-import { cells, held, square, whole } from "./region.js";
+import { cells, held, rounded, square, whole } from "./region.js";
 import { drawRulers, inner, margin } from "./ruler.js";
 import { NAN, ABOVE, BELOW } from "./tile.js";
 import { ink } from "./theme.js";
@@ -86,7 +86,7 @@ export function Plane(props) {
 function kept(next, [rows, cols], all, area) {
   const isSquare = Math.abs(((all.r1 - all.r0) / (all.c1 - all.c0)) * (area.width / area.height) - 1) < 1e-6;
   const fits = held(isSquare ? square(next, area) : next, rows, cols, all);
-  return fits === all ? null : fits;
+  return fits === all ? null : rounded(fits);
 }
 
 /** @param {Cell} cell @param {[number, number]} extent */

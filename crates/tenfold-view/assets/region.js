@@ -69,3 +69,10 @@ export function cells(region, rows, cols) {
     c1: within(Math.ceil(region.c1 - 1e-6), cols),
   };
 }
+
+/** As exact as links are. @param {Region} region @returns {Region} */
+export function rounded({ r0, r1, c0, c1 }) {
+  /** @param {number} end */
+  const near = (end) => Number(end.toFixed(3));
+  return { r0: near(r0), r1: near(r1), c0: near(c0), c1: near(c1) };
+}

@@ -3,6 +3,7 @@
 import { MAPS } from "./colour.js";
 import { FORMATS } from "./number.js";
 import { OVERLAYS, REDUCTIONS } from "./painter.js";
+import { rounded } from "./region.js";
 import { SCALES } from "./scale.js";
 
 /** @typedef {import("./api.js").TensorFacts} TensorFacts */
@@ -138,8 +139,8 @@ export function fragment(view) {
     const value = view[key];
     if (key === "file" || key === "tensor" || value === null || value === INITIAL[key]) continue;
     if (key === "region" && view.region) {
-      const { r0, r1, c0, c1 } = view.region;
-      words.set(key, [r0, r1, c0, c1].map((end) => Number(end.toFixed(3))).join(","));
+      const { r0, r1, c0, c1 } = rounded(view.region);
+      words.set(key, [r0, r1, c0, c1].join(","));
     } else if (key === "at" ? view.at.some((i) => i > 0) : true) words.set(key, String(value));
   }
   return `#${words.toString().replaceAll("%2C", ",")}`;
