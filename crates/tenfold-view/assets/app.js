@@ -144,7 +144,8 @@ function App() {
     else return false;
     return true;
   });
-  const Panel = shown.tab ? PANELS[shown.tab] : null;
+  const isEmpty = opened?.facts.cells === 0 && shown.tab !== "train" && shown.tab !== "blocks";
+  const Panel = shown.tab && !isEmpty ? PANELS[shown.tab] : null;
   return html`<div class=${isListOpen ? "app list-open" : "app"}>
     <header class="top">
       <button type="button" class="icon menu" aria-label="Files and tensors" aria-expanded=${isListOpen ? "true" : "false"} onClick=${() => setListOpen(!isListOpen)}>☰</button>
@@ -161,6 +162,7 @@ function App() {
         ? html`<${Facts} facts=${opened.facts} file=${file} />
             <${Tabs} tabs=${tabs} tab=${shown.tab} onTab=${(/** @type {TabName} */ tab) => adjust({ tab })} />
             ${opened.facts.drawable ? null : html`<p class="hint pad why">${opened.facts.why}</p>`}
+            ${isEmpty ? html`<${Notice} words="this tensor has no cells" />` : null}
             ${Panel
               ? html`<div class="panel" role="tabpanel" aria-label=${TABS[/** @type {TabName} */ (shown.tab)]}>
                   <${Panel} view=${shown} facts=${opened.facts} file=${file} files=${files} listings=${listings} load=${load} change=${adjust} isDark=${isDark} />

@@ -1,7 +1,7 @@
 // Asking the server while the page is drawn: the last question counts, earlier ones are given up.
 
 import { isAbandoned, words } from "./api.js";
-import { useEffect, useRef, useState } from "./ui.js";
+import { useEffect, useState } from "./ui.js";
 
 /** @template T @typedef {{answer: T | null, error: string | null, isBusy: boolean, key: string}} Answer */
 
@@ -13,14 +13,12 @@ export function useAnswer(key, ask, wait = 0) {
   const [state, setState] = useState(
     /** @type {Answer<T>} */ ({ answer: null, error: null, isBusy: false, key: "" }),
   );
-  const latest = useRef(ask);
-  latest.current = ask;
   useEffect(() => {
     if (key === null) return undefined;
     const control = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const answer = await latest.current(control.signal);
+        const answer = await ask(control.signal);
         if (!control.signal.aborted) setState({ answer, error: null, isBusy: false, key });
       } catch (error) {
         if (isAbandoned(error) || control.signal.aborted) return;

@@ -58,12 +58,16 @@ export class Viewer {
   /** @param {string[]} files @param {string} [cwd] */
   static async start(files, cwd = ROOT) {
     const child = spawn(TENFOLD, ["view", "--no-open", ...files], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    // One that a failed test left behind neither keeps the tests running nor outlives them.
+    child.unref();
+    process.on("exit", () => child.kill("SIGINT"));
     const lines = createInterface({ input: child.stdout });
     /** @type {string} */
     const first = await new Promise((resolve, reject) => {
       lines.once("line", resolve);
       child.once("exit", (code) => reject(new Error(`tenfold view ended with ${code}`)));
     });
+    /** @type {import("node:net").Socket} */ (child.stdout).unref();
     return new Viewer(child, first.trim());
   }
 
@@ -87,6 +91,9 @@ export class Visit {
     this.problems = [];
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") this.problems.push(message.text());
+    });
+    page.on("response", async (response) => {
+      if (response.status() >= 400) this.problems.push(`${response.url()} ${await response.text()}`);
     });
     page.on("pageerror", (error) => this.problems.push(String(error)));
     page.on("dialog", (dialog) => {
