@@ -128,7 +128,7 @@ function Worst({ view, other, onGo }) {
     ${answer.cells.length
       ? html`<div class="scroll">
           <table class="blocks">
-            <thead><tr><th scope="col">cell</th><th scope="col">A</th><th scope="col">B</th><th scope="col">A − B</th></tr></thead>
+            <thead><tr><th scope="col">cell</th><th scope="col">A</th><th scope="col">B</th><th scope="col">|A − B|</th></tr></thead>
             <tbody>
               ${answer.cells.map(
                 (cell) => html`<tr key=${cell.at.join()}>

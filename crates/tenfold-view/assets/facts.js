@@ -62,7 +62,7 @@ export function Facts({ facts, file }) {
   const ofFile = opened(file.metadata);
   const count = metadata.length + ofFile.length + file.notes.length + facts.symmetries.length;
   return html`<section class="facts" aria-label="Facts">
-    <h2 class="tensor-name">${facts.name || html`<span class="unnamed">unnamed tensor</span>`}<span class="of-file">${file.name}</span></h2>
+    <h2 class="tensor-name">${facts.name || file.name}<span class="of-file">${facts.name ? file.name : "unnamed tensor"}</span></h2>
     <dl class="plate">
       <${Fact} name="shape"><${Shape} facts=${facts} /><//>
       <${Fact} name="type">${facts.dtype}<//>

@@ -177,7 +177,7 @@ function draw(pen, shots, scene) {
   pen.strokeStyle = ink("line-strong");
   pen.lineWidth = 1;
   pen.strokeRect(x(0) - 0.5, y(0) - 0.5, extent[1] * per.x + 1, extent[0] * per.y + 1);
-  if (scene.cursor) drawCursor(pen, scene.cursor, x, y, per, { ...edge, ...area });
+  if (scene.cursor) drawCursor(pen, scene.cursor, x, y, per, extent);
   if (scene.box) drawBox(pen, scene.box);
   pen.restore();
   drawRulers(pen, region, size, extent, scene.names);
@@ -233,12 +233,11 @@ function spelled(number, flags, digits) {
 }
 
 /** @param {CanvasRenderingContext2D} pen @param {Cell} cell @param {Place} x @param {Place} y
- * @param {{x: number, y: number}} per
- * @param {{left: number, top: number, width: number, height: number}} area */
-function drawCursor(pen, { row, col }, x, y, per, area) {
+ * @param {{x: number, y: number}} per @param {[number, number]} extent */
+function drawCursor(pen, { row, col }, x, y, per, [rows, cols]) {
   pen.fillStyle = ink("hair");
-  pen.fillRect(area.left, y(row + 0.5) - 0.5, area.width, 1);
-  pen.fillRect(x(col + 0.5) - 0.5, area.top, 1, area.height);
+  pen.fillRect(x(0), y(row + 0.5) - 0.5, cols * per.x, 1);
+  pen.fillRect(x(col + 0.5) - 0.5, y(0), 1, rows * per.y);
   const [w, h] = [Math.max(per.x, 7), Math.max(per.y, 7)];
   const [left, top] = [x(col + 0.5) - w / 2, y(row + 0.5) - h / 2];
   pen.lineWidth = 3;
