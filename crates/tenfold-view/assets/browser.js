@@ -61,6 +61,16 @@ export function Browser({ files, file, tensor, listing, names, search, onSearch,
   </nav>`;
 }
 
+/** Arrows go from line to line. @param {KeyboardEvent} event */
+function walk(event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const lines = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll(".line")];
+  const next = by && lines[lines.indexOf(/** @type {Element} */ (event.target)) + by];
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
+}
+
 /** The tree, of which only the lines that are seen are in the page. @param {{file: number, tensor: number,
  *   listing: Listing, names: Names, search: string, onOpen: (file: number, tensor: number) => void}} props */
 function List({ file, tensor, listing, names, search, onOpen }) {
@@ -90,7 +100,7 @@ function List({ file, tensor, listing, names, search, onOpen }) {
   return html`<div class="tree-head">
       <span>${search.trim() ? "found" : "tensors"}</span><span class="count">${grouped(search.trim() ? lines.length : listing.names.length)}</span>
     </div>
-    <div class="tree" ref=${ref} onScroll=${() => setTop(ref.current?.scrollTop ?? 0)}>
+    <div class="tree" ref=${ref} onKeyDown=${walk} onScroll=${() => setTop(ref.current?.scrollTop ?? 0)}>
       <div class="tree-all" style=${{ height: `${lines.length * LINE}px` }} role="list" aria-label="Tensors">
         ${lines.slice(first, last).map((line, i) => {
           const style = { top: `${(first + i) * LINE}px`, paddingLeft: `${12 + line.depth * 14}px` };

@@ -72,7 +72,7 @@ function Triple(props) {
   const pictures = [
     { title: "A", source: first, paint: plain, value: values[0] },
     { title: "B", source: second, paint: plain, value: values[1] },
-    { title: "A − B", source: difference, paint: signed, value: gap === "NaN" ? null : gap },
+    { title: "A − B", source: difference, paint: signed, value: gap === "NaN" ? "–" : gap },
   ];
   return html`<div class="triple">
       ${pictures.map(

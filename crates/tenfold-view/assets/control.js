@@ -7,9 +7,20 @@ import { html, useState } from "./ui.js";
 /** One of a few words, side by side. @param {{label: string, value: string, options: (string | Option)[],
  *   onChange: (value: string) => void, isQuiet?: boolean}} props */
 export function Switch({ label, value, options, onChange, isQuiet }) {
+  const values = options.map((option) => (typeof option === "string" ? option : option.value));
+  // As groups of radio buttons are: one stop for the tab key, arrows inside.
+  const move = (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const next = by && values[(values.indexOf(value) + by + values.length) % values.length];
+    if (!next) return;
+    event.preventDefault();
+    onChange(next);
+    const group = /** @type {HTMLElement} */ (event.currentTarget);
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (group.querySelector("[aria-checked=true]"))?.focus());
+  };
   return html`<div class="field">
     ${isQuiet ? null : html`<span class="field-label" aria-hidden="true">${label}</span>`}
-    <div class="switch" role="radiogroup" aria-label=${label}>
+    <div class="switch" role="radiogroup" aria-label=${label} onKeyDown=${move}>
       ${options.map((option) => {
         const one = typeof option === "string" ? { value: option, label: option } : option;
         const isOn = one.value === value;
@@ -18,6 +29,7 @@ export function Switch({ label, value, options, onChange, isQuiet }) {
           type="button"
           role="radio"
           aria-checked=${isOn ? "true" : "false"}
+          tabindex=${isOn || (!values.includes(value) && one.value === values[0]) ? 0 : -1}
           class=${isOn ? "on" : ""}
           onClick=${() => onChange(one.value)}
         >

@@ -2,15 +2,16 @@
 
 import { useEffect, useRef } from "./ui.js";
 
-/** Whether keys belong to what has the focus. @param {EventTarget | null} target @param {string} key */
+/** What has arrows of its own. */
+const ARROWS = "[role=tablist], [role=radiogroup], .tree, .sheet, .scroll, .chain, select";
+
+/** Whether a key belongs to what has the focus. @param {EventTarget | null} target @param {string} key */
 function isTaken(target, key) {
-  if (!(target instanceof HTMLElement)) return false;
+  if (!(target instanceof HTMLElement || target instanceof SVGElement)) return false;
   if (target.closest("dialog")) return true;
-  if (target instanceof HTMLInputElement) {
-    return target.type !== "range" || key.startsWith("Arrow");
-  }
-  const isList = target.getAttribute("role") === "tab" || target instanceof HTMLSelectElement;
-  return target instanceof HTMLTextAreaElement || (isList && (key.startsWith("Arrow") || key.length === 1 && target instanceof HTMLSelectElement));
+  if (target instanceof HTMLInputElement) return target.type !== "range" || key.startsWith("Arrow");
+  if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
+  return key.startsWith("Arrow") && target.closest(ARROWS) !== null;
 }
 
 /** Calls back for each key; one that was used goes no further. @param {(event: KeyboardEvent) => boolean} act */

@@ -6,13 +6,25 @@ import { html, useEffect, useState } from "./ui.js";
 /** @typedef {import("./heat.js").PanelProps} PanelProps */
 /** @typedef {import("./api.js").Listing} Listing */
 
-/** Choices beyond these are found by typing. */
+/** The most choices in a list. */
 const MOST = 200;
 
-/** @param {Listing} listing @param {PanelProps["facts"]} facts @returns {number[]} */
+/** What numbers are made of: only those of one family have a difference. @param {string} dtype */
+function family(dtype) {
+  if (/^c\d/.test(dtype)) return "complex";
+  return dtype.includes("<") ? dtype.replace(/<.*/, "") : "real";
+}
+
+/** The tensors of a list that another can be compared with.
+ * @param {Listing} listing @param {PanelProps["facts"]} facts @returns {number[]} */
 function alike(listing, facts) {
   const shape = JSON.stringify(facts.dims.map((dim) => dim.size));
-  return listing.names.flatMap((_, i) => (JSON.stringify(listing.shapes[i]) === shape ? [i] : []));
+  /** @param {number} i */
+  const fits = (i) =>
+    JSON.stringify(listing.shapes[i]) === shape &&
+    listing.kinds[i] !== "opaque" &&
+    family(listing.dtypes[i] ?? "") === family(facts.dtype);
+  return listing.names.flatMap((_, i) => (fits(i) ? [i] : []));
 }
 
 /** The tensor chosen, or else the likeliest: one of the same name in another file, then any of the same shape.
@@ -47,7 +59,8 @@ export function Other({ view, facts, files, listings, load, change, other }) {
   useEffect(() => {
     if (!listing) load(file);
   }, [file]);
-  const choices = listing ? alike(listing, facts).slice(0, MOST) : [];
+  const isItself = (/** @type {number} */ i) => file === view.file && i === view.tensor;
+  const choices = listing ? alike(listing, facts).filter((i) => !isItself(i)).slice(0, MOST) : [];
   const chosen = other && other[0] === file ? other[1] : null;
   const options = choices.map((i) => ({ value: String(i), label: listing?.names[i] || "unnamed" }));
   if (chosen === null) options.unshift({ value: "", label: choices.length ? "choose…" : "none of this shape" });
