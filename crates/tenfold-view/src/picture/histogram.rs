@@ -27,13 +27,15 @@ pub struct Histogram {
     pub read: u64,
 }
 
-/// The histogram of a region, or of all cells, in `bins` bins of equal width.
+/// The histogram of a region, or of all cells, in `bins` bins of equal width: from the smallest to the
+/// largest number, or over a `range`, outside of which nothing is counted.
 ///
 /// # Errors
 /// As [`super::tile`].
 pub fn histogram(
     subject: &Subject,
     region: Option<&Region>,
+    range: Option<(f64, f64)>,
     bins: usize,
     stop: &Stop,
 ) -> Result<Histogram> {
@@ -67,7 +69,8 @@ pub fn histogram(
     source.each(&mut |numbers| statistics.take(numbers))?;
     let zeros = source.zeros(statistics.count);
     statistics.take_zeros(zeros);
-    let bins = Bins::new(&statistics, bins.clamp(1, MOST_BINS));
+    let ends = range.unwrap_or((statistics.min, statistics.max));
+    let bins = Bins::new(ends, bins.clamp(1, MOST_BINS));
     let mut counts = vec![0_u64; bins.count];
     let put = |number: f64, count: u64, counts: &mut Vec<u64>| {
         if let Some(bin) = bins.of(number).and_then(|bin| counts.get_mut(bin)) {
@@ -84,8 +87,8 @@ pub fn histogram(
     }
     let is_some = statistics.finite() > 0;
     Ok(Histogram {
-        low: is_some.then_some(statistics.min),
-        high: is_some.then_some(statistics.max),
+        low: is_some.then_some(ends.0),
+        high: is_some.then_some(ends.1),
         counts,
         is_exact: statistics.count == all,
         read: statistics.count,
@@ -142,8 +145,7 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(statistics: &Statistics, count: usize) -> Bins {
-        let (low, high) = (statistics.min, statistics.max);
+    fn new((low, high): (f64, f64), count: usize) -> Bins {
         let count_f = super::float(super::wide(count));
         Bins {
             low,
@@ -154,9 +156,9 @@ impl Bins {
         }
     }
 
-    /// The bin of a number, if it is finite.
+    /// The bin of a number, if it lies in one.
     fn of(&self, number: f64) -> Option<usize> {
-        if !number.is_finite() {
+        if !(self.low..=self.high).contains(&number) {
             return None;
         }
         if self.count == 1 || number >= self.high {
