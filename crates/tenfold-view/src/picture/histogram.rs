@@ -2,10 +2,16 @@
 
 use tenfold::{Result, Slice};
 
-use super::sampling::{of_region, of_sizes};
+use super::sampling::{cells, of_region, of_tensor};
 use super::spots::{each_stored, within};
 use super::subject::countable;
-use super::{MOST_CELLS, Region, Statistics, Stop, Subject, WHOLE, narrow};
+use super::{MOST_CELLS, Region, Statistics, Stop, Subject, narrow};
+
+/// Of too many cells so many are looked at.
+const SAMPLE: u64 = 1 << 20;
+
+/// A picture of this size is enough to count on.
+const SIDE: u64 = 128;
 
 /// More bins than this are not made.
 const MOST_BINS: usize = 4096;
@@ -39,23 +45,22 @@ pub fn histogram(
     bins: usize,
     stop: &Stop,
 ) -> Result<Histogram> {
-    let most = |all: u64| match all <= WHOLE {
-        true => WHOLE,
-        false => subject.most_cells(1),
+    let most = |all: u64| match subject.most_whole() {
+        whole if all <= whole => whole,
+        _ => subject.most_cells(1).min(SAMPLE),
     };
     let (slices, all) = match region {
         Some(region) => {
             region.check(&subject.sizes()?)?;
             let (rows, columns) = region.size();
             let all = rows.saturating_mul(columns);
-            let side = MOST_CELLS.isqrt();
-            let pixels = (rows.min(side), columns.min(side));
+            let pixels = (rows.min(SIDE), columns.min(SIDE));
             let (down, right) = of_region(region, pixels, most(all), &subject.tensors());
             (region.slices(down, right), all)
         }
         None => {
             let all = countable(subject.cells());
-            (of_sizes(&subject.sizes()?, most(all)), all)
+            (of_tensor(subject.tensor(), most(all))?, all)
         }
     };
     let source = Source {
@@ -66,7 +71,14 @@ pub fn histogram(
         stop,
     };
     let mut statistics = Statistics::default();
-    source.each(&mut |numbers| statistics.take(numbers))?;
+    // Few enough are kept, so that they need not be read again.
+    let mut held = (cells(&slices) <= MOST_CELLS).then(Vec::new);
+    source.each(&mut |numbers| {
+        statistics.take(numbers);
+        if let Some(held) = &mut held {
+            held.extend_from_slice(numbers);
+        }
+    })?;
     let zeros = source.zeros(statistics.count);
     statistics.take_zeros(zeros);
     let ends = range.unwrap_or((statistics.min, statistics.max));
@@ -77,11 +89,15 @@ pub fn histogram(
             *bin = bin.saturating_add(count);
         }
     };
-    source.each(&mut |numbers| {
+    let mut put_all = |numbers: &[f64]| {
         numbers
             .iter()
             .for_each(|number| put(*number, 1, &mut counts));
-    })?;
+    };
+    match held {
+        Some(held) => put_all(&held),
+        None => source.each(&mut put_all)?,
+    }
     if zeros > 0 {
         put(0.0, zeros, &mut counts);
     }
