@@ -1,5 +1,6 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too,
+//! `cargo xtask view` the tests of the viewer in a browser alone,
 //! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for
 //! the README.
 #![forbid(unsafe_code)]
@@ -10,7 +11,7 @@ mod steps;
 
 use std::process::ExitCode;
 
-use steps::{ORACLES, Step, TEST, wheel};
+use steps::{ORACLES, Step, TEST, VIEW, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -18,9 +19,10 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
+        ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|oracles|picture|wheel".into()),
+        _ => Err("usage: cargo xtask test|oracles|view|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,29 @@
+// Keys that work wherever the focus is, unless something is being typed.
+
+import { useEffect, useRef } from "./ui.js";
+
+/** Whether keys belong to what has the focus. @param {EventTarget | null} target @param {string} key */
+function isTaken(target, key) {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.closest("dialog")) return true;
+  if (target instanceof HTMLInputElement) {
+    return target.type !== "range" || key.startsWith("Arrow");
+  }
+  const isList = target.getAttribute("role") === "tab" || target instanceof HTMLSelectElement;
+  return target instanceof HTMLTextAreaElement || (isList && (key.startsWith("Arrow") || key.length === 1 && target instanceof HTMLSelectElement));
+}
+
+/** Calls back for each key; one that was used goes no further. @param {(event: KeyboardEvent) => boolean} act */
+export function useKeys(act) {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const listen = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target, event.key)) return;
+      if (latest.current(event)) event.preventDefault();
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+}

@@ -1,0 +1,110 @@
+// Values along one dimension, for one or several places in the others.
+
+import * as api from "./api.js";
+import { Chart, CURVES } from "./chart.js";
+import { Entry, Group, Notice, Select, Switch } from "./control.js";
+import { Export } from "./export.js";
+import { useAnswer } from "./question.js";
+import { Cuts } from "./slice.js";
+import { html } from "./ui.js";
+import { dimName, partsOf } from "./view.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("./api.js").TensorFacts} TensorFacts */
+
+/** The most points of a line, and lines of a chart. */
+const POINTS = 1200;
+const LINES = 8;
+
+/** The dimension that several lines differ in: the last that is not drawn along. @param {View} view
+ * @param {TensorFacts} facts */
+function across(view, facts) {
+  const others = facts.dims.map((_, axis) => axis).filter((axis) => axis !== view.along && (facts.dims[axis]?.size ?? 0) > 1);
+  const rows = others.find((axis) => axis === view.rows);
+  return rows ?? others.at(-1) ?? null;
+}
+
+/** The positions that a text such as `0, 4, 10:13` names. @param {string} text @param {number} size */
+export function positions(text, size) {
+  const found = text.split(/[\s,]+/).flatMap((word) => {
+    const ends = /^(\d+)(?::(\d+))?$/.exec(word);
+    if (!ends) return [];
+    const from = Number(ends[1]);
+    const to = ends[2] === undefined ? from + 1 : Math.min(Number(ends[2]), from + LINES);
+    return Array.from({ length: Math.max(to - from, 0) }, (_, i) => from + i);
+  });
+  return [...new Set(found)].filter((i) => i < size).slice(0, LINES);
+}
+
+/** @param {import("./heat.js").PanelProps} props */
+export function Lines({ view, facts, file, change, isDark }) {
+  const along = view.along;
+  const size = along === null ? 0 : (facts.dims[along]?.size ?? 0);
+  const other = across(view, facts);
+  const picked = other === null ? [] : positions(view.several, facts.dims[other]?.size ?? 0);
+  const places = picked.length && other !== null ? picked.map((i) => view.at.map((old, k) => (k === other ? i : old))) : [view.at];
+  const query = {
+    file: view.file,
+    tensor: view.tensor,
+    axis: along,
+    at: places.map((at) => at.join(",")),
+    i0: 0,
+    i1: size,
+    n: POINTS,
+    part: view.part,
+  };
+  const { answer, error } = useAnswer(along === null || !size ? null : JSON.stringify(query), (signal) => api.line(query, signal), 30);
+  const parts = partsOf(facts);
+  const options = facts.dims.map((dim, axis) => ({ value: String(axis), label: `${dimName(facts, axis)} (${dim.size})` }));
+  const label = `Values along ${dimName(facts, along)}`;
+  // The line as a part of a slice, for export.
+  const line = { ...view, rows: along, cols: null };
+  return html`<div class="bench">
+    <div class="stage">
+      ${error ? html`<${Notice} words=${error} isError=${true} />` : null}
+      ${along === null ? html`<${Notice} words="a single number has no line: its value is in the table" />` : null}
+      ${answer ? html`<${Curves} answer=${answer} names=${picked.length && other !== null ? picked.map((i) => `${dimName(facts, other)} ${i}`) : ["value"]} xLabel=${dimName(facts, along)} isLog=${view.scale === "log"} isDark=${isDark} label=${label} />` : null}
+    </div>
+    <div class="knobs">
+      <${Group} title="Lines">
+        <${Select} label="Along" value=${String(along)} options=${options} isDisabled=${options.length < 2} onChange=${(/** @type {string} */ axis) => change({ along: Number(axis) })} />
+        <${Cuts} view=${view} facts=${facts} change=${change} but=${picked.length ? [along, other] : [along]} />
+        ${other === null
+          ? null
+          : html`<${Entry} label=${`Several of ${dimName(facts, other)}`} value=${view.several} placeholder="0, 4, 10:13" onChange=${(/** @type {string} */ several) => change({ several })} />`}
+        ${parts.length > 1
+          ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
+          : null}
+        <${Switch} label="Scale" value=${view.scale === "log" ? "log" : "linear"} options=${["linear", "log"]} onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })} />
+        ${answer && !answer.exact ? html`<p class="hint">each point stands for several cells, of which a sample was read</p>` : null}
+      <//>
+      <${Export} view=${line} facts=${facts} file=${file} part=${{ r0: 0, r1: size || 1, c0: 0, c1: 1 }} />
+    </div>
+  </div>`;
+}
+
+/** @param {{answer: import("./api.js").LineAnswer, names: string[], xLabel: string, isLog: boolean, isDark: boolean,
+ *   label: string}} props */
+function Curves({ answer, names, xLabel, isLog, isDark, label }) {
+  const isReduced = answer.lines.some((line) => line.min.some((low, i) => low !== line.max[i]));
+  /** What a logarithm cannot show is left out. @param {(number | null)[]} ys */
+  const shown = (ys) => (isLog ? ys.map((y) => (y !== null && y > 0 ? y : null)) : ys);
+  /** @type {import("./chart.js").Curve[]} */
+  const curves = [];
+  /** @type {(number | null)[][]} */
+  const ys = [];
+  /** @type {[number, number, string][]} */
+  const bands = [];
+  answer.lines.forEach((line, i) => {
+    const stroke = CURVES[i % CURVES.length] ?? "";
+    curves.push({ label: names[i] ?? `line ${i}`, stroke });
+    ys.push(shown(line.mean));
+    if (!isReduced) return;
+    curves.push({ label: "highest", stroke, isFaint: true }, { label: "lowest", stroke, isFaint: true });
+    ys.push(shown(line.max), shown(line.min));
+    bands.push([curves.length - 1, curves.length, `${stroke}33`]);
+  });
+  const missing = answer.lines.reduce((sum, line) => sum + line.nan.reduce((a, b) => a + b, 0), 0);
+  return html`<${Chart} x=${answer.x} ys=${ys} curves=${curves} bands=${bands} xLabel=${xLabel} yLabel="value" isLog=${isLog} isDark=${isDark} label=${label} />
+    ${missing ? html`<p class="hint pad">${missing} NaN or infinite values leave gaps</p>` : null}`;
+}
