@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod picture;
+pub mod plot;
 mod server;
 
 pub use server::{File, Print, Server, Wording};

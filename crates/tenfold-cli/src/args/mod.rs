@@ -14,6 +14,7 @@ mod naming;
 mod number;
 mod output;
 mod parse;
+mod plot;
 mod raw;
 mod size;
 mod stats;
@@ -43,6 +44,7 @@ pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
+pub(crate) use plot::Plot;
 pub(crate) use raw::is_shared;
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
@@ -184,6 +186,16 @@ pub(crate) enum Command {
                       tenfold view 'model.zt:enc.w' --no-open --port 8000"
     )]
     View(View),
+    /// Draw a tensor: as a heat map, lines or a histogram, into a file or the terminal
+    #[command(
+        after_help = "Of more than two dimensions the last two are drawn, at the start of the others; a \
+                      slice chooses. What is too large is sampled evenly.\n\n\
+                      Example:\n  tenfold plot model.zt:enc.w -o weights.png\n  \
+                      tenfold plot 'field.npy[:, 3, :]' -o field.svg --colors blue-red --scale symlog\n  \
+                      tenfold plot model.zt:enc.w --kind histogram --range 1%:99% -o values.png\n  \
+                      tenfold plot 'field.npy[0]' --term"
+    )]
+    Plot(Box<Plot>),
     /// Make a folder of small files in every format, and show what can be done with them
     #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
     Demo(Demo),

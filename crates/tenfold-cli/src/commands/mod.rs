@@ -11,6 +11,7 @@ mod hash;
 mod info;
 mod man;
 mod output;
+mod plot;
 mod reconstruct;
 mod show;
 mod stats;
@@ -43,6 +44,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Diff(args) => diff::run(args, streams),
         Command::Edit(args) => edit::run(args, streams),
         Command::View(args) => view::run(args, streams),
+        Command::Plot(args) => plot::run(args, streams),
         Command::Demo(args) => demo::run(args, streams),
         Command::Completions(args) => completions::run(args, streams),
         Command::Man(args) => man::run(args, streams),

@@ -36,4 +36,7 @@ mod tt;
 mod usage;
 mod verify;
 mod vespa;
+mod view;
+mod view_guard;
+mod viewer;
 mod voice;

@@ -2,10 +2,16 @@
 
 use tenfold::{Result, Slice};
 
-use super::sampling::{of_region, of_sizes};
+use super::sampling::{cells, of_region, of_tensor};
 use super::spots::{each_stored, within};
 use super::subject::countable;
-use super::{MOST_CELLS, Region, Statistics, Stop, Subject, WHOLE, narrow};
+use super::{MOST_CELLS, Region, Statistics, Stop, Subject, narrow};
+
+/// Of too many cells so many are looked at.
+const SAMPLE: u64 = 1 << 20;
+
+/// A picture of this size is enough to count on.
+const SIDE: u64 = 128;
 
 /// More bins than this are not made.
 const MOST_BINS: usize = 4096;
@@ -27,33 +33,34 @@ pub struct Histogram {
     pub read: u64,
 }
 
-/// The histogram of a region, or of all cells, in `bins` bins of equal width.
+/// The histogram of a region, or of all cells, in `bins` bins of equal width: from the smallest to the
+/// largest number, or over a `range`, outside of which nothing is counted.
 ///
 /// # Errors
 /// As [`super::tile`].
 pub fn histogram(
     subject: &Subject,
     region: Option<&Region>,
+    range: Option<(f64, f64)>,
     bins: usize,
     stop: &Stop,
 ) -> Result<Histogram> {
-    let most = |all: u64| match all <= WHOLE {
-        true => WHOLE,
-        false => subject.most_cells(1),
+    let most = |all: u64| match subject.most_whole() {
+        whole if all <= whole => whole,
+        _ => subject.most_cells(1).min(SAMPLE),
     };
     let (slices, all) = match region {
         Some(region) => {
             region.check(&subject.sizes()?)?;
             let (rows, columns) = region.size();
             let all = rows.saturating_mul(columns);
-            let side = MOST_CELLS.isqrt();
-            let pixels = (rows.min(side), columns.min(side));
+            let pixels = (rows.min(SIDE), columns.min(SIDE));
             let (down, right) = of_region(region, pixels, most(all), &subject.tensors());
             (region.slices(down, right), all)
         }
         None => {
             let all = countable(subject.cells());
-            (of_sizes(&subject.sizes()?, most(all)), all)
+            (of_tensor(subject.tensor(), most(all))?, all)
         }
     };
     let source = Source {
@@ -64,28 +71,40 @@ pub fn histogram(
         stop,
     };
     let mut statistics = Statistics::default();
-    source.each(&mut |numbers| statistics.take(numbers))?;
+    // Few enough are kept, so that they need not be read again.
+    let mut held = (cells(&slices) <= MOST_CELLS).then(Vec::new);
+    source.each(&mut |numbers| {
+        statistics.take(numbers);
+        if let Some(held) = &mut held {
+            held.extend_from_slice(numbers);
+        }
+    })?;
     let zeros = source.zeros(statistics.count);
     statistics.take_zeros(zeros);
-    let bins = Bins::new(&statistics, bins.clamp(1, MOST_BINS));
+    let ends = range.unwrap_or((statistics.min, statistics.max));
+    let bins = Bins::new(ends, bins.clamp(1, MOST_BINS));
     let mut counts = vec![0_u64; bins.count];
     let put = |number: f64, count: u64, counts: &mut Vec<u64>| {
         if let Some(bin) = bins.of(number).and_then(|bin| counts.get_mut(bin)) {
             *bin = bin.saturating_add(count);
         }
     };
-    source.each(&mut |numbers| {
+    let mut put_all = |numbers: &[f64]| {
         numbers
             .iter()
             .for_each(|number| put(*number, 1, &mut counts));
-    })?;
+    };
+    match held {
+        Some(held) => put_all(&held),
+        None => source.each(&mut put_all)?,
+    }
     if zeros > 0 {
         put(0.0, zeros, &mut counts);
     }
     let is_some = statistics.finite() > 0;
     Ok(Histogram {
-        low: is_some.then_some(statistics.min),
-        high: is_some.then_some(statistics.max),
+        low: is_some.then_some(ends.0),
+        high: is_some.then_some(ends.1),
         counts,
         is_exact: statistics.count == all,
         read: statistics.count,
@@ -142,8 +161,7 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(statistics: &Statistics, count: usize) -> Bins {
-        let (low, high) = (statistics.min, statistics.max);
+    fn new((low, high): (f64, f64), count: usize) -> Bins {
         let count_f = super::float(super::wide(count));
         Bins {
             low,
@@ -154,9 +172,9 @@ impl Bins {
         }
     }
 
-    /// The bin of a number, if it is finite.
+    /// The bin of a number, if it lies in one.
     fn of(&self, number: f64) -> Option<usize> {
-        if !number.is_finite() {
+        if !(self.low..=self.high).contains(&number) {
             return None;
         }
         if self.count == 1 || number >= self.high {

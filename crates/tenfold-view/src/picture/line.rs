@@ -6,7 +6,7 @@ use tenfold::{Error, Result, Slice};
 
 use super::bands::place;
 use super::pixels::Pixel;
-use super::sampling::{pixel, spaced};
+use super::sampling::{affordable, pixel, spaced};
 use super::{Region, Stop, Subject, narrow};
 
 /// More buckets than this are not made.
@@ -54,7 +54,16 @@ pub fn lines(
     }
     let size = range.end.saturating_sub(range.start);
     let buckets = buckets.clamp(1, MOST_BUCKETS).min(size);
-    let share = subject.most_cells(buckets) / super::wide(through.len());
+    let along = Region {
+        rows: Some(axis),
+        columns: None,
+        at: Vec::new(),
+        down: range.clone(),
+        right: 0..1,
+    };
+    let n_lines = super::wide(through.len());
+    let most = affordable(&along, &subject.tensors(), size.saturating_mul(n_lines));
+    let share = subject.most_cells(buckets).min(most) / n_lines;
     let places = match size <= share {
         true => Slice::range(range.clone()),
         false => spaced(range.start, size, size / share.max(buckets).max(1)),
@@ -68,11 +77,8 @@ pub fn lines(
     };
     for at in through {
         let region = Region {
-            rows: Some(axis),
-            columns: None,
             at: at.clone(),
-            down: range.clone(),
-            right: 0..1,
+            ..along.clone()
         };
         region.check(&subject.sizes()?)?;
         let slices = region.slices(places, Slice::one(0));

@@ -48,8 +48,9 @@ pub fn percentiles(
         is_exact = every == 1;
         zeros = cells.saturating_sub(seen) / every;
     } else {
-        let side = MOST.isqrt();
-        let pixels = (rows.min(side), columns.min(side));
+        /// A picture of this size is enough to count on.
+        const SIDE: u64 = 128;
+        let pixels = (rows.min(SIDE), columns.min(SIDE));
         let most = subject
             .most_cells(pixels.0.saturating_mul(pixels.1))
             .min(MOST);

@@ -1,7 +1,8 @@
 //! Which cells of too many are looked at.
 
-use tenfold::{Order, Slice, Storage, Tensor};
+use tenfold::{Order, Result, Slice, Storage, Tensor};
 
+use super::subject::order_of;
 use super::{Region, narrow};
 
 /// About so many bytes of a file are touched for one picture, as long as every pixel gets a cell.
@@ -9,6 +10,9 @@ const TOUCHED: u64 = 128 << 20;
 
 /// Whoever reads a cell here and there reads a page around it.
 const PAGE: u64 = 16 << 10;
+
+/// Where no two cells lie side by side, so many bytes of pages are read without a thought.
+const SCATTERED: u64 = 512 << 20;
 
 /// Evenly spaced places of a range of `size` from `start` on, `step` apart, in the middle of what they
 /// stand for.
@@ -31,15 +35,15 @@ pub(super) fn of_region(
     tensors: &[&Tensor],
 ) -> (Slice, Slice) {
     let (rows, columns) = region.size();
-    let all = (
-        Slice::range(region.down.clone()),
-        Slice::range(region.right.clone()),
-    );
-    if rows.saturating_mul(columns) <= most {
-        return all;
+    let cells = rows.saturating_mul(columns);
+    let wanted = pixels.0.saturating_mul(pixels.1);
+    let most = most.min(affordable(region, tensors, cells).max(wanted));
+    if cells <= most {
+        let (down, right) = (region.down.clone(), region.right.clone());
+        return (Slice::range(down), Slice::range(right));
     }
     let (height, width) = (rows / pixels.0.max(1), columns / pixels.1.max(1));
-    let a_pixel = (most / pixels.0.saturating_mul(pixels.1).max(1)).max(1);
+    let a_pixel = (most / wanted.max(1)).max(1);
     let (slow, fast) = match runs(region, tensors) {
         // What lies side by side costs least: as many of these as may be, fewer of the others.
         Some(Runs { axis, len }) => {
@@ -71,6 +75,20 @@ pub(super) fn of_region(
     )
 }
 
+/// How many cells of a region may be read, where each lies in a page of its own.
+pub(super) fn affordable(region: &Region, tensors: &[&Tensor], cells: u64) -> u64 {
+    let len = |tensor: &&Tensor| match tensor.storage() {
+        Storage::Dense { values, .. } => values.bytes.len(),
+        Storage::Sparse { .. } | Storage::Train { .. } | Storage::Opaque { .. } => 0,
+    };
+    let len = tensors.iter().map(len).max().unwrap_or(0);
+    let touched = cells.saturating_mul(PAGE).min(len);
+    match touched <= SCATTERED || runs(region, tensors).is_some() {
+        true => u64::MAX,
+        false => SCATTERED / PAGE,
+    }
+}
+
 /// The axis along which cells lie side by side, and how many bytes one row of them is.
 struct Runs {
     axis: Option<usize>,
@@ -80,35 +98,53 @@ struct Runs {
 /// Along which axis of a region the cells of a file lie side by side, if they do.
 fn runs(region: &Region, tensors: &[&Tensor]) -> Option<Runs> {
     let tensor = tensors.first()?;
-    let Storage::Dense { order, .. } = tensor.storage() else {
+    let Storage::Dense { .. } = tensor.storage() else {
         return Some(Runs {
             axis: region.columns,
             len: 0,
         });
     };
     let sizes = tensor.sizes().ok()?;
-    let mut axes = (0..sizes.len()).filter(|axis| sizes.get(*axis).is_some_and(|n| *n > 1));
-    let fastest = match order {
-        Order::Row => axes.next_back(),
-        Order::Column => axes.next(),
-    };
+    let fastest = fastest(tensor, &sizes);
     let is_seen = fastest == region.rows || fastest == region.columns;
     let width = u64::try_from(tensor.dtype().width()).ok()?;
     let len = sizes.get(fastest?)?.saturating_mul(width);
     is_seen.then_some(Runs { axis: fastest, len })
 }
 
-/// Places of all dimensions: all if there are at most `most` cells, else an even sample, of long
-/// dimensions less than of short ones.
-pub(super) fn of_sizes(sizes: &[u64], most: u64) -> Vec<Slice> {
+/// The axis whose neighbours are neighbours in the file.
+fn fastest(tensor: &Tensor, sizes: &[u64]) -> Option<usize> {
+    let mut axes = (0..sizes.len()).filter(|axis| sizes.get(*axis).is_some_and(|n| *n > 1));
+    match order_of(tensor) {
+        Order::Row => axes.next_back(),
+        Order::Column => axes.next(),
+    }
+}
+
+/// Places of all dimensions of a tensor: all if there are at most `most` cells, else an even sample, of
+/// long dimensions less than of short ones, and most of the one along which cells lie side by side.
+pub(super) fn of_tensor(tensor: &Tensor, most: u64) -> Result<Vec<Slice>> {
+    let sizes = tensor.sizes()?;
+    let fastest = fastest(tensor, &sizes);
+    Ok(of_sizes(&sizes, fastest, most))
+}
+
+fn of_sizes(sizes: &[u64], fastest: Option<usize>, most: u64) -> Vec<Slice> {
+    /// So much longer the rows of a sample are than its columns.
+    const LONG: u64 = 64;
     let mut counts = sizes.to_vec();
     loop {
         let cells = counts
             .iter()
             .fold(1_u128, |n, count| n.saturating_mul((*count).into()));
-        let longest = counts.iter_mut().max().filter(|count| **count > 1);
+        let dear = |(axis, count): &(usize, &mut u64)| match Some(*axis) == fastest {
+            true => **count / LONG,
+            false => **count,
+        };
+        let all = counts.iter_mut().enumerate();
+        let longest = all.filter(|(_, count)| **count > 1).max_by_key(dear);
         match longest {
-            Some(longest) if cells > most.into() => *longest = longest.div_ceil(2),
+            Some((_, longest)) if cells > most.into() => *longest = longest.div_ceil(2),
             _ => break,
         }
     }
@@ -173,13 +209,13 @@ mod tests {
             vec![3, 1 << 30],
             vec![2; 60],
         ] {
-            let slices = of_sizes(&sizes, 1000);
+            let slices = of_sizes(&sizes, Some(0), 1000);
             assert!(cells(&slices) <= 1000 && cells(&slices) > 100, "{slices:?}");
             for (slice, size) in slices.iter().zip(sizes) {
                 let last = slice.start + (slice.count - 1) * slice.step.unsigned_abs();
                 assert!(last < size);
             }
         }
-        assert_eq!(of_sizes(&[3, 4], 12), [Slice::all(3), Slice::all(4)]);
+        assert_eq!(of_sizes(&[3, 4], None, 12), [Slice::all(3), Slice::all(4)]);
     }
 }

@@ -5,7 +5,7 @@ use tenfold::{
 };
 
 use super::bands::each_band;
-use super::{MOST_CELLS, Part, Stop};
+use super::{MOST_CELLS, Part, Stop, WHOLE};
 
 /// So many bytes of values are read at a time.
 const PIECE: u64 = 4 << 20;
@@ -109,6 +109,12 @@ impl Subject {
         let rank = ranks.max().unwrap_or(1);
         let affordable = WORK / rank.saturating_mul(rank).max(1);
         affordable.clamp(pixels.min(MOST_CELLS), MOST_CELLS)
+    }
+
+    /// Tensors of at most so many cells are read whole where all cells count.
+    pub(super) fn most_whole(&self) -> u64 {
+        // As many times more as patience is longer than for a tile.
+        WHOLE.min(self.most_cells(1).saturating_mul(WHOLE / MOST_CELLS))
     }
 
     /// Calls `each` with the numbers of a box, piece by piece: the box of each piece, and its numbers

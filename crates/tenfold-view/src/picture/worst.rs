@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use tenfold::{DType, Error, Result, Slice, write_element};
 
 use super::bands::{each_band, each_index};
-use super::sampling::of_sizes;
+use super::sampling::of_tensor;
 use super::subject::{countable, order_of, piece_of};
-use super::{Stop, Subject, WHOLE, wide};
+use super::{Stop, Subject, wide};
 
 /// How two tensors differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,11 +49,11 @@ pub fn worst(subject: &Subject, most: usize, stop: &Stop) -> Result<Differences>
     };
     let tensor = subject.tensor();
     let all = countable(subject.cells());
-    let most_cells = match all <= WHOLE {
-        true => WHOLE,
-        false => subject.most_cells(1),
+    let most_cells = match subject.most_whole() {
+        whole if all <= whole => whole,
+        _ => subject.most_cells(1),
     };
-    let slices = of_sizes(&subject.sizes()?, most_cells);
+    let slices = of_tensor(tensor, most_cells)?;
     let mut found = Differences {
         compared: 0,
         different: 0,

@@ -131,7 +131,7 @@ pub(super) async fn histogram(State(world): State<Arc<World>>, uri: Uri) -> Resu
             false => None,
         };
         let bins = query.number("bins")?.unwrap_or(64);
-        let found = histogram_of(&subject, region.as_ref(), bins, stop)?;
+        let found = histogram_of(&subject, region.as_ref(), None, bins, stop)?;
         let of = &found.statistics;
         let finite = |number: f64| (of.finite() > 0).then(|| float(number));
         Ok(Json(json!({

@@ -1,0 +1,1 @@
+//! Pictures against what is computed by hand.
