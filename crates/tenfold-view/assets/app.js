@@ -24,7 +24,15 @@ import { fitted, fragment, parseFragment, TABS, tabsOf } from "./view.js";
 /** @typedef {import("./api.js").FileFacts} FileFacts */
 /** @typedef {{file: number, tensor: number, facts: import("./api.js").TensorFacts}} Opened */
 
-const PANELS = { heat: Heat, lines: Lines, histogram: Histogram, table: Table, blocks: Blocks, train: TrainPanel, compare: Compare };
+const PANELS = {
+  heat: Heat,
+  lines: Lines,
+  histogram: Histogram,
+  table: Table,
+  blocks: Blocks,
+  train: TrainPanel,
+  compare: Compare,
+};
 
 /** The view, kept in the fragment of the address. */
 function useView() {
@@ -45,7 +53,10 @@ function useView() {
     }, 120);
     return () => clearTimeout(timer);
   }, [view]);
-  const change = useCallback((/** @type {Partial<View>} */ patch) => setView((/** @type {View} */ old) => ({ ...old, ...patch })), []);
+  const change = useCallback(
+    (/** @type {Partial<View>} */ patch) => setView((/** @type {View} */ old) => ({ ...old, ...patch })),
+    [],
+  );
   return { view, change };
 }
 
@@ -107,7 +118,10 @@ function App() {
   const { listings, load, error: listError } = useListings();
   const { opened, error } = useOpened(view, files);
   useEffect(() => {
-    api.files().then((answer) => setFiles(answer.files), (why) => setFailure(api.words(why)));
+    api.files().then(
+      (answer) => setFiles(answer.files),
+      (why) => setFailure(api.words(why)),
+    );
   }, []);
   useEffect(() => {
     if (files[view.file]?.tensors) load(view.file);
@@ -138,7 +152,8 @@ function App() {
     if (key === "/") /** @type {HTMLInputElement | null} */ (document.querySelector(".search-field"))?.focus();
     else if (key === "?") setHelping(true);
     else if (key === "d") toggle();
-    else if (key === "j" || key === "k") step(names, search, view.tensor, key === "j" ? 1 : -1, (tensor) => open(view.file, tensor));
+    else if (key === "j" || key === "k")
+      step(names, search, view.tensor, key === "j" ? 1 : -1, (tensor) => open(view.file, tensor));
     else if ((key === "[" || key === "]") && opened) adjust({ at: cut(shown, opened.facts, key === "]" ? 1 : -1) });
     else if (/^[1-7]$/.test(key) && tabs[Number(key) - 1]) adjust({ tab: tabs[Number(key) - 1] ?? null });
     else return false;
@@ -158,17 +173,21 @@ function App() {
     <main>
       ${failure || listError || error ? html`<${Notice} words=${failure ?? listError ?? error} isError=${failure !== null || listError !== null} />` : null}
       ${!opened && files[view.file] ? html`<${FileOnly} file=${files[view.file]} />` : null}
-      ${opened && file
-        ? html`<${Facts} facts=${opened.facts} file=${file} />
+      ${
+        opened && file
+          ? html`<${Facts} facts=${opened.facts} file=${file} />
             <${Tabs} tabs=${tabs} tab=${shown.tab} onTab=${(/** @type {TabName} */ tab) => adjust({ tab })} />
             ${opened.facts.drawable ? null : html`<p class="hint pad why">${opened.facts.why}</p>`}
             ${isEmpty ? html`<${Notice} words="this tensor has no cells" />` : null}
-            ${Panel
-              ? html`<div class="panel" role="tabpanel" aria-label=${TABS[/** @type {TabName} */ (shown.tab)]}>
+            ${
+              Panel
+                ? html`<div class="panel" role="tabpanel" aria-label=${TABS[/** @type {TabName} */ (shown.tab)]}>
                   <${Panel} view=${shown} facts=${opened.facts} file=${file} files=${files} listings=${listings} load=${load} change=${adjust} isDark=${isDark} />
                 </div>`
-              : null}`
-        : null}
+                : null
+            }`
+          : null
+      }
     </main>
     <${Help} isOpen=${isHelping} onClose=${() => setHelping(false)} />
   </div>`;

@@ -55,9 +55,11 @@ export function Browser({ files, file, tensor, listing, names, search, onSearch,
       />
       <kbd aria-hidden="true">/</kbd>
     </div>
-    ${listing && names
-      ? html`<${List} key=${file} file=${file} tensor=${tensor} listing=${listing} names=${names} search=${search} onOpen=${onOpen} />`
-      : html`<p class="hint pad">reading the list…</p>`}
+    ${
+      listing && names
+        ? html`<${List} key=${file} file=${file} tensor=${tensor} listing=${listing} names=${names} search=${search} onOpen=${onOpen} />`
+        : html`<p class="hint pad">reading the list…</p>`
+    }
   </nav>`;
 }
 

@@ -37,7 +37,10 @@ function options(props, size) {
   return {
     ...size,
     padding: [14, 18, 0, 0],
-    scales: { x: { time: false }, y: props.isLog ? { distr: 3, log: 10, ...(isCounts ? { range: counted } : {}) } : {} },
+    scales: {
+      x: { time: false },
+      y: props.isLog ? { distr: 3, log: 10, ...(isCounts ? { range: counted } : {}) } : {},
+    },
     axes: [{ ...axis(props.xLabel), size: 40 }, axis(props.yLabel)],
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     legend: { live: true },
@@ -52,7 +55,9 @@ function options(props, size) {
         ...(curve.fill ? { fill: curve.fill } : {}),
         points: { show: !curve.isBars && !curve.isFaint && props.x.length < 80, size: 5 },
         value: (/** @type {uPlot} */ _, /** @type {number | null} */ y) => (y === null ? "–" : short(y, 7)),
-        ...(curve.isBars && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [1, Infinity], align: 1, gap: 1 }) } : {}),
+        ...(curve.isBars && uPlot.paths.bars
+          ? { paths: uPlot.paths.bars({ size: [1, Infinity], align: 1, gap: 1 }) }
+          : {}),
       })),
     ],
   };

@@ -62,10 +62,24 @@ function Triple(props) {
   const { extent, first, second, difference, shared, apart } = useRanges(props);
   const [cursor, setCursor] = useState(/** @type {Cell | null} */ (null));
   const slice = sliceQuery(view);
-  const values = [useValue(slice, extent, cursor), useValue({ ...slice, file: other[0], tensor: other[1] }, extent, cursor)];
-  const paint = { map: view.map, scale: view.scale, reduction: view.reduction, overlay: /** @type {const} */ ("none"), isDark };
+  const values = [
+    useValue(slice, extent, cursor),
+    useValue({ ...slice, file: other[0], tensor: other[1] }, extent, cursor),
+  ];
+  const paint = {
+    map: view.map,
+    scale: view.scale,
+    reduction: view.reduction,
+    overlay: /** @type {const} */ ("none"),
+    isDark,
+  };
   const plain = { ...paint, range: shared };
-  const signed = { ...paint, map: /** @type {const} */ ("blue-red"), scale: view.scale === "log" ? /** @type {const} */ ("symlog") : view.scale, range: apart };
+  const signed = {
+    ...paint,
+    map: /** @type {const} */ ("blue-red"),
+    scale: view.scale === "log" ? /** @type {const} */ ("symlog") : view.scale,
+    range: apart,
+  };
   const names = [file.name, files[other[0]]?.name ?? "", ""];
   const nothing = { low: 0, high: 1 };
   const gap = values.every((text) => text !== null) ? short(Number(values[0]) - Number(values[1]), 7) : null;
@@ -104,7 +118,10 @@ function Triple(props) {
       view=${view}
       other=${other}
       onGo=${(/** @type {number[]} */ at) => {
-        const [row, col] = [view.rows === null ? 0 : (at[view.rows] ?? 0), view.cols === null ? 0 : (at[view.cols] ?? 0)];
+        const [row, col] = [
+          view.rows === null ? 0 : (at[view.rows] ?? 0),
+          view.cols === null ? 0 : (at[view.cols] ?? 0),
+        ];
         const isLarge = Math.max(...extent) > AROUND * 4;
         const region = { r0: row - AROUND, r1: row + AROUND + 1, c0: col - AROUND, c1: col + AROUND + 1 };
         change({ at, region: isLarge ? region : null });
@@ -125,8 +142,9 @@ function Worst({ view, other, onGo }) {
       ${answer.max_abs === null ? null : html`<span>by at most ${typeof answer.max_abs === "number" ? short(answer.max_abs, 6) : answer.max_abs}</span>`}
       ${answer.exact ? null : html`<span>of a sample</span>`}
     </h3>
-    ${answer.cells.length
-      ? html`<div class="scroll">
+    ${
+      answer.cells.length
+        ? html`<div class="scroll">
           <table class="blocks">
             <thead><tr><th scope="col">cell</th><th scope="col">A</th><th scope="col">B</th><th scope="col">|A − B|</th></tr></thead>
             <tbody>
@@ -139,6 +157,7 @@ function Worst({ view, other, onGo }) {
             </tbody>
           </table>
         </div>`
-      : null}
+        : null
+    }
   </section>`;
 }

@@ -5,8 +5,8 @@ import { html, useState } from "./ui.js";
 /** @typedef {{value: string, label: string}} Option */
 
 /** One of a few words, side by side. @param {{label: string, value: string, options: (string | Option)[],
- *   onChange: (value: string) => void, isQuiet?: boolean}} props */
-export function Switch({ label, value, options, onChange, isQuiet }) {
+ *   onChange: (value: string) => void}} props */
+export function Switch({ label, value, options, onChange }) {
   const values = options.map((option) => (typeof option === "string" ? option : option.value));
   // As groups of radio buttons are: one stop for the tab key, arrows inside.
   const move = (/** @type {KeyboardEvent} */ event) => {
@@ -16,10 +16,12 @@ export function Switch({ label, value, options, onChange, isQuiet }) {
     event.preventDefault();
     onChange(next);
     const group = /** @type {HTMLElement} */ (event.currentTarget);
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (group.querySelector("[aria-checked=true]"))?.focus());
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | null} */ (group.querySelector("[aria-checked=true]"))?.focus(),
+    );
   };
   return html`<div class="field">
-    ${isQuiet ? null : html`<span class="field-label" aria-hidden="true">${label}</span>`}
+    <span class="field-label" aria-hidden="true">${label}</span>
     <div class="switch" role="radiogroup" aria-label=${label} onKeyDown=${move}>
       ${options.map((option) => {
         const one = typeof option === "string" ? { value: option, label: option } : option;
@@ -73,12 +75,12 @@ export function Slider({ label, value, size, onChange }) {
 }
 
 /** Text or a number that counts once it is entered. @param {{label: string, value: string,
- *   onChange: (text: string) => void, placeholder?: string, width?: string}} props */
-export function Entry({ label, value, onChange, placeholder, width }) {
+ *   onChange: (text: string) => void, placeholder?: string}} props */
+export function Entry({ label, value, onChange, placeholder }) {
   const [draft, setDraft] = useState(/** @type {string | null} */ (null));
   /** @param {Event} event */
   const text = (event) => /** @type {HTMLInputElement} */ (event.target).value;
-  return html`<label class=${`field ${width ?? ""}`}>
+  return html`<label class="field">
     <span class="field-label">${label}</span>
     <input
       type="text"

@@ -18,7 +18,8 @@ export function Export({ view, facts, file, part, canvas }) {
     <p class="hint">${grouped(part.r1 - part.r0)} × ${grouped(part.c1 - part.c0)} cells on the screen</p>
     <div class="buttons">
       ${["npy", "csv", "json"].map(
-        (form) => html`<a key=${form} class="button" download href=${address("export", { ...query, as: form })} aria-disabled=${count ? null : "true"}>${form}</a>`,
+        (form) =>
+          html`<a key=${form} class="button" download href=${address("export", { ...query, as: form })} aria-disabled=${count ? null : "true"}>${form}</a>`,
       )}
       ${canvas ? html`<button type="button" onClick=${() => save(canvas.current, facts.name)}>png</button>` : null}
     </div>

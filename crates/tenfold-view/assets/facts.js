@@ -24,7 +24,9 @@ function opened(metadata) {
   return Object.entries(metadata).flatMap(([key, value]) => {
     const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
     if (!isGroup || Object.keys(value).length > MANY) return [[key, text(value)]];
-    return Object.entries(value).map(([inner, one]) => /** @type {[string, string]} */ ([`${key} / ${inner}`, text(one)]));
+    return Object.entries(value).map(
+      ([inner, one]) => /** @type {[string, string]} */ ([`${key} / ${inner}`, text(one)]),
+    );
   });
 }
 
@@ -76,8 +78,9 @@ export function Facts({ facts, file }) {
       <${Fact} name="checksum">${facts.checksum}<//>
       ${facts.symmetries.length ? html`<${Fact} name="symmetry">${grouped(facts.symmetries.length)}<//>` : null}
     </dl>
-    ${count
-      ? html`<details class="more">
+    ${
+      count
+        ? html`<details class="more">
           <summary>Symmetries, metadata and notes <span class="count">${count}</span></summary>
           <dl>
             ${facts.symmetries.map((one) => html`<div><dt>symmetry</dt><dd>${one}</dd></div>`)}
@@ -86,6 +89,7 @@ export function Facts({ facts, file }) {
             ${file.notes.map((note) => html`<div><dt>note</dt><dd>${note}</dd></div>`)}
           </dl>
         </details>`
-      : null}
+        : null
+    }
   </section>`;
 }

@@ -30,7 +30,8 @@ export function Help({ isOpen, onClose }) {
     if (!isOpen) ref.current?.close();
   }, [isOpen]);
   /** @param {string[][]} list */
-  const rows = (list) => list.map(([keys, what]) => html`<div key=${keys}><dt><kbd>${keys}</kbd></dt><dd>${what}</dd></div>`);
+  const rows = (list) =>
+    list.map(([keys, what]) => html`<div key=${keys}><dt><kbd>${keys}</kbd></dt><dd>${what}</dd></div>`);
   return html`<dialog ref=${ref} class="help" aria-label="Keys and gestures" onClose=${onClose}>
     <header>
       <h2>Keys and gestures</h2>

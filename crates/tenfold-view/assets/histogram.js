@@ -29,12 +29,17 @@ export function Histogram({ view, facts, change, isDark }) {
     </div>
     <div class="knobs">
       <${Group} title="Histogram">
-        <${Switch} label="Of" value=${scope} options=${[{ value: "tensor", label: "the tensor" }, { value: "slice", label: "the slice on the screen" }]} onChange=${setScope} />
+        <${Switch} label="Of" value=${scope} options=${[
+          { value: "tensor", label: "the tensor" },
+          { value: "slice", label: "the slice on the screen" },
+        ]} onChange=${setScope} />
         <${Switch} label="Counts" value=${view.counts} options=${["log", "linear"]} onChange=${(/** @type {View["counts"]} */ counts) => change({ counts })} />
         <${Switch} label="Bins" value=${String(view.bins)} options=${["32", "64", "128", "256"]} onChange=${(/** @type {string} */ bins) => change({ bins: Number(bins) })} />
-        ${parts.length > 1
-          ? html`<${Select} label="Part" value=${view.part} options=${parts.map((one) => ({ value: one, label: one }))} onChange=${(/** @type {string} */ chosen) => change({ part: chosen })} />`
-          : null}
+        ${
+          parts.length > 1
+            ? html`<${Select} label="Part" value=${view.part} options=${parts.map((one) => ({ value: one, label: one }))} onChange=${(/** @type {string} */ chosen) => change({ part: chosen })} />`
+            : null
+        }
       <//>
       ${answer ? html`<${Statistics} answer=${answer} />` : null}
     </div>
@@ -44,7 +49,8 @@ export function Histogram({ view, facts, change, isDark }) {
 /** @param {{answer: import("./api.js").HistogramAnswer, isLog: boolean, isDark: boolean}} props */
 function Bars({ answer, isLog, isDark }) {
   const { low, high, counts } = answer;
-  if (low === null || high === null || !counts.length) return html`<${Notice} words="there are no finite values to count" />`;
+  if (low === null || high === null || !counts.length)
+    return html`<${Notice} words="there are no finite values to count" />`;
   const width = (Number(high) - Number(low)) / counts.length || 1;
   // One more edge, so that the last bar has its width.
   const x = [...counts.map((_, i) => Number(low) + i * width), Number(low) + counts.length * width];
@@ -75,7 +81,17 @@ function Statistics({ answer }) {
     if (["count", "nan", "inf", "zeros"].includes(key)) return grouped(Number(value));
     return typeof value === "number" ? short(value, 8) : value;
   };
-  const names = { count: "cells", nan: "NaN", inf: "infinite", zeros: "zeros", density: "density", min: "lowest", max: "highest", mean: "mean", std: "deviation" };
+  const names = {
+    count: "cells",
+    nan: "NaN",
+    inf: "infinite",
+    zeros: "zeros",
+    density: "density",
+    min: "lowest",
+    max: "highest",
+    mean: "mean",
+    std: "deviation",
+  };
   return html`<${Group} title="Statistics">
     <dl class="stats">
       ${Object.entries(names).map(([key, name]) => {

@@ -33,9 +33,10 @@ export function Legend({ paint }) {
     ["−inf", css(SPECIAL.below)],
   ];
   return html`<aside class="legend" aria-label="Legend">
-    ${paint.overlay === "spy"
-      ? html`<ul class="swatches"><li><i class="spy-stored"></i>stored</li><li><i class="spy-implied"></i>implied</li></ul>`
-      : html`<div class="bar">
+    ${
+      paint.overlay === "spy"
+        ? html`<ul class="swatches"><li><i class="spy-stored"></i>stored</li><li><i class="spy-implied"></i>implied</li></ul>`
+        : html`<div class="bar">
             <canvas ref=${ref} width="1" height=${STEPS} aria-hidden="true"></canvas>
             <ol>
               ${PLACES.map((place) => html`<li key=${place}>${tick(numberAt(paint.scale, range, place), range)}</li>`)}
@@ -44,6 +45,7 @@ export function Legend({ paint }) {
           <ul class="swatches">
             ${specials.map(([name, colour]) => html`<li key=${name}><i style=${{ background: colour }}></i>${name}</li>`)}
             ${paint.overlay === "stored" ? html`<li><i class="faded"></i>implied</li>` : null}
-          </ul>`}
+          </ul>`
+    }
   </aside>`;
 }

@@ -19,7 +19,9 @@ const LINES = 8;
 /** The dimension that several lines differ in: the last that is not drawn along. @param {View} view
  * @param {TensorFacts} facts */
 function across(view, facts) {
-  const others = facts.dims.map((_, axis) => axis).filter((axis) => axis !== view.along && (facts.dims[axis]?.size ?? 0) > 1);
+  const others = facts.dims
+    .map((_, axis) => axis)
+    .filter((axis) => axis !== view.along && (facts.dims[axis]?.size ?? 0) > 1);
   const rows = others.find((axis) => axis === view.rows);
   return rows ?? others.at(-1) ?? null;
 }
@@ -42,7 +44,8 @@ export function Lines({ view, facts, file, change, isDark }) {
   const size = along === null ? 0 : (facts.dims[along]?.size ?? 0);
   const other = across(view, facts);
   const picked = other === null ? [] : positions(view.several, facts.dims[other]?.size ?? 0);
-  const places = picked.length && other !== null ? picked.map((i) => view.at.map((old, k) => (k === other ? i : old))) : [view.at];
+  const places =
+    picked.length && other !== null ? picked.map((i) => view.at.map((old, k) => (k === other ? i : old))) : [view.at];
   const query = {
     file: view.file,
     tensor: view.tensor,
@@ -53,9 +56,16 @@ export function Lines({ view, facts, file, change, isDark }) {
     n: POINTS,
     part: view.part,
   };
-  const { answer, error } = useAnswer(along === null || !size ? null : JSON.stringify(query), (signal) => api.line(query, signal), 30);
+  const { answer, error } = useAnswer(
+    along === null || !size ? null : JSON.stringify(query),
+    (signal) => api.line(query, signal),
+    30,
+  );
   const parts = partsOf(facts);
-  const options = facts.dims.map((dim, axis) => ({ value: String(axis), label: `${dimName(facts, axis)} (${dim.size})` }));
+  const options = facts.dims.map((dim, axis) => ({
+    value: String(axis),
+    label: `${dimName(facts, axis)} (${dim.size})`,
+  }));
   const label = `Values along ${dimName(facts, along)}`;
   // The line as a part of a slice, for export.
   const line = { ...view, rows: along, cols: null };
@@ -69,12 +79,16 @@ export function Lines({ view, facts, file, change, isDark }) {
       <${Group} title="Lines">
         <${Select} label="Along" value=${String(along)} options=${options} isDisabled=${options.length < 2} onChange=${(/** @type {string} */ axis) => change({ along: Number(axis) })} />
         <${Cuts} view=${view} facts=${facts} change=${change} but=${picked.length ? [along, other] : [along]} />
-        ${other === null
-          ? null
-          : html`<${Entry} label=${`Several of ${dimName(facts, other)}`} value=${view.several} placeholder="0, 4, 10:13" onChange=${(/** @type {string} */ several) => change({ several })} />`}
-        ${parts.length > 1
-          ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
-          : null}
+        ${
+          other === null
+            ? null
+            : html`<${Entry} label=${`Several of ${dimName(facts, other)}`} value=${view.several} placeholder="0, 4, 10:13" onChange=${(/** @type {string} */ several) => change({ several })} />`
+        }
+        ${
+          parts.length > 1
+            ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
+            : null
+        }
         <${Switch} label="Scale" value=${view.scale === "log" ? "log" : "linear"} options=${["linear", "log"]} onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })} />
         ${answer && !answer.exact ? html`<p class="hint">each point stands for several cells, of which a sample was read</p>` : null}
       <//>

@@ -60,7 +60,11 @@ export function Other({ view, facts, files, listings, load, change, other }) {
     if (!listing) load(file);
   }, [file]);
   const isItself = (/** @type {number} */ i) => file === view.file && i === view.tensor;
-  const choices = listing ? alike(listing, facts).filter((i) => !isItself(i)).slice(0, MOST) : [];
+  const choices = listing
+    ? alike(listing, facts)
+        .filter((i) => !isItself(i))
+        .slice(0, MOST)
+    : [];
   const chosen = other && other[0] === file ? other[1] : null;
   const options = choices.map((i) => ({ value: String(i), label: listing?.names[i] || "unnamed" }));
   if (chosen === null) options.unshift({ value: "", label: choices.length ? "choose…" : "none of this shape" });

@@ -47,7 +47,15 @@ export function paintTile(tile, paint) {
 
 /** @param {Tile} tile @param {Uint8ClampedArray} pixels @param {boolean} isDark */
 function paintStored(tile, pixels, isDark) {
-  const [ink, paper] = isDark ? [[226, 232, 235], [24, 29, 33]] : [[23, 32, 38], [250, 249, 246]];
+  const [ink, paper] = isDark
+    ? [
+        [226, 232, 235],
+        [24, 29, 33],
+      ]
+    : [
+        [23, 32, 38],
+        [250, 249, 246],
+      ];
   for (let i = 0; i < tile.h * tile.w; i += 1) {
     pixels.set((tile.flags[i] ?? 0) & STORED ? ink : paper, i * 4);
     pixels[i * 4 + 3] = 255;

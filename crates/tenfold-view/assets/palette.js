@@ -38,9 +38,11 @@ export function Palette({ view, facts, change, range, hasOverlay }) {
   const set = (end) => (/** @type {string} */ text) =>
     change({ [end]: text.trim() === "" || !Number.isFinite(Number(text)) ? null : Number(text) });
   return html`<${Group} title="Colour">
-    ${parts.length > 1
-      ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
-      : null}
+    ${
+      parts.length > 1
+        ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
+        : null
+    }
     <${Switch} label="Scale" value=${view.scale} options=${SCALES} onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })} />
     <${Switch} label="Map" value=${view.map} options=${MAPS} onChange=${(/** @type {View["map"]} */ map) => change({ map })} />
     <${Switch}
@@ -50,23 +52,33 @@ export function Palette({ view, facts, change, range, hasOverlay }) {
       onChange=${(/** @type {View["mode"]} */ mode) =>
         change(mode === "manual" ? { mode, low: range?.low ?? null, high: range?.high ?? null } : { mode })}
     />
-    ${view.mode === "percentile"
-      ? html`<${Switch} label="Leave out" value=${String(view.tail)} options=${["0.1", "1", "2", "5"].map((value) => ({ value, label: `${value} %` }))} onChange=${(/** @type {string} */ tail) => change({ tail: Number(tail) })} />`
-      : null}
-    ${view.mode === "manual"
-      ? html`<div class="pair">
+    ${
+      view.mode === "percentile"
+        ? html`<${Switch} label="Leave out" value=${String(view.tail)} options=${["0.1", "1", "2", "5"].map((value) => ({ value, label: `${value} %` }))} onChange=${(/** @type {string} */ tail) => change({ tail: Number(tail) })} />`
+        : null
+    }
+    ${
+      view.mode === "manual"
+        ? html`<div class="pair">
           <${Entry} label="Lowest" value=${view.low === null ? "" : String(view.low)} placeholder=${range ? short(range.low) : ""} onChange=${set("low")} />
           <${Entry} label="Highest" value=${view.high === null ? "" : String(view.high)} placeholder=${range ? short(range.high) : ""} onChange=${set("high")} />
         </div>`
-      : null}
+        : null
+    }
     <${Switch} label="Each pixel shows the" value=${view.reduction} options=${REDUCTIONS} onChange=${(/** @type {View["reduction"]} */ reduction) => change({ reduction })} />
-    ${hasOverlay
-      ? html`<${Switch}
+    ${
+      hasOverlay
+        ? html`<${Switch}
           label="Stored cells"
           value=${view.overlay}
-          options=${[{ value: "none", label: "as others" }, { value: "stored", label: "stand out" }, { value: "spy", label: "spy plot" }]}
+          options=${[
+            { value: "none", label: "as others" },
+            { value: "stored", label: "stand out" },
+            { value: "spy", label: "spy plot" },
+          ]}
           onChange=${(/** @type {View["overlay"]} */ overlay) => change({ overlay })}
         />`
-      : null}
+        : null
+    }
   <//>`;
 }

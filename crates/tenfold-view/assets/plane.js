@@ -150,7 +150,8 @@ function draw(pen, shots, scene) {
   const { size, region, paint, extent } = scene;
   const dense = Math.min(devicePixelRatio || 1, 2);
   const [width, height] = [Math.round(size.width * dense), Math.round(size.height * dense)];
-  if (pen.canvas.width !== width || pen.canvas.height !== height) [pen.canvas.width, pen.canvas.height] = [width, height];
+  if (pen.canvas.width !== width || pen.canvas.height !== height)
+    [pen.canvas.width, pen.canvas.height] = [width, height];
   pen.setTransform(dense, 0, 0, dense, 0, 0);
   pen.fillStyle = ink("stage");
   pen.fillRect(0, 0, size.width, size.height);

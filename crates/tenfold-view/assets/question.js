@@ -10,9 +10,7 @@ import { useEffect, useState } from "./ui.js";
  * @param {number} [wait] milliseconds in which a newer question may take its place
  * @returns {Answer<T>} */
 export function useAnswer(key, ask, wait = 0) {
-  const [state, setState] = useState(
-    /** @type {Answer<T>} */ ({ answer: null, error: null, isBusy: false, key: "" }),
-  );
+  const [state, setState] = useState(/** @type {Answer<T>} */ ({ answer: null, error: null, isBusy: false, key: "" }));
   useEffect(() => {
     if (key === null) return undefined;
     const control = new AbortController();

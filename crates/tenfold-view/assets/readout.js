@@ -44,18 +44,19 @@ export function place({ rows, cols, at }, cell) {
   return `[${indices.join(", ")}]`;
 }
 
-/** The line below a picture. @param {{place: string | null, value: string | null, about?: string | null,
- *   shot: import("./plane.js").Shot | null, extra?: unknown}} props */
-export function Readout({ place, value, shot, extra }) {
+/** The line below a picture. @param {{place: string | null, value: string | null,
+ *   shot: import("./plane.js").Shot | null}} props */
+export function Readout({ place, value, shot }) {
   return html`<div class="readout">
     <output class="where" aria-label="Cell under the cursor">${place ?? "move over the picture to read values"}</output>
     <output class="value" aria-label="Value under the cursor">${place ? (value ?? "…") : ""}</output>
-    ${extra ?? null}
-    ${shot
-      ? html`<span class="state" title="How the picture was made: whether every cell was read, and how long the tile took">
+    ${
+      shot
+        ? html`<span class="state" title="How the picture was made: whether every cell was read, and how long the tile took">
           <i class=${shot.tile.exact ? "lamp" : "lamp sampled"}></i>
           ${shot.tile.exact ? "every cell" : "sampled"} · ${shot.tile.h} × ${shot.tile.w} px · ${short(shot.took, 3)} ms
         </span>`
-      : null}
+        : null
+    }
   </div>`;
 }

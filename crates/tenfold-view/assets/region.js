@@ -17,7 +17,9 @@ export function whole(rows, cols, size) {
   // A few long rows stay rows: they do not fill the height.
   const more = Math.max(size.height / MOST.height - rows, 0) / 2;
   const wider = Math.max(size.width / MOST.width - cols, 0) / 2;
-  return ratio > LONGEST ? { ...exact, c0: -wider, c1: exact.c1 + wider } : { ...exact, r0: -more, r1: exact.r1 + more };
+  return ratio > LONGEST
+    ? { ...exact, c0: -wider, c1: exact.c1 + wider }
+    : { ...exact, r0: -more, r1: exact.r1 + more };
 }
 
 /** Widens a region until its cells are square. @param {Region} region @param {Size} size @returns {Region} */
@@ -51,7 +53,8 @@ export function moved(region, rows, cols) {
 export function held(region, rows, cols, all) {
   const [h, w] = [region.r1 - region.r0, region.c1 - region.c0];
   if (h > (all.r1 - all.r0) * 1.001 && w > (all.c1 - all.c0) * 1.001) return all;
-  if (h < 1 && w < 1) return zoomed(region, 1 / Math.max(h, w), (region.r0 + region.r1) / 2, (region.c0 + region.c1) / 2);
+  if (h < 1 && w < 1)
+    return zoomed(region, 1 / Math.max(h, w), (region.r0 + region.r1) / 2, (region.c0 + region.c1) / 2);
   const row = Math.min(Math.max((region.r0 + region.r1) / 2, 0), rows);
   const col = Math.min(Math.max((region.c0 + region.c1) / 2, 0), cols);
   return { r0: row - h / 2, r1: row + h / 2, c0: col - w / 2, c1: col + w / 2 };

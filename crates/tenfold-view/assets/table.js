@@ -18,7 +18,7 @@ const FARTHEST = 8_000_000;
 
 /** Positions in a long list, also of one that is longer than browsers scroll. @param {number} count @param {number} size
  * @param {number} seen @param {number} scrolled */
-export function window1d(count, size, seen, scrolled) {
+export function visible(count, size, seen, scrolled) {
   const length = Math.min(count * size, FARTHEST);
   const fits = Math.ceil(seen / size) + 1;
   const hidden = Math.max(length - seen, 0);
@@ -57,14 +57,18 @@ function Sheet({ view, facts, extent, onSeen }) {
   const size = useSize(ref);
   const [scroll, setScroll] = useState({ top: 0, left: 0 });
   const width = columnWidth(view, facts);
-  const down = window1d(extent[0], ROW, Math.max(size.height - HEAD.height, 100), scroll.top);
-  const right = window1d(extent[1], width, Math.max(size.width - HEAD.width, 100), scroll.left);
+  const down = visible(extent[0], ROW, Math.max(size.height - HEAD.height, 100), scroll.top);
+  const right = visible(extent[1], width, Math.max(size.width - HEAD.width, 100), scroll.left);
   const part = { r0: down.from, r1: down.to, c0: right.from, c1: right.to };
   const query = { ...sliceQuery(view), ...part };
   const key = JSON.stringify(query);
   const { answer, error } = useAnswer(
     size.width ? key : null,
-    async (signal) => ({ part, slice: JSON.stringify(sliceQuery(view)), values: (await api.values(query, signal)).values }),
+    async (signal) => ({
+      part,
+      slice: JSON.stringify(sliceQuery(view)),
+      values: (await api.values(query, signal)).values,
+    }),
     30,
   );
   useEffect(() => onSeen(part), [key]);

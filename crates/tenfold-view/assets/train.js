@@ -38,7 +38,14 @@ export function TrainPanel({ view, facts, change, isDark }) {
   const extent = [shape[rows] ?? 1, shape[cols] ?? 1];
   const range = useRange(view, source, extent);
   if (!train) return null;
-  const paint = { map: view.map, scale: view.scale, reduction: view.reduction, overlay: /** @type {const} */ ("none"), isDark, range };
+  const paint = {
+    map: view.map,
+    scale: view.scale,
+    reduction: view.reduction,
+    overlay: /** @type {const} */ ("none"),
+    isDark,
+    range,
+  };
   const label = `Core ${core}, ${AXES[rows]} by ${AXES[cols]}`;
   return html`<div class="bench">
     <div class="stage">
@@ -99,12 +106,29 @@ function Evaluate({ view, facts, change }) {
   const [r, c] = [view.rows, view.cols];
   const row = r === null ? 0 : (view.at[r] ?? 0);
   const col = c === null ? 0 : (view.at[c] ?? 0);
-  const query = { file: view.file, tensor: view.tensor, rows: r, cols: c, at: view.at.join(","), r0: row, r1: row + 1, c0: col, c1: col + 1 };
+  const query = {
+    file: view.file,
+    tensor: view.tensor,
+    rows: r,
+    cols: c,
+    at: view.at.join(","),
+    r0: row,
+    r1: row + 1,
+    c0: col,
+    c1: col + 1,
+  };
   const isEmpty = facts.dims.some((dim) => dim.size === 0);
-  const { answer, error } = useAnswer(isEmpty ? null : JSON.stringify(query), (signal) => api.values(query, signal), 20);
+  const { answer, error } = useAnswer(
+    isEmpty ? null : JSON.stringify(query),
+    (signal) => api.values(query, signal),
+    20,
+  );
   /** @param {string} text */
   const set = (text) => {
-    const wanted = text.split(/[\s,]+/).filter(Boolean).map(Number);
+    const wanted = text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number);
     if (wanted.length === facts.dims.length && wanted.every(Number.isInteger)) change({ at: wanted });
   };
   return html`<${Group} title="Evaluate a cell">

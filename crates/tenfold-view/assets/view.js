@@ -102,10 +102,12 @@ export function fitted(view, facts) {
   }
   const fits = { ...view, at, rows, cols };
   const [h, w] = extent(fits, facts);
-  const region = view.region && view.region.r0 < h && view.region.c0 < w && view.region.r1 <= h * 4 + 4 ? view.region : null;
+  const region =
+    view.region && view.region.r0 < h && view.region.c0 < w && view.region.r1 <= h * 4 + 4 ? view.region : null;
   return {
     ...fits,
-    region: region && (region.r1 > h + (region.r1 - region.r0) || region.c1 > w + (region.c1 - region.c0)) ? null : region,
+    region:
+      region && (region.r1 > h + (region.r1 - region.r0) || region.c1 > w + (region.c1 - region.c0)) ? null : region,
     tab: view.tab && tabs.includes(view.tab) ? view.tab : firstTab(facts),
     part: parts.includes(view.part) ? view.part : (parts[0] ?? "value"),
     along: isAxis(view.along) ? view.along : ndim ? ndim - 1 : null,
@@ -163,7 +165,8 @@ export function parseFragment(text) {
   /** @param {string} key @param {number} otherwise */
   const position = (key, otherwise) => Math.max(0, Math.trunc(number(key, otherwise)));
   const [r0, r1, c0, c1] = numbers(words.get("region"));
-  const isRegion = [r0, r1, c0, c1].every((end) => Number.isFinite(end)) && Number(r1) > Number(r0) && Number(c1) > Number(c0);
+  const isRegion =
+    [r0, r1, c0, c1].every((end) => Number.isFinite(end)) && Number(r1) > Number(r0) && Number(c1) > Number(c0);
   const [file, tensor] = numbers(words.get("with"));
   return {
     file: position("file", 0),

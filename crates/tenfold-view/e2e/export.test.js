@@ -66,7 +66,10 @@ test("npy, csv and json hold the numbers that are on the screen", async () => {
 
   const csv = (await saved(visit, "csv")).toString().trim().split(/\r?\n/);
   const cells = csv.map((line) => line.split(",").map(Number));
-  assert.deepEqual(cells.slice(-rows).flatMap((line) => line.slice(-cols)), wanted.data);
+  assert.deepEqual(
+    cells.slice(-rows).flatMap((line) => line.slice(-cols)),
+    wanted.data,
+  );
   await visit.close();
 });
 
@@ -81,7 +84,10 @@ test("png holds a picture", async () => {
 
 /** What was copied, once it begins as it should. @param {Visit} visit @param {string} beginning */
 async function copied(visit, beginning) {
-  await visit.page.waitForFunction(async (begins) => (await navigator.clipboard.readText()).startsWith(begins), beginning);
+  await visit.page.waitForFunction(
+    async (begins) => (await navigator.clipboard.readText()).startsWith(begins),
+    beginning,
+  );
   return visit.page.evaluate(() => navigator.clipboard.readText());
 }
 
@@ -92,7 +98,10 @@ test("the copied command prints what is on the screen, and NumPy's words name th
   await visit.page.getByRole("button", { name: "Copy as tenfold show" }).click();
   const command = await copied(visit, "tenfold show ");
   const folder = path.join(ROOT, "target/debug");
-  const printed = execFileSync("sh", ["-c", `${command} --json`], { env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` }, cwd: path.dirname(field) });
+  const printed = execFileSync("sh", ["-c", `${command} --json`], {
+    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` },
+    cwd: path.dirname(field),
+  });
   assert.deepEqual(JSON.parse(printed.toString()).tensors[0].data, shown(slice).data);
   await visit.page.getByRole("button", { name: "Copy as NumPy" }).click();
   const words = await copied(visit, "np.load(");

@@ -18,7 +18,10 @@ async function lookAtAll(visit, files) {
   const { page } = visit;
   for (const [i, file] of files.entries()) {
     await page.locator(".files button").nth(i).click();
-    await page.locator(".files button.on").filter({ hasText: path.basename(file) }).waitFor();
+    await page
+      .locator(".files button.on")
+      .filter({ hasText: path.basename(file) })
+      .waitFor();
     const facts = page.getByRole("region", { name: /^Facts/ });
     await facts.filter({ hasText: path.basename(file) }).waitFor();
     for (const tab of await page.getByRole("tab").allTextContents()) {
@@ -33,7 +36,9 @@ async function lookAtAll(visit, files) {
 
 test("every file of the demo opens, and every tab of it", async () => {
   const folder = demo();
-  const names = readdirSync(folder).filter((name) => name !== "README.txt").sort();
+  const names = readdirSync(folder)
+    .filter((name) => name !== "README.txt")
+    .sort();
   assert.ok(names.length >= 8);
   const files = names.map((name) => path.join(folder, name));
   const viewer = await Viewer.start(files);
@@ -70,7 +75,9 @@ test("a tensor without cells is no trouble", async () => {
 });
 
 test("a file of every format opens", async () => {
-  const formats = readdirSync(path.join(ROOT, "corpus")).filter((name) => name !== "make").sort();
+  const formats = readdirSync(path.join(ROOT, "corpus"))
+    .filter((name) => name !== "make")
+    .sort();
   const files = formats.flatMap((format) => sample(format) ?? []);
   assert.equal(files.length, formats.length, `of ${formats.join(" ")}: ${files.join(" ")}`);
   const viewer = await Viewer.start(files);

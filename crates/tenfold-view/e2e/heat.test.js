@@ -38,7 +38,10 @@ async function region(visit) {
 test("the value under the cursor is the value in the file", async () => {
   const visit = await Visit.open(chromium, viewer, "#file=0&tab=heat&at=5,0,0");
   await visit.drawn();
-  for (const [row, col] of [[3, 7], [20, 11]]) {
+  for (const [row, col] of [
+    [3, 7],
+    [20, 11],
+  ]) {
     const { x, y } = await visit.cell(Number(row), Number(col), SIDE, SIDE);
     await visit.page.mouse.move(x, y);
     await visit.page.getByText(`[5, ${row}, ${col}]`, { exact: true }).waitFor();
@@ -53,7 +56,9 @@ test("a slider moves the slice, and so do keys", async () => {
   const visit = await Visit.open(chromium, viewer, "#file=0&tab=heat");
   await visit.drawn();
   const slider = visit.page.getByRole("slider", { name: "axis 0", exact: true });
-  const tile = visit.page.waitForRequest((request) => request.url().includes("/api/tile") && request.url().includes("at=9%2C0%2C0"));
+  const tile = visit.page.waitForRequest(
+    (request) => request.url().includes("/api/tile") && request.url().includes("at=9%2C0%2C0"),
+  );
   await slider.fill("9");
   await tile;
   await visit.page.locator(".plane canvas").focus();
@@ -93,7 +98,10 @@ test("the wheel, a box, dragging and keys zoom and pan", async () => {
   await visit.page.mouse.move(at.x + 80, at.y, { steps: 4 });
   await visit.page.mouse.up();
   const dragged = (await region(visit))?.split(",").map(Number) ?? [];
-  assert.ok(Number(dragged[2]) < Number(box[2]) && Math.abs(Number(dragged[0]) - Number(box[0])) < 0.01, String(dragged));
+  assert.ok(
+    Number(dragged[2]) < Number(box[2]) && Math.abs(Number(dragged[0]) - Number(box[0])) < 0.01,
+    String(dragged),
+  );
   await visit.page.keyboard.press("ArrowDown");
   const panned = (await region(visit))?.split(",").map(Number) ?? [];
   assert.ok(Number(panned[0]) > Number(dragged[0]));

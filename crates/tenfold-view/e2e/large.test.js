@@ -45,7 +45,18 @@ test("16 GiB open and pan while the server stays below 200 MB", async (t) => {
   await visit.go("#file=0&tab=heat&region=0,600,0,900");
   await visit.drawn();
   await visit.page.locator(".plane canvas").focus();
-  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "+", "ArrowLeft", "-", "-", "-", "ArrowDown", "ArrowRight"]) {
+  for (const key of [
+    "ArrowRight",
+    "ArrowRight",
+    "ArrowDown",
+    "+",
+    "ArrowLeft",
+    "-",
+    "-",
+    "-",
+    "ArrowDown",
+    "ArrowRight",
+  ]) {
     const answer = visit.page.waitForResponse((response) => response.url().includes("/api/tile"));
     const asked = performance.now();
     await visit.page.keyboard.press(key);
@@ -54,10 +65,14 @@ test("16 GiB open and pan while the server stays below 200 MB", async (t) => {
     took.push(performance.now() - asked);
   }
   took.sort((a, b) => a - b);
-  t.diagnostic(`a step of panning or zooming: median ${Math.round(took[5] ?? 0)} ms, longest ${Math.round(took.at(-1) ?? 0)} ms`);
+  t.diagnostic(
+    `a step of panning or zooming: median ${Math.round(took[5] ?? 0)} ms, longest ${Math.round(took.at(-1) ?? 0)} ms`,
+  );
   const pid = viewer.process.pid ?? 0;
   const [own, all] = [megabytes(pid, "RssAnon"), megabytes(pid, "VmHWM")];
-  t.diagnostic(`memory of the server: ${Math.round(own)} MB of its own, at most ${Math.round(all)} MB with pages of the file`);
+  t.diagnostic(
+    `memory of the server: ${Math.round(own)} MB of its own, at most ${Math.round(all)} MB with pages of the file`,
+  );
   assert.ok(own < 200, `${own} MB`);
   // Far more than it takes, for machines that do other things as well.
   assert.ok((took[5] ?? Infinity) < 3000, `${took[5]} ms`);

@@ -10,7 +10,7 @@ const HOSTILE = [
   "<img src=x onerror=\"document.title='taken'\">",
   "<script>document.title='taken'</script>",
   "javascript:alert(1)",
-  "\"><svg onload=alert(1)>",
+  '"><svg onload=alert(1)>',
   "{{7*7}}${7*7}",
 ];
 
@@ -18,7 +18,9 @@ const HOSTILE = [
  * @param {Record<string, string>} [metadata] */
 function writeSafetensors(file, names, metadata) {
   const entries = names.map((name, i) => [name, { dtype: "F32", shape: [2, 3], data_offsets: [i * 24, i * 24 + 24] }]);
-  const header = Buffer.from(JSON.stringify({ ...(metadata ? { __metadata__: metadata } : {}), ...Object.fromEntries(entries) }));
+  const header = Buffer.from(
+    JSON.stringify({ ...(metadata ? { __metadata__: metadata } : {}), ...Object.fromEntries(entries) }),
+  );
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
   const data = Buffer.alloc(names.length * 24);
@@ -35,7 +37,10 @@ before(async () => {
   const hostile = path.join(folder, "<b>bold<b>.safetensors");
   writeSafetensors(hostile, HOSTILE, { note: "<img src=x onerror=alert(2)>" });
   const many = path.join(folder, "many.safetensors");
-  writeSafetensors(many, Array.from({ length: 100_000 }, (_, i) => `layers.${i % 500}.head.${Math.floor(i / 500)}.weight`));
+  writeSafetensors(
+    many,
+    Array.from({ length: 100_000 }, (_, i) => `layers.${i % 500}.head.${Math.floor(i / 500)}.weight`),
+  );
   viewer = await Viewer.start([hostile, many]);
   chromium = await browser();
 });
@@ -99,7 +104,11 @@ test("the page is dark where the system is, and the switch has the last word", a
 });
 
 test("nothing is wider than the screen of a tablet or a small laptop", async () => {
-  for (const viewport of [{ width: 1280, height: 720 }, { width: 820, height: 1180 }, { width: 768, height: 1024 }]) {
+  for (const viewport of [
+    { width: 1280, height: 720 },
+    { width: 820, height: 1180 },
+    { width: 768, height: 1024 },
+  ]) {
     const visit = await Visit.open(chromium, viewer, "#file=0&tab=heat", { viewport, hasTouch: true });
     await visit.drawn();
     const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
@@ -121,8 +130,13 @@ test("everything that can be pressed or set has a name", async () => {
     await visit.page.waitForLoadState("networkidle");
     const unnamed = await visit.page.evaluate(() => {
       /** @param {Element} one */
-      const named = (one) => one.getAttribute("aria-label") || one.textContent?.trim() || /** @type {HTMLInputElement} */ (one).labels?.length;
-      return [...document.querySelectorAll("button, input, select, a, [tabindex='0'], [role=img]")].filter((one) => !named(one)).map((one) => one.outerHTML);
+      const named = (one) =>
+        one.getAttribute("aria-label") ||
+        one.textContent?.trim() ||
+        /** @type {HTMLInputElement} */ (one).labels?.length;
+      return [...document.querySelectorAll("button, input, select, a, [tabindex='0'], [role=img]")]
+        .filter((one) => !named(one))
+        .map((one) => one.outerHTML);
     });
     assert.deepEqual(unnamed, [], tab);
   }

@@ -31,7 +31,10 @@ function position(file, name) {
 
 /** A statistic beside the histogram. @param {Visit} visit @param {string} name */
 async function statistic(visit, name) {
-  const row = visit.page.getByRole("region", { name: "Statistics" }).locator("div").filter({ has: visit.page.getByText(name, { exact: true }) });
+  const row = visit.page
+    .getByRole("region", { name: "Statistics" })
+    .locator("div")
+    .filter({ has: visit.page.getByText(name, { exact: true }) });
   return ((await row.locator("dd").textContent()) ?? "").replaceAll("\u202f", "");
 }
 
@@ -72,7 +75,9 @@ test("the table has the values of the file, also after scrolling", async () => {
   await page.locator(".sheet").evaluate((sheet) => sheet.scrollTo(10_000, 10_000));
   await page.getByRole("rowheader", { name: "23", exact: true }).waitFor();
   const last = page.getByRole("row").last().getByRole("cell").last();
-  await page.waitForFunction(() => ![...document.querySelectorAll(".sheet [role=cell]")].some((cell) => cell.textContent === "·"));
+  await page.waitForFunction(
+    () => ![...document.querySelectorAll(".sheet [role=cell]")].some((cell) => cell.textContent === "·"),
+  );
   assert.equal(Number(await last.textContent()), data.at(-1));
   await page.getByRole("radio", { name: "fixed" }).click();
   assert.equal(await last.textContent(), Number(data.at(-1)).toFixed(4));
@@ -100,8 +105,12 @@ test("a train shows its chain and its cores, and gives single cells", async () =
   await visit.drawn();
   await page.getByLabel("Indices").fill("3, 5, 7");
   await page.keyboard.press("Enter");
-  const shown = JSON.parse(tenfold(["show", "--json", path.join(folder, "field.npy"), "--slice", "3, 5, 7"])).tensors[0].data[0];
-  await page.waitForFunction((wanted) => Math.abs(Number(document.querySelector(".evaluated output")?.textContent) - wanted) < 1e-9, shown);
+  const shown = JSON.parse(tenfold(["show", "--json", path.join(folder, "field.npy"), "--slice", "3, 5, 7"])).tensors[0]
+    .data[0];
+  await page.waitForFunction(
+    (wanted) => Math.abs(Number(document.querySelector(".evaluated output")?.textContent) - wanted) < 1e-9,
+    shown,
+  );
   await visit.close();
 });
 
@@ -115,7 +124,9 @@ test("two tensors are compared across files, and the worst cell is gone to", asy
   const worst = page.getByRole("button", { name: "Go to cell 4, 10" });
   await worst.click();
   await page.getByText("[4, 10]", { exact: true }).first().waitFor();
-  await page.waitForFunction(() => document.querySelector("output[aria-label='Value of B']")?.textContent === "-0.054132476");
+  await page.waitForFunction(
+    () => document.querySelector("output[aria-label='Value of B']")?.textContent === "-0.054132476",
+  );
   assert.equal(await page.getByLabel("Value of A", { exact: true }).textContent(), "-0.055130005");
   await visit.close();
 });

@@ -4,7 +4,15 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { browser, demo, ROOT, tenfold, Viewer, Visit } from "./viewer.js";
 
-const FILES = ["integrals.tens", "model.model", "weights.zt", "weights-next.zt", "catalogue.tbf", "field.npy", "field.blz"];
+const FILES = [
+  "integrals.tens",
+  "model.model",
+  "weights.zt",
+  "weights-next.zt",
+  "catalogue.tbf",
+  "field.npy",
+  "field.blz",
+];
 
 /** @typedef {{name: string, fragment: string, colorScheme: "light" | "dark", act?: (visit: Visit) => Promise<void>}} Picture */
 
