@@ -16,7 +16,7 @@ import { TrainPanel } from "./train.js";
 import { Names } from "./tree.js";
 import { useTheme } from "./theme.js";
 import { html, render, useCallback, useEffect, useMemo, useRef, useState } from "./ui.js";
-import { fitted, fragment, parseFragment, TABS, tabsOf } from "./view.js";
+import { firstTab, fitted, fragment, parseFragment, TABS, tabsOf } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").TabName} TabName */
@@ -142,7 +142,7 @@ function App() {
     const keeps = at === shown.file && tensor === shown.tensor ? {} : { with: null };
     if (at !== view.file) setSearch("");
     const first = at === view.file ? tensor : firstOf(listings.get(at), tensor);
-    change({ ...shown, file: at, tensor: first, tab: stays(shown), ...keeps });
+    change({ ...shown, file: at, tensor: first, tab: stays(shown, opened), ...keeps });
     setListOpen(false);
   };
   /** The panels change what was fitted, not what the link said. @param {Partial<View>} patch */
@@ -160,18 +160,46 @@ function App() {
     return true;
   });
   const isEmpty = opened?.facts.cells === 0 && shown.tab !== "train" && shown.tab !== "blocks";
+  const problem = failure ?? listError ?? error;
   const Panel = shown.tab && !isEmpty ? PANELS[shown.tab] : null;
   return html`<div class=${isListOpen ? "app list-open" : "app"}>
     <header class="top">
-      <button type="button" class="icon menu" aria-label="Files and tensors" aria-expanded=${isListOpen ? "true" : "false"} onClick=${() => setListOpen(!isListOpen)}>☰</button>
+      <button
+        type="button"
+        class="icon menu"
+        aria-label="Files and tensors"
+        aria-expanded=${isListOpen ? "true" : "false"}
+        onClick=${() => setListOpen(!isListOpen)}
+      >☰</button>
       <h1 class="brand"><img src="/assets/icon.svg" alt="" width="22" height="22" />Tenfold</h1>
       <span class="spacer"></span>
-      <button type="button" class="icon" aria-label=${isDark ? "Light" : "Dark"} title="Light or dark (d)" onClick=${toggle}>${isDark ? "☀" : "☾"}</button>
-      <button type="button" class="icon" aria-label="Keys and gestures" title="Keys and gestures (?)" onClick=${() => setHelping(true)}>?</button>
+      <button
+        type="button"
+        class="icon"
+        aria-label=${isDark ? "Light" : "Dark"}
+        title="Light or dark (d)"
+        onClick=${toggle}
+      >${isDark ? "☀" : "☾"}</button>
+      <button
+        type="button"
+        class="icon"
+        aria-label="Keys and gestures"
+        title="Keys and gestures (?)"
+        onClick=${() => setHelping(true)}
+      >?</button>
     </header>
-    <${Browser} files=${files} file=${view.file} tensor=${view.tensor} listing=${listing} names=${names} search=${search} onSearch=${setSearch} onOpen=${open} />
+    <${Browser}
+      files=${files}
+      file=${view.file}
+      tensor=${view.tensor}
+      listing=${listing}
+      names=${names}
+      search=${search}
+      onSearch=${setSearch}
+      onOpen=${open}
+    />
     <main>
-      ${failure || listError || error ? html`<${Notice} words=${failure ?? listError ?? error} isError=${failure !== null || listError !== null} />` : null}
+      ${problem ? html`<${Notice} words=${problem} isError=${problem !== error} />` : null}
       ${!opened && files[view.file] ? html`<${FileOnly} file=${files[view.file]} />` : null}
       ${
         opened && file
@@ -182,7 +210,16 @@ function App() {
             ${
               Panel
                 ? html`<div class="panel" role="tabpanel" aria-label=${TABS[/** @type {TabName} */ (shown.tab)]}>
-                  <${Panel} view=${shown} facts=${opened.facts} file=${file} files=${files} listings=${listings} load=${load} change=${adjust} isDark=${isDark} />
+                  <${Panel}
+                    view=${shown}
+                    facts=${opened.facts}
+                    file=${file}
+                    files=${files}
+                    listings=${listings}
+                    load=${load}
+                    change=${adjust}
+                    isDark=${isDark}
+                  />
                 </div>`
                 : null
             }`
@@ -201,9 +238,9 @@ function firstOf(listing, tensor) {
   return listing && listing.names.length ? (new Names(listing.names).order[0] ?? tensor) : tensor;
 }
 
-/** The tab that the next tensor opens with: a first choice is made anew, as it depends on the tensor.
- * @param {View} view */
-const stays = (view) => (view.tab === "heat" || view.tab === "lines" || view.tab === "blocks" ? null : view.tab);
+/** The tab that the next tensor opens with: what was opened by itself is chosen anew, as it depends on the tensor.
+ * @param {View} view @param {Opened | null} opened */
+const stays = (view, opened) => (opened && view.tab === firstTab(opened.facts) ? null : view.tab);
 
 /** @param {Names | null} names @param {string} search @param {number} tensor @param {number} by
  * @param {(tensor: number) => void} open */

@@ -21,12 +21,25 @@ export function Blocks({ view, facts }) {
       <div class="bar-row">
         <label class="field grow">
           <span class="field-label">Filter</span>
-          <input type="search" value=${filter} placeholder="part of a label" onInput=${(/** @type {Event} */ event) => setFilter(/** @type {HTMLInputElement} */ (event.target).value)} />
+          <input
+            type="search"
+            value=${filter}
+            placeholder="part of a label"
+            onInput=${(/** @type {Event} */ event) => setFilter(/** @type {HTMLInputElement} */ (event.target).value)}
+          />
         </label>
         ${answer ? html`<p class="hint" role="status">${grouped(answer.matching)} of ${grouped(answer.total)} ${what}</p>` : null}
         <div class="buttons">
-          <button type="button" disabled=${offset === 0} onClick=${() => setOffset(Math.max(0, offset - PAGE))}>Earlier</button>
-          <button type="button" disabled=${!answer || offset + PAGE >= answer.matching} onClick=${() => setOffset(offset + PAGE)}>Later</button>
+          <button
+            type="button"
+            disabled=${offset === 0}
+            onClick=${() => setOffset(Math.max(0, offset - PAGE))}
+          >Earlier</button>
+          <button
+            type="button"
+            disabled=${!answer || offset + PAGE >= answer.matching}
+            onClick=${() => setOffset(offset + PAGE)}
+          >Later</button>
         </div>
       </div>
       ${error ? html`<${Notice} words=${error} isError=${true} />` : null}

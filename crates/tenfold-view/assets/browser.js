@@ -26,7 +26,12 @@ export function Browser({ files, file, tensor, listing, names, search, onSearch,
     <ul class="files" aria-label="Files" ref=${list}>
       ${files.map(
         (one, i) => html`<li key=${i}>
-          <button type="button" class=${i === file ? "file on" : "file"} aria-current=${i === file ? "true" : null} onClick=${() => onOpen(i, 0)}>
+          <button
+            type="button"
+            class=${i === file ? "file on" : "file"}
+            aria-current=${i === file ? "true" : null}
+            onClick=${() => onOpen(i, 0)}
+          >
             <span class="file-name">${one.name}</span>
             <span class="file-about">${one.format}<i>·</i>${bytes(one.bytes)}<i>·</i>${grouped(one.tensors)} ${one.tensors === 1 ? "tensor" : "tensors"}</span>
           </button>
@@ -57,7 +62,15 @@ export function Browser({ files, file, tensor, listing, names, search, onSearch,
     </div>
     ${
       listing && names
-        ? html`<${List} key=${file} file=${file} tensor=${tensor} listing=${listing} names=${names} search=${search} onOpen=${onOpen} />`
+        ? html`<${List}
+            key=${file}
+            file=${file}
+            tensor=${tensor}
+            listing=${listing}
+            names=${names}
+            search=${search}
+            onOpen=${onOpen}
+          />`
         : html`<p class="hint pad">reading the list…</p>`
     }
   </nav>`;
@@ -108,8 +121,17 @@ function List({ file, tensor, listing, names, search, onOpen }) {
           const style = { top: `${(first + i) * LINE}px`, paddingLeft: `${12 + line.depth * 14}px` };
           return line.kind === "group"
             ? html`<div role="listitem" key=${`g${line.path}`}>
-                <button type="button" class="line group-line" style=${style} aria-expanded=${line.isOpen ? "true" : "false"} onClick=${() => fold(line.path)}>
-                  <span class="twist" aria-hidden="true"></span><span class="label">${line.label}</span><span class="about">${grouped(line.count)}</span>
+                <button
+                  type="button"
+                  class="line group-line"
+                  style=${style}
+                  aria-expanded=${line.isOpen ? "true" : "false"}
+                  onClick=${() => fold(line.path)}
+                >
+                  <span
+                    class="twist"
+                    aria-hidden="true"
+                  ></span><span class="label">${line.label}</span><span class="about">${grouped(line.count)}</span>
                 </button>
               </div>`
             : html`<div role="listitem" key=${`t${line.tensor}`}>

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { Notice } from "./control.js";
+import { figure, saveCanvas } from "./figure.js";
 import { Legend } from "./legend.js";
 import { grouped, short } from "./number.js";
 import { Palette, useRange } from "./palette.js";
@@ -10,7 +11,7 @@ import { Other, useOther } from "./other.js";
 import { place, useValue } from "./readout.js";
 import { useAnswer } from "./question.js";
 import { Slice } from "./slice.js";
-import { html, useState } from "./ui.js";
+import { html, useRef, useState } from "./ui.js";
 import { dimName, extent as extentOf, sliceQuery } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -88,10 +89,23 @@ function Triple(props) {
     { title: "B", source: second, paint: plain, value: values[1] },
     { title: "A − B", source: difference, paint: signed, value: gap === "NaN" ? "–" : gap },
   ];
-  return html`<div class="triple">
+  const all = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const take = () => {
+    const canvases = [...(all.current?.querySelectorAll("figure canvas") ?? [])].filter(
+      (one) => one instanceof HTMLCanvasElement,
+    );
+    saveCanvas(
+      figure(canvases, `A ${names[0]}, B ${names[1]}, A − B: ${facts.name}`, null),
+      `${facts.name || file.name}-compared`,
+    );
+  };
+  return html`<div class="triple" ref=${all}>
       ${pictures.map(
         (one, i) => html`<figure key=${one.title}>
-          <figcaption><b>${one.title}</b><span>${names[i]}</span><output aria-label=${`Value of ${one.title}`}>${cursor ? (one.value ?? "…") : ""}</output></figcaption>
+          <figcaption>
+            <b>${one.title}</b><span>${names[i]}</span>
+            <output aria-label=${`Value of ${one.title}`}>${cursor ? (one.value ?? "…") : ""}</output>
+          </figcaption>
           <${Plane}
             source=${one.source}
             extent=${extent}
@@ -112,7 +126,11 @@ function Triple(props) {
       </div>
     </div>
     <div class="readout">
-      <output class="where" aria-label="Cell under the cursor">${cursor ? place(view, cursor) : "the cursor is the same in all three"}</output>
+      <output
+        class="where"
+        aria-label="Cell under the cursor"
+      >${cursor ? place(view, cursor) : "the cursor is the same in all three"}</output>
+      <button type="button" class="link end" onClick=${take}>save as png</button>
     </div>
     <${Worst}
       view=${view}
@@ -150,7 +168,16 @@ function Worst({ view, other, onGo }) {
             <tbody>
               ${answer.cells.map(
                 (cell) => html`<tr key=${cell.at.join()}>
-                  <td><button type="button" class="link" aria-label=${`Go to cell ${cell.at.join(", ")}`} onClick=${() => onGo(cell.at)}>[${cell.at.join(", ")}]</button></td>
+                  <td>
+                    <button
+                      type="button"
+                      class="link"
+                      aria-label=${`Go to cell ${cell.at.join(", ")}`}
+                      onClick=${() => onGo(cell.at)}
+                    >
+                      [${cell.at.join(", ")}]
+                    </button>
+                  </td>
                   <td class="values">${cell.a}</td><td class="values">${cell.b}</td><td class="values">${cell.difference}</td>
                 </tr>`,
               )}

@@ -68,7 +68,16 @@ export function Slider({ label, value, size, onChange }) {
   };
   return html`<div class="field slider">
     <span class="field-label" aria-hidden="true">${label}</span>
-    <input type="range" min="0" max=${last} step="1" value=${value} aria-label=${label} onInput=${set} disabled=${last === 0} />
+    <input
+      type="range"
+      min="0"
+      max=${last}
+      step="1"
+      value=${value}
+      aria-label=${label}
+      onInput=${set}
+      disabled=${last === 0}
+    />
     <input type="number" min="0" max=${last} value=${value} aria-label=${`${label}, as a number`} onChange=${set} />
     <span class="of">/ ${last}</span>
   </div>`;

@@ -10,8 +10,8 @@ import { sliceQuery } from "./view.js";
 /** @typedef {import("./view.js").View} View */
 
 /** @param {{view: View, facts: import("./api.js").TensorFacts, file: import("./api.js").FileFacts,
- *   part: import("./region.js").Region, canvas?: {current: HTMLCanvasElement | null}}} props */
-export function Export({ view, facts, file, part, canvas }) {
+ *   part: import("./region.js").Region, onPicture?: () => void}} props */
+export function Export({ view, facts, file, part, onPicture }) {
   const query = { ...sliceQuery(view), r0: part.r0, r1: part.r1, c0: part.c0, c1: part.c1 };
   const count = (part.r1 - part.r0) * (part.c1 - part.c0);
   return html`<${Group} title="Export">
@@ -19,27 +19,21 @@ export function Export({ view, facts, file, part, canvas }) {
     <div class="buttons">
       ${["npy", "csv", "json"].map(
         (form) =>
-          html`<a key=${form} class="button" download href=${address("export", { ...query, as: form })} aria-disabled=${count ? null : "true"}>${form}</a>`,
+          html`<a
+            key=${form}
+            class="button"
+            download
+            href=${address("export", { ...query, as: form })}
+            aria-disabled=${count ? null : "true"}
+          >${form}</a>`,
       )}
-      ${canvas ? html`<button type="button" onClick=${() => save(canvas.current, facts.name)}>png</button>` : null}
+      ${onPicture ? html`<button type="button" onClick=${onPicture}>png</button>` : null}
     </div>
     <div class="buttons">
       <${Copy} label="Copy as NumPy" text=${numpy(view, facts, part, file)} />
       <${Copy} label="Copy as tenfold show" text=${show(view, facts, part)} />
     </div>
   <//>`;
-}
-
-/** @param {HTMLCanvasElement | null} canvas @param {string} name */
-function save(canvas, name) {
-  canvas?.toBlob((blob) => {
-    if (!blob) return;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${name.replace(/[^\w.-]+/g, "_") || "tensor"}.png`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  });
 }
 
 /** @param {{label: string, text: string}} props */

@@ -17,6 +17,13 @@ export function indices(view, facts, part) {
     .join(", ");
 }
 
+/** What a picture is called. @param {View} view @param {TensorFacts} facts @param {Region} part
+ * @param {import("./api.js").FileFacts} file */
+export function title(view, facts, part, file) {
+  const inner = facts.dims.length ? `[${indices(view, facts, part)}]` : "";
+  return `${file.name}${facts.name ? `:${facts.name}` : ""}${inner}`;
+}
+
 /** Whether rows come after columns, so that the picture is the transposed array. @param {View} view */
 const isTransposed = (view) => view.rows !== null && view.cols !== null && view.rows > view.cols;
 

@@ -1,6 +1,8 @@
 // The heat map of a slice.
 
 import { Export } from "./export.js";
+import { title } from "./expression.js";
+import { figure, saveCanvas } from "./figure.js";
 import { Legend } from "./legend.js";
 import { Palette, useRange } from "./palette.js";
 import { Plane } from "./plane.js";
@@ -32,6 +34,14 @@ export function Heat({ view, facts, file, change, isDark }) {
   const part = view.region ? cells(view.region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };
   /** @type {[string, string]} */
   const names = [dimName(facts, view.rows), dimName(facts, view.cols)];
+  const take = () => {
+    if (!canvas.current) return;
+    const all = { ...paint, range: range ?? shown };
+    saveCanvas(
+      figure([canvas.current], title(view, facts, part, file), overlay === "spy" ? null : all),
+      facts.name || file.name,
+    );
+  };
   return html`<div class="bench">
     <div class="stage">
       <div class="view-row">
@@ -56,7 +66,7 @@ export function Heat({ view, facts, file, change, isDark }) {
     <div class="knobs">
       <${Slice} view=${view} facts=${facts} change=${change} />
       <${Palette} view=${view} facts=${facts} change=${change} range=${range} hasOverlay=${hasOverlay} />
-      <${Export} view=${view} facts=${facts} file=${file} part=${part} canvas=${canvas} />
+      <${Export} view=${view} facts=${facts} file=${file} part=${part} onPicture=${take} />
     </div>
   </div>`;
 }

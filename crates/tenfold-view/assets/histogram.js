@@ -2,18 +2,19 @@
 
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
+import { figure, harmless, save, saveCanvas } from "./figure.js";
 import { Group, Notice, Select, Switch } from "./control.js";
 import { grouped, percent, short } from "./number.js";
 import { useAnswer } from "./question.js";
 import { cells } from "./region.js";
 import { ink } from "./theme.js";
-import { html, useState } from "./ui.js";
+import { html, useRef, useState } from "./ui.js";
 import { extent as extentOf, partsOf, sliceQuery } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
 /** @param {import("./heat.js").PanelProps} props */
-export function Histogram({ view, facts, change, isDark }) {
+export function Histogram({ view, facts, file, change, isDark }) {
   const [scope, setScope] = useState("tensor");
   const extent = extentOf(view, facts);
   const part = view.region ? cells(view.region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };
@@ -21,8 +22,14 @@ export function Histogram({ view, facts, change, isDark }) {
   const query = { ...where, part: view.part, bins: view.bins };
   const { answer, error, isBusy } = useAnswer(JSON.stringify(query), (signal) => api.histogram(query, signal), 20);
   const parts = partsOf(facts);
+  const stage = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const name = facts.name || file.name;
+  const take = () => {
+    const canvas = stage.current?.querySelector("canvas");
+    if (canvas) saveCanvas(figure([canvas], name, null), `${name}-histogram`);
+  };
   return html`<div class="bench">
-    <div class="stage">
+    <div class="stage" ref=${stage}>
       ${error ? html`<${Notice} words=${error} isError=${true} />` : null}
       ${!answer && isBusy ? html`<${Notice} words="counting…" />` : null}
       ${answer ? html`<${Bars} answer=${answer} isLog=${view.counts === "log"} isDark=${isDark} />` : null}
@@ -33,17 +40,50 @@ export function Histogram({ view, facts, change, isDark }) {
           { value: "tensor", label: "the tensor" },
           { value: "slice", label: "the slice on the screen" },
         ]} onChange=${setScope} />
-        <${Switch} label="Counts" value=${view.counts} options=${["log", "linear"]} onChange=${(/** @type {View["counts"]} */ counts) => change({ counts })} />
-        <${Switch} label="Bins" value=${String(view.bins)} options=${["32", "64", "128", "256"]} onChange=${(/** @type {string} */ bins) => change({ bins: Number(bins) })} />
+        <${Switch}
+          label="Counts"
+          value=${view.counts}
+          options=${["log", "linear"]}
+          onChange=${(/** @type {View["counts"]} */ counts) => change({ counts })}
+        />
+        <${Switch}
+          label="Bins"
+          value=${String(view.bins)}
+          options=${["32", "64", "128", "256"]}
+          onChange=${(/** @type {string} */ bins) => change({ bins: Number(bins) })}
+        />
         ${
           parts.length > 1
-            ? html`<${Select} label="Part" value=${view.part} options=${parts.map((one) => ({ value: one, label: one }))} onChange=${(/** @type {string} */ chosen) => change({ part: chosen })} />`
+            ? html`<${Select}
+                label="Part"
+                value=${view.part}
+                options=${parts.map((one) => ({ value: one, label: one }))}
+                onChange=${(/** @type {string} */ chosen) => change({ part: chosen })}
+              />`
             : null
         }
       <//>
       ${answer ? html`<${Statistics} answer=${answer} />` : null}
+      ${
+        answer
+          ? html`<${Group} title="Export">
+            <div class="buttons">
+              <button type="button" onClick=${() => save(counts(answer), harmless(`${name}-histogram`, "csv"))}>csv</button>
+              <button type="button" onClick=${take}>png</button>
+            </div>
+          <//>`
+          : null
+      }
     </div>
   </div>`;
+}
+
+/** The bars as a table. @param {import("./api.js").HistogramAnswer} answer */
+function counts({ low, high, counts: all }) {
+  const from = Number(low);
+  const width = (Number(high) - from) / (all.length || 1);
+  const lines = all.map((n, i) => `${from + i * width},${from + (i + 1) * width},${n}`);
+  return new Blob([["from,to,cells", ...lines, ""].join("\n")], { type: "text/csv" });
 }
 
 /** @param {{answer: import("./api.js").HistogramAnswer, isLog: boolean, isDark: boolean}} props */

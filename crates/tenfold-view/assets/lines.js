@@ -4,9 +4,11 @@ import * as api from "./api.js";
 import { Chart, CURVES } from "./chart.js";
 import { Entry, Group, Notice, Select, Switch } from "./control.js";
 import { Export } from "./export.js";
+import { title } from "./expression.js";
+import { figure, saveCanvas } from "./figure.js";
 import { useAnswer } from "./question.js";
 import { Cuts } from "./slice.js";
-import { html } from "./ui.js";
+import { html, useRef } from "./ui.js";
 import { dimName, partsOf } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -69,30 +71,69 @@ export function Lines({ view, facts, file, change, isDark }) {
   const label = `Values along ${dimName(facts, along)}`;
   // The line as a part of a slice, for export.
   const line = { ...view, rows: along, cols: null };
+  const part = { r0: 0, r1: size || 1, c0: 0, c1: 1 };
+  const stage = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const take = () => {
+    const canvas = stage.current?.querySelector("canvas");
+    if (canvas) saveCanvas(figure([canvas], title(line, facts, part, file), null), facts.name || file.name);
+  };
+  const names = picked.length && other !== null ? picked.map((i) => `${dimName(facts, other)} ${i}`) : ["value"];
   return html`<div class="bench">
-    <div class="stage">
+    <div class="stage" ref=${stage}>
       ${error ? html`<${Notice} words=${error} isError=${true} />` : null}
       ${along === null ? html`<${Notice} words="a single number has no line: its value is in the table" />` : null}
-      ${answer ? html`<${Curves} answer=${answer} names=${picked.length && other !== null ? picked.map((i) => `${dimName(facts, other)} ${i}`) : ["value"]} xLabel=${dimName(facts, along)} isLog=${view.scale === "log"} isDark=${isDark} label=${label} />` : null}
+      ${
+        answer
+          ? html`<${Curves}
+            answer=${answer}
+            names=${names}
+            xLabel=${dimName(facts, along)}
+            isLog=${view.scale === "log"}
+            isDark=${isDark}
+            label=${label}
+          />`
+          : null
+      }
     </div>
     <div class="knobs">
       <${Group} title="Lines">
-        <${Select} label="Along" value=${String(along)} options=${options} isDisabled=${options.length < 2} onChange=${(/** @type {string} */ axis) => change({ along: Number(axis) })} />
+        <${Select}
+          label="Along"
+          value=${String(along)}
+          options=${options}
+          isDisabled=${options.length < 2}
+          onChange=${(/** @type {string} */ axis) => change({ along: Number(axis) })}
+        />
         <${Cuts} view=${view} facts=${facts} change=${change} but=${picked.length ? [along, other] : [along]} />
         ${
           other === null
             ? null
-            : html`<${Entry} label=${`Several of ${dimName(facts, other)}`} value=${view.several} placeholder="0, 4, 10:13" onChange=${(/** @type {string} */ several) => change({ several })} />`
+            : html`<${Entry}
+                label=${`Several of ${dimName(facts, other)}`}
+                value=${view.several}
+                placeholder="0, 4, 10:13"
+                onChange=${(/** @type {string} */ several) => change({ several })}
+              />`
         }
         ${
           parts.length > 1
-            ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
+            ? html`<${Select}
+                label="Part"
+                value=${view.part}
+                options=${parts.map((part) => ({ value: part, label: part }))}
+                onChange=${(/** @type {string} */ part) => change({ part })}
+              />`
             : null
         }
-        <${Switch} label="Scale" value=${view.scale === "log" ? "log" : "linear"} options=${["linear", "log"]} onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })} />
+        <${Switch}
+          label="Scale"
+          value=${view.scale === "log" ? "log" : "linear"}
+          options=${["linear", "log"]}
+          onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })}
+        />
         ${answer && !answer.exact ? html`<p class="hint">each point stands for several cells, of which a sample was read</p>` : null}
       <//>
-      <${Export} view=${line} facts=${facts} file=${file} part=${{ r0: 0, r1: size || 1, c0: 0, c1: 1 }} />
+      <${Export} view=${line} facts=${facts} file=${file} part=${part} onPicture=${take} />
     </div>
   </div>`;
 }
@@ -119,6 +160,16 @@ function Curves({ answer, names, xLabel, isLog, isDark, label }) {
     bands.push([curves.length - 1, curves.length, `${stroke}33`]);
   });
   const missing = answer.lines.reduce((sum, line) => sum + line.nan.reduce((a, b) => a + b, 0), 0);
-  return html`<${Chart} x=${answer.x} ys=${ys} curves=${curves} bands=${bands} xLabel=${xLabel} yLabel="value" isLog=${isLog} isDark=${isDark} label=${label} />
+  return html`<${Chart}
+      x=${answer.x}
+      ys=${ys}
+      curves=${curves}
+      bands=${bands}
+      xLabel=${xLabel}
+      yLabel="value"
+      isLog=${isLog}
+      isDark=${isDark}
+      label=${label}
+    />
     ${missing ? html`<p class="hint pad">${missing} NaN or infinite values leave gaps</p>` : null}`;
 }

@@ -40,11 +40,26 @@ export function Palette({ view, facts, change, range, hasOverlay }) {
   return html`<${Group} title="Colour">
     ${
       parts.length > 1
-        ? html`<${Select} label="Part" value=${view.part} options=${parts.map((part) => ({ value: part, label: part }))} onChange=${(/** @type {string} */ part) => change({ part })} />`
+        ? html`<${Select}
+            label="Part"
+            value=${view.part}
+            options=${parts.map((part) => ({ value: part, label: part }))}
+            onChange=${(/** @type {string} */ part) => change({ part })}
+          />`
         : null
     }
-    <${Switch} label="Scale" value=${view.scale} options=${SCALES} onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })} />
-    <${Switch} label="Map" value=${view.map} options=${MAPS} onChange=${(/** @type {View["map"]} */ map) => change({ map })} />
+    <${Switch}
+      label="Scale"
+      value=${view.scale}
+      options=${SCALES}
+      onChange=${(/** @type {View["scale"]} */ scale) => change({ scale })}
+    />
+    <${Switch}
+      label="Map"
+      value=${view.map}
+      options=${MAPS}
+      onChange=${(/** @type {View["map"]} */ map) => change({ map })}
+    />
     <${Switch}
       label="Range"
       value=${view.mode}
@@ -54,18 +69,38 @@ export function Palette({ view, facts, change, range, hasOverlay }) {
     />
     ${
       view.mode === "percentile"
-        ? html`<${Switch} label="Leave out" value=${String(view.tail)} options=${["0.1", "1", "2", "5"].map((value) => ({ value, label: `${value} %` }))} onChange=${(/** @type {string} */ tail) => change({ tail: Number(tail) })} />`
+        ? html`<${Switch}
+            label="Leave out"
+            value=${String(view.tail)}
+            options=${["0.1", "1", "2", "5"].map((value) => ({ value, label: `${value} %` }))}
+            onChange=${(/** @type {string} */ tail) => change({ tail: Number(tail) })}
+          />`
         : null
     }
     ${
       view.mode === "manual"
         ? html`<div class="pair">
-          <${Entry} label="Lowest" value=${view.low === null ? "" : String(view.low)} placeholder=${range ? short(range.low) : ""} onChange=${set("low")} />
-          <${Entry} label="Highest" value=${view.high === null ? "" : String(view.high)} placeholder=${range ? short(range.high) : ""} onChange=${set("high")} />
+          <${Entry}
+            label="Lowest"
+            value=${view.low === null ? "" : String(view.low)}
+            placeholder=${range ? short(range.low) : ""}
+            onChange=${set("low")}
+          />
+          <${Entry}
+            label="Highest"
+            value=${view.high === null ? "" : String(view.high)}
+            placeholder=${range ? short(range.high) : ""}
+            onChange=${set("high")}
+          />
         </div>`
         : null
     }
-    <${Switch} label="Each pixel shows the" value=${view.reduction} options=${REDUCTIONS} onChange=${(/** @type {View["reduction"]} */ reduction) => change({ reduction })} />
+    <${Switch}
+      label="Each pixel shows the"
+      value=${view.reduction}
+      options=${REDUCTIONS}
+      onChange=${(/** @type {View["reduction"]} */ reduction) => change({ reduction })}
+    />
     ${
       hasOverlay
         ? html`<${Switch}

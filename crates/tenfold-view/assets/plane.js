@@ -75,7 +75,13 @@ export function Plane(props) {
   });
   const error = shot.error;
   return html`<div class="plane" ref=${frame}>
-    <canvas ref=${canvas} tabindex="0" role="img" aria-label=${label} data-state=${shot.isBusy ? "busy" : shot.answer ? "drawn" : "empty"}></canvas>
+    <canvas
+      ref=${canvas}
+      tabindex="0"
+      role="img"
+      aria-label=${label}
+      data-state=${shot.isBusy ? "busy" : shot.answer ? "drawn" : "empty"}
+    ></canvas>
     ${error ? html`<p class="notice error" role="alert">${error}</p>` : null}
     ${rows === 0 || cols === 0 ? html`<p class="notice" role="status">this tensor has no cells</p>` : null}
   </div>`;

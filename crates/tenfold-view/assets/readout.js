@@ -52,7 +52,10 @@ export function Readout({ place, value, shot }) {
     <output class="value" aria-label="Value under the cursor">${place ? (value ?? "…") : ""}</output>
     ${
       shot
-        ? html`<span class="state" title="How the picture was made: whether every cell was read, and how long the tile took">
+        ? html`<span
+            class="state"
+            title="How the picture was made: whether every cell was read, and how long the tile took"
+          >
           <i class=${shot.tile.exact ? "lamp" : "lamp sampled"}></i>
           ${shot.tile.exact ? "every cell" : "sampled"} · ${shot.tile.h} × ${shot.tile.w} px · ${short(shot.took, 3)} ms
         </span>`

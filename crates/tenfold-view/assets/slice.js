@@ -34,9 +34,25 @@ export function Slice({ view, facts, change }) {
   };
   return html`<${Group} title="Slice">
     <div class="pair">
-      <${Select} label="Rows" value=${String(view.rows)} options=${options} onChange=${(/** @type {string} */ axis) => choose("rows", Number(axis))} />
-      <button type="button" class="icon" aria-label="Transpose" title="Transpose" onClick=${() => change({ rows: view.cols, cols: view.rows, region: null })}>⇄</button>
-      <${Select} label="Columns" value=${String(view.cols)} options=${options} onChange=${(/** @type {string} */ axis) => choose("cols", Number(axis))} />
+      <${Select}
+        label="Rows"
+        value=${String(view.rows)}
+        options=${options}
+        onChange=${(/** @type {string} */ axis) => choose("rows", Number(axis))}
+      />
+      <button
+        type="button"
+        class="icon"
+        aria-label="Transpose"
+        title="Transpose"
+        onClick=${() => change({ rows: view.cols, cols: view.rows, region: null })}
+      >⇄</button>
+      <${Select}
+        label="Columns"
+        value=${String(view.cols)}
+        options=${options}
+        onChange=${(/** @type {string} */ axis) => choose("cols", Number(axis))}
+      />
     </div>
     <${Cuts} view=${view} facts=${facts} change=${change} but=${[view.rows, view.cols]} />
   <//>`;

@@ -43,7 +43,12 @@ export function Table({ view, facts, file, change }) {
     <div class="knobs">
       <${Slice} view=${view} facts=${facts} change=${change} />
       <${Group} title="Numbers">
-        <${Switch} label="Format" value=${view.format} options=${FORMATS} onChange=${(/** @type {View["format"]} */ format) => change({ format })} />
+        <${Switch}
+          label="Format"
+          value=${view.format}
+          options=${FORMATS}
+          onChange=${(/** @type {View["format"]} */ format) => change({ format })}
+        />
       <//>
       <${Export} view=${view} facts=${facts} file=${file} part=${seen} />
     </div>
@@ -89,9 +94,19 @@ function Sheet({ view, facts, extent, onSeen }) {
   >
     ${error ? html`<${Notice} words=${error} isError=${true} />` : null}
     <div class="sheet-all" style=${{ height: `${down.length + HEAD.height}px`, width: `${right.length + HEAD.width}px` }}>
-      <div class="sheet-seen" role="table" aria-rowcount=${extent[0]} aria-colcount=${extent[1]} style=${{ width: `${size.width}px`, height: `${size.height}px` }}>
+      <div
+        class="sheet-seen"
+        role="table"
+        aria-rowcount=${extent[0]}
+        aria-colcount=${extent[1]}
+        style=${{ width: `${size.width}px`, height: `${size.height}px` }}
+      >
         <div class="sheet-row head" role="row">
-          <span class="corner" role="columnheader" title=${`${dimName(facts, view.rows)} down, ${dimName(facts, view.cols)} across`}>↓ →</span>
+          <span
+            class="corner"
+            role="columnheader"
+            title=${`${dimName(facts, view.rows)} down, ${dimName(facts, view.cols)} across`}
+          >↓ →</span>
           ${columns.map((col) => html`<span key=${col} role="columnheader" style=${across}>${view.cols === null ? "value" : col}</span>`)}
         </div>
         <div class="sheet-body" style=${{ transform: `translateY(${-down.shift}px)` }} role="rowgroup">
@@ -100,7 +115,10 @@ function Sheet({ view, facts, extent, onSeen }) {
             <span class="index" role="rowheader">${view.rows === null ? "" : row}</span>
             ${columns.map((col) => {
               const exact = text(row, col);
-              return html`<span key=${col} role="cell" style=${across} class=${kind(exact)} title=${exact ?? ""}>${exact === undefined ? "·" : formatted(exact, view.format)}</span>`;
+              const shown = exact === undefined ? "·" : formatted(exact, view.format);
+              return html`<span key=${col} role="cell" style=${across} class=${kind(exact)} title=${exact ?? ""}>
+                ${shown}
+              </span>`;
             })}
           </div>`,
         )}

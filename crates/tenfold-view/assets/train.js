@@ -49,7 +49,12 @@ export function TrainPanel({ view, facts, change, isDark }) {
   const label = `Core ${core}, ${AXES[rows]} by ${AXES[cols]}`;
   return html`<div class="bench">
     <div class="stage">
-      <${Chain} sizes=${train.sizes} ranks=${train.ranks} chosen=${core} onChoose=${(/** @type {number} */ next) => change({ core: next })} />
+      <${Chain}
+        sizes=${train.sizes}
+        ranks=${train.ranks}
+        chosen=${core}
+        onChoose=${(/** @type {number} */ next) => change({ core: next })}
+      />
       <div class="view-row">
         <${Plane}
           source=${source}
@@ -66,7 +71,11 @@ export function TrainPanel({ view, facts, change, isDark }) {
         />
         <${Legend} paint=${{ ...paint, range: range ?? { low: 0, high: 1 } }} />
       </div>
-      <${Readout} place=${cursor && `G${core} ${corePlace(position, rows, cols, cursor)}`} value=${cursor && cellOf(shot, cursor)} shot=${shot} />
+      <${Readout}
+        place=${cursor && `G${core} ${corePlace(position, rows, cols, cursor)}`}
+        value=${cursor && cellOf(shot, cursor)}
+        shot=${shot}
+      />
     </div>
     <div class="knobs">
       <${Group} title="Train">
@@ -78,7 +87,12 @@ export function TrainPanel({ view, facts, change, isDark }) {
       <//>
       <${Evaluate} view=${view} facts=${facts} change=${change} />
       <${Group} title=${`Core ${core}`}>
-        <${Switch} label="Cut across" value=${cut} options=${AXES.map((name, axis) => ({ value: String(axis), label: name }))} onChange=${setCut} />
+        <${Switch}
+          label="Cut across"
+          value=${cut}
+          options=${AXES.map((name, axis) => ({ value: String(axis), label: name }))}
+          onChange=${setCut}
+        />
         <${Slider} label=${AXES[Number(cut)]} value=${place} size=${shape[Number(cut)] ?? 1} onChange=${setAt} />
       <//>
       <${Palette} view=${view} facts=${facts} change=${change} range=${range} hasOverlay=${false} />

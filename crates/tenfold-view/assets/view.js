@@ -71,7 +71,7 @@ export function tabsOf(facts) {
 }
 
 /** The first tab to open. @param {TensorFacts} facts @returns {TabName | null} */
-function firstTab(facts) {
+export function firstTab(facts) {
   const tabs = tabsOf(facts);
   const ndim = facts.dims.length;
   /** @type {TabName} */
