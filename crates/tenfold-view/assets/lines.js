@@ -6,6 +6,7 @@ import { Entry, Group, Notice, Select, Switch } from "./control.js";
 import { Export } from "./export.js";
 import { title } from "./expression.js";
 import { figure, saveCanvas } from "./figure.js";
+import { positions } from "./position.js";
 import { useAnswer } from "./question.js";
 import { Cuts } from "./slice.js";
 import { html, useRef } from "./ui.js";
@@ -14,9 +15,8 @@ import { dimName, partsOf } from "./view.js";
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./api.js").TensorFacts} TensorFacts */
 
-/** The most points of a line, and lines of a chart. */
+/** The most points of a line. */
 const POINTS = 1200;
-const LINES = 8;
 
 /** The dimension that several lines differ in: the last that is not drawn along. @param {View} view
  * @param {TensorFacts} facts */
@@ -26,18 +26,6 @@ function across(view, facts) {
     .filter((axis) => axis !== view.along && (facts.dims[axis]?.size ?? 0) > 1);
   const rows = others.find((axis) => axis === view.rows);
   return rows ?? others.at(-1) ?? null;
-}
-
-/** The positions that a text such as `0, 4, 10:13` names. @param {string} text @param {number} size */
-export function positions(text, size) {
-  const found = text.split(/[\s,]+/).flatMap((word) => {
-    const ends = /^(\d+)(?::(\d+))?$/.exec(word);
-    if (!ends) return [];
-    const from = Number(ends[1]);
-    const to = ends[2] === undefined ? from + 1 : Math.min(Number(ends[2]), from + LINES);
-    return Array.from({ length: Math.max(to - from, 0) }, (_, i) => from + i);
-  });
-  return [...new Set(found)].filter((i) => i < size).slice(0, LINES);
 }
 
 /** @param {import("./heat.js").PanelProps} props */

@@ -18,8 +18,8 @@ export function whole(rows, cols, size) {
   const more = Math.max(size.height / MOST.height - rows, 0) / 2;
   const wider = Math.max(size.width / MOST.width - cols, 0) / 2;
   return ratio > LONGEST
-    ? { ...exact, c0: -wider, c1: exact.c1 + wider }
-    : { ...exact, r0: -more, r1: exact.r1 + more };
+    ? { ...exact, c0: 0 - wider, c1: exact.c1 + wider }
+    : { ...exact, r0: 0 - more, r1: exact.r1 + more };
 }
 
 /** Widens a region until its cells are square. @param {Region} region @param {Size} size @returns {Region} */
