@@ -1,13 +1,14 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too,
-//! `cargo xtask view` the tests of the viewer in a browser alone,
-//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for
-//! the README.
+//! gigabytes of other programs or hours, `cargo xtask oracles` all comparisons with other programs,
+//! `cargo xtask fuzz` looks for files that break something, `cargo xtask view` tests the viewer in a browser,
+//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
+mod fuzz;
 mod picture;
 mod steps;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -19,10 +20,11 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|oracles|view|picture|wheel".into()),
+        _ => Err("usage: cargo xtask test|oracles|fuzz|view|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,13 +19,7 @@ pub(crate) struct Plot {
     #[command(flatten)]
     pub(crate) part: Part,
     /// The picture to write; its name ends in .png or .svg
-    #[arg(
-        short,
-        long,
-        value_name = "OUT",
-        required_unless_present = "term",
-        help_heading = "Output"
-    )]
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Draw in the terminal
     #[arg(long, conflicts_with = "output", help_heading = "Output")]

@@ -21,6 +21,10 @@ const LETTERS: (u32, u32) = (72, 24);
 
 pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
+    if args.output.is_none() && !args.term {
+        let why = "name the picture to write, as in -o out.png, or draw it here with --term";
+        return Err(Failure::usage(why));
+    }
     let write = args.output.as_deref().map(writer).transpose()?;
     let (words, part) = (&args.words, &args.part);
     let address = Address::find(&args.file)
@@ -41,7 +45,12 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
     let limits = &args.reading.limits.0;
     let drawing = Drawing {
         tensor: &tensor.at_hand(limits)?,
-        title: plain(&title(&args.file, &shown_name(info, key), tensor)),
+        title: plain(&title(
+            &args.file,
+            &address.file,
+            &shown_name(info, key),
+            tensor,
+        )),
         options: options(args),
         limits: limits.clone(),
     };
@@ -74,16 +83,17 @@ fn options(args: &Plot) -> Options {
     }
 }
 
-/// What stands above the picture.
-fn title(file: &Path, name: &str, tensor: &Tensor) -> String {
-    let file = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_named = name.is_empty() || file.contains(name);
-    let name = if is_named {
-        String::new()
-    } else {
-        format!(":{name}")
+/// What stands above the picture: what was asked for without the folder it is in, and what that is.
+fn title(word: &Path, file: &Path, name: &str, tensor: &Tensor) -> String {
+    let word = word.to_string_lossy();
+    let folder = file.parent().map(|folder| format!("{}/", folder.display()));
+    let asked = folder.and_then(|folder| word.strip_prefix(&folder).map(str::to_owned));
+    let asked = asked.unwrap_or_else(|| word.into_owned());
+    let name = match name.is_empty() || asked.contains(name) {
+        true => String::new(),
+        false => format!(":{name}"),
     };
-    format!("{file}{name} {} {}", tensor.dtype(), shape_text(tensor))
+    format!("{asked}{name} {} {}", tensor.dtype(), shape_text(tensor))
 }
 
 /// Makes a file of a scene.

@@ -20,6 +20,7 @@ mod hash;
 mod info;
 mod literal;
 mod mtx;
+mod plot;
 mod program;
 mod raw;
 mod reconstruct;

@@ -1,5 +1,9 @@
 //! What `tenfold view` answers, against what `tenfold show --json` prints.
-#![expect(clippy::unwrap_used, reason = "only tests use it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "only tests use it"
+)]
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,7 +22,7 @@ fn files() -> Vec<PathBuf> {
         };
         let paths = good.map(|file| file.unwrap().path());
         found.extend(paths.filter(|path| {
-            let is_file = path.is_file() && !path.extension().is_some_and(|end| end == "json");
+            let is_file = path.is_file() && path.extension().is_none_or(|end| end != "json");
             is_file && tenfold(["info".as_ref(), path.as_os_str()]).exit.code() == 0
         }));
     }

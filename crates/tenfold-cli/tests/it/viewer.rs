@@ -1,5 +1,9 @@
 //! A viewer that runs, and what a browser would say to it.
-#![expect(clippy::unwrap_used, reason = "only tests use it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "only tests use it"
+)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -163,6 +163,19 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_the_same_colours() {
+        let page = include_str!("../../assets/colour.js");
+        let hex = |color: u32| format!("0x{color:06x}");
+        for map in ColorMap::ALL {
+            let colors: Vec<String> = map.anchors().iter().copied().map(hex).collect();
+            assert!(page.contains(&colors.join(", ")), "{map:?}");
+        }
+        for special in [NOT_A_NUMBER, POSITIVE_INFINITY, NEGATIVE_INFINITY] {
+            assert!(page.contains(&format!("({special:?})")), "{special:?}");
+        }
+    }
+
+    #[test]
     fn every_map_is_found_by_its_name() {
         for map in ColorMap::ALL {
             assert_eq!(map.as_str().parse::<ColorMap>().unwrap(), *map);

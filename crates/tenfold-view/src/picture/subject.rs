@@ -1,7 +1,8 @@
 //! What is looked at: the numbers of a tensor, or of the difference of two.
 
 use tenfold::{
-    Address, DType, Dim, Error, Limits, Number, Order, Overflow, Result, Slice, Storage, Tensor,
+    Address, Arity, DType, Dim, Error, Limits, Number, Order, Overflow, Result, Slice, Storage,
+    Tensor,
 };
 
 use super::bands::each_band;
@@ -151,6 +152,9 @@ impl Subject {
     /// The part of one element, given by its little-endian bytes.
     pub(super) fn number(&self, element: &[u8]) -> f64 {
         let DType { number, arity } = self.tensor.dtype();
+        if arity == Arity::Real && self.part == Part::Component(0) {
+            return number.to_f64(element);
+        }
         let mut numbers = Vec::with_capacity(arity.count());
         number.to_doubles(element, &mut numbers);
         self.part.reduce(arity, &mut numbers);
@@ -201,7 +205,7 @@ pub fn drawable(tensor: &Tensor) -> Result<()> {
         Storage::Sparse {
             address: Address::Labels,
             ..
-        } => "its dimensions have labels, not positions: look at its blocks".into(),
+        } => "its cells have labels, not positions, and cannot be drawn".into(),
         Storage::Opaque { layout, .. } if !tensor.is_quantized() => {
             format!("the layout {layout:?} is not understood")
         }

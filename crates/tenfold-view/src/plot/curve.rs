@@ -73,6 +73,14 @@ pub(super) fn along_last(
         at
     });
     let through: Vec<Vec<u64>> = through.collect();
+    if through.is_empty() {
+        let nothing = Lines {
+            first: Vec::new(),
+            lines: Vec::new(),
+            is_exact: true,
+        };
+        return Ok((axis, nothing));
+    }
     let found = lines(
         subject,
         axis,

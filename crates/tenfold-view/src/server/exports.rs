@@ -13,7 +13,7 @@ use tenfold::{Allow, Bundle, Error, Limits, Pick, Result as Done, Sink, Tensor, 
 use super::answer::Problem;
 use super::query::Query;
 use super::stream::{Pen, sheet};
-use super::work::work;
+use super::work::download;
 use super::world::{World, place};
 use crate::picture::{Region, core_of, readable};
 
@@ -63,7 +63,7 @@ pub(super) async fn export(State(world): State<Arc<World>>, uri: Uri) -> Result<
     };
     let teller = pen.teller();
     tokio::spawn(async move {
-        let written = work(world, move |world, _| Ok(write(world, &query, form, pen)));
+        let written = download(world, move |world, _| Ok(write(world, &query, form, pen)));
         let failed = match written.await {
             Ok(Err(problem)) => problem,
             Err(problem) => problem,

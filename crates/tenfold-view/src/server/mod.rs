@@ -93,7 +93,6 @@ fn router(world: Arc<World>, door: Arc<Door>) -> Router {
         .route("/api/files", get(listing::files))
         .route("/api/tensors", get(listing::tensors))
         .route("/api/tensor", get(listing::tensor))
-        .route("/api/colors", get(pictures::colors))
         .route("/api/tile", get(pictures::tile))
         .route("/api/range", get(pictures::range))
         .route("/api/line", get(pictures::line))

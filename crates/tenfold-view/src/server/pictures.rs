@@ -11,8 +11,8 @@ use super::query::Query;
 use super::work::work;
 use super::world::{World, place};
 use crate::picture::{
-    ColorMap, Lines, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE_INFINITY, Part, Rgb, Subject, Tile,
-    core_of, histogram as histogram_of, lines, percentiles, tile as tile_of,
+    Lines, Part, Subject, Tile, core_of, histogram as histogram_of, lines, percentiles,
+    tile as tile_of,
 };
 
 /// What a query is about: a tensor, a core of it, or the difference to another.
@@ -154,25 +154,4 @@ pub(super) async fn histogram(State(world): State<Arc<World>>, uri: Uri) -> Resu
         })))
     })
     .await
-}
-
-/// The colour maps, in 256 steps each, and the colours of what is no number.
-pub(super) async fn colors() -> Json {
-    let hex = |[r, g, b]: Rgb| format!("#{r:02x}{g:02x}{b:02x}");
-    let steps = |map: ColorMap| -> Vec<String> {
-        (0..=255_u8)
-            .map(|step| hex(map.color(f64::from(step) / 255.0)))
-            .collect()
-    };
-    let maps = ColorMap::ALL.iter().map(|map| {
-        json!({ "name": map.as_str(), "diverging": map.is_diverging(), "colors": steps(*map) })
-    });
-    let maps: Vec<Value> = maps.collect();
-    Json(json!({
-        "schema": "tenfold.view.colors/1",
-        "maps": maps,
-        "nan": hex(NOT_A_NUMBER),
-        "inf": hex(POSITIVE_INFINITY),
-        "-inf": hex(NEGATIVE_INFINITY),
-    }))
 }

@@ -2,12 +2,28 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use super::answer::Problem;
 use super::world::World;
 use crate::picture::Stop;
 
-/// So many requests read at once; the others wait.
-pub(super) const AT_ONCE: usize = 4;
+/// Who may read now, and who may be sent a file.
+pub(super) struct Turns {
+    reads: Arc<Semaphore>,
+    downloads: Arc<Semaphore>,
+}
+
+impl Turns {
+    /// Four requests read at once, the others wait. Downloads have turns of their own, as they last
+    /// until the browser has taken everything.
+    pub(super) fn new() -> Turns {
+        Turns {
+            reads: Arc::new(Semaphore::new(4)),
+            downloads: Arc::new(Semaphore::new(2)),
+        }
+    }
+}
 
 /// Raises the flag when the one who waits goes away.
 struct Waiting(Stop);
@@ -23,8 +39,26 @@ pub(super) async fn work<T: Send + 'static>(
     world: Arc<World>,
     act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
+    let turns = Arc::clone(&world.turns.reads);
+    in_turn(turns, world, act).await
+}
+
+/// Does work that lasts until a browser has taken what it gives.
+pub(super) async fn download<T: Send + 'static>(
+    world: Arc<World>,
+    act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let turns = Arc::clone(&world.turns.downloads);
+    in_turn(turns, world, act).await
+}
+
+async fn in_turn<T: Send + 'static>(
+    turns: Arc<Semaphore>,
+    world: Arc<World>,
+    act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
     let failed = || Problem::cannot("the work ended before it was done");
-    let turn = Arc::clone(&world.turns).acquire_owned().await;
+    let turn = turns.acquire_owned().await;
     let turn = turn.map_err(|_| failed())?;
     let waiting = Waiting(Stop::default());
     let stop = waiting.0.clone();

@@ -1,14 +1,13 @@
 //! The files that are shown.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use tenfold::{Bundle, Info, Key, Limits, Meta, Note, Opened, Tensor};
-use tokio::sync::Semaphore;
 
 use super::answer::Problem;
 use super::query::Query;
-use super::work::AT_ONCE;
+use super::work::Turns;
 
 /// A file to be shown.
 pub struct File {
@@ -46,7 +45,7 @@ pub(super) struct World {
     pub(super) wording: Wording,
     pub(super) limits: Limits,
     /// Who may read now.
-    pub(super) turns: Arc<Semaphore>,
+    pub(super) turns: Turns,
     /// Tensors that were decompressed, those last used at the end.
     settled: Mutex<Vec<((usize, usize), Tensor)>>,
 }
@@ -65,7 +64,7 @@ impl World {
             files,
             wording,
             limits,
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            turns: Turns::new(),
             settled: Mutex::default(),
         }
     }
