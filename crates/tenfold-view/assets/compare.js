@@ -95,7 +95,7 @@ function Triple(props) {
       (one) => one instanceof HTMLCanvasElement,
     );
     saveCanvas(
-      figure(canvases, `A ${names[0]}, B ${names[1]}, A − B: ${facts.name}`, null),
+      figure(canvases, `A ${names[0]}, B ${names[1]}, A − B${facts.name ? `: ${facts.name}` : ""}`, null),
       `${facts.name || file.name}-compared`,
     );
   };

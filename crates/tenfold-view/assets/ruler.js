@@ -39,6 +39,9 @@ export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) 
   const edge = margin(size);
   const perRow = height / (region.r1 - region.r0);
   const perCol = width / (region.c1 - region.c0);
+  // Beside the tensor, where it begins inside the picture.
+  const left = Math.max(edge.left, edge.left - region.c0 * perCol);
+  const top = Math.max(edge.top, edge.top - region.r0 * perRow);
   pen.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
   pen.fillStyle = ink("muted");
   pen.strokeStyle = ink("line-strong");
@@ -48,25 +51,25 @@ export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) 
   pen.beginPath();
   for (const i of ticks(region.r0, region.r1, rows, height / 34)) {
     const y = edge.top + (i + 0.5 - region.r0) * perRow;
-    pen.moveTo(edge.left - 5, Math.round(y) + 0.5);
-    pen.lineTo(edge.left - 1, Math.round(y) + 0.5);
-    pen.fillText(String(i), edge.left - 8, y);
+    pen.moveTo(left - 5, Math.round(y) + 0.5);
+    pen.lineTo(left - 1, Math.round(y) + 0.5);
+    pen.fillText(String(i), left - 8, y);
   }
   pen.textAlign = "center";
   pen.textBaseline = "bottom";
   for (const i of ticks(region.c0, region.c1, cols, width / 52)) {
     const x = edge.left + (i + 0.5 - region.c0) * perCol;
-    pen.moveTo(Math.round(x) + 0.5, edge.top - 5);
-    pen.lineTo(Math.round(x) + 0.5, edge.top - 1);
-    pen.fillText(String(i), x, edge.top - 7);
+    pen.moveTo(Math.round(x) + 0.5, top - 5);
+    pen.lineTo(Math.round(x) + 0.5, top - 1);
+    pen.fillText(String(i), x, top - 7);
   }
   pen.stroke();
   if (isNarrow(size)) return;
   pen.fillStyle = ink("text");
   pen.font = "600 11px system-ui, 'DejaVu Sans', sans-serif";
-  pen.fillText(cols > 1 || colName ? `${colName} →` : "", edge.left + width / 2, 14);
+  pen.fillText(cols > 1 || colName ? `${colName} →` : "", edge.left + width / 2, top - 26);
   pen.save();
-  pen.translate(11, edge.top + height / 2);
+  pen.translate(left - edge.left + 11, edge.top + height / 2);
   pen.rotate(-Math.PI / 2);
   pen.textBaseline = "middle";
   pen.fillText(rowName ? `← ${rowName}` : "", 0, 0);

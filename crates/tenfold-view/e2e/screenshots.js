@@ -33,7 +33,7 @@ const PICTURES = [
   },
   {
     name: "view-compare",
-    fragment: `#file=2&tensor=${weight}&tab=compare&with=3,${weight}&map=cividis`,
+    fragment: `#file=2&tensor=${weight}&tab=compare&with=3,${weight}&rows=1&cols=0&map=cividis`,
     colorScheme: "dark",
     act: (visit) => visit.page.getByRole("button", { name: "Go to cell 4, 10" }).click(),
   },
