@@ -3,13 +3,14 @@
 import * as api from "./api.js";
 import { Chart } from "./chart.js";
 import { figure, harmless, save, saveCanvas } from "./figure.js";
-import { Group, Notice, Select, Switch } from "./control.js";
+import { Group, Notice, Switch } from "./control.js";
 import { grouped, percent, short } from "./number.js";
+import { PartOf } from "./part.js";
 import { useAnswer } from "./question.js";
 import { cells } from "./region.js";
 import { ink } from "./theme.js";
 import { html, useRef, useState } from "./ui.js";
-import { extent as extentOf, partsOf, sliceQuery } from "./view.js";
+import { extent as extentOf, sliceQuery } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -21,7 +22,6 @@ export function Histogram({ view, facts, file, change, isDark }) {
   const where = scope === "tensor" ? { file: view.file, tensor: view.tensor } : { ...sliceQuery(view), ...part };
   const query = { ...where, part: view.part, bins: view.bins };
   const { answer, error, isBusy } = useAnswer(JSON.stringify(query), (signal) => api.histogram(query, signal), 20);
-  const parts = partsOf(facts);
   const stage = useRef(/** @type {HTMLDivElement | null} */ (null));
   const name = facts.name || file.name;
   const take = () => {
@@ -52,16 +52,7 @@ export function Histogram({ view, facts, file, change, isDark }) {
           options=${["32", "64", "128", "256"]}
           onChange=${(/** @type {string} */ bins) => change({ bins: Number(bins) })}
         />
-        ${
-          parts.length > 1
-            ? html`<${Select}
-                label="Part"
-                value=${view.part}
-                options=${parts.map((one) => ({ value: one, label: one }))}
-                onChange=${(/** @type {string} */ chosen) => change({ part: chosen })}
-              />`
-            : null
-        }
+        <${PartOf} view=${view} facts=${facts} change=${change} />
       <//>
       ${answer ? html`<${Statistics} answer=${answer} />` : null}
       ${

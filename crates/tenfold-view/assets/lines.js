@@ -7,10 +7,11 @@ import { Export } from "./export.js";
 import { title } from "./expression.js";
 import { figure, saveCanvas } from "./figure.js";
 import { positions } from "./position.js";
+import { PartOf } from "./part.js";
 import { useAnswer } from "./question.js";
 import { Cuts } from "./slice.js";
 import { html, useRef } from "./ui.js";
-import { dimName, partsOf } from "./view.js";
+import { dimName } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./api.js").TensorFacts} TensorFacts */
@@ -51,7 +52,6 @@ export function Lines({ view, facts, file, change, isDark }) {
     (signal) => api.line(query, signal),
     30,
   );
-  const parts = partsOf(facts);
   const options = facts.dims.map((dim, axis) => ({
     value: String(axis),
     label: `${dimName(facts, axis)} (${dim.size})`,
@@ -103,16 +103,7 @@ export function Lines({ view, facts, file, change, isDark }) {
                 onChange=${(/** @type {string} */ several) => change({ several })}
               />`
         }
-        ${
-          parts.length > 1
-            ? html`<${Select}
-                label="Part"
-                value=${view.part}
-                options=${parts.map((part) => ({ value: part, label: part }))}
-                onChange=${(/** @type {string} */ part) => change({ part })}
-              />`
-            : null
-        }
+        <${PartOf} view=${view} facts=${facts} change=${change} />
         <${Switch}
           label="Scale"
           value=${view.scale === "log" ? "log" : "linear"}

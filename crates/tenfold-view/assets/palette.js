@@ -2,13 +2,14 @@
 
 import * as api from "./api.js";
 import { MAPS } from "./colour.js";
-import { Entry, Group, Select, Switch } from "./control.js";
+import { Entry, Group, Switch } from "./control.js";
 import { short } from "./number.js";
 import { REDUCTIONS } from "./painter.js";
+import { PartOf } from "./part.js";
 import { useAnswer } from "./question.js";
 import { SCALES } from "./scale.js";
 import { html, useRef } from "./ui.js";
-import { MODES, partsOf } from "./view.js";
+import { MODES } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./scale.js").Range} Range */
@@ -33,21 +34,11 @@ export function useRange(view, source, [rows, cols]) {
 /** @param {{view: View, facts: import("./api.js").TensorFacts, change: import("./view.js").Change,
  *   range: Range | null, hasOverlay: boolean}} props */
 export function Palette({ view, facts, change, range, hasOverlay }) {
-  const parts = partsOf(facts);
   /** @param {"low" | "high"} end */
   const set = (end) => (/** @type {string} */ text) =>
     change({ [end]: text.trim() === "" || !Number.isFinite(Number(text)) ? null : Number(text) });
   return html`<${Group} title="Colour">
-    ${
-      parts.length > 1
-        ? html`<${Select}
-            label="Part"
-            value=${view.part}
-            options=${parts.map((part) => ({ value: part, label: part }))}
-            onChange=${(/** @type {string} */ part) => change({ part })}
-          />`
-        : null
-    }
+    <${PartOf} view=${view} facts=${facts} change=${change} />
     <${Switch}
       label="Scale"
       value=${view.scale}

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::environment::is_ready;
 use crate::command::{cargo, program, root, run};
 
 /// The browser, where Debian has it.
@@ -72,11 +73,7 @@ fn install(tests: &Path) -> Result<Result<(), String>, String> {
         return Ok(Err(why));
     }
     let (wanted, installed) = (tests.join("package-lock.json"), tests.join(INSTALLED));
-    let is_ready = match (fs::read(&wanted), fs::read(&installed)) {
-        (Ok(wanted), Ok(installed)) => wanted == installed,
-        _ => false,
-    };
-    if !is_ready {
+    if !is_ready(&wanted, &installed) {
         if let Err(why) = run(npm(tests, &["ci", "--silent", "--no-audit", "--no-fund"])) {
             return Ok(Err(why));
         }
