@@ -7,10 +7,11 @@ import { Export } from "./export.js";
 import { title } from "./expression.js";
 import { figure, saveCanvas } from "./figure.js";
 import { positions } from "./position.js";
+import { useKeys } from "./key.js";
 import { PartOf } from "./part.js";
 import { useAnswer } from "./question.js";
 import { Cuts } from "./slice.js";
-import { html, useRef } from "./ui.js";
+import { html, useEffect, useRef, useState } from "./ui.js";
 import { dimName } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -37,13 +38,36 @@ export function Lines({ view, facts, file, change, isDark }) {
   const picked = other === null ? [] : positions(view.several, facts.dims[other]?.size ?? 0);
   const places =
     picked.length && other !== null ? picked.map((i) => view.at.map((old, k) => (k === other ? i : old))) : [view.at];
+  const [span, setSpan] = useState(/** @type {[number, number] | null} */ (null));
+  useEffect(() => setSpan(null), [view.file, view.tensor, along]);
+  const [from, to] = span && span[1] <= size ? span : [0, size];
+  /** Cells between two places, at least two of them. @param {number} first @param {number} last */
+  const zoom = (first, last) => {
+    const start = Math.max(0, Math.min(Math.floor(first), size - 2));
+    const end = Math.min(size, Math.max(Math.ceil(last), start + 2));
+    setSpan(start === 0 && end === size ? null : [start, end]);
+  };
+  useKeys(({ key, shiftKey }) => {
+    const steps = {
+      ArrowLeft: [-0.15, -0.15],
+      ArrowRight: [0.15, 0.15],
+      "+": [0.125, -0.125],
+      "=": [0.125, -0.125],
+      "-": [-0.17, 0.17],
+    };
+    const by = steps[/** @type {keyof typeof steps} */ (key)];
+    if (key === "0") setSpan(null);
+    else if (by && !shiftKey) zoom(from + Number(by[0]) * (to - from), to + Number(by[1]) * (to - from));
+    else return false;
+    return true;
+  });
   const query = {
     file: view.file,
     tensor: view.tensor,
     axis: along,
     at: places.map((at) => at.join(",")),
-    i0: 0,
-    i1: size,
+    i0: from,
+    i1: to,
     n: POINTS,
     part: view.part,
   };
@@ -59,7 +83,7 @@ export function Lines({ view, facts, file, change, isDark }) {
   const label = `Values along ${dimName(facts, along)}`;
   // The line as a part of a slice, for export.
   const line = { ...view, rows: along, cols: null };
-  const part = { r0: 0, r1: size || 1, c0: 0, c1: 1 };
+  const part = { r0: from, r1: to || 1, c0: 0, c1: 1 };
   const stage = useRef(/** @type {HTMLDivElement | null} */ (null));
   const take = () => {
     const canvas = stage.current?.querySelector("canvas");
@@ -79,6 +103,7 @@ export function Lines({ view, facts, file, change, isDark }) {
             isLog=${view.scale === "log"}
             isDark=${isDark}
             label=${label}
+            onZoom=${(/** @type {[number, number] | null} */ ends) => (ends ? zoom(ends[0], ends[1] + 1) : setSpan(null))}
           />`
           : null
       }
@@ -118,8 +143,8 @@ export function Lines({ view, facts, file, change, isDark }) {
 }
 
 /** @param {{answer: import("./api.js").LineAnswer, names: string[], xLabel: string, isLog: boolean, isDark: boolean,
- *   label: string}} props */
-function Curves({ answer, names, xLabel, isLog, isDark, label }) {
+ *   label: string, onZoom: (ends: [number, number] | null) => void}} props */
+function Curves({ answer, names, xLabel, isLog, isDark, label, onZoom }) {
   const isReduced = answer.lines.some((line) => line.min.some((low, i) => low !== line.max[i]));
   /** What a logarithm cannot show is left out. @param {(number | null)[]} ys */
   const shown = (ys) => (isLog ? ys.map((y) => (y !== null && y > 0 ? y : null)) : ys);
@@ -149,6 +174,7 @@ function Curves({ answer, names, xLabel, isLog, isDark, label }) {
       isLog=${isLog}
       isDark=${isDark}
       label=${label}
+      onZoom=${onZoom}
     />
     ${missing ? html`<p class="hint pad">${missing} NaN or infinite values leave gaps</p>` : null}`;
 }

@@ -60,6 +60,17 @@ test("lines are drawn along any dimension, several at once", async () => {
   await visit.page.keyboard.press("Enter");
   await asked;
   await visit.page.getByText("axis 1 12").waitFor();
+  const box = await visit.page.locator(".u-over").boundingBox();
+  assert.ok(box);
+  const nearer = visit.page.waitForRequest((request) => request.url().includes("i0=5&"));
+  await visit.page.mouse.move(box.x + (box.width * 5.3) / 23, box.y + 50);
+  await visit.page.mouse.down();
+  await visit.page.mouse.move(box.x + (box.width * 15) / 23, box.y + 60, { steps: 4 });
+  await visit.page.mouse.up();
+  await nearer;
+  const everything = visit.page.waitForRequest((request) => request.url().includes("i0=0&i1=24"));
+  await visit.page.keyboard.press("0");
+  await everything;
   await visit.page.getByRole("combobox", { name: "Along" }).selectOption("0");
   await visit.page.getByRole("img", { name: "Values along axis 0" }).waitFor();
   await visit.close();
