@@ -106,6 +106,7 @@ test("the page is dark where the system is, and the switch has the last word", a
 test("nothing is wider than the screen of a tablet or a small laptop", async () => {
   for (const viewport of [
     { width: 1280, height: 720 },
+    { width: 1024, height: 768 },
     { width: 820, height: 1180 },
     { width: 768, height: 1024 },
   ]) {
@@ -113,7 +114,7 @@ test("nothing is wider than the screen of a tablet or a small laptop", async () 
     await visit.drawn();
     const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= viewport.width, `${wide} at ${viewport.width}`);
-    if (viewport.width < 1000) {
+    if (viewport.width < 1180) {
       await visit.page.getByRole("button", { name: "Files and tensors" }).click();
       await visit.page.locator(".tree .line").nth(1).click();
       await visit.page.getByRole("navigation", { name: "Files and tensors" }).waitFor({ state: "hidden" });
