@@ -36,7 +36,10 @@ export function address(path, query) {
 
 /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */
 async function ask(path, query, signal) {
-  const answer = await fetch(address(path, query), signal ? { signal } : {});
+  const answer = await fetch(address(path, query), signal ? { signal } : {}).catch((why) => {
+    // What browsers say of a server that is gone helps nobody.
+    throw why instanceof TypeError ? new Error("the viewer does not answer: it may have been ended") : why;
+  });
   if (answer.ok) return answer;
   let why = `the server answers ${answer.status}`;
   try {

@@ -143,3 +143,18 @@ test("everything that can be pressed or set has a name", async () => {
   }
   await visit.close();
 });
+
+test("a viewer that was ended is said to be gone", async () => {
+  const file = path.join(temporary(), "small.safetensors");
+  writeSafetensors(file, ["w"]);
+  const own = await Viewer.start([file]);
+  const visit = await Visit.open(chromium, own, "#file=0&tab=heat");
+  await visit.drawn();
+  const ended = new Promise((resolve) => own.process.once("exit", resolve));
+  own.stop();
+  await ended;
+  await visit.tab("Histogram").click();
+  await visit.page.getByRole("alert").getByText("the viewer does not answer").waitFor();
+  // The browser itself notes on the console that nobody answered, so this visit is not closed as others are.
+  await visit.page.context().close();
+});
