@@ -101,18 +101,21 @@ export function fitted(view, facts) {
     [rows, cols] = ndim >= 2 ? [ndim - 2, ndim - 1] : [ndim === 1 ? 0 : null, null];
   }
   const fits = { ...view, at, rows, cols };
-  const [h, w] = extent(fits, facts);
-  const region =
-    view.region && view.region.r0 < h && view.region.c0 < w && view.region.r1 <= h * 4 + 4 ? view.region : null;
   return {
     ...fits,
-    region:
-      region && (region.r1 > h + (region.r1 - region.r0) || region.c1 > w + (region.c1 - region.c0)) ? null : region,
+    region: view.region && isNear(view.region, extent(fits, facts)) ? view.region : null,
     tab: view.tab && tabs.includes(view.tab) ? view.tab : firstTab(facts),
     part: parts.includes(view.part) ? view.part : (parts[0] ?? "value"),
     along: isAxis(view.along) ? view.along : ndim ? ndim - 1 : null,
     core: Math.min(view.core, Math.max((facts.train?.sizes.length ?? 1) - 1, 0)),
   };
+}
+
+/** Whether a region shows a part of a slice, and not all of it from afar: then it was one of a larger slice.
+ * @param {Region} region @param {[number, number]} extent */
+function isNear({ r0, r1, c0, c1 }, [rows, cols]) {
+  const isInside = r0 < rows && r1 > 0 && c0 < cols && c1 > 0;
+  return isInside && (r1 - r0 <= rows * 1.01 || c1 - c0 <= cols * 1.01);
 }
 
 /** How many rows and columns the slice has. @param {Pick<View, "rows" | "cols">} view @param {TensorFacts} facts

@@ -141,6 +141,10 @@ test("a view is fitted to a tensor", () => {
   assert.deepEqual([view.rows, view.cols, view.at, view.part, view.tab], [1, 2, [3, 2, 0], "value", "heat"]);
   const kept = fitted({ ...INITIAL, rows: 2, cols: 0, at: [0, 4, 0], tab: "table" }, FACTS);
   assert.deepEqual([kept.rows, kept.cols, kept.at, kept.tab], [2, 0, [0, 4, 0], "table"]);
+  const zoomed = { r0: 1, r1: 4, c0: -2, c1: 8 };
+  assert.deepEqual(fitted({ ...INITIAL, region: zoomed }, FACTS).region, zoomed);
+  assert.equal(fitted({ ...INITIAL, region: { r0: 0, r1: 60, c0: 0, c1: 60 } }, FACTS).region, null);
+  assert.equal(fitted({ ...INITIAL, region: { r0: 7, r1: 9, c0: 0, c1: 3 } }, FACTS).region, null);
 });
 
 test("the part on the screen has a name for NumPy and for the command", () => {
