@@ -17,7 +17,7 @@ import { parseTile } from "./tile.js";
 /** @typedef {Record<string, number | string | null>} Stats */
 /** @typedef {{low: number | null, high: number | null, counts: number[], stats: Stats, exact: boolean,
  *   read: number}} HistogramAnswer */
-/** @typedef {{total: number, matching: number, dims: string[],
+/** @typedef {{total: number, matching: number, dims: (string | null)[],
  *   blocks: {labels: (string | number)[], values: string[], count: number}[]}} BlocksAnswer */
 /** @typedef {{compared: number, different: number, cells: {at: number[], a: string, b: string,
  *   difference: string}[], max_abs: number | string | null, exact: boolean}} WorstAnswer */

@@ -15,7 +15,7 @@ export function Blocks({ view, facts }) {
   useEffect(() => setOffset(0), [filter, view.file, view.tensor]);
   const query = { file: view.file, tensor: view.tensor, filter, offset, limit: PAGE };
   const { answer, error } = useAnswer(JSON.stringify(query), (signal) => api.blocks(query, signal), 80);
-  const what = facts.kind === "labelled" ? "blocks" : "stored cells";
+  const what = facts.kind === "labelled" ? "blocks" : "cells";
   return html`<div class="bench single">
     <div class="stage">
       <div class="bar-row">
@@ -55,7 +55,7 @@ function List({ answer, offset }) {
       <thead>
         <tr>
           <th scope="col" class="index">#</th>
-          ${answer.dims.map((dim) => html`<th scope="col">${dim}</th>`)}
+          ${answer.dims.map((dim, axis) => html`<th scope="col">${dim ?? `axis ${axis}`}</th>`)}
           <th scope="col">values</th>
         </tr>
       </thead>
