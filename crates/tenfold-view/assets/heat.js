@@ -25,7 +25,7 @@ export function Heat({ view, facts, file, change, isDark }) {
   const [cursor, setCursor] = useState(/** @type {import("./plane.js").Cell | null} */ (null));
   const [shot, setShot] = useState(/** @type {import("./plane.js").Shot | null} */ (null));
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const range = useRange(view, source, extent);
+  const range = useRange(view, source, extent, shot);
   const value = useValue(slice, extent, cursor);
   const hasOverlay = facts.kind === "sparse" || facts.kind === "packed" || facts.symmetries.length > 0;
   const overlay = hasOverlay ? view.overlay : "none";

@@ -14,21 +14,33 @@ import { MODES } from "./view.js";
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./scale.js").Range} Range */
 
-/** The range of the colours; `null` while it is not known. @param {View} view @param {import("./api.js").Query} source
- * @param {[number, number]} extent @returns {Range | null} */
-export function useRange(view, source, [rows, cols]) {
-  const last = useRef(/** @type {Range | null} */ (null));
+/** What is between the ends, if anything is. @param {number | null} low @param {number | null} high @returns {Range} */
+const between = (low, high) =>
+  low !== null && high !== null && Number.isFinite(low) && Number.isFinite(high) ? { low, high } : { low: 0, high: 1 };
+
+/** The range of the colours; `null` while it is not known. Where a picture is awaited, it goes first, and one of the
+ * whole slice has the range in it.
+ * @param {View} view @param {import("./api.js").Query} source @param {[number, number]} extent
+ * @param {import("./plane.js").Shot | null} [shot] @returns {Range | null} */
+export function useRange(view, source, [rows, cols], shot) {
+  const kept = useRef({ key: "", range: /** @type {Range | null} */ (null) });
   const tail = view.mode === "percentile" ? view.tail : 0;
   const isPhase = source.part === "phase";
-  const isNeeded = rows > 0 && cols > 0 && !isPhase;
   const query = { ...source, r0: 0, r1: rows, c0: 0, c1: cols, low: tail, high: 100 - tail };
-  const question = useAnswer(isNeeded ? JSON.stringify(query) : null, (signal) => api.range(query, signal), 30);
-  const found = question.answer;
-  if (found && found.low !== null && found.high !== null) last.current = { low: found.low, high: found.high };
-  else if (found) last.current = { low: 0, high: 1 };
+  const key = JSON.stringify(query);
+  const isDrawn = shot !== undefined && shot?.source === JSON.stringify(source);
+  if (isDrawn && tail === 0 && shot.part.r1 - shot.part.r0 === rows && shot.part.c1 - shot.part.c0 === cols) {
+    kept.current = { key, range: between(shot.tile.lowest, shot.tile.highest) };
+  }
+  const isNeeded = rows > 0 && cols > 0 && !isPhase && kept.current.key !== key && (shot === undefined || isDrawn);
+  const question = useAnswer(isNeeded ? key : null, (signal) => api.range(query, signal), 30);
+  if (question.answer && question.key === key && kept.current.key !== key) {
+    kept.current = { key, range: between(question.answer.low, question.answer.high) };
+  }
+  const range = kept.current.range;
   if (isPhase) return { low: -Math.PI, high: Math.PI };
-  if (view.mode !== "manual" || !last.current) return last.current;
-  return { low: view.low ?? last.current.low, high: view.high ?? last.current.high };
+  if (view.mode !== "manual" || !range) return range;
+  return { low: view.low ?? range.low, high: view.high ?? range.high };
 }
 
 /** @param {{view: View, facts: import("./api.js").TensorFacts, change: import("./view.js").Change,

@@ -36,7 +36,7 @@ export function TrainPanel({ view, facts, change, isDark }) {
   const source = { file: view.file, tensor: view.tensor, rows, cols, at: position.join(","), core, part: view.part };
   /** @type {[number, number]} */
   const extent = [shape[rows] ?? 1, shape[cols] ?? 1];
-  const range = useRange(view, source, extent);
+  const range = useRange(view, source, extent, shot);
   if (!train) return null;
   const paint = {
     map: view.map,
