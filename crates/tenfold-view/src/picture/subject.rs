@@ -209,7 +209,7 @@ pub fn drawable(tensor: &Tensor) -> Result<()> {
         Storage::Opaque { layout, .. } if !tensor.is_quantized() => {
             format!("the layout {layout:?} is not understood")
         }
-        Storage::Train { .. } if !is_double(tensor.dtype()) => {
+        Storage::Train { .. } if tensor.dtype().arity.count() > 2 => {
             format!("trains of {} are not worked out", tensor.dtype())
         }
         _ => return Ok(()),
@@ -217,17 +217,17 @@ pub fn drawable(tensor: &Tensor) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
-fn is_double(dtype: DType) -> bool {
-    dtype.number == Number::F64 && dtype.arity.count() <= 2
-}
-
-/// A tensor whose cells can be read: quantised blocks are worked out, in single precision.
+/// A tensor whose cells can be read: quantised blocks are worked out, in single precision; trains are
+/// worked out in doubles.
 ///
 /// # Errors
 /// As [`drawable`].
 pub fn readable(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
     drawable(tensor)?;
-    tensor.dequantized(Number::F32, Overflow::Saturates, limits)
+    match tensor.storage() {
+        Storage::Train { .. } => tensor.cast(Number::F64, Overflow::Saturates, limits),
+        _ => tensor.dequantized(Number::F32, Overflow::Saturates, limits),
+    }
 }
 
 /// Core number `core` of a train, as a tensor of rank × size × next rank.

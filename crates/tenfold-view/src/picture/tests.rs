@@ -302,6 +302,47 @@ fn the_difference_of_a_tensor_and_another_is_drawn_and_its_worst_cells_found() {
 }
 
 #[test]
+fn whole_numbers_that_are_the_same_as_doubles_are_told_apart() {
+    let of = |numbers: &[u64]| {
+        let values = tenfold::Numbers::from_vec(numbers);
+        let order = tenfold::Order::Row;
+        let storage = tenfold::Storage::Dense { order, values };
+        let dims = vec![tenfold::Dim::indexed(3)];
+        tenfold::Tensor::new(dims, "u64".parse().unwrap(), vec![], storage).unwrap()
+    };
+    let first = of(&[u64::MAX, 5, 1 << 60]);
+    let second = of(&[u64::MAX - 3, 5, (1 << 60) + 1]);
+    let made = Subject::new(&first, Part::Component(0), &Limits::default()).unwrap();
+    let found = worst(&made.minus(&second).unwrap(), 9, &Stop::default()).unwrap();
+    assert_eq!((found.different, found.largest), (2, Some(3.0)));
+    assert_eq!(
+        (found.cells[0].first.as_str(), &found.cells[0].at[..]),
+        ("18446744073709551615", &[0][..])
+    );
+}
+
+#[test]
+fn trains_of_singles_are_worked_out_too() {
+    let train = all().pop().unwrap();
+    let (limits, over) = (Limits::default(), tenfold::Overflow::Saturates);
+    let singles = train
+        .tensor
+        .cast(tenfold::Number::F32, over, &limits)
+        .unwrap();
+    let made = Subject::new(&singles, Part::Component(0), &limits).unwrap();
+    let region = Region::first_of(&train.sizes);
+    let found = tile(&made, &region, (9, 9), false, &Stop::default()).unwrap();
+    let expected = tile(
+        &subject(&train, Part::Component(0)),
+        &region,
+        (9, 9),
+        false,
+        &Stop::default(),
+    );
+    assert_eq!(found, expected.unwrap());
+}
+
+#[test]
 fn a_large_region_is_sampled_in_every_pixel() {
     let size = 3000_u64;
     let numbers: Vec<f32> = (0..size * size)

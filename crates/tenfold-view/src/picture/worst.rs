@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tenfold::{DType, Error, Result, Slice, write_element};
+use tenfold::{DType, Error, Kind, Result, Slice, write_element};
 
 use super::bands::{each_band, each_index};
 use super::sampling::of_tensor;
@@ -136,10 +136,43 @@ impl Sides {
             (so_far, apart) if so_far.is_nan() || apart.is_nan() => f64::NAN,
             (so_far, apart) => so_far.hypot(apart),
         };
-        pairs
+        let mut apart: Vec<f64> = pairs
             .map(|(a, b)| a.iter().zip(b).fold(0.0, length))
-            .collect()
+            .collect();
+        self.part_neighbours(&mut apart);
+        apart
     }
+
+    /// Whole numbers of the same type that are different, and the same as doubles, are told apart.
+    fn part_neighbours(&self, apart: &mut [f64]) {
+        let (left, right) = self.dtypes;
+        let is_whole = matches!(left.number.kind(), Kind::Signed | Kind::Unsigned);
+        if left != right || !is_whole || left.number.width() < 8 {
+            return;
+        }
+        let elements = self.first.chunks_exact(left.width());
+        let pairs = elements.zip(self.second.chunks_exact(left.width()));
+        for (apart, (first, second)) in apart.iter_mut().zip(pairs) {
+            if *apart == 0.0 && first != second {
+                let numbers = first.chunks_exact(left.number.width());
+                let numbers = numbers.zip(second.chunks_exact(left.number.width()));
+                let steps = numbers.map(|(a, b)| steps(a, b));
+                *apart = steps.fold(0.0, f64::hypot);
+            }
+        }
+    }
+}
+
+/// How far apart two whole numbers are that are nearly the same.
+fn steps(first: &[u8], second: &[u8]) -> f64 {
+    // The lowest bits say it, in either direction.
+    let low = |bytes: &[u8]| {
+        bytes
+            .first_chunk()
+            .map_or(0, |low| u64::from_le_bytes(*low))
+    };
+    let (first, second) = (low(first), low(second));
+    super::float(first.wrapping_sub(second).min(second.wrapping_sub(first)))
 }
 
 fn text(dtype: DType, element: &[u8]) -> String {
