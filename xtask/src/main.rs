@@ -1,7 +1,7 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs or hours, `cargo xtask oracles` all comparisons with other programs,
-//! `cargo xtask fuzz` looks for files that break something, `cargo xtask wheel` builds the Python package to
-//! hand on, and `cargo xtask picture` draws the demo for the README.
+//! `cargo xtask fuzz` looks for files that break something, `cargo xtask view` tests the viewer in a browser,
+//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -12,7 +12,7 @@ mod tools;
 
 use std::process::ExitCode;
 
-use steps::{ORACLES, Step, TEST, wheel};
+use steps::{ORACLES, Step, TEST, VIEW, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,9 +21,10 @@ fn main() -> ExitCode {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|oracles|fuzz|picture|wheel".into()),
+        _ => Err("usage: cargo xtask test|oracles|fuzz|view|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -63,11 +63,12 @@ pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use number::{
-    Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
+    Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_element,
+    write_number,
 };
 pub use tensor::{
-    Address, Cell, Density, Dim, Labels, Operation, Order, Packing, Pick, Placed, Size, Slice,
-    Storage, Symmetry, Tensor, Tolerance,
+    Address, Cell, Density, Dim, Labels, Operation, Orbits, Order, Packing, Pick, Placed, Size,
+    Slice, Storage, Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.

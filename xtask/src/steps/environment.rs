@@ -10,11 +10,7 @@ pub(crate) fn install(folder: &Path, environment: &Path) -> Result<Result<(), St
     let python = environment.join("bin/python");
     let wanted = folder.join("requirements.txt");
     let installed = environment.join("requirements.txt");
-    let is_ready = match (std::fs::read(&wanted), std::fs::read(&installed)) {
-        (Ok(wanted), Ok(installed)) => wanted == installed,
-        _ => false,
-    };
-    if !is_ready {
+    if !is_ready(&wanted, &installed) {
         let mut make = program("python3", &["-m", "venv", "--clear"]);
         make.arg(environment);
         run(make)?;
@@ -29,4 +25,12 @@ pub(crate) fn install(folder: &Path, environment: &Path) -> Result<Result<(), St
         std::fs::copy(&wanted, &installed).map_err(|error| error.to_string())?;
     }
     Ok(Ok(()))
+}
+
+/// Whether what a list names was installed: a copy of the list is left beside it.
+pub(super) fn is_ready(wanted: &Path, installed: &Path) -> bool {
+    match (std::fs::read(wanted), std::fs::read(installed)) {
+        (Ok(wanted), Ok(installed)) => wanted == installed,
+        _ => false,
+    }
 }

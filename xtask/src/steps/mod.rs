@@ -6,6 +6,7 @@ mod environment;
 mod oracles;
 mod python;
 mod rust;
+mod view;
 
 pub(crate) use python::wheel;
 
@@ -48,6 +49,10 @@ pub(crate) const TEST: &[Step] = &[
         run: python::check,
     },
     Step {
+        name: "view",
+        run: view::check,
+    },
+    Step {
         name: "oracles",
         run: oracles::check,
     },
@@ -68,3 +73,9 @@ pub(crate) const ORACLES: &[Step] = &[
         run: python::check_with_torch,
     },
 ];
+
+/// The page of the viewer alone.
+pub(crate) const VIEW: &[Step] = &[Step {
+    name: "view",
+    run: view::check,
+}];

@@ -14,11 +14,13 @@ mod naming;
 mod number;
 mod output;
 mod parse;
+mod plot;
 mod raw;
 mod size;
 mod stats;
 mod tools;
 mod transform;
+mod view;
 mod voice;
 
 use std::path::PathBuf;
@@ -42,10 +44,12 @@ pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
+pub(crate) use plot::Plot;
 pub(crate) use raw::is_shared;
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use transform::{Meant, Transform};
+pub(crate) use view::View;
 pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
@@ -174,6 +178,24 @@ pub(crate) enum Command {
                       tenfold edit adam.primitiv --set Adam.alpha=0.001"
     )]
     Edit(Edit),
+    /// Look at tensors in the browser: pictures, values, differences
+    #[command(
+        after_help = "The page is on this machine alone, for whoever has the address that is printed \
+                      first, and reads nothing but the files that are named. Ctrl-C ends it.\n\n\
+                      Example:\n  tenfold view model.zt\n  tenfold view before.zt after.npz\n  \
+                      tenfold view 'model.zt:enc.w' --no-open --port 8000"
+    )]
+    View(View),
+    /// Draw a tensor: as a heat map, lines or a histogram, into a file or the terminal
+    #[command(
+        after_help = "Of more than two dimensions the last two are drawn, at the start of the others; a \
+                      slice chooses. What is too large is sampled evenly.\n\n\
+                      Example:\n  tenfold plot model.zt:enc.w -o weights.png\n  \
+                      tenfold plot 'field.npy[:, 3, :]' -o field.svg --colors blue-red --scale symlog\n  \
+                      tenfold plot model.zt:enc.w --kind histogram --range 1%:99% -o values.png\n  \
+                      tenfold plot 'field.npy[0]' --term"
+    )]
+    Plot(Box<Plot>),
     /// Make a folder of small files in every format, and show what can be done with them
     #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
     Demo(Demo),

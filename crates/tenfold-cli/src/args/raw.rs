@@ -71,6 +71,8 @@ pub(super) fn settle(command: &mut Command) -> Result<(), String> {
         Command::Verify(args) => args.reading.settle(),
         Command::Show(args) => args.reading.settle(),
         Command::Stats(args) => args.reading.settle(),
+        Command::View(args) => args.reading.settle(),
+        Command::Plot(args) => args.reading.settle(),
         Command::Hash(args) => args.reading.settle(),
         Command::Edit(args) => args.reading.settle(),
         Command::Diff(args) => {

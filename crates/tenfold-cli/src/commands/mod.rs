@@ -11,11 +11,13 @@ mod hash;
 mod info;
 mod man;
 mod output;
+mod plot;
 mod reconstruct;
 mod show;
 mod stats;
 mod tt;
 mod verify;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,8 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Hash(args) => hash::run(args, streams),
         Command::Diff(args) => diff::run(args, streams),
         Command::Edit(args) => edit::run(args, streams),
+        Command::View(args) => view::run(args, streams),
+        Command::Plot(args) => plot::run(args, streams),
         Command::Demo(args) => demo::run(args, streams),
         Command::Completions(args) => completions::run(args, streams),
         Command::Man(args) => man::run(args, streams),

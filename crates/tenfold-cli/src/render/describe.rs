@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tenfold::{Info, Key, Meta, Note, Result, Size, Symmetry, Tensor};
 
-use super::{Json, short_value, value};
+use super::{Json, quoted, short_value, value};
 
 /// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
@@ -52,14 +52,23 @@ fn symmetry(json: &mut Json, symmetry: &Symmetry) -> Result<()> {
 
 /// Writes the field `metadata`: what the file says, then the hints it does not say as well.
 pub(crate) fn metadata(json: &mut Json, meta: &Meta, hints: &Meta) -> Result<()> {
+    json.name("metadata")?.raw(&metadata_object(meta, hints))
+}
+
+/// What the file says, then the hints it does not say as well, as a JSON object.
+pub(crate) fn metadata_object(meta: &Meta, hints: &Meta) -> String {
     let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
-    json.name("metadata")?.object(|json| {
-        meta.iter().chain(hints).try_for_each(|(name, item)| {
-            let mut text = String::new();
-            value(item, &mut text);
-            json.name(name)?.raw(&text)
-        })
-    })
+    let mut text = String::from("{");
+    for (name, item) in meta.iter().chain(hints) {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&quoted(name));
+        text.push(':');
+        value(item, &mut text);
+    }
+    text.push('}');
+    text
 }
 
 /// Metadata and hints for a person, a line each.

@@ -15,7 +15,9 @@ mod words;
 
 pub(crate) use array::array;
 pub(crate) use bar::bar;
-pub(crate) use describe::{describe, metadata, metadata_lines, note, note_text, shown_name};
+pub(crate) use describe::{
+    describe, metadata, metadata_lines, metadata_object, note, note_text, shown_name,
+};
 pub(crate) use element::{element, elements};
 pub(crate) use json::{Json, quoted};
 pub(crate) use paint::Paint;

@@ -20,6 +20,8 @@ fn help_is_data_and_has_examples() {
         "completions",
         "man",
         "diff",
+        "plot",
+        "view",
     ] {
         let ran = tenfold([command, "--help"]);
         assert_eq!(ran.exit.code(), 0);

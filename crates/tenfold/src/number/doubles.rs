@@ -10,7 +10,7 @@ const HALVES: usize = 64;
 
 impl Number {
     /// Replaces `out` by the nearest doubles to the numbers that little-endian bytes spell.
-    pub(crate) fn to_doubles(self, bytes: &[u8], out: &mut Vec<f64>) {
+    pub fn to_doubles(self, bytes: &[u8], out: &mut Vec<f64>) {
         out.clear();
         match self {
             Number::F64 => put(bytes, out, f64::from_le_bytes),

@@ -27,7 +27,7 @@ pub use f128::F128;
 pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
 pub(crate) use signs::Signs;
-pub use text::write_number;
+pub use text::{write_element, write_number};
 
 use crate::error::{Error, Result};
 

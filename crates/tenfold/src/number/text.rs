@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use half::{bf16, f16};
 
-use super::{Element, F128, Number};
+use super::{Arity, DType, Element, F128, Number};
 
 /// Appends a number, given by its little-endian bytes, as a JSON value.
 ///
@@ -59,6 +59,48 @@ pub fn write_number(number: Number, bytes: &[u8], out: &mut String) {
         }
         Number::F128 => write!(out, "\"{}\"", F128::from_le(bytes)),
     };
+}
+
+/// Appends an element, given by its little-endian bytes, as a table shows it: the digits of
+/// [`write_number`] without quotes, `NaN`, `inf` and `-inf`, complex numbers as Python writes them, as in
+/// `1.5-2.0j`, and those of more parts one after the other.
+pub fn write_element(dtype: DType, element: &[u8], out: &mut String) {
+    let mut numbers = element.chunks_exact(dtype.number.width());
+    match (dtype.arity, numbers.next(), numbers.next()) {
+        (Arity::Complex, Some(real), Some(imaginary)) => {
+            write_bare(dtype.number, real, out);
+            let middle = out.len();
+            write_bare(dtype.number, imaginary, out);
+            if !out.get(middle..).is_some_and(|text| text.starts_with('-')) {
+                out.insert(middle, '+');
+            }
+            out.push('j');
+        }
+        _ => {
+            for (place, number) in element.chunks_exact(dtype.number.width()).enumerate() {
+                if place > 0 {
+                    out.push(' ');
+                }
+                write_bare(dtype.number, number, out);
+            }
+        }
+    }
+}
+
+/// Appends a number without quotes: what JSON has no number for, and what has more digits than a
+/// double, has them there.
+fn write_bare(number: Number, bytes: &[u8], out: &mut String) {
+    let start = out.len();
+    write_number(number, bytes, out);
+    if out.ends_with('"') {
+        let word = match out.get(start..).unwrap_or_default().trim_matches('"') {
+            "Infinity" => "inf".to_owned(),
+            "-Infinity" => "-inf".to_owned(),
+            other => other.to_owned(),
+        };
+        out.truncate(start);
+        out.push_str(&word);
+    }
 }
 
 /// The nearest double to a number given by its little-endian bytes.
@@ -172,5 +214,23 @@ mod tests {
     fn the_widest_integers_are_written_in_full() {
         let most = "340282366920938463463374607431768211455";
         assert_eq!(text(Number::U128, &u128::MAX.to_le_bytes()), most);
+    }
+
+    #[test]
+    fn complex_numbers_are_spelled_as_python_reads_them() {
+        let complex = DType::complex(Number::F32);
+        let bytes = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
+        for (numbers, text) in [
+            ([1.5, -0.0], "1.5-0.0j"),
+            ([f32::NAN, f32::INFINITY], "NaN+infj"),
+            ([f32::NEG_INFINITY, -2.0], "-inf-2.0j"),
+        ] {
+            let mut out = String::new();
+            write_element(complex, &bytes(numbers), &mut out);
+            assert_eq!(out, text);
+        }
+        let mut out = String::new();
+        write_element("quaternion<u8>".parse().unwrap(), &[1, 2, 3, 4], &mut out);
+        assert_eq!(out, "1 2 3 4");
     }
 }

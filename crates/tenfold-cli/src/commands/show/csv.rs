@@ -3,7 +3,7 @@
 //! Numbers have all their digits, text is quoted as RFC 4180 has it, and lines end in a line feed.
 
 use tenfold::{
-    Arity, Bundle, Cell, DType, Dim, Endian, Error, Limits, Result, Storage, Tensor, write_number,
+    Bundle, Cell, DType, Dim, Endian, Error, Limits, Result, Storage, Tensor, write_element,
 };
 
 use crate::args::Table;
@@ -114,7 +114,7 @@ impl Lines<'_> {
                 values.for_each(Endian::Little, self.dtype.width(), BUDGET, &mut |bytes| {
                     for element in bytes.chunks_exact(self.dtype.width()) {
                         self.text.push(',');
-                        put_element(self.dtype, element, &mut self.text);
+                        write_element(self.dtype, element, &mut self.text);
                     }
                     self.flush_if_long()
                 })?;
@@ -129,7 +129,7 @@ impl Lines<'_> {
                 if column > 0 {
                     self.text.push(',');
                 }
-                put_element(self.dtype, element, &mut self.text);
+                write_element(self.dtype, element, &mut self.text);
                 column = column.saturating_add(1);
                 if column == n_columns {
                     column = 0;
@@ -162,7 +162,7 @@ impl Lines<'_> {
                 for place in index {
                     self.text.push_str(&format!("{place},"));
                 }
-                put_element(self.dtype, value, &mut self.text);
+                write_element(self.dtype, value, &mut self.text);
                 self.end_line()
             }
             Cell::Labelled { labels, values } => {
@@ -194,7 +194,7 @@ impl Lines<'_> {
                 self.text.push(',');
             }
             index.advance();
-            put_element(self.dtype, element, &mut self.text);
+            write_element(self.dtype, element, &mut self.text);
             self.end_line()?;
         }
         Ok(())
@@ -243,49 +243,8 @@ impl Odometer {
     }
 }
 
-/// Appends an element: complex ones as Python writes them, of more numbers one after the other.
-fn put_element(dtype: DType, element: &[u8], out: &mut String) {
-    let mut numbers = element.chunks_exact(dtype.number.width());
-    let put = |bytes: &[u8], out: &mut String| {
-        let start = out.len();
-        write_number(dtype.number, bytes, out);
-        // Quoted is what JSON has no number for, and what has more digits than a double.
-        if out.ends_with('"') {
-            let word = out.get(start..).unwrap_or_default().trim_matches('"');
-            let word = match word {
-                "Infinity" => "inf".to_owned(),
-                "-Infinity" => "-inf".to_owned(),
-                other => other.to_owned(),
-            };
-            out.truncate(start);
-            out.push_str(&word);
-        }
-    };
-    match (dtype.arity, numbers.next(), numbers.next()) {
-        (Arity::Complex, Some(real), Some(imaginary)) => {
-            put(real, out);
-            let middle = out.len();
-            put(imaginary, out);
-            if !out.get(middle..).is_some_and(|text| text.starts_with('-')) {
-                out.insert(middle, '+');
-            }
-            out.push('j');
-        }
-        _ => {
-            for (place, number) in element.chunks_exact(dtype.number.width()).enumerate() {
-                if place > 0 {
-                    out.push(' ');
-                }
-                put(number, out);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use tenfold::Number;
-
     use super::*;
     use crate::samples;
     use crate::streams::printed;
@@ -328,20 +287,5 @@ mod tests {
             shown(tensor, Table::Auto),
             "dim0,dim1,value\n0,0,1.0+0.0j\n3,0,2.0-3.5j\n0,3,2.0+3.5j\n"
         );
-    }
-
-    #[test]
-    fn numbers_are_spelled_as_python_reads_them() {
-        let complex = DType::complex(Number::F32);
-        let bytes = |numbers: [f32; 2]| numbers.map(f32::to_le_bytes).concat();
-        for (numbers, text) in [
-            ([1.5, -0.0], "1.5-0.0j"),
-            ([f32::NAN, f32::INFINITY], "NaN+infj"),
-            ([f32::NEG_INFINITY, -2.0], "-inf-2.0j"),
-        ] {
-            let mut out = String::new();
-            put_element(complex, &bytes(numbers), &mut out);
-            assert_eq!(out, text);
-        }
     }
 }

@@ -17,7 +17,12 @@ const BUDGET: usize = 8 << 20;
 /// How many bytes of values become text at a time.
 const PIECE: usize = 16 << 10;
 
-pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out) -> Result<()> {
+pub(in crate::commands) fn print(
+    info: &Info,
+    bundle: &Bundle,
+    limits: &Limits,
+    out: &mut Out,
+) -> Result<()> {
     // Before anything is printed, so that half of an object never stands for a damaged file.
     for (_, tensor) in bundle.entries() {
         if let Storage::Dense { .. } = tensor.storage() {

@@ -6,6 +6,8 @@ mod human;
 mod json;
 mod literal;
 
+use tenfold::{Bundle, Limits, Result};
+
 use super::Outcome;
 use crate::address::Address;
 use crate::args::{Form, Show, Table};
@@ -13,7 +15,14 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::render::note_text;
-use crate::streams::Streams;
+use crate::streams::{Out, Streams};
+
+pub(super) use json::print as json;
+
+/// Prints the only tensor of a bundle as a table.
+pub(super) fn csv_wide(bundle: &Bundle, limits: &Limits, out: &mut Out) -> Result<()> {
+    csv::print(bundle, Table::Wide, false, limits, out)
+}
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);

@@ -1,0 +1,72 @@
+// The heat map of a slice.
+
+import { Export } from "./export.js";
+import { title } from "./expression.js";
+import { figure, saveCanvas } from "./figure.js";
+import { Legend } from "./legend.js";
+import { Palette, useRange } from "./palette.js";
+import { Plane } from "./plane.js";
+import { Readout, place, useValue } from "./readout.js";
+import { cells } from "./region.js";
+import { Slice } from "./slice.js";
+import { html, useRef, useState } from "./ui.js";
+import { dimName, extent as extentOf, sliceQuery } from "./view.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {{view: View, facts: import("./api.js").TensorFacts, file: import("./api.js").FileFacts,
+ *   change: import("./view.js").Change, isDark: boolean, files: import("./api.js").FileFacts[],
+ *   listings: Map<number, import("./api.js").Listing>, load: (file: number) => void}} PanelProps */
+
+/** @param {PanelProps} props */
+export function Heat({ view, facts, file, change, isDark }) {
+  const extent = extentOf(view, facts);
+  const slice = sliceQuery(view);
+  const source = { ...slice, part: view.part };
+  const [cursor, setCursor] = useState(/** @type {import("./plane.js").Cell | null} */ (null));
+  const [shot, setShot] = useState(/** @type {import("./plane.js").Shot | null} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const range = useRange(view, source, extent, shot);
+  const value = useValue(slice, extent, cursor);
+  const hasOverlay = facts.kind === "sparse" || facts.kind === "packed" || facts.symmetries.length > 0;
+  const overlay = hasOverlay ? view.overlay : "none";
+  const paint = { map: view.map, scale: view.scale, reduction: view.reduction, overlay, isDark, range };
+  const shown = shot ? { low: shot.tile.lowest, high: shot.tile.highest } : { low: 0, high: 1 };
+  const part = view.region ? cells(view.region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };
+  /** @type {[string, string]} */
+  const names = [dimName(facts, view.rows), dimName(facts, view.cols)];
+  const take = () => {
+    if (!canvas.current) return;
+    const all = { ...paint, range: range ?? shown };
+    saveCanvas(
+      figure([canvas.current], title(view, facts, part, file), overlay === "spy" ? null : all),
+      facts.name || file.name,
+    );
+  };
+  return html`<div class="bench">
+    <div class="stage">
+      <div class="view-row">
+        <${Plane}
+          source=${source}
+          extent=${extent}
+          names=${names}
+          region=${view.region}
+          onRegion=${(/** @type {View["region"]} */ region) => change({ region })}
+          paint=${paint}
+          cursor=${cursor}
+          onCursor=${setCursor}
+          label=${`Heat map of ${facts.name || file.name}, ${names.filter(Boolean).join(" by ")}`}
+          hasKeys=${true}
+          onShot=${setShot}
+          canvas=${canvas}
+        />
+        <${Legend} paint=${{ ...paint, range: range ?? shown }} />
+      </div>
+      <${Readout} place=${cursor && place(view, cursor)} value=${value} shot=${shot} />
+    </div>
+    <div class="knobs">
+      <${Slice} view=${view} facts=${facts} change=${change} />
+      <${Palette} view=${view} facts=${facts} change=${change} range=${range} hasOverlay=${hasOverlay} />
+      <${Export} view=${view} facts=${facts} file=${file} part=${part} onPicture=${take} />
+    </div>
+  </div>`;
+}

@@ -1,0 +1,5 @@
+// Types of the library beside it, for the check of types alone.
+
+import uPlot from "uplot";
+
+export default uPlot;

@@ -1,0 +1,98 @@
+//! What is sent back.
+
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// Why a request gets no answer.
+#[derive(Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    text: String,
+}
+
+impl Problem {
+    /// What was asked makes no sense.
+    pub(super) fn asked(text: impl Into<String>) -> Problem {
+        Problem {
+            status: StatusCode::BAD_REQUEST,
+            text: text.into(),
+        }
+    }
+
+    /// What was asked for is not there.
+    pub(super) fn missing(text: impl Into<String>) -> Problem {
+        Problem {
+            status: StatusCode::NOT_FOUND,
+            text: text.into(),
+        }
+    }
+
+    /// What was asked for is there, and cannot be given.
+    pub(super) fn cannot(text: impl Into<String>) -> Problem {
+        Problem {
+            status: StatusCode::UNPROCESSABLE_ENTITY,
+            text: text.into(),
+        }
+    }
+}
+
+impl From<tenfold::Error> for Problem {
+    fn from(error: tenfold::Error) -> Problem {
+        Problem::cannot(error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": self.text });
+        (self.status, Json(body)).into_response()
+    }
+}
+
+/// A JSON answer.
+pub(super) struct Json(pub(super) Value);
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        let headers = [(CONTENT_TYPE, "application/json")];
+        (headers, self.0.to_string()).into_response()
+    }
+}
+
+/// Numbers, and what else a browser shall not look into.
+pub(super) struct Binary(pub(super) Vec<u8>);
+
+impl IntoResponse for Binary {
+    fn into_response(self) -> Response {
+        let headers = [(CONTENT_TYPE, "application/octet-stream")];
+        (headers, self.0).into_response()
+    }
+}
+
+/// The answer to every path that is none.
+pub(super) async fn nowhere() -> Problem {
+    Problem::missing("there is nothing here")
+}
+
+/// A count: a string from where on a browser would round it.
+pub(super) fn count(number: impl Into<u128>) -> Value {
+    /// A browser's numbers count that far.
+    const EXACT: u128 = 1 << 53;
+    let number = number.into();
+    match u64::try_from(number) {
+        Ok(small) if number <= EXACT => json!(small),
+        _ => json!(number.to_string()),
+    }
+}
+
+/// A number, or a word where it is none that JSON knows.
+pub(super) fn float(number: f64) -> Value {
+    match number.is_finite() {
+        true => json!(number),
+        false if number.is_nan() => json!("NaN"),
+        false if number > 0.0 => json!("inf"),
+        false => json!("-inf"),
+    }
+}

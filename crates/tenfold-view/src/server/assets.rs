@@ -1,0 +1,54 @@
+//! The page and what it is made of, out of the program itself.
+
+use axum::extract::Path;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use rust_embed::RustEmbed;
+
+use super::answer::Problem;
+
+#[derive(RustEmbed)]
+#[folder = "assets/"]
+struct Assets;
+
+/// The page.
+pub(super) async fn page() -> Response {
+    file("index.html")
+}
+
+/// A part of it.
+pub(super) async fn asset(Path(path): Path<String>) -> Response {
+    file(&path)
+}
+
+fn file(path: &str) -> Response {
+    // Names of our own files have no other letters, and no folder is left upwards.
+    let is_plain = |part: &str| {
+        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        !part.starts_with('.') && !part.is_empty() && part.chars().all(is_fine)
+    };
+    let found = match path.split('/').all(is_plain) {
+        true => Assets::get(path),
+        false => None,
+    };
+    match found {
+        Some(file) => {
+            let headers = [(CONTENT_TYPE, kind(path))];
+            (headers, file.data.into_owned()).into_response()
+        }
+        None => Problem::missing("there is nothing here").into_response(),
+    }
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("json") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("txt" | "md") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

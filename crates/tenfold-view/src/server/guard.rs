@@ -1,0 +1,258 @@
+//! Who is let in, and what every answer says about itself.
+//!
+//! A page from elsewhere can make a browser send requests here. It cannot know the token, it cannot
+//! choose the `Host` and the `Origin` that the browser sends, and cookies that are `SameSite=Strict` do not
+//! come with what it starts. Whoever has another user's shell on this machine does not know the token.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
+    SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::query::Query;
+
+/// What a page from here may do: run and show what came from here, and nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                      img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The door: at which port it is, and what opens it.
+pub(super) struct Door {
+    port: u16,
+    token: String,
+}
+
+/// What becomes of a request.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It is answered.
+    Enters,
+    /// It has shown the token, gets a cookie, and is sent to the page.
+    GetsKey,
+    /// It is not, with the reason.
+    StaysOut(StatusCode, &'static str),
+}
+
+impl Door {
+    pub(super) fn new(port: u16, token: String) -> Door {
+        Door { port, token }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
+    }
+
+    /// The name of the cookie: cookies do not know ports, and there may be several viewers.
+    fn cookie(&self) -> String {
+        format!("tenfold-{}", self.port)
+    }
+
+    /// Whether a name is this server's.
+    fn is_own(&self, host: &str) -> bool {
+        let port = self.port;
+        let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
+        // At this port a browser leaves it out.
+        let is_bare = port == 80 && ["127.0.0.1", "localhost", "[::1]"].contains(&host);
+        is_bare || names.iter().any(|name| name.eq_ignore_ascii_case(host))
+    }
+
+    fn judge(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Verdict {
+        use Verdict::{Enters, GetsKey, StaysOut};
+        const NO: StatusCode = StatusCode::FORBIDDEN;
+        let mut hosts = headers.get_all(HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok());
+        if host.is_none_or(|host| !self.is_own(host)) || hosts.next().is_some() {
+            return StaysOut(NO, "this server is asked for by another name than its own");
+        }
+        let is_own = |name: &str| self.is_own(name);
+        if { uri.authority() }.is_some_and(|authority| !is_own(authority.as_str())) {
+            return StaysOut(NO, "this server is no proxy");
+        }
+        let is_own_origin = |origin: &HeaderValue| {
+            let origin = origin.to_str().ok();
+            origin
+                .and_then(|origin| origin.strip_prefix("http://"))
+                .is_some_and(is_own)
+        };
+        if !headers.get_all(ORIGIN).iter().all(is_own_origin) {
+            return StaysOut(NO, "another page asks");
+        }
+        if *method != Method::GET && *method != Method::HEAD {
+            return StaysOut(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "nothing can be changed here",
+            );
+        }
+        let query = Query::of(uri);
+        let is_shown = query.get("token").is_some_and(|token| self.opens(token));
+        if is_shown && uri.path() == "/" {
+            return GetsKey;
+        }
+        let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
+        if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
+            return StaysOut(NO, "another page asks");
+        }
+        match is_shown || self.has_key(headers) {
+            true => Enters,
+            false => StaysOut(
+                NO,
+                "open the address that tenfold has printed, token and all",
+            ),
+        }
+    }
+
+    /// Whether the cookie is there.
+    fn has_key(&self, headers: &HeaderMap) -> bool {
+        let name = self.cookie();
+        let lines = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|line| line.to_str().ok());
+        let mut cookies = lines.flat_map(|line| line.split(';'));
+        cookies.any(|cookie| match cookie.trim().split_once('=') {
+            Some((its, value)) => its == name && self.opens(value),
+            None => false,
+        })
+    }
+
+    /// Whether a word is the token; takes as long for a wrong one, wherever it is wrong.
+    fn opens(&self, word: &str) -> bool {
+        let (own, word) = (self.token.as_bytes(), word.as_bytes());
+        let different = own
+            .iter()
+            .zip(word)
+            .fold(0, |sum, (a, b)| black_box(sum | (a ^ b)));
+        own.len() == word.len() && different == 0
+    }
+}
+
+/// Lets a request in, or not.
+pub(super) async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let verdict = door.judge(request.method(), request.uri(), request.headers());
+    let mut response = match verdict {
+        Verdict::Enters => next.run(request).await,
+        Verdict::GetsKey => {
+            let (name, token) = (door.cookie(), &door.token);
+            let cookie = format!("{name}={token}; HttpOnly; SameSite=Strict; Path=/");
+            let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Verdict::StaysOut(status @ StatusCode::METHOD_NOT_ALLOWED, why) => {
+            (status, [(ALLOW, "GET, HEAD")], format!("{why}\n")).into_response()
+        }
+        Verdict::StaysOut(status, why) => (status, format!("{why}\n")).into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (RESOURCE_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(line: &str, headers: &[(&str, &str)]) -> Verdict {
+        let door = Door::new(4000, "0123456789abcdef".into());
+        let (method, uri) = line.split_once(' ').unwrap();
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().unwrap();
+            map.append(name, value.parse().unwrap());
+        }
+        door.judge(&method.parse().unwrap(), &uri.parse().unwrap(), &map)
+    }
+
+    const HOME: (&str, &str) = ("host", "127.0.0.1:4000");
+    const KEY: (&str, &str) = ("cookie", "a=b; tenfold-4000=0123456789abcdef");
+
+    #[test]
+    fn whoever_has_the_cookie_enters_by_each_of_the_names() {
+        for host in [
+            "127.0.0.1:4000",
+            "localhost:4000",
+            "[::1]:4000",
+            "LOCALHOST:4000",
+        ] {
+            let found = judged("GET /api/files", &[("host", host), KEY]);
+            assert_eq!(found, Verdict::Enters, "{host}");
+        }
+        assert_eq!(judged("HEAD /", &[HOME, KEY]), Verdict::Enters);
+    }
+
+    #[test]
+    fn the_token_gives_the_cookie_at_the_page_alone() {
+        let right = "token=0123456789abcdef";
+        assert_eq!(judged(&format!("GET /?{right}"), &[HOME]), Verdict::GetsKey);
+        assert_eq!(
+            judged(&format!("GET /api/files?{right}"), &[HOME]),
+            Verdict::Enters
+        );
+    }
+
+    #[test]
+    fn all_others_stay_out() {
+        let cases: &[(&str, &[(&str, &str)])] = &[
+            ("GET /", &[HOME]),
+            ("GET /?token=", &[HOME]),
+            ("GET /?token=0123456789abcdee", &[HOME]),
+            ("GET /?token=0123456789abcde", &[HOME]),
+            ("GET /?token=0123456789abcdef0", &[HOME]),
+            (
+                "GET /",
+                &[HOME, ("cookie", "tenfold-4001=0123456789abcdef")],
+            ),
+            ("GET /", &[HOME, ("cookie", "tenfold-4000=")]),
+            ("GET /", &[KEY]),
+            ("GET /", &[("host", "evil.example:4000"), KEY]),
+            ("GET /", &[("host", "127.0.0.1"), KEY]),
+            ("GET /", &[("host", "127.0.0.1:4001"), KEY]),
+            ("GET /", &[("host", "127.0.0.1:4000.evil.example"), KEY]),
+            ("GET /", &[HOME, ("host", "evil.example"), KEY]),
+            ("GET http://evil.example/", &[HOME, KEY]),
+            ("GET /", &[HOME, KEY, ("origin", "http://evil.example")]),
+            ("GET /", &[HOME, KEY, ("origin", "null")]),
+            ("GET /", &[HOME, KEY, ("origin", "https://127.0.0.1:4000")]),
+            ("GET /", &[HOME, KEY, ("origin", "http://127.0.0.1:5000")]),
+            ("GET /", &[HOME, KEY, ("sec-fetch-site", "cross-site")]),
+            ("GET /", &[HOME, KEY, ("sec-fetch-site", "same-site")]),
+        ];
+        for (line, headers) in cases {
+            let found = judged(line, headers);
+            let is_out = matches!(found, Verdict::StaysOut(StatusCode::FORBIDDEN, _));
+            assert!(is_out, "{line} {headers:?} {found:?}");
+        }
+        for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+            let found = judged(&format!("{method} /"), &[HOME, KEY]);
+            let is_out = matches!(found, Verdict::StaysOut(StatusCode::METHOD_NOT_ALLOWED, _));
+            assert!(is_out, "{method}");
+        }
+    }
+
+    #[test]
+    fn its_own_page_may_ask() {
+        let own = ("origin", "http://localhost:4000");
+        let same = ("sec-fetch-site", "same-origin");
+        assert_eq!(
+            judged("GET /api/files", &[HOME, KEY, own, same]),
+            Verdict::Enters
+        );
+    }
+}

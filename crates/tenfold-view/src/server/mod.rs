@@ -1,0 +1,144 @@
+//! The viewer's server: read-only, for this machine alone, for the files it was given.
+
+mod answer;
+mod assets;
+mod blocks;
+mod exports;
+mod guard;
+mod listing;
+mod pictures;
+mod query;
+mod stream;
+mod values;
+mod work;
+mod world;
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use tenfold::Limits;
+
+use guard::Door;
+use world::World;
+pub use world::{File, Print, Wording};
+
+/// The server, bound to its port and not yet running.
+pub struct Server {
+    listeners: Vec<TcpListener>,
+    door: Arc<Door>,
+    world: Arc<World>,
+}
+
+impl Server {
+    /// Takes a port of this machine, any if none is named, and shows `files` there to whoever knows
+    /// the token.
+    ///
+    /// # Errors
+    /// What the system says: that the port is taken, say.
+    pub fn bind(
+        files: Vec<File>,
+        wording: Wording,
+        limits: &Limits,
+        port: Option<u16>,
+    ) -> io::Result<Server> {
+        let (port, listeners) = listen(port)?;
+        Ok(Server {
+            listeners,
+            door: Arc::new(Door::new(port, token()?)),
+            world: Arc::new(World::new(files, wording, limits)),
+        })
+    }
+
+    /// The address that lets a browser in.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.door.url()
+    }
+
+    /// Answers until the process ends.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn run(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_io()
+            .build()?;
+        let router = router(self.world, self.door);
+        runtime.block_on(async move {
+            let mut tasks = Vec::new();
+            for listener in self.listeners {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                let router = router.clone();
+                tasks.push(tokio::spawn(
+                    async move { axum::serve(listener, router).await },
+                ));
+            }
+            for task in tasks {
+                task.await.map_err(io::Error::other)??;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn router(world: Arc<World>, door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/", get(assets::page))
+        .route("/assets/{*path}", get(assets::asset))
+        .route("/api/files", get(listing::files))
+        .route("/api/tensors", get(listing::tensors))
+        .route("/api/tensor", get(listing::tensor))
+        .route("/api/tile", get(pictures::tile))
+        .route("/api/range", get(pictures::range))
+        .route("/api/line", get(pictures::line))
+        .route("/api/histogram", get(pictures::histogram))
+        .route("/api/values", get(values::values))
+        .route("/api/worst", get(values::worst))
+        .route("/api/blocks", get(blocks::blocks))
+        .route("/api/export", get(exports::export))
+        .fallback(answer::nowhere)
+        .with_state(world)
+        .layer(from_fn_with_state(door, guard::guard))
+}
+
+/// Listens on a port at both addresses of this machine that mean itself.
+fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
+    /// So often another port is tried where the one that was found is half taken.
+    const TRIES: usize = 16;
+    let mut last = None;
+    for _ in 0..TRIES {
+        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.unwrap_or(0)))?;
+        let port = first.local_addr()?.port();
+        let mut listeners = vec![first];
+        match TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
+            Ok(second) => listeners.push(second),
+            // Whoever holds it could be taken for this server.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                last = Some(error);
+                if wanted.is_some() {
+                    break;
+                }
+                continue;
+            }
+            // A machine without the newer addresses.
+            Err(_) => {}
+        }
+        for listener in &listeners {
+            listener.set_nonblocking(true)?;
+        }
+        return Ok((port, listeners));
+    }
+    Err(last.unwrap_or_else(|| io::ErrorKind::AddrInUse.into()))
+}
+
+/// 128 random bits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

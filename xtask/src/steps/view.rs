@@ -1,0 +1,122 @@
+//! The page of the viewer: its types, and what it does in a browser.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::environment::is_ready;
+use crate::command::{cargo, program, root, run};
+
+/// The browser, where Debian has it.
+const CHROMIUM: &str = "/usr/bin/chromium";
+
+/// Checks the types of the page, builds the command, and looks at files with it in a browser.
+pub(super) fn check() -> Result<(), String> {
+    let tests = copies().map_err(|error| error.to_string())?;
+    if let Err(why) = install(&tests)? {
+        println!("SKIPPED: the page of the viewer: {why}");
+        return Ok(());
+    }
+    run(npm(&tests, &["run", "--silent", "types"]))?;
+    if let Err(why) = browser() {
+        println!("SKIPPED: the viewer in a browser: {why}");
+        return Ok(());
+    }
+    run(cargo(&["build", "--package", "tenfold-cli"]))?;
+    let mut test = npm(&tests, &["test", "--silent"]);
+    test.env("TENFOLD_ROOT", root());
+    run(test)
+}
+
+/// Copies the page and its tests to where packages may be installed beside them; gives the tests' folder.
+fn copies() -> io::Result<PathBuf> {
+    let from = root().join("crates/tenfold-view");
+    let to = root().join("target/view");
+    for folder in ["assets", "e2e"] {
+        let copy = to.join(folder);
+        fs::create_dir_all(&copy)?;
+        // Tests and modules that are gone are not to be found here either; packages stay.
+        for entry in fs::read_dir(&copy)? {
+            let path = entry?.path();
+            if path.is_file() && path.file_name().is_none_or(|name| name != INSTALLED) {
+                fs::remove_file(path)?;
+            }
+        }
+        copy_folder(&from.join(folder), &copy)?;
+    }
+    Ok(to.join("e2e"))
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        match path.is_dir() {
+            // Of one who runs them by hand.
+            true if name == "node_modules" => {}
+            true => copy_folder(&path, &to.join(name))?,
+            false => drop(fs::copy(&path, to.join(name))?),
+        }
+    }
+    Ok(())
+}
+
+/// A copy of the list of packages that were installed.
+const INSTALLED: &str = "installed.json";
+
+/// Installs the packages that the lock names, unless they are there already; what is inside the outcome
+/// says why they cannot be had.
+fn install(tests: &Path) -> Result<Result<(), String>, String> {
+    if let Err(why) = answers("node").and_then(|()| answers("npm")) {
+        return Ok(Err(why));
+    }
+    let (wanted, installed) = (tests.join("package-lock.json"), tests.join(INSTALLED));
+    if !is_ready(&wanted, &installed) {
+        if let Err(why) = run(npm(tests, &["ci", "--silent", "--no-audit", "--no-fund"])) {
+            return Ok(Err(why));
+        }
+        fs::copy(&wanted, &installed).map_err(|error| error.to_string())?;
+    }
+    Ok(Ok(()))
+}
+
+fn npm(folder: &Path, args: &[&str]) -> Command {
+    let mut command = program("npm", args);
+    command.current_dir(folder);
+    command
+}
+
+/// Whether a program is there.
+fn answers(name: &str) -> Result<(), String> {
+    run(quiet(name, &["--version"]))
+}
+
+/// Installs the browser where it is missing and may be installed.
+fn browser() -> Result<(), String> {
+    if Path::new(CHROMIUM).exists() {
+        return Ok(());
+    }
+    // Lists of packages may be missing or old; one that cannot be renewed may still do.
+    let _ = run(quiet("apt-get", &["update"]));
+    let install = quiet("apt-get", &["install", "--yes", "chromium"]);
+    run(install).map_err(|why| format!("{CHROMIUM} is missing, and {why}"))
+}
+
+fn quiet(name: &str, args: &[&str]) -> Command {
+    let mut command = program(name, args);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_missing_is_named() {
+        let why = answers("no-such-program").unwrap_err();
+        assert!(why.starts_with("no-such-program cannot be run"), "{why}");
+    }
+}
