@@ -241,15 +241,23 @@ fn take_after(file: &File, old: &std::fs::Metadata) -> Result<()> {
 
 /// Brings the names in a folder to the disk.
 fn sync_folder(folder: &Path) -> Result<()> {
+    use rustix::io::Errno;
     // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error.into()),
-        Err(error) if error.raw_os_error() == Some(EIO) => Err(error.into()),
-        _ => Ok(()),
+    let Ok(folder) = File::open(folder) else {
+        return Ok(());
+    };
+    let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::BADF];
+    match folder.sync_all() {
+        Err(error)
+            if cannot
+                .iter()
+                .any(|code| error.raw_os_error() == Some(code.raw_os_error())) =>
+        {
+            Ok(())
+        }
+        done => Ok(done?),
     }
 }
-
-const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 
 /// Renames a file to a name that must be free.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
