@@ -1,5 +1,5 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs, `cargo xtask oracles` all comparisons with other programs, these too,
+//! gigabytes of other programs, `cargo xtask soak` the long versions of the tests with faults, `cargo xtask oracles` all comparisons with other programs, these too,
 //! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for
 //! the README.
 #![forbid(unsafe_code)]
@@ -10,7 +10,7 @@ mod steps;
 
 use std::process::ExitCode;
 
-use steps::{ORACLES, Step, TEST, wheel};
+use steps::{ORACLES, Step, TEST, soak, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -18,9 +18,11 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
+        ["soak"] => soak(None),
+        ["soak", "--minutes", minutes] => soak(Some(minutes)),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|oracles|picture|wheel".into()),
+        _ => Err("usage: cargo xtask test|soak [--minutes N]|oracles|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

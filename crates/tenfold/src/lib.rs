@@ -22,6 +22,8 @@
 //! # Ok::<(), tenfold::Error>(())
 //! ```
 
+#[cfg(test)]
+mod boundaries;
 mod bundle;
 mod bytes;
 mod compare;
@@ -34,6 +36,7 @@ mod limits;
 mod meta;
 mod note;
 mod number;
+mod salvage;
 mod tensor;
 mod wire;
 
@@ -63,6 +66,7 @@ pub use note::{Note, NoteKind};
 pub use number::{
     Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_number,
 };
+pub use salvage::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
     Address, Cell, Density, Dim, Labels, Operation, Order, Packing, Pick, Placed, Size, Slice,
     Storage, Symmetry, Tensor, Tolerance,

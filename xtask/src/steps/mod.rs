@@ -5,8 +5,10 @@ mod environment;
 mod oracles;
 mod python;
 mod rust;
+mod soak;
 
 pub(crate) use python::wheel;
+pub(crate) use soak::soak;
 
 /// Something that passes or fails.
 pub(crate) struct Step {

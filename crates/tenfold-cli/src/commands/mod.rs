@@ -12,6 +12,7 @@ mod info;
 mod man;
 mod output;
 mod reconstruct;
+mod salvage;
 mod show;
 mod stats;
 mod tt;

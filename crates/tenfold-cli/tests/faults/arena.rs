@@ -114,9 +114,16 @@ pub(crate) fn safetensors(tensors: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Numbers that are the same in every run and look like none.
-pub(crate) struct Chance(pub(crate) u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
+    /// Other numbers for every test, and for every round of the long versions.
+    pub(crate) fn of(test: u64) -> Chance {
+        let round = std::env::var("TENFOLD_SOAK").ok();
+        let round: u64 = round.and_then(|round| round.parse().ok()).unwrap_or(0);
+        Chance(round << 32 | test)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -99,7 +99,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error_or_has_new_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::write(at("same.npy"), &original).unwrap();
-    let mut chance = Chance(4);
+    let mut chance = Chance::of(4);
     let (mut faults, mut failed, mut passed) = (Vec::new(), 0, 0);
     for round in 0..amount(1, 12) {
         for words in READERS {

@@ -94,7 +94,7 @@ fn a_kill_at_any_call_leaves_the_old_or_the_new_file() {
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_file() {
     let stages: Vec<Stage> = SCENES.iter().map(Stage::new).collect();
-    let mut chance = Chance(8);
+    let mut chance = Chance::of(8);
     let (mut new, mut old, mut faults) = (0, 0, Vec::new());
     for round in 0..amount(4, 60) {
         for stage in &stages {

@@ -6,9 +6,12 @@
 
 mod arena;
 mod changing;
+mod extraction;
 mod full;
 mod hostile;
 mod injected;
 mod killed;
+mod limits;
+mod sameness;
 mod scene;
 mod tracer;

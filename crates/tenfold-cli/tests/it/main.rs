@@ -23,6 +23,7 @@ mod mtx;
 mod program;
 mod raw;
 mod reconstruct;
+mod salvage;
 mod saving;
 mod sets;
 mod show;
