@@ -1,12 +1,15 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs, `cargo xtask soak` the long versions of the tests with faults, `cargo xtask oracles` all comparisons with other programs, these too,
-//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for
-//! the README.
+//! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
+//! `cargo xtask oracles` all comparisons with other programs, `cargo xtask fuzz` looks for files that break
+//! something, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the
+//! demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
+mod fuzz;
 mod picture;
 mod steps;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -20,9 +23,10 @@ fn main() -> ExitCode {
         ["oracles"] => run(ORACLES),
         ["soak"] => soak(None),
         ["soak", "--minutes", minutes] => soak(Some(minutes)),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|soak [--minutes N]|oracles|picture|wheel".into()),
+        _ => Err("usage: cargo xtask test|soak [--minutes N]|oracles|fuzz|picture|wheel".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -31,6 +31,8 @@ mod convert;
 mod error;
 mod format;
 pub mod formats;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod key;
 mod limits;
 mod meta;

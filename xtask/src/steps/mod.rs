@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask test`: to add one, add a function and a line here.
 
 mod corpus;
+mod dependencies;
 mod environment;
 mod oracles;
 mod python;
@@ -33,6 +34,10 @@ pub(crate) const TEST: &[Step] = &[
         run: rust::documentation,
     },
     Step {
+        name: "dependencies",
+        run: dependencies::check,
+    },
+    Step {
         name: "tests",
         run: rust::tests,
     },
@@ -47,6 +52,10 @@ pub(crate) const TEST: &[Step] = &[
     Step {
         name: "oracles",
         run: oracles::check,
+    },
+    Step {
+        name: "fuzzing",
+        run: crate::fuzz::check,
     },
 ];
 

@@ -74,7 +74,7 @@ fn fail_everywhere(stage: &Stage, also: &[&str], faults: &mut Vec<String>) -> us
         let whens = some_of(
             count,
             if SAVING.contains(&call.as_str()) {
-                1000.min(most * 3)
+                most.saturating_mul(3)
             } else {
                 most
             },

@@ -14,7 +14,7 @@ use tenfold::{
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::{editions, finish, verify};
+use crate::support::{editions, finish, targets, told, verify};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -276,7 +276,7 @@ fn family(aspect: Aspect) -> Aspects {
 pub(crate) fn is_honest(bundle: &Bundle, target: &dyn Format) -> Result<bool, TestCaseError> {
     let name = target.info().name;
     let fail = |error: Error| TestCaseError::fail(format!("{name}: {error}"));
-    let (bytes, said) = match write(bundle, target, Allow::Nothing) {
+    let (bytes, mut said) = match write(bundle, target, Allow::Nothing) {
         Ok(written) => written,
         Err(Error::Refused(refusal)) => {
             prop_assert!(!refusal.losses.is_empty());
@@ -290,6 +290,7 @@ pub(crate) fn is_honest(bundle: &Bundle, target: &dyn Format) -> Result<bool, Te
     };
     let how = ReadOptions {
         mode: Mode::Lenient,
+        options: told(&mut said),
         ..ReadOptions::default()
     };
     let after = verify(name, &bytes, &how).map_err(fail)?.bundle;
@@ -318,7 +319,7 @@ proptest! {
             let bundle = bundle(source, &mut Tape(&tape));
             let decorated = decorate(&bundle, &mut Tape(&tape));
             let is_sound = bundle.check(&Limits::default()).is_ok_and(|notes| notes.is_empty());
-            for target in editions() {
+            for target in targets() {
                 // Drawn values that break their own packed symmetry cannot be packed again.
                 if !is_sound && target.info().holds.carries != Carries::No {
                     continue;

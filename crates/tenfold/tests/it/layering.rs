@@ -28,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("wire", &["error", "limits", "meta", "bytes"]),
+    ("fuzzing", &["limits", "bytes", "wire"]),
     (
         "formats",
         &[

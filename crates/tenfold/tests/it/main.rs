@@ -16,6 +16,7 @@ mod generate;
 mod hash;
 mod honesty;
 mod integrals;
+mod inventory;
 mod layering;
 mod matrix;
 mod meaning;

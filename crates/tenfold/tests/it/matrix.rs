@@ -7,7 +7,7 @@ use tenfold::{Allow, Aspect, Bundle, Error, Format, Loss, Tier};
 use crate::honesty::{is_honest, write};
 use crate::meaning::meanings;
 use crate::samples::{Sample, samples};
-use crate::support::{editions, read, write as write_as};
+use crate::support::{read, targets, write as write_as};
 
 type Aspects = BTreeSet<Aspect>;
 
@@ -77,7 +77,7 @@ pub(crate) fn sources() -> Vec<Sample> {
 fn every_format_goes_to_every_other_and_loses_what_is_said() {
     let mut n_cells = 0;
     for sample in sources() {
-        for target in editions() {
+        for target in targets() {
             let made = cell(&sample.bundle, target);
             // Whatever is written differs in what is said, and in nothing else.
             let is_written = is_honest(&sample.bundle, target).unwrap();
@@ -92,7 +92,7 @@ fn every_format_goes_to_every_other_and_loses_what_is_said() {
             n_cells += 1;
         }
     }
-    assert_eq!(n_cells, 24 * editions().len());
+    assert_eq!(n_cells, 24 * targets().len());
 }
 
 #[test]

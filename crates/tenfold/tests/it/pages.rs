@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use tenfold::{Arity, Aspect, Carries, DimNames, Holds, Info, Names, StorageKind, When};
 
 use crate::matrix::{Cell, cell, sources};
-use crate::support::{editions, project};
+use crate::support::{project, targets};
 
 const INTRO: &str = "\
 # Formats
@@ -49,8 +49,8 @@ fn columns() -> impl Iterator<Item = &'static Info> {
 }
 
 /// The same, of those that are written.
-fn targets() -> impl Iterator<Item = &'static Info> {
-    editions().into_iter().map(|format| format.info())
+fn written() -> impl Iterator<Item = &'static Info> {
+    targets().into_iter().map(|format| format.info())
 }
 
 /// The name of a format as it is asked for.
@@ -175,11 +175,11 @@ fn range((least, most): (u64, u64)) -> String {
 }
 
 fn matrix() -> String {
-    let mut text = row("from \\ to", targets().map(label));
-    text += &row("---", targets().map(|_| "---".into()));
+    let mut text = row("from \\ to", written().map(label));
+    text += &row("---", written().map(|_| "---".into()));
     for sample in sources() {
         let head = format!("**{}**, {}", sample.format, sample.title);
-        let cells = editions().into_iter();
+        let cells = targets().into_iter();
         text += &row(
             &head,
             cells.map(|target| in_words(&cell(&sample.bundle, target))),

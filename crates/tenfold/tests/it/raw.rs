@@ -2,9 +2,11 @@
 
 use tenfold::formats::raw::Raw;
 use tenfold::{
-    Arity, Bundle, Bytes, DType, Dim, Endian, Error, Number, Numbers, Order, ReadOptions, Sink,
-    Source, Storage, Tensor, WriteOptions,
+    Arity, Bundle, Bytes, DType, Dim, Endian, Error, Number, Numbers, Options, Order, ReadOptions,
+    Sink, Source, Storage, Tensor, WriteOptions,
 };
+
+use crate::support::{spelled, told};
 
 /// A matrix of 3 × 4 elements whose bytes count up.
 fn matrix(dtype: DType, order: Order, endian: Endian) -> Tensor {
@@ -24,23 +26,24 @@ fn matrix(dtype: DType, order: Order, endian: Endian) -> Tensor {
     Tensor::new(dims, dtype, vec![], Storage::Dense { order, values }).unwrap()
 }
 
-fn written(tensor: &Tensor, options: &[(&str, &str)]) -> tenfold::Result<(Vec<u8>, String)> {
+fn written(tensor: &Tensor, options: &[(&str, &str)]) -> (Vec<u8>, Options) {
     let mut how = WriteOptions::default();
     options
         .iter()
         .for_each(|(name, value)| how.options.set(*name, *value));
     let mut sink = Sink::memory();
-    let said = tenfold::write_to(&Bundle::of(tensor.clone()), &mut sink, &Raw, &how)?;
-    let said: Vec<String> = said.into_iter().map(|loss| loss.detail).collect();
-    Ok((sink.finish()?.into_memory()?, said.join("; ")))
+    let bundle = Bundle::of(tensor.clone());
+    let mut said = tenfold::write_to(&bundle, &mut sink, &Raw, &how).unwrap();
+    let told = told(&mut said);
+    assert_eq!(said, []);
+    (sink.finish().unwrap().into_memory().unwrap(), told)
 }
 
-fn read(bytes: &[u8], words: &str) -> tenfold::Result<Bundle> {
-    let mut how = ReadOptions::default();
-    for word in words.split(',') {
-        let (name, value) = word.split_once('=').unwrap();
-        how.options.set(name, value);
-    }
+fn read(bytes: &[u8], options: Options) -> tenfold::Result<Bundle> {
+    let how = ReadOptions {
+        options,
+        ..ReadOptions::default()
+    };
     Ok(tenfold::read(&Source::memory(bytes.to_vec()), &Raw, &how)?.bundle)
 }
 
@@ -67,10 +70,9 @@ fn what_is_said_of_a_file_reads_it_again() {
                 &[("endian", "big"), ("offset", "3")],
                 &[("order", "F"), ("endian", "big"), ("shape", "3x?")],
             ] {
-                let (bytes, said) = written(&tensor, options).unwrap();
-                let words = said.split("--raw ").nth(1).unwrap();
-                let words = words.strip_suffix(" does").unwrap();
-                let back = read(&bytes, words).unwrap();
+                let (bytes, told) = written(&tensor, options);
+                let said = format!("{told:?}");
+                let back = read(&bytes, told).unwrap();
                 assert!(back.notes().is_empty(), "{said}");
                 let (_, back) = &back.entries()[0];
                 assert_eq!(
@@ -99,7 +101,7 @@ fn what_is_said_of_a_file_reads_it_again() {
 fn a_number_is_where_its_options_say() {
     let bytes: Vec<u8> = (0..16).collect();
     let cell = |words: &str, index: &[u64]| -> u16 {
-        let bundle = read(&bytes, words).unwrap();
+        let bundle = read(&bytes, spelled(words)).unwrap();
         let (_, tensor) = &bundle.entries()[0];
         tensor.cell(index, &tenfold::Limits::default()).unwrap()
     };
@@ -107,14 +109,23 @@ fn a_number_is_where_its_options_say() {
     assert_eq!(cell("dtype=u16,shape=2x4,order=F", &[1, 0]), 0x0302);
     assert_eq!(cell("dtype=u16,shape=2x4,endian=big", &[0, 1]), 0x0203);
     assert_eq!(cell("dtype=u16,offset=5", &[1]), 0x0807);
-    assert_eq!(read(&bytes, "dtype=u16,offset=5").unwrap().notes().len(), 1);
+    assert_eq!(
+        read(&bytes, spelled("dtype=u16,offset=5"))
+            .unwrap()
+            .notes()
+            .len(),
+        1
+    );
     assert!(matches!(
-        read(&bytes, "dtype=u16,shape=9"),
+        read(&bytes, spelled("dtype=u16,shape=9")),
         Err(Error::Malformed { .. })
     ));
-    assert!(matches!(read(&bytes, "shape=9"), Err(Error::Invalid(_))));
+    assert!(matches!(
+        read(&bytes, spelled("shape=9")),
+        Err(Error::Invalid(_))
+    ));
     assert!(
-        read(&bytes, "dtype=u16,shape=").unwrap().entries()[0]
+        read(&bytes, spelled("dtype=u16,shape=")).unwrap().entries()[0]
             .1
             .dims()
             .is_empty()

@@ -4,7 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tenfold::{Bundle, Error, Format, Mode, Opened, ReadOptions, Result, Sink, WriteOptions};
+use tenfold::{
+    Bundle, Error, Format, Loss, Mode, Opened, Options, ReadOptions, Result, Sink, WriteOptions,
+};
 
 /// The folder of the whole project.
 pub(crate) fn project() -> PathBuf {
@@ -80,6 +82,37 @@ pub(crate) fn editions() -> Vec<&'static dyn Format> {
     let formats = formats.filter(|format| format.info().is_written());
     let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
     all.copied().collect()
+}
+
+/// Every format that something can be converted to: these, and those that no file shows itself to be of.
+pub(crate) fn targets() -> Vec<&'static dyn Format> {
+    let mut all = editions();
+    all.extend(tenfold::formats::ONLY_NAMED);
+    all
+}
+
+/// Takes out of what writing said how a file that says nothing of itself is read, as options.
+pub(crate) fn told(said: &mut Vec<Loss>) -> Options {
+    let mut options = Options::default();
+    said.retain(|loss| {
+        let words = loss.detail.split("--raw ").nth(1);
+        let Some(words) = words.and_then(|words| words.strip_suffix(" does")) else {
+            return true;
+        };
+        options = spelled(words);
+        false
+    });
+    options
+}
+
+/// Options as they are given on the command line: `name=value,…`.
+pub(crate) fn spelled(words: &str) -> Options {
+    let mut options = Options::default();
+    for word in words.split(',') {
+        let (name, value) = word.split_once('=').unwrap();
+        options.set(name, value);
+    }
+    options
 }
 
 /// Reads bytes as the format called `name`.

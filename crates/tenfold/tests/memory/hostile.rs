@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, WriteOptions};
 
-use crate::{alone, files, watched};
+use crate::{alone, files, mended, watched};
 
 /// What reading a file may allocate besides a few times its own size: windows, caches, a slab.
 const BUDGET: usize = 1 << 20;
@@ -28,10 +28,14 @@ fn corpus(format: &dyn Format, folder: &str) -> Vec<PathBuf> {
 
 /// Opens, checks, shows and rewrites a file as far as it lets us; false if it does not even open.
 fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bool {
-    let mut how = ReadOptions {
+    let how = ReadOptions {
         mode,
         ..ReadOptions::default()
     };
+    try_with(format, bytes, how)
+}
+
+fn try_with(format: &'static dyn Format, bytes: Vec<u8>, mut how: ReadOptions) -> bool {
     how.limits.set("decoded", EXPANDED).unwrap();
     let source = files::source(bytes);
     let _ = format.probe(&source);
@@ -110,6 +114,29 @@ fn every_prefix_and_every_changed_byte_is_survived() {
     }
 }
 
+#[test]
+fn raw_numbers_of_any_shape_are_survived() {
+    let _alone = alone();
+    let raw = tenfold::by_name("raw").unwrap();
+    let sizes = ["0", "1", "?", "7", "4294967296", "18446744073709551615"];
+    let shapes = sizes
+        .iter()
+        .flat_map(|first| sizes.map(|second| format!("{first}x{second}")));
+    for shape in shapes {
+        for (dtype, offset) in [("u8", "0"), ("c128", "3"), ("bool", "18446744073709551615")] {
+            for len in [0, 1, 16, 112, 4096] {
+                let mut how = ReadOptions::default();
+                let options = [("dtype", dtype), ("shape", &shape), ("offset", offset)];
+                options
+                    .iter()
+                    .for_each(|(name, value)| how.options.set(*name, *value));
+                let (_, held) = watched(|| try_with(raw, vec![0x5a; len], how));
+                assert!(held <= 64 * len + BUDGET, "{options:?}: {held} bytes held");
+            }
+        }
+    }
+}
+
 /// By what a byte is changed: to everything in short files, and to some telling values in others.
 fn changes(bytes: &[u8]) -> Vec<u8> {
     if bytes.len() <= 512 {
@@ -117,22 +144,6 @@ fn changes(bytes: &[u8]) -> Vec<u8> {
     } else {
         vec![0x01, 0x80, 0xff]
     }
-}
-
-/// A zTensor 2 file with the checksum of its description put right, if it has one.
-fn described(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let (_, footer) = bytes.split_last_chunk::<40>()?;
-    let mut words = footer.chunks(8).map(|word| {
-        let word = word.try_into().map(u64::from_le_bytes).unwrap_or(0);
-        usize::try_from(word).ok()
-    });
-    let (start, len) = (words.next()??, words.next()??);
-    let hash = xxhash_rust::xxh3::xxh3_64(bytes.get(start..start.checked_add(len)?)?);
-    let at = bytes.len() - 24;
-    bytes
-        .get_mut(at..at + 8)?
-        .copy_from_slice(&hash.to_le_bytes());
-    Some(bytes)
 }
 
 #[test]
@@ -152,7 +163,7 @@ fn every_changed_byte_of_a_description_is_survived_where_its_checksum_is_right()
             for change in [0x01, 0x20, 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] ^= change;
-                let changed = described(changed.clone()).unwrap_or(changed);
+                let changed = mended::described(changed.clone()).unwrap_or(changed);
                 survives(format, &changed, &|| {
                     format!("{} with byte {at} ^ {change:#04x}", name(&path))
                 });

@@ -12,6 +12,8 @@ mod checkpoint;
 #[path = "../shared/files.rs"]
 mod files;
 mod hostile;
+#[path = "../shared/mended.rs"]
+mod mended;
 mod streaming;
 mod text;
 

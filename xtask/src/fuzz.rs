@@ -1,0 +1,261 @@
+//! `cargo xtask fuzz --seconds N [TARGET…]`: every target of `fuzz/`, two at a time, until each has run for N
+//! seconds in all. What was found and how long each ran is kept in `target/fuzz`, so that a run that was
+//! stopped goes on where it was.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use crate::command::{program, root, run};
+use crate::tools;
+
+/// How many run at the same time.
+const AT_ONCE: usize = 2;
+/// How the targets are built; no other compiler has the sanitizer.
+const TOOLCHAIN: &str = "+nightly";
+const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+
+/// Reads what was asked for, and does it.
+pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
+    let usage = "usage: cargo xtask fuzz --seconds N [TARGET…]";
+    let ["--seconds", seconds, only @ ..] = words else {
+        return Err(usage.into());
+    };
+    let seconds = seconds.parse().map_err(|_| usage.to_owned())?;
+    try_all(seconds, only)
+}
+
+/// A few seconds of every target, where there is a compiler for them.
+pub(crate) fn check() -> Result<(), String> {
+    let mut version = program("cargo", &[TOOLCHAIN, "--version"]);
+    version.stdout(Stdio::null()).stderr(Stdio::null());
+    if run(version).is_err() {
+        println!("SKIPPED: fuzzing: there is no nightly compiler");
+        return Ok(());
+    }
+    try_all(3, &[])
+}
+
+fn try_all(seconds: u64, only: &[&str]) -> Result<(), String> {
+    build()?;
+    let work = root().join("target/fuzz");
+    let seeds = work.join("seeds");
+    let mut make = program("python3", &["fuzz/seeds.py"]);
+    make.arg(&seeds);
+    run(make)?;
+    let is_wanted = |name: &String| only.is_empty() || only.contains(&name.as_str());
+    let queue: VecDeque<String> = targets()?.into_iter().filter(is_wanted).collect();
+    if queue.is_empty() {
+        return Err("there is no such target in fuzz/targets".into());
+    }
+    println!("| target | seconds | executions | edges | |\n|---|---:|---:|---:|---|");
+    let queue = Mutex::new(queue);
+    let failures = Mutex::new(Vec::new());
+    let worker = || {
+        while let Some(name) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) {
+            match Target::new(&work, name).run(seconds, &seeds) {
+                Ok(line) => println!("{line}"),
+                Err(why) => {
+                    println!("{why}");
+                    failures
+                        .lock()
+                        .into_iter()
+                        .for_each(|mut all| all.push(why.clone()));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(worker);
+        }
+    });
+    match failures.into_inner() {
+        Ok(none) if none.is_empty() => Ok(()),
+        Ok(some) => Err(some.join("\n")),
+        Err(_) => Err("a thread that ran targets broke off".into()),
+    }
+}
+
+fn build() -> Result<(), String> {
+    let fuzzer = tools::installed("cargo-fuzz")?;
+    let mut build = program(
+        "cargo",
+        &[TOOLCHAIN, "fuzz", "build", "--target-dir", "target/fuzz"],
+    );
+    // Cargo finds what it runs as `cargo fuzz` on the path.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = fuzzer.parent().map(Path::to_owned).into_iter();
+    let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
+    build.env("PATH", path.map_err(|error| error.to_string())?);
+    run(build)
+}
+
+/// The names of all targets, those of the readers first.
+fn targets() -> Result<Vec<String>, String> {
+    let listed =
+        std::fs::read_dir(root().join("fuzz/targets")).map_err(|error| error.to_string())?;
+    let mut names: Vec<String> = listed
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort_by_key(|name| (!name.starts_with("read_"), name.clone()));
+    Ok(names)
+}
+
+/// How long a target ran, and what came of it.
+#[derive(Debug, PartialEq)]
+struct Tally {
+    seconds: u64,
+    executions: u64,
+    edges: u64,
+}
+
+impl Tally {
+    /// Of what the fuzzer says of one run.
+    fn of(log: &str, seconds: u64) -> Tally {
+        let after = |mark: &str| {
+            let rest = log.rsplit_once(mark)?.1.trim_start();
+            rest.split(|letter: char| !letter.is_ascii_digit())
+                .next()?
+                .parse()
+                .ok()
+        };
+        Tally {
+            seconds,
+            executions: after("stat::number_of_executed_units:").unwrap_or(0),
+            edges: after(" cov: ").unwrap_or(0),
+        }
+    }
+
+    fn read(path: &Path) -> Option<Tally> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let mut words = text.split_whitespace().map(str::parse);
+        let mut next = || words.next()?.ok();
+        Some(Tally {
+            seconds: next()?,
+            executions: next()?,
+            edges: next()?,
+        })
+    }
+
+    fn write(&self, path: &Path) -> Result<(), String> {
+        let text = format!("{} {} {}\n", self.seconds, self.executions, self.edges);
+        std::fs::write(path, text).map_err(|error| error.to_string())
+    }
+}
+
+struct Target {
+    name: String,
+    /// What it found that takes new ways through the code; grows from run to run.
+    corpus: PathBuf,
+    /// What it found that breaks something.
+    findings: PathBuf,
+    /// How long it ran.
+    tally: PathBuf,
+    binary: PathBuf,
+}
+
+impl Target {
+    fn new(work: &Path, name: String) -> Target {
+        Target {
+            corpus: work.join("corpus").join(&name),
+            findings: work.join("findings").join(&name),
+            tally: work.join("tally").join(&name),
+            binary: work.join(TRIPLE).join("release").join(&name),
+            name,
+        }
+    }
+
+    /// Runs until it has run for `seconds` in all; gives a line of the table.
+    fn run(&self, seconds: u64, seeds: &Path) -> Result<String, String> {
+        let before = Tally::read(&self.tally).unwrap_or(Tally {
+            seconds: 0,
+            executions: 0,
+            edges: 0,
+        });
+        let left = seconds.saturating_sub(before.seconds);
+        let tally = if left == 0 {
+            before
+        } else {
+            let now = self.try_for(left, &seeds.join(&self.name))?;
+            Tally {
+                seconds: before.seconds.saturating_add(now.seconds),
+                executions: before.executions.saturating_add(now.executions),
+                edges: now.edges.max(before.edges),
+            }
+        };
+        tally.write(&self.tally)?;
+        let Tally {
+            seconds,
+            executions,
+            edges,
+        } = tally;
+        Ok(format!(
+            "| {} | {seconds} | {executions} | {edges} | nothing found |",
+            self.name
+        ))
+    }
+
+    fn try_for(&self, seconds: u64, seeds: &Path) -> Result<Tally, String> {
+        for folder in [&self.corpus, &self.findings] {
+            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        }
+        if let Some(folder) = self.tally.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        }
+        let mut command = Command::new(&self.binary);
+        command.arg(&self.corpus);
+        command.args(seeds.is_dir().then_some(seeds));
+        command.arg(format!("-max_total_time={seconds}"));
+        command.arg(format!("-artifact_prefix={}/", self.findings.display()));
+        command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
+        let output = command
+            .output()
+            .map_err(|error| format!("{}: {error}", self.name))?;
+        let log = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            return Ok(Tally::of(&log, seconds));
+        }
+        let what = log
+            .lines()
+            .find(|line| line.contains("panicked") || line.contains("ERROR"));
+        let what = what.unwrap_or("no reason given");
+        let where_it_is = self.findings.display();
+        Err(format!(
+            "{}: {what}; the input is in {where_it_is}",
+            self.name
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_fuzzer_says_of_itself_is_read() {
+        let log = "#2\tINITED cov: 12 ft: 13\n#9\tNEW    cov: 25 ft: 30 corp: 2\n#10\tDONE   cov: 25 ft: 30\n\
+            stat::number_of_executed_units: 1234\nstat::average_exec_per_sec: 5\n";
+        let wanted = Tally {
+            seconds: 3,
+            executions: 1234,
+            edges: 25,
+        };
+        assert_eq!(Tally::of(log, 3), wanted);
+    }
+
+    #[test]
+    fn a_tally_is_read_as_it_was_written() {
+        let folder = std::env::temp_dir().join(format!("tenfold-tally-{}", std::process::id()));
+        let tally = Tally {
+            seconds: 600,
+            executions: 7,
+            edges: 8,
+        };
+        tally.write(&folder).unwrap();
+        assert_eq!(Tally::read(&folder), Some(tally));
+        std::fs::remove_file(folder).unwrap();
+    }
+}

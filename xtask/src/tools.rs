@@ -1,0 +1,22 @@
+//! Programs of cargo's registry that checks need, installed under `target/tools` where they are missing.
+
+use std::path::PathBuf;
+
+use crate::command::{cargo, root, run};
+
+/// Where a program is; it is built first unless it is there.
+pub(crate) fn installed(name: &str) -> Result<PathBuf, String> {
+    let on_path = std::env::var_os("PATH").into_iter();
+    let folders = on_path.flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let folder = root().join("target/tools");
+    let found = folders
+        .chain([folder.join("bin")])
+        .map(|folder| folder.join(name));
+    if let Some(found) = found.into_iter().find(|path| path.is_file()) {
+        return Ok(found);
+    }
+    let mut install = cargo(&["install", "--quiet", "--locked", name, "--root"]);
+    install.arg(&folder);
+    run(install)?;
+    Ok(folder.join("bin").join(name))
+}
