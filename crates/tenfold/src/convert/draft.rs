@@ -76,7 +76,11 @@ impl Draft {
             let file = options.read(true).write(true).create_new(true).open(name)?;
             lock(&file);
             // Until the lock was held, another save could take the file for a left one.
-            let is_removed = file.metadata()?.nlink() == 0;
+            let about = file.metadata().inspect_err(|_| {
+                // The save has failed already; what stays is removed by the next one.
+                let _ = std::fs::remove_file(name);
+            })?;
+            let is_removed = about.nlink() == 0;
             Ok((!is_removed).then_some(file))
         })?;
         Ok(Draft {
