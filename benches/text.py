@@ -1,4 +1,4 @@
-"""Parsing 200 MB of Matrix Market's text, beside `scipy.io.mmread`, and of FROSTT's.
+"""Parsing 200 MB of Matrix Market's text, beside `scipy.io.mmread`, of FROSTT's, and of an FCIDUMP.
 
     python3 benches/text.py TENFOLD
 
@@ -18,6 +18,7 @@ import numpy
 from scipy.io import mmread
 
 ENTRIES = 6_000_000
+ORBITALS = 83
 ROUNDS = 5
 
 
@@ -34,6 +35,17 @@ def make(path, header, largest):
             file.write("".join(" ".join(map(repr, cell)) + "\n" for cell in cells))
 
 
+def make_integrals(path):
+    """All distinct integrals over so many orbitals, some six million."""
+    source = numpy.random.default_rng(0)
+    pairs = [(i, j) for i in range(1, ORBITALS + 1) for j in range(1, i + 1)]
+    with path.open("w") as file:
+        file.write(f"&FCI NORB={ORBITALS},NELEC=2,MS2=0,\n  ORBSYM={'1,' * ORBITALS}\n  ISYM=1,\n&END\n")
+        for place, (i, j) in enumerate(pairs):
+            values = source.standard_normal(place + 1).tolist()
+            file.write("".join(f"{value!r} {i} {j} {k} {l}\n" for value, (k, l) in zip(values, pairs)))
+
+
 def seconds(work):
     start = time.perf_counter()
     work()
@@ -43,9 +55,10 @@ def seconds(work):
 def main():
     command = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        matrix, tensor = Path(folder) / "large.mtx", Path(folder) / "large.tns"
+        matrix, tensor, integrals = (Path(folder) / name for name in ("large.mtx", "large.tns", "FCIDUMP"))
         make(matrix, f"%%MatrixMarket matrix coordinate real general\n1000000 1000000 {ENTRIES}\n", (1_000_000, 1_000_000))
         make(tensor, "", (30_000, 40_000, 200))
+        make_integrals(integrals)
 
         def ours(path):
             ran = subprocess.run([command, "info", "--json", str(path)], check=True, capture_output=True)
@@ -55,6 +68,7 @@ def main():
             "scipy.io.mmread, mtx": (matrix, mmread),
             "tenfold info, mtx": (matrix, ours),
             "tenfold info, tns": (tensor, ours),
+            "tenfold info, FCIDUMP": (integrals, ours),
         }
         lengths = {name: path.stat().st_size for name, (path, _) in programs.items()}
         taken = {name: [] for name in programs}

@@ -18,7 +18,7 @@ from ._errors import InvalidRequest, Loss, MissingPackage, Note
 from ._file import File, Io, Origin
 from ._file import open as open_file
 from ._reports import formats
-from ._values import core_of, core_of_array, module_of
+from ._values import core_of, module_of
 
 Progress = Callable[[int, int], object] | bool | None
 Path = str | os.PathLike[str]
@@ -118,26 +118,22 @@ def _writing(
     }
 
 
-Entries = list[tuple[str | None, _tenfold.TensorCore]]
+Entries = dict[str, Any] | list[tuple[str | None, Any]]
 
 
 def _entries(arrays: Any) -> Entries:
-    """Named tensors of a mapping, or the one that a value is."""
+    """The names and values of a mapping, or the one value that it is."""
+    if type(arrays) is dict:
+        return arrays
     if isinstance(arrays, File):
         file = arrays._open()
         return [(name, file.tensor(place)) for name, place in arrays._places().items()]
     # One kind of SciPy's matrices is a dictionary too.
     if isinstance(arrays, Mapping) and module_of(arrays) != "scipy":
-        named: Entries = []
-        for name, value in arrays.items():
-            if not isinstance(name, str):
-                raise InvalidRequest(f"names of tensors are text, not {type(name).__name__}")
-            core = core_of_array(value) if type(value) is np.ndarray else core_of(value)
-            named.append((name, core))
-        return named
+        return dict(arrays)
     if module_of(arrays) == "xarray" and hasattr(arrays, "data_vars"):
-        return [(str(name), core_of(value)) for name, value in arrays.data_vars.items()]
-    return [(None, core_of(arrays))]
+        return [(str(name), value) for name, value in arrays.data_vars.items()]
+    return [(None, arrays)]
 
 
 def _has_dask(arrays: Any) -> bool:
@@ -201,7 +197,7 @@ def _saved(
 ) -> Report:
     described = None if metadata is None else dict(metadata)
     name = os.fspath(path)
-    said = _tenfold.save(name, entries, described, how, _callback(progress))
+    said = _tenfold.save(name, entries, core_of, described, how, _callback(progress))
     return Report(name, said[0], said[1], said[2], [], time.perf_counter() - begun)
 
 
@@ -226,7 +222,7 @@ def dumps(
     settings = {**_settings(format, compress, checksum), **(options or {})}
     how = _writing(format, version, settings, allow, strict, None, False, True)
     described = None if metadata is None else dict(metadata)
-    return _tenfold.save_bytes(_entries(arrays), described, how)
+    return _tenfold.save_bytes(_entries(arrays), core_of, described, how)
 
 
 def convert(

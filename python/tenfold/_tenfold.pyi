@@ -40,6 +40,7 @@ __all__ = [
 
 _Path = str | os.PathLike[str]
 _Callback = Callable[[int, int], object] | None
+_Entries = dict[str, Any] | list[tuple[str | None, Any]]
 _Array = npt.NDArray[Any]
 _Note = tuple[str, str | None, int | None, str]
 _Saved = tuple[str, int, list[Loss]]
@@ -172,13 +173,15 @@ def symmetric(
 def train(cores: list[Any], dtype: str, ranks: list[int], shape: list[int]) -> TensorCore: ...
 def save(
     path: _Path,
-    entries: list[tuple[str | None, TensorCore]],
+    entries: _Entries,
+    describe: Callable[[Any], TensorCore],
     metadata: dict[str, Any] | None,
     how: dict[str, Any],
     progress: _Callback,
 ) -> _Saved: ...
 def save_bytes(
-    entries: list[tuple[str | None, TensorCore]],
+    entries: _Entries,
+    describe: Callable[[Any], TensorCore],
     metadata: dict[str, Any] | None,
     how: dict[str, Any],
 ) -> bytes: ...

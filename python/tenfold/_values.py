@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tenfold
-from ._dtypes import _NAMES, SMALL, name_of
+from ._dtypes import SMALL, name_of
 from ._errors import InvalidRequest
 
 Attrs = Mapping[str, Any]
@@ -115,10 +115,6 @@ class Labelled:
             raise KeyError(labels) from None
 
 
-_FEW = 64 << 10
-"""Up to so many bytes are copied at once, which is quicker than to lend them."""
-
-
 def core_of_array(
     array: npt.NDArray[Any],
     names: Sequence[str | None] | None = None,
@@ -126,7 +122,7 @@ def core_of_array(
 ) -> _tenfold.TensorCore:
     """A tensor over the memory of an array; no copy is made of a large one that is contiguous."""
     dtype = array.dtype
-    word = _NAMES.get(dtype) or name_of(dtype)
+    word = name_of(dtype)
     if word in SMALL:
         memory = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         return _tenfold.opaque(memory, word, array.shape)
@@ -138,12 +134,11 @@ def core_of_array(
         else:
             array = np.ascontiguousarray(array)
     shape = array.shape
-    data: Any = array
-    if array.nbytes <= _FEW:
-        data = array.tobytes("A")
-    elif word == "bf16":
+    # What has no dimension lends no memory.
+    data: Any = array if shape else array.reshape(1)
+    if word == "bf16":
         # The buffer protocol knows no such number.
-        data = array.view(np.uint16)
+        data = data.view(np.uint16)
     if names is None and attrs is None:
         return _tenfold.dense(data, word, shape, is_column_major)
     listed = None if names is None else list(names)

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod compare;
+mod entries;
 mod errors;
 mod file;
 mod home;

@@ -1,7 +1,7 @@
 //! Tensors from what Python has.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use tenfold::{
     Address, Bytes, DType, Dim, Endian, Limits, Number, Numbers, Order, RecordsBuilder, Result,
     Storage, Symmetry, Tensor, Tolerance,
@@ -19,12 +19,9 @@ pub(crate) fn element(word: &str) -> Result<(DType, Endian)> {
     }
 }
 
-/// The bytes of an array. Few come as `bytes` already: to lend them costs more than to copy them.
+/// The bytes of an array.
 fn bytes_of(array: &Bound<'_, PyAny>) -> PyResult<Bytes> {
-    match array.cast::<PyBytes>() {
-        Ok(few) => Ok(Bytes::memory(few.as_bytes().to_vec())),
-        Err(_) => { Lent::of(array)?.into_bytes() }.map_err(|error| errors::of(array.py(), error)),
-    }
+    { Lent::of(array)?.into_bytes() }.map_err(|error| errors::of(array.py(), error))
 }
 
 /// Dimensions of these sizes, with names where there are some.

@@ -141,13 +141,16 @@ pub(crate) struct Lent {
     start: *const u8,
     len: usize,
     /// Keeps the bytes where they are; given back when this is dropped.
-    _buffer: PyUntypedBuffer,
+    buffer: PyUntypedBuffer,
 }
 
 // SAFETY: the buffer pins the memory, whichever thread reads it; PyO3 gives it back on the right one.
 unsafe impl Send for Lent {}
 // SAFETY: as above.
 unsafe impl Sync for Lent {}
+
+/// Arrays of at most so many bytes are copied, which is quicker than to lend them.
+pub(crate) const FEW: usize = 64 << 10;
 
 impl Lent {
     /// Borrows the bytes of an object whose memory lies in one piece.
@@ -161,7 +164,7 @@ impl Lent {
         Ok(Lent {
             start: buffer.buf_ptr().cast_const().cast(),
             len: buffer.len_bytes(),
-            _buffer: buffer,
+            buffer,
         })
     }
 
@@ -181,6 +184,18 @@ impl Lent {
         Ok(())
     }
 
+    /// What the memory holds, as its owner says.
+    pub(crate) fn buffer(&self) -> &PyUntypedBuffer {
+        &self.buffer
+    }
+
+    /// Copies all bytes behind others.
+    pub(crate) fn append_to(&self, others: &mut Vec<u8>) -> Result<()> {
+        let start = others.len();
+        others.resize(start.saturating_add(self.len), 0);
+        self.copy(0, others.get_mut(start..).unwrap_or_default())
+    }
+
     /// All bytes, copied.
     pub(crate) fn to_vec(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0; self.len];
@@ -190,7 +205,6 @@ impl Lent {
 
     /// The bytes as the library takes them: few are copied, many stay where they are.
     pub(crate) fn into_source(self) -> Result<Source> {
-        const FEW: usize = 64 << 10;
         match self.len {
             0..=FEW => Ok(Source::memory(self.to_vec()?)),
             _ => Ok(Source::computed(self)),

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Loss, Names, Overflow, Progress, Result, Sink,
-    WriteOptions,
+    Allow, Aspect, Bundle, Error, Format, Key, Loss, Overflow, Progress, Result, Sink, WriteOptions,
 };
 
+use crate::entries::ToSave;
+use crate::errors;
 use crate::file::{FileCore, format_called, limits, options};
-use crate::tensor::TensorCore;
 use crate::watch::watched;
-use crate::{errors, values};
 
 /// How a file is to be written, as Python says it.
 #[derive(FromPyObject)]
@@ -111,53 +110,24 @@ fn allow(words: &[String]) -> Result<Allow> {
     ))
 }
 
-/// The key that a name of Python's stands for in a format.
-fn key_of(name: Option<&str>, format: &dyn Format) -> Key {
-    match (name, format.info().holds.names) {
-        (None, _) => Key::root(),
-        (Some(name), Names::Tree) => Key::parse(name),
-        (Some(name), Names::Flat | Names::One) => Key::flat(name),
-    }
-}
-
 /// What a save gives: the format, how many bytes were written, and what was lost on the way.
 type Saved<'py> = (&'static str, u64, Bound<'py, PyList>);
-
-type Entries<'py> = Vec<(Option<String>, Bound<'py, TensorCore>)>;
-
-fn bundle_of(
-    entries: &Entries<'_>,
-    metadata: Option<&Bound<'_, PyDict>>,
-    format: &dyn Format,
-) -> PyResult<Bundle> {
-    let mut bundle = Bundle::new();
-    for (name, core) in entries {
-        let tensor = core
-            .get()
-            .tensor()
-            .map_err(|error| errors::of(core.py(), error))?;
-        bundle.push(key_of(name.as_deref(), format), tensor.clone());
-    }
-    if let Some(metadata) = metadata {
-        bundle.meta = values::meta(metadata)?;
-    }
-    Ok(bundle)
-}
 
 /// Saves named tensors as the file `path`.
 #[pyfunction]
 pub(crate) fn save<'py>(
     py: Python<'py>,
     path: PathBuf,
-    entries: Entries<'py>,
+    entries: &Bound<'py, PyAny>,
+    describe: &Bound<'py, PyAny>,
     metadata: Option<&Bound<'py, PyDict>>,
     how: Writing,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Saved<'py>> {
     let to_python = |error: Error| errors::of(py, error);
     let format = how.format(Some(&path), None).map_err(to_python)?;
-    let bundle = bundle_of(&entries, metadata, format)?;
-    let homes = entries.iter().map(|(_, core)| core.get().home());
+    let ToSave { bundle, cores } = ToSave::new(entries, describe, metadata, format)?;
+    let homes = cores.iter().map(|core| core.get().home());
     let reads: Vec<&Progress> = { homes.filter(|home| home.source.is_some()) }
         .map(|home| &home.progress)
         .collect();
@@ -205,13 +175,14 @@ fn saved<'py>(
 #[pyfunction]
 pub(crate) fn save_bytes<'py>(
     py: Python<'py>,
-    entries: Entries<'py>,
+    entries: &Bound<'py, PyAny>,
+    describe: &Bound<'py, PyAny>,
     metadata: Option<&Bound<'py, PyDict>>,
     how: Writing,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let to_python = |error: Error| errors::of(py, error);
     let format = how.format(None, None).map_err(to_python)?;
-    let bundle = bundle_of(&entries, metadata, format)?;
+    let ToSave { bundle, .. } = ToSave::new(entries, describe, metadata, format)?;
     let options = how.options(None).map_err(to_python)?;
     let count = options.progress.clone();
     let write = || {

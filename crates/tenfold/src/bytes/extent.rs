@@ -11,13 +11,8 @@ use crate::error::{Error, Result};
 pub(crate) enum Extent {
     /// Consecutive bytes.
     Run(Range<u64>),
-    /// One field of equally spaced records: `count` times `width` bytes, `stride` apart.
-    Strided {
-        first: u64,
-        width: u64,
-        stride: u64,
-        count: u64,
-    },
+    /// One field of equally spaced records. Apart, as most bytes lie in a row.
+    Strided(Box<Column>),
     /// The cells of labelled records, without their labels.
     Records(Arc<Records>),
 }
@@ -28,7 +23,7 @@ impl Extent {
         match self {
             Extent::Run(range) => range.end.saturating_sub(range.start),
             // `span` has checked that this does not overflow.
-            Extent::Strided { width, count, .. } => width.saturating_mul(*count),
+            Extent::Strided(column) => column.width.saturating_mul(column.count),
             Extent::Records(records) => records.len(),
         }
     }
@@ -37,21 +32,7 @@ impl Extent {
     pub(crate) fn span(&self) -> Option<Range<u64>> {
         match self {
             Extent::Run(range) => (range.start <= range.end).then(|| range.clone()),
-            Extent::Strided {
-                first, count: 0, ..
-            } => Some(*first..*first),
-            Extent::Strided {
-                first,
-                width,
-                stride,
-                count,
-            } => {
-                width.checked_mul(*count)?;
-                let last = stride
-                    .checked_mul(count.checked_sub(1)?)?
-                    .checked_add(*first)?;
-                Some(*first..last.checked_add(*width)?)
-            }
+            Extent::Strided(column) => column.span(),
             Extent::Records(records) => Some(records.span()),
         }
     }
@@ -68,19 +49,7 @@ impl Extent {
         }
         match self {
             Extent::Run(range) => source.read_at(range.start.saturating_add(at), buffer),
-            Extent::Strided {
-                first,
-                width,
-                stride,
-                ..
-            } => {
-                let column = Column {
-                    first: *first,
-                    width: *width,
-                    stride: *stride,
-                };
-                column.read_at(source, at, buffer)
-            }
+            Extent::Strided(column) => column.read_at(source, at, buffer),
             Extent::Records(records) => records.read_at(source, at, buffer),
         }
     }
@@ -133,14 +102,43 @@ pub(super) fn in_pieces(
     Ok(())
 }
 
-/// The geometry of [`Extent::Strided`], checked by [`Extent::span`].
-struct Column {
-    first: u64,
-    width: u64,
-    stride: u64,
+/// `count` times `width` bytes, `stride` apart; checked by [`Extent::span`].
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub(crate) first: u64,
+    pub(crate) width: u64,
+    pub(crate) stride: u64,
+    pub(crate) count: u64,
+}
+
+impl From<Column> for Extent {
+    fn from(column: Column) -> Extent {
+        Extent::Strided(Box::new(column))
+    }
 }
 
 impl Column {
+    /// As [`Extent::span`].
+    fn span(&self) -> Option<Range<u64>> {
+        if self.count == 0 {
+            return Some(self.first..self.first);
+        }
+        self.width.checked_mul(self.count)?;
+        let last = { self.stride }
+            .checked_mul(self.count.checked_sub(1)?)?
+            .checked_add(self.first)?;
+        Some(self.first..last.checked_add(self.width)?)
+    }
+
+    /// Where the byte `at` of the column lies.
+    pub(super) fn offset_of(&self, at: u64) -> Option<u64> {
+        let width = self.width.max(1);
+        (at / width)
+            .checked_mul(self.stride)?
+            .checked_add(self.first)?
+            .checked_add(at % width)
+    }
+
     /// Gathers the column from records read in bulk: one system call for many fields.
     fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
         let (width, stride) = (self.width.max(1), self.stride.max(1));
@@ -181,12 +179,12 @@ mod tests {
     #[test]
     fn a_strided_column_is_gathered_from_any_position() {
         let source = Source::memory((0..20).collect());
-        let column = Extent::Strided {
+        let column = Extent::from(Column {
             first: 1,
             width: 2,
             stride: 5,
             count: 4,
-        };
+        });
         assert_eq!(column.span(), Some(1..18));
         let mut buffer = [0; 5];
         column.read_at(&source, 1, &mut buffer).unwrap();
@@ -203,12 +201,12 @@ mod tests {
 
     #[test]
     fn an_extent_that_overflows_has_no_span() {
-        let column = Extent::Strided {
+        let column = Extent::from(Column {
             first: 8,
             width: 8,
             stride: 1 << 40,
             count: 1 << 40,
-        };
+        });
         assert_eq!(column.span(), None);
     }
 }

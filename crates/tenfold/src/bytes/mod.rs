@@ -28,14 +28,13 @@ mod threads;
 mod window;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 pub(crate) use absent::Absent;
 pub(crate) use beside::{Beside, Neighbour};
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
-pub(crate) use extent::Extent;
+pub(crate) use extent::{Column, Extent};
 pub(crate) use filter::{Compressor, Filter};
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
@@ -71,10 +70,7 @@ pub enum Endian {
 
 /// A lazy sequence of bytes; cloning it is cheap.
 #[derive(Debug, Clone)]
-pub struct Bytes(Arc<Parts>);
-
-#[derive(Debug, Clone)]
-struct Parts {
+pub struct Bytes {
     source: Source,
     extent: Extent,
     /// Apart, since most bytes lie in their file as they are: a large file has many of these.
@@ -100,32 +96,31 @@ impl Bytes {
     }
 
     fn plain(source: Source, extent: Extent) -> Bytes {
-        Bytes(Arc::new(Parts {
+        Bytes {
             source,
             extent,
             coding: None,
-        }))
+        }
     }
 
     fn filter(&self) -> Filter {
-        self.0
-            .coding
+        self.coding
             .as_ref()
             .map_or(Filter::None, |coding| coding.filter)
     }
 
     /// The checksum over the stored bytes.
     fn stored_digest(&self) -> Option<&Digest> {
-        self.0.coding.as_ref()?.digest.as_ref()
+        self.coding.as_ref()?.digest.as_ref()
     }
 
     /// The checksum over what they decode to.
     fn content_digest(&self) -> Option<&Digest> {
-        self.0.coding.as_ref()?.content_digest.as_ref()
+        self.coding.as_ref()?.content_digest.as_ref()
     }
 
     fn coding_mut(&mut self) -> &mut Coding {
-        Arc::make_mut(&mut self.0).coding.get_or_insert_default()
+        self.coding.get_or_insert_default()
     }
 
     /// Bytes that are in memory.
@@ -158,12 +153,12 @@ impl Bytes {
     /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
     #[must_use]
     pub fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
-        match (&self.0.extent, self.filter()) {
+        match (&self.extent, self.filter()) {
             (Extent::Run(run), Filter::None) => {
                 let start = run.start.checked_add(range.start)?;
                 let end = run.start.checked_add(range.end)?;
                 (start <= end && end <= run.end)
-                    .then(|| Bytes::plain(self.0.source.clone(), Extent::Run(start..end)))
+                    .then(|| Bytes::plain(self.source.clone(), Extent::Run(start..end)))
             }
             _ => None,
         }
@@ -209,7 +204,7 @@ impl Bytes {
     #[must_use]
     pub fn len(&self) -> u64 {
         match self.filter() {
-            Filter::None => self.0.extent.len(),
+            Filter::None => self.extent.len(),
             Filter::Zstd { decoded } => decoded,
             Filter::Deflate(deflated) => deflated.len,
         }
@@ -224,52 +219,38 @@ impl Bytes {
     /// How many bytes of the file they take.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
-        self.0.extent.len()
+        self.extent.len()
     }
 
     /// The offset in the source at which they begin.
     #[must_use]
     pub fn at(&self) -> u64 {
-        self.0.extent.span().map_or(0, |span| span.start)
+        self.extent.span().map_or(0, |span| span.start)
     }
 
     /// The offset in the source of the decoded byte `at`, where it has one.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
-        match (&self.0.extent, self.filter()) {
-            _ if self.0.source.packing() == Packing::Text => None,
+        match (&self.extent, self.filter()) {
+            _ if self.source.packing() == Packing::Text => None,
             (Extent::Run(run), Filter::None) => run.start.checked_add(at),
-            (
-                Extent::Strided {
-                    first,
-                    width,
-                    stride,
-                    ..
-                },
-                Filter::None,
-            ) => {
-                let width = (*width).max(1);
-                (at / width)
-                    .checked_mul(*stride)?
-                    .checked_add(*first)?
-                    .checked_add(at % width)
-            }
+            (Extent::Strided(column), Filter::None) => column.offset_of(at),
             _ => Some(self.at()),
         }
     }
 
     pub(crate) fn extent(&self) -> &Extent {
-        &self.0.extent
+        &self.extent
     }
 
     pub(crate) fn source(&self) -> &Source {
-        &self.0.source
+        &self.source
     }
 
     /// The run of an open file that holds exactly these bytes, if nothing stands between.
     pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
-        match (&self.0.extent, self.filter(), self.stored_digest()) {
+        match (&self.extent, self.filter(), self.stored_digest()) {
             (Extent::Run(range), Filter::None, None) => {
-                Some((self.0.source.as_file()?, range.clone()))
+                Some((self.source.as_file()?, range.clone()))
             }
             _ => None,
         }
@@ -279,8 +260,8 @@ impl Bytes {
     /// they are; a checksum is not looked at.
     #[must_use]
     pub fn run_in(&self, source: &Source) -> Option<Range<u64>> {
-        match (&self.0.extent, self.filter()) {
-            (Extent::Run(range), Filter::None) if self.0.source.is_file_of(source) => {
+        match (&self.extent, self.filter()) {
+            (Extent::Run(range), Filter::None) if self.source.is_file_of(source) => {
                 Some(range.clone())
             }
             _ => None,
@@ -297,8 +278,8 @@ impl Bytes {
     /// A checksum is not looked at: [`Bytes::check`] does that.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
-        match (&self.0.extent, self.filter()) {
-            (Extent::Run(range), Filter::None) => self.0.source.slice(range.clone()),
+        match (&self.extent, self.filter()) {
+            (Extent::Run(range), Filter::None) => self.source.slice(range.clone()),
             _ => None,
         }
     }
@@ -314,7 +295,7 @@ impl Bytes {
     /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         match self.filter() {
-            Filter::None => self.0.extent.read_at(&self.0.source, at, buffer),
+            Filter::None => self.extent.read_at(&self.source, at, buffer),
             Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
             )),
@@ -349,23 +330,21 @@ impl Bytes {
         if let Some(digest) = self.stored_digest()
             && let Some(over) = &digest.over
         {
-            digest.compare_elsewhere(&self.0.source, over.clone())?;
-            return self.0.extent.for_each(&self.0.source, budget, each);
+            digest.compare_elsewhere(&self.source, over.clone())?;
+            return self.extent.for_each(&self.source, budget, each);
         }
-        if let (Some(digest), Extent::Run(run)) = (self.stored_digest(), &self.0.extent)
-            && self.0.source.as_file().is_some()
+        if let (Some(digest), Extent::Run(run)) = (self.stored_digest(), &self.extent)
+            && self.source.as_file().is_some()
         {
             return digest::compare_on_the_way(self, run.clone(), digest, budget, each);
         }
         let mut state = self.stored_digest().map(Digest::start);
-        self.0
-            .extent
-            .for_each(&self.0.source, budget, &mut |piece| {
-                if let Some(state) = &mut state {
-                    state.update(piece);
-                }
-                each(piece)
-            })?;
+        self.extent.for_each(&self.source, budget, &mut |piece| {
+            if let Some(state) = &mut state {
+                state.update(piece);
+            }
+            each(piece)
+        })?;
         match (state, self.stored_digest()) {
             (Some(state), Some(digest)) => digest.compare(state, self.at()),
             _ => Ok(()),
@@ -378,7 +357,7 @@ impl Bytes {
     /// [`Error::Malformed`] if not.
     pub fn check(&self) -> Result<()> {
         match (self.filter(), self.stored_digest()) {
-            (Filter::None, Some(_)) if self.0.source.as_file().is_some() => {
+            (Filter::None, Some(_)) if self.source.as_file().is_some() => {
                 digest::compare_in_parallel(self)
             }
             (Filter::None, None) if self.as_slice().is_some() => Ok(()),
@@ -414,7 +393,7 @@ impl Bytes {
     /// The same bytes in memory or, when large, in a temporary file, so that any of them is at
     /// hand: for what is compressed or worked out.
     pub(crate) fn spooled(&self, limits: &Limits) -> Result<Bytes> {
-        if self.filter() == Filter::None && !self.0.source.is_computed() {
+        if self.filter() == Filter::None && !self.source.is_computed() {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;

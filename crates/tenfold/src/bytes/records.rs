@@ -376,6 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn any_cell_is_found_through_the_marks() {
         let mut records = RecordsBuilder::new(2, 4);
         for number in 0..3000_u32 {

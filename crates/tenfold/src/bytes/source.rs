@@ -15,7 +15,16 @@ use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
 #[derive(Clone)]
-pub struct Source(Kind, Packing, Option<Arc<Folder>>);
+pub struct Source(Arc<Origin>);
+
+/// One thing to count, however many tensors of a file hold on to it.
+#[derive(Clone)]
+struct Origin {
+    kind: Kind,
+    packing: Packing,
+    /// Files in memory beside it.
+    folder: Option<Arc<Folder>>,
+}
 
 /// What the bytes were taken out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +46,7 @@ enum Kind {
     Computed(Arc<dyn Compute>),
 }
 
+#[derive(Clone)]
 struct Positioned {
     file: Arc<File>,
     /// Where the source begins in the file.
@@ -46,17 +56,6 @@ struct Positioned {
     progress: Option<Progress>,
     /// What the file is called.
     path: Option<Arc<Path>>,
-}
-
-impl Positioned {
-    fn copy(&self) -> Positioned {
-        Positioned {
-            file: self.file.clone(),
-            progress: self.progress.clone(),
-            path: self.path.clone(),
-            ..*self
-        }
-    }
 }
 
 /// Bytes that are worked out when they are asked for.
@@ -100,17 +99,39 @@ pub trait Compute: Send + Sync {
 
 impl Source {
     fn of(kind: Kind) -> Source {
-        Source(kind, Packing::None, None)
+        Source(Arc::new(Origin {
+            kind,
+            packing: Packing::None,
+            folder: None,
+        }))
+    }
+
+    /// The same source but for what `change` does to it.
+    fn changed(mut self, change: impl FnOnce(&mut Origin)) -> Source {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    /// The same source but for what `change` does to how its file is read.
+    fn read_otherwise(self, change: impl FnOnce(&mut Positioned)) -> Source {
+        match &self.0.kind {
+            Kind::File(positioned) => {
+                let mut positioned = Positioned::clone(positioned);
+                change(&mut positioned);
+                self.changed(|origin| origin.kind = Kind::File(Arc::new(positioned)))
+            }
+            _ => self,
+        }
     }
 
     /// The same source, which was taken out of something.
     pub(super) fn out_of(self, packing: Packing) -> Source {
-        Source(self.0, packing, self.2)
+        self.changed(|origin| origin.packing = packing)
     }
 
     /// What the bytes were taken out of.
     pub(crate) fn packing(&self) -> Packing {
-        self.1
+        self.0.packing
     }
 
     /// Opens a file to be read by position.
@@ -127,29 +148,18 @@ impl Source {
     /// The same source, whose file is called `path`: what it says lies beside it is looked for there.
     #[must_use]
     pub fn named(self, path: &Path) -> Source {
-        match self.0 {
-            Kind::File(positioned) => Source::of(Kind::File(Arc::new(Positioned {
-                path: Some(path.into()),
-                ..positioned.copy()
-            })))
-            .out_of(self.1),
-            other => Source(other, self.1, self.2),
-        }
+        self.read_otherwise(|positioned| positioned.path = Some(path.into()))
     }
 
     /// The same source for another thread: clones of the two are counted apart, as threads that
     /// count together wait for each other.
     pub(crate) fn apart(&self) -> Source {
-        let kind = match &self.0 {
-            Kind::File(positioned) => Kind::File(Arc::new(positioned.copy())),
-            other => other.clone(),
-        };
-        Source(kind, self.1, self.2.clone())
+        Source(Arc::new(Origin::clone(&self.0)))
     }
 
     /// What its file is called, where that is known.
     pub(crate) fn path(&self) -> Option<&Path> {
-        match &self.0 {
+        match &self.0.kind {
             Kind::File(positioned) => positioned.path.as_deref(),
             _ => None,
         }
@@ -157,17 +167,17 @@ impl Source {
 
     /// The same source with files in memory beside it.
     pub(super) fn in_folder(self, folder: Arc<Folder>) -> Source {
-        Source(self.0, self.1, Some(folder))
+        self.changed(|origin| origin.folder = Some(folder))
     }
 
     /// The files in memory beside it.
     pub(super) fn folder(&self) -> Option<&Folder> {
-        self.2.as_deref()
+        self.0.folder.as_deref()
     }
 
     /// What counts what is read of its file.
     pub(super) fn progress(&self) -> Option<&Progress> {
-        match &self.0 {
+        match &self.0.kind {
             Kind::File(positioned) => positioned.progress.as_ref(),
             _ => None,
         }
@@ -204,14 +214,7 @@ impl Source {
     /// The same source, which counts what is read of its file in `progress`.
     #[must_use]
     pub fn counted(self, progress: &Progress) -> Source {
-        match self.0 {
-            Kind::File(positioned) => Source::of(Kind::File(Arc::new(Positioned {
-                progress: Some(progress.clone()),
-                ..positioned.copy()
-            })))
-            .out_of(self.1),
-            other => Source(other, self.1, self.2),
-        }
+        self.read_otherwise(|positioned| positioned.progress = Some(progress.clone()))
     }
 
     /// Takes bytes that are in memory already.
@@ -239,7 +242,7 @@ impl Source {
     /// How many bytes there are.
     #[must_use]
     pub fn len(&self) -> u64 {
-        match &self.0 {
+        match &self.0.kind {
             Kind::Memory(held) => wide(held.bytes.len()),
             Kind::File(positioned) => positioned.len,
             #[cfg(feature = "mmap")]
@@ -268,7 +271,7 @@ impl Source {
                 format!("{wanted} bytes expected, {left} left"),
             ));
         };
-        match &self.0 {
+        match &self.0.kind {
             Kind::File(positioned) => {
                 let Positioned { file, start, .. } = &**positioned;
                 if let Some(progress) = &positioned.progress {
@@ -297,7 +300,7 @@ impl Source {
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> Option<&[u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
-        match &self.0 {
+        match &self.0.kind {
             Kind::Memory(held) => held.bytes.get(range),
             #[cfg(feature = "mmap")]
             Kind::Map(map) => map.get(range),
@@ -307,7 +310,7 @@ impl Source {
 
     /// How many computations stand on top of each other here that hold much memory.
     pub(crate) fn depth(&self) -> u32 {
-        match &self.0 {
+        match &self.0.kind {
             Kind::Computed(compute) => compute.depth(),
             _ => 0,
         }
@@ -315,7 +318,7 @@ impl Source {
 
     /// What works the bytes out when they are asked for, if that is where they come from.
     pub(super) fn as_computed(&self) -> Option<&dyn Compute> {
-        match &self.0 {
+        match &self.0.kind {
             Kind::Computed(compute) => Some(&**compute),
             _ => None,
         }
@@ -323,12 +326,12 @@ impl Source {
 
     /// Whether the bytes are worked out when they are asked for.
     pub(crate) fn is_computed(&self) -> bool {
-        matches!(self.0, Kind::Computed(_))
+        matches!(self.0.kind, Kind::Computed(_))
     }
 
     /// The open file that it is all of, for copies inside the kernel.
     pub(crate) fn as_file(&self) -> Option<&File> {
-        match &self.0 {
+        match &self.0.kind {
             Kind::File(positioned) if positioned.start == 0 => Some(&positioned.file),
             _ => None,
         }
@@ -338,7 +341,7 @@ impl Source {
 impl Source {
     /// Whether both read the very same open file, from its beginning.
     pub(super) fn is_file_of(&self, other: &Source) -> bool {
-        match (&self.0, &other.0) {
+        match (&self.0.kind, &other.0.kind) {
             (Kind::File(own), Kind::File(other)) => {
                 own.start == 0 && other.start == 0 && Arc::ptr_eq(&own.file, &other.file)
             }
@@ -349,7 +352,7 @@ impl Source {
 
 impl fmt::Debug for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match &self.0 {
+        let kind = match &self.0.kind {
             Kind::Memory(_) => "memory",
             Kind::File(_) => "file",
             #[cfg(feature = "mmap")]

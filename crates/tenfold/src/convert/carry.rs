@@ -42,8 +42,10 @@ pub(super) struct Carrier {
     tensors: Vec<Map<String, Json>>,
     /// How many bytes more fit into the text that is being filled.
     room: usize,
-    /// How many bytes the object of the current tensor takes besides what is added to it.
+    /// How many bytes the object of the current tensor takes besides what is added to it and its name.
     frame: usize,
+    /// What it is called in the target; nothing once that is paid for.
+    name: Option<String>,
 }
 
 impl Carrier {
@@ -62,19 +64,17 @@ impl Carrier {
                 Carries::No | Carries::Tensor | Carries::File => MOST,
             },
             frame: 0,
+            name: None,
         }
     }
 
     /// Goes on to the next tensor, which is called `key` in the target.
     pub(super) fn next(&mut self, key: &Key, ndim: usize) {
         // A size has 20 digits at most; the version and the names of fields are short.
-        let name = key
-            .flat_name()
-            .map_or(2, |name| json!(name).to_string().len());
-        self.frame = ndim
-            .saturating_mul(21)
-            .saturating_add(name)
-            .saturating_add(100);
+        self.frame = ndim.saturating_mul(21).saturating_add(100);
+        let name = self.name.get_or_insert_default();
+        name.clear();
+        name.push_str(key.flat_name().unwrap_or_default());
         if self.carries == Carries::Tensor && !self.tensors.is_empty() {
             self.room = MOST;
         }
@@ -83,10 +83,11 @@ impl Carrier {
 
     /// Carries something about the current tensor; false if that cannot be.
     pub(super) fn add(&mut self, name: &str, value: Json) -> bool {
-        let is_added = self.takes(name, &value, self.frame);
+        let own = { self.name.as_ref() }.map_or(0, |name| json!(name).to_string().len());
+        let is_added = self.takes(name, &value, self.frame.saturating_add(own));
         if is_added && let Some(fields) = self.tensors.last_mut() {
             // The object is paid for once.
-            self.frame = 0;
+            (self.frame, self.name) = (0, None);
             fields.insert(name.into(), value);
         }
         is_added

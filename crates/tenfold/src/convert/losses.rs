@@ -1,6 +1,6 @@
 //! What a format cannot hold of a bundle.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::carry::NAME;
 use crate::bundle::Bundle;

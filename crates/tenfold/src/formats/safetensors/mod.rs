@@ -60,7 +60,7 @@ mod header;
 mod read;
 mod write;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};

@@ -103,12 +103,12 @@ fn header(meta: &Meta, plans: &[Plan]) -> Result<Vec<u8>> {
         }
         text(&mut json, plan.name)?;
         let end = offset.saturating_add(plan.values.bytes.len());
-        let sizes: Vec<String> = plan.tensor.sizes()?.iter().map(u64::to_string).collect();
-        let (dtype, sizes) = (plan.dtype.name, sizes.join(","));
-        write!(
-            json,
-            r#":{{"dtype":"{dtype}","shape":[{sizes}],"data_offsets":[{offset},{end}]}}"#
-        )?;
+        write!(json, r#":{{"dtype":"{}","shape":["#, plan.dtype.name)?;
+        for (place, size) in plan.tensor.sizes()?.iter().enumerate() {
+            let comma = if place > 0 { "," } else { "" };
+            write!(json, "{comma}{size}")?;
+        }
+        write!(json, r#"],"data_offsets":[{offset},{end}]}}"#)?;
         offset = end;
     }
     json.push(b'}');

@@ -3,7 +3,7 @@
 
 use super::read::{Header, Reader};
 use super::{CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
-use crate::bytes::{Bytes, Endian::Little, Extent, wide};
+use crate::bytes::{Bytes, Column, Endian::Little, wide};
 use crate::error::{Error, Result};
 use crate::meta::Value;
 use crate::number::{Number, Numbers};
@@ -257,12 +257,13 @@ impl Reader<'_> {
         let column = |first: u64, width: u64| {
             Bytes::part(
                 self.source,
-                Extent::Strided {
+                Column {
                     first,
                     width,
                     stride,
                     count,
-                },
+                }
+                .into(),
             )
         };
         let indices = Numbers {

@@ -114,7 +114,7 @@ impl<'a> Blocks<'a> {
     fn of(values: &'a Numbers) -> Result<Blocks<'a>> {
         match values.bytes.extent() {
             Extent::Records(records) => Ok(Blocks { values, records }),
-            Extent::Run(_) | Extent::Strided { .. } => {
+            Extent::Run(_) | Extent::Strided(_) => {
                 Err(Error::invalid("labelled values without labels"))
             }
         }

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{COORDINATES, PART, ROWS};
-use crate::bytes::{Bytes, Endian, Extent, Sink, Source, wide};
+use crate::bytes::{Bytes, Column, Endian, Sink, Source, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Element, Number, Numbers};
@@ -71,12 +71,13 @@ impl Blob<'_> {
             let first = self.at.saturating_add(field.saturating_mul(8));
             Bytes::part(
                 self.source,
-                Extent::Strided {
+                Column {
                     first,
                     width,
                     stride,
                     count,
-                },
+                }
+                .into(),
             )
         };
         let mut columns = Vec::new();

@@ -1,0 +1,231 @@
+//! What is to be saved: names and arrays of Python's, as one bundle.
+
+use std::ops::Range;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use tenfold::{
+    Arity, Bundle, Bytes, DType, Dim, Endian, Format, Key, Names, Number, Numbers, Order, Result,
+    Storage, Tensor,
+};
+
+use crate::memory::{FEW, Lent};
+use crate::tensor::TensorCore;
+use crate::{errors, values};
+
+/// A bundle to save, and the tensors of files that are in it.
+pub(crate) struct ToSave<'py> {
+    pub(crate) bundle: Bundle,
+    pub(crate) cores: Vec<Bound<'py, TensorCore>>,
+}
+
+impl<'py> ToSave<'py> {
+    /// Of a dictionary or a list of pairs, names and tensors or whatever `describe` makes one of.
+    pub(crate) fn new(
+        entries: &Bound<'py, PyAny>,
+        describe: &Bound<'py, PyAny>,
+        metadata: Option<&Bound<'py, PyDict>>,
+        format: &dyn Format,
+    ) -> PyResult<ToSave<'py>> {
+        let mut gathered = Gathered::new(describe, format)?;
+        if let Ok(dict) = entries.cast::<PyDict>() {
+            for (name, value) in dict.iter() {
+                if name.is_none() {
+                    let why = "names of tensors are text, not None";
+                    return Err(errors::invalid(name.py(), why));
+                }
+                gathered.add(&name, &value)?;
+            }
+        } else {
+            for pair in entries.cast::<PyList>()?.iter() {
+                let pair = pair.cast::<PyTuple>()?;
+                gathered.add(&pair.get_item(0)?, &pair.get_item(1)?)?;
+            }
+        }
+        let (mut bundle, cores) = gathered
+            .finish()
+            .map_err(|error| errors::of(entries.py(), error))?;
+        if let Some(metadata) = metadata {
+            bundle.meta = values::meta(metadata)?;
+        }
+        Ok(ToSave { bundle, cores })
+    }
+}
+
+/// A small array of NumPy's.
+struct Small {
+    dtype: DType,
+    endian: Endian,
+    order: Order,
+    dims: Vec<Dim>,
+    /// Where its bytes are among those of all others.
+    range: Range<usize>,
+}
+
+enum Entry {
+    Small(Small),
+    Other(Tensor),
+}
+
+/// Entries on their way. The bytes of small arrays lie one after the other, so that thousands of them
+/// are one piece of memory.
+struct Gathered<'a, 'py> {
+    describe: &'a Bound<'py, PyAny>,
+    ndarray: &'py Bound<'py, PyType>,
+    names: Names,
+    entries: Vec<(Key, Entry)>,
+    bytes: Vec<u8>,
+    cores: Vec<Bound<'py, TensorCore>>,
+}
+
+impl<'a, 'py> Gathered<'a, 'py> {
+    fn new(describe: &'a Bound<'py, PyAny>, format: &dyn Format) -> PyResult<Gathered<'a, 'py>> {
+        static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        Ok(Gathered {
+            describe,
+            ndarray: NDARRAY.import(describe.py(), "numpy", "ndarray")?,
+            names: format.info().holds.names,
+            entries: Vec::new(),
+            bytes: Vec::new(),
+            cores: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let key = self.key(name)?;
+        let entry = match self.small(value)? {
+            Some(small) => Entry::Small(small),
+            None => self.other(value)?,
+        };
+        self.entries.push((key, entry));
+        Ok(())
+    }
+
+    /// The key that a name stands for in the format.
+    fn key(&self, name: &Bound<'py, PyAny>) -> PyResult<Key> {
+        if name.is_none() {
+            return Ok(Key::root());
+        }
+        let Ok(text) = name.cast::<PyString>() else {
+            let kind = name.get_type().name()?;
+            let why = format!("names of tensors are text, not {kind}");
+            return Err(errors::invalid(name.py(), &why));
+        };
+        let text = text.to_str()?;
+        Ok(match self.names {
+            Names::Tree => Key::parse(text),
+            Names::Flat | Names::One => Key::flat(text),
+        })
+    }
+
+    /// Takes a small array of plain numbers in one piece; nothing if it is anything else.
+    fn small(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Small>> {
+        if !value.get_type().is(self.ndarray) {
+            return Ok(None);
+        }
+        let Ok(lent) = Lent::of(value) else {
+            return Ok(None);
+        };
+        let buffer = lent.buffer();
+        let plain = plain(buffer.format().to_bytes(), buffer.item_size());
+        let (Some((dtype, endian)), true) = (plain, buffer.len_bytes() <= FEW) else {
+            return Ok(None);
+        };
+        let order = match buffer.is_c_contiguous() {
+            true => Order::Row,
+            false => Order::Column,
+        };
+        let sizes = buffer.shape().iter();
+        let dims = sizes.map(|size| Dim::indexed(u64::try_from(*size).unwrap_or(u64::MAX)));
+        let dims = dims.collect();
+        let start = self.bytes.len();
+        lent.append_to(&mut self.bytes)
+            .map_err(|error| errors::of(value.py(), error))?;
+        Ok(Some(Small {
+            dtype,
+            endian,
+            order,
+            dims,
+            range: start..self.bytes.len(),
+        }))
+    }
+
+    fn other(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Entry> {
+        let core = match value.cast::<TensorCore>() {
+            Ok(core) => core.clone(),
+            Err(_) => self.describe.call1((value,))?.cast_into::<TensorCore>()?,
+        };
+        let tensor = { core.get().tensor() }.map_err(|error| errors::of(value.py(), error))?;
+        let entry = Entry::Other(tensor.clone());
+        self.cores.push(core);
+        Ok(entry)
+    }
+
+    fn finish(self) -> Result<(Bundle, Vec<Bound<'py, TensorCore>>)> {
+        let all = Bytes::memory(self.bytes);
+        let mut bundle = Bundle::new();
+        for (key, entry) in self.entries {
+            let tensor = match entry {
+                Entry::Small(small) => small.tensor(&all)?,
+                Entry::Other(tensor) => tensor,
+            };
+            bundle.push(key, tensor);
+        }
+        Ok((bundle, self.cores))
+    }
+}
+
+impl Small {
+    fn tensor(self, all: &Bytes) -> Result<Tensor> {
+        let wide = |place: usize| u64::try_from(place).unwrap_or(u64::MAX);
+        let range = wide(self.range.start)..wide(self.range.end);
+        let lost = || tenfold::Error::Invalid("bytes of an array are missing".into());
+        let values = Numbers {
+            number: self.dtype.number,
+            endian: self.endian,
+            bytes: all.run_within(range).ok_or_else(lost)?,
+        };
+        let storage = Storage::Dense {
+            order: self.order,
+            values,
+        };
+        Tensor::new(self.dims, self.dtype, vec![], storage)
+    }
+}
+
+/// The element type and the byte order that a format of the buffer protocol stands for, where it is one of
+/// those that everybody understands alike.
+fn plain(format: &[u8], width: usize) -> Option<(DType, Endian)> {
+    let native = match cfg!(target_endian = "big") {
+        true => Endian::Big,
+        false => Endian::Little,
+    };
+    let (endian, code) = match format {
+        [b'<', code @ ..] => (Endian::Little, code),
+        [b'>' | b'!', code @ ..] => (Endian::Big, code),
+        [b'@' | b'=', code @ ..] => (native, code),
+        code => (native, code),
+    };
+    let (arity, code) = match code {
+        [b'Z', code @ ..] => (Arity::Complex, code),
+        code => (Arity::Real, code),
+    };
+    let number = match (code, width) {
+        (b"?", 1) => Number::Bool,
+        (b"b" | b"h" | b"i" | b"l" | b"q", 1) => Number::I8,
+        (b"b" | b"h" | b"i" | b"l" | b"q", 2) => Number::I16,
+        (b"b" | b"h" | b"i" | b"l" | b"q", 4) => Number::I32,
+        (b"b" | b"h" | b"i" | b"l" | b"q", 8) => Number::I64,
+        (b"B" | b"H" | b"I" | b"L" | b"Q", 1) => Number::U8,
+        (b"B" | b"H" | b"I" | b"L" | b"Q", 2) => Number::U16,
+        (b"B" | b"H" | b"I" | b"L" | b"Q", 4) => Number::U32,
+        (b"B" | b"H" | b"I" | b"L" | b"Q", 8) => Number::U64,
+        (b"e", 2) => Number::F16,
+        (b"f", 4 | 8) => Number::F32,
+        (b"d", 8 | 16) => Number::F64,
+        _ => return None,
+    };
+    let dtype = DType { number, arity };
+    (dtype.width() == width).then_some((dtype, endian))
+}
