@@ -1,7 +1,9 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs or hours, `cargo xtask oracles` all comparisons with other programs,
-//! `cargo xtask fuzz` looks for files that break something, `cargo xtask view` tests the viewer in a browser,
-//! `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask picture` draws the demo for the README.
+//! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
+//! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
+//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask view`
+//! tests the viewer in a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
+//! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -12,7 +14,7 @@ mod tools;
 
 use std::process::ExitCode;
 
-use steps::{ORACLES, Step, TEST, VIEW, wheel};
+use steps::{MACHINES, ORACLES, Step, TEST, VIEW, soak, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,11 +22,17 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
+        ["soak"] => soak(None),
+        ["soak", "--minutes", minutes] => soak(Some(minutes)),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["machines"] => run(MACHINES),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
-        _ => Err("usage: cargo xtask test|oracles|fuzz|view|picture|wheel".into()),
+        _ => Err(
+            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|machines|oracles|view|picture|wheel"
+                .into(),
+        ),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

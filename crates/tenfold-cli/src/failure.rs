@@ -77,6 +77,12 @@ impl Failure {
         self.kind == "closed"
     }
 
+    /// The same of a file that nobody took to its end: still quiet, but no success.
+    pub(crate) fn unfinished(mut self) -> Failure {
+        self.exit = self.exit.max(Exit::Trouble);
+        self
+    }
+
     /// The line for a person.
     pub(crate) fn line(&self) -> String {
         match &self.file {

@@ -207,6 +207,7 @@ pub(crate) fn read(
         mode: reading.mode(),
         options,
         skip_restore: reading.no_restore,
+        salvage: false,
     };
     let mut opened = tenfold::read(source, format, &how)?;
     if let Some(number) = reading.dequantize {

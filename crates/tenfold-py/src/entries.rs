@@ -65,7 +65,7 @@ struct Small {
 
 enum Entry {
     Small(Small),
-    Other(Tensor),
+    Other(Box<Tensor>),
 }
 
 /// Entries on their way. The bytes of small arrays lie one after the other, so that thousands of them
@@ -157,7 +157,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
             Err(_) => self.describe.call1((value,))?.cast_into::<TensorCore>()?,
         };
         let tensor = { core.get().tensor() }.map_err(|error| errors::of(value.py(), error))?;
-        let entry = Entry::Other(tensor.clone());
+        let entry = Entry::Other(Box::new(tensor.clone()));
         self.cores.push(core);
         Ok(entry)
     }
@@ -168,7 +168,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         for (key, entry) in self.entries {
             let tensor = match entry {
                 Entry::Small(small) => small.tensor(&all)?,
-                Entry::Other(tensor) => tensor,
+                Entry::Other(tensor) => *tensor,
             };
             bundle.push(key, tensor);
         }

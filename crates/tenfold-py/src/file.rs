@@ -62,6 +62,7 @@ impl Reading {
             },
             options: options(&self.options),
             skip_restore: false,
+            salvage: false,
         })
     }
 }

@@ -292,6 +292,10 @@ pub struct ReadOptions {
     pub options: Options,
     /// Whether what a conversion carried as text is left as the text it is.
     pub skip_restore: bool,
+    /// Whether a tensor that is damaged is left out, with a note of the kind
+    /// [`NoteKind::Lost`](crate::NoteKind), where the others can be read without it:
+    /// [`salvage`](crate::salvage) asks for that.
+    pub salvage: bool,
 }
 
 /// How to write.

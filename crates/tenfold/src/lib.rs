@@ -22,6 +22,8 @@
 //! # Ok::<(), tenfold::Error>(())
 //! ```
 
+#[cfg(test)]
+mod boundaries;
 mod bundle;
 mod bytes;
 mod compare;
@@ -36,6 +38,7 @@ mod limits;
 mod meta;
 mod note;
 mod number;
+mod salvage;
 mod tensor;
 mod wire;
 
@@ -66,6 +69,7 @@ pub use number::{
     Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_element,
     write_number,
 };
+pub use salvage::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
     Address, Cell, Density, Dim, Labels, Operation, Orbits, Order, Packing, Pick, Placed, Size,
     Slice, Storage, Symmetry, Tensor, Tolerance,

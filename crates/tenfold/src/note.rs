@@ -43,6 +43,8 @@ pub enum NoteKind {
     UnreadBytes,
     /// Values of one cell were added up.
     Summed,
+    /// A tensor is damaged, and was left out so that others could be saved.
+    Lost,
 }
 
 impl NoteKind {
@@ -62,6 +64,7 @@ impl NoteKind {
             NoteKind::NotRestored => "not-restored",
             NoteKind::UnreadBytes => "unread-bytes",
             NoteKind::Summed => "summed",
+            NoteKind::Lost => "lost",
         }
     }
 }

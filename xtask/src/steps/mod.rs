@@ -3,12 +3,15 @@
 mod corpus;
 mod dependencies;
 mod environment;
+mod machines;
 mod oracles;
 mod python;
 mod rust;
+mod soak;
 mod view;
 
 pub(crate) use python::wheel;
+pub(crate) use soak::soak;
 
 /// Something that passes or fails.
 pub(crate) struct Step {
@@ -78,4 +81,10 @@ pub(crate) const ORACLES: &[Step] = &[
 pub(crate) const VIEW: &[Step] = &[Step {
     name: "view",
     run: view::check,
+}];
+
+/// What can be tried of machines that are not at hand.
+pub(crate) const MACHINES: &[Step] = &[Step {
+    name: "machines",
+    run: machines::check,
 }];

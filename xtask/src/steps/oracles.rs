@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::environment::install;
-use crate::command::{cargo, program, root, run};
+use crate::command::{program, root, run};
 
 /// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
 const LARGE: &[&str] = &["torch", "torchtt"];
@@ -20,9 +20,7 @@ pub(super) fn check_all() -> Result<(), String> {
 }
 
 fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
-    run(cargo(&["build", "--package", "tenfold-cli"]))?;
-    let example = ["--package", "tenfold-train", "--example", "workloads"];
-    run(cargo(&[&["build"], &example[..]].concat()))?;
+    super::rust::build()?;
     let listed = std::fs::read_dir(root().join("oracles")).map_err(|error| error.to_string())?;
     let mut folders: Vec<PathBuf> = listed
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))

@@ -23,6 +23,11 @@ pub(super) fn documentation() -> Result<(), String> {
     run(command)
 }
 
+/// Builds the command and all examples just as the tests do, so that nothing is built twice.
+pub(super) fn build() -> Result<(), String> {
+    run(cargo(&["test", "--workspace", "--no-run", "--quiet"]))
+}
+
 pub(super) fn tests() -> Result<(), String> {
     run(cargo(&["test", "--workspace"]))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::environment::is_ready;
-use crate::command::{cargo, program, root, run};
+use crate::command::{program, root, run};
 
 /// The browser, where Debian has it.
 const CHROMIUM: &str = "/usr/bin/chromium";
@@ -23,7 +23,7 @@ pub(super) fn check() -> Result<(), String> {
         println!("SKIPPED: the viewer in a browser: {why}");
         return Ok(());
     }
-    run(cargo(&["build", "--package", "tenfold-cli"]))?;
+    super::rust::build()?;
     let mut test = npm(&tests, &["test", "--silent"]);
     test.env("TENFOLD_ROOT", root());
     run(test)

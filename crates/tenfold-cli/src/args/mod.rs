@@ -20,6 +20,7 @@ mod size;
 mod stats;
 mod tools;
 mod transform;
+mod verify;
 mod view;
 mod voice;
 
@@ -49,6 +50,7 @@ pub(crate) use raw::is_shared;
 pub(crate) use stats::Stats;
 pub(crate) use tools::{Completions, Demo, Man};
 pub(crate) use transform::{Meant, Transform};
+pub(crate) use verify::Verify;
 pub(crate) use view::View;
 pub(crate) use voice::{VoiceFlags, Wish};
 
@@ -84,8 +86,9 @@ pub(crate) enum Command {
     Info(Describe),
     /// Read files to the last byte and say whether they are sound
     #[command(after_help = "Example:\n  tenfold verify model.zt\n  \
-                            tenfold verify --strict --json *.zt")]
-    Verify(Files),
+                            tenfold verify --strict --json *.zt\n  \
+                            tenfold verify damaged.safetensors --salvage saved.safetensors")]
+    Verify(Verify),
     /// Print the values of a file
     #[command(after_help = "Example:\n  tenfold show train.blz\n  \
                             tenfold show 'model.zt:enc.w[0:3, -1]'\n  \

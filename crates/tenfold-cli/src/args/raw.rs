@@ -68,7 +68,7 @@ pub(crate) struct Meaning {
 pub(super) fn settle(command: &mut Command) -> Result<(), String> {
     match command {
         Command::Info(args) => args.files.reading.settle(),
-        Command::Verify(args) => args.reading.settle(),
+        Command::Verify(args) => args.files.reading.settle(),
         Command::Show(args) => args.reading.settle(),
         Command::Stats(args) => args.reading.settle(),
         Command::View(args) => args.reading.settle(),

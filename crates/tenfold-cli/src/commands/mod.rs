@@ -13,6 +13,7 @@ mod man;
 mod output;
 mod plot;
 mod reconstruct;
+mod salvage;
 mod show;
 mod stats;
 mod tt;

@@ -6,7 +6,7 @@ use tenfold::{Error, Format, Mode, Note, NoteKind, Overflow, Result};
 
 use super::{Outcome, each_file};
 use crate::address::Address;
-use crate::args::{Files, Reading};
+use crate::args::{Reading, Verify};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -18,7 +18,11 @@ use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.verify/1";
 
-pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
+pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
+    if let Some(out) = &args.salvage {
+        return super::salvage::run(args, out, streams);
+    }
+    let args = &args.files;
     each_file(&args.files, streams, |file, streams| {
         let mut found = Found::default();
         let fault = examine(file, &args.reading, streams, &mut found).err();

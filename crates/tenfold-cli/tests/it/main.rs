@@ -24,6 +24,7 @@ mod plot;
 mod program;
 mod raw;
 mod reconstruct;
+mod salvage;
 mod saving;
 mod sets;
 mod show;

@@ -196,6 +196,11 @@ impl Bytes {
         self.stored_digest().or(self.content_digest())
     }
 
+    /// Whether reading them all compares a checksum.
+    pub(crate) fn has_checksum(&self) -> bool {
+        self.digest().is_some() || matches!(self.filter(), Filter::Deflate(_))
+    }
+
     /// How many bytes there are, once decoded.
     #[must_use]
     pub fn len(&self) -> u64 {

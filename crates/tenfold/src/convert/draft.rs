@@ -76,7 +76,11 @@ impl Draft {
             let file = options.read(true).write(true).create_new(true).open(name)?;
             lock(&file);
             // Until the lock was held, another save could take the file for a left one.
-            let is_removed = file.metadata()?.nlink() == 0;
+            let about = file.metadata().inspect_err(|_| {
+                // The save has failed already; what stays is removed by the next one.
+                let _ = std::fs::remove_file(name);
+            })?;
+            let is_removed = about.nlink() == 0;
             Ok((!is_removed).then_some(file))
         })?;
         Ok(Draft {
@@ -241,15 +245,23 @@ fn take_after(file: &File, old: &std::fs::Metadata) -> Result<()> {
 
 /// Brings the names in a folder to the disk.
 fn sync_folder(folder: &Path) -> Result<()> {
+    use rustix::io::Errno;
     // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error.into()),
-        Err(error) if error.raw_os_error() == Some(EIO) => Err(error.into()),
-        _ => Ok(()),
+    let Ok(folder) = File::open(folder) else {
+        return Ok(());
+    };
+    let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::BADF];
+    match folder.sync_all() {
+        Err(error)
+            if cannot
+                .iter()
+                .any(|code| error.raw_os_error() == Some(code.raw_os_error())) =>
+        {
+            Ok(())
+        }
+        done => Ok(done?),
     }
 }
-
-const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 
 /// Renames a file to a name that must be free.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {

@@ -42,6 +42,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "error", "limits", "key", "bytes", "number", "tensor", "bundle",
         ],
     ),
+    // Tests alone.
+    ("boundaries", &["bytes", "limits", "tensor"]),
+    (
+        "salvage",
+        &[
+            "error", "key", "note", "bytes", "tensor", "bundle", "format", "read",
+        ],
+    ),
     (
         "convert",
         &[

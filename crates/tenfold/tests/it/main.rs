@@ -23,6 +23,7 @@ mod meaning;
 mod pages;
 mod raw;
 mod roundtrip;
+mod salvage;
 mod samples;
 mod shards;
 mod sliced;

@@ -79,6 +79,7 @@ impl Job<'_> {
     pub(super) fn blame(&self, file: &Path, error: tenfold::Error) -> Failure {
         match Failure::from(error) {
             failure if failure.is_usage() => failure,
+            failure if failure.is_quiet() => failure.unfinished(),
             failure => failure.about(self.content.file.as_deref().unwrap_or(file)),
         }
     }

@@ -229,6 +229,7 @@ impl Reader<'_> {
         // Where the next tensor has to lie, unless that is not known.
         let mut due = Some(0_u64);
         let mut runs = Vec::new();
+        let mut is_cut = false;
         for entry in entries {
             let key = Key::flat(entry.name);
             let (at, offset) = (entry.at, entry.offset);
@@ -249,8 +250,16 @@ impl Reader<'_> {
             let len = self.len(&key, known, &entry.sizes, at)?;
             let end = offset.checked_add(len).filter(|end| *end <= room);
             let Some(end) = end else {
-                let why = format!("{key}: {len} bytes at {offset} of the data, which has {room}");
-                return self.fail(at, why);
+                let why = format!("{len} bytes at {offset} of the data, which has {room}");
+                if !self.how.salvage {
+                    return self.fail(at, format!("{key}: {why}"));
+                }
+                let note = Note::new(NoteKind::Lost, why).on(&key).at(at);
+                self.bundle.note(note);
+                let end = offset.checked_add(len);
+                due = end.and_then(|end| end.checked_next_multiple_of(self.alignment));
+                is_cut = true;
+                continue;
             };
             due = end.checked_next_multiple_of(self.alignment);
             runs.push((offset, end, at));
@@ -264,7 +273,7 @@ impl Reader<'_> {
         let end = runs.iter().map(|(_, end, _)| *end).max().unwrap_or(0);
         self.check_runs(runs)?;
         match due.and_then(|_| end.checked_next_multiple_of(self.alignment)) {
-            Some(due) if due < room => {
+            Some(due) if due < room && !is_cut => {
                 let text = format!(
                     "bytes that belong to no tensor: {}",
                     room.saturating_sub(due)

@@ -13,14 +13,17 @@ use crate::key::Key;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
-use crate::wire::zip::{self, Member, Method};
+use crate::wire::zip::{self, Archive, Member, Method};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    let archive = zip::read(source, NAME, &how.limits)?;
     let mut reader = Reader {
         source,
         how,
         bundle: Bundle::new(),
+    };
+    let archive = match how.salvage {
+        true => reader.salvaged(zip::salvage(source, NAME, &how.limits)?),
+        false => zip::read(source, NAME, &how.limits)?,
     };
     reader.comment(archive.comment);
     let mut seen = HashSet::new();
@@ -42,7 +45,10 @@ struct Reader<'a> {
 
 /// What an array is called.
 fn key(member: &Member) -> Key {
-    let name = &member.name;
+    named(&member.name)
+}
+
+fn named(name: &str) -> Key {
     Key::flat(name.strip_suffix(SUFFIX).unwrap_or(name))
 }
 
@@ -60,6 +66,24 @@ impl Reader<'_> {
                 self.bundle.hints.set(hint::COMMENT, bytes);
             }
         }
+    }
+
+    /// What is left of a damaged archive; notes what is not.
+    fn salvaged(&mut self, found: zip::Salvaged) -> Archive {
+        if let Some(error) = found.fault {
+            let text = format!("members are found by their own headers: {error}");
+            self.bundle.note(Note::new(NoteKind::Repaired, text));
+        }
+        for (name, error) in found.lost {
+            let note = Note::new(NoteKind::Lost, error.to_string());
+            self.bundle.note(note.on(&named(&name)));
+        }
+        if found.rest.is_some() {
+            let text = "no directory follows: there may have been more";
+            self.bundle
+                .note(Note::new(NoteKind::Lost, text).at(found.rest));
+        }
+        found.archive
     }
 
     fn note(&mut self, member: &Member, kind: NoteKind, text: String) {
@@ -89,6 +113,10 @@ impl Reader<'_> {
                             NoteKind::Skipped,
                             format!("{what} is not supported"),
                         );
+                        Ok(())
+                    }
+                    Err(Error::Malformed { why, .. }) if self.how.salvage => {
+                        self.note(member, NoteKind::Lost, why);
                         Ok(())
                     }
                     other => other,

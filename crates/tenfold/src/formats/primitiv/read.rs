@@ -16,6 +16,7 @@ use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Value;
+use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor, product};
 
@@ -25,16 +26,26 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         source,
         limits: &how.limits,
         n_tensors: 0,
+        salvage: how.salvage,
+        lost: Vec::new(),
     };
     let data_type = reader.header()?;
     let mut bundle = match data_type {
         DataType::Shape => reader.shape_file()?,
         DataType::Tensor => Bundle::of(reader.tensor(Batch::Any)?),
-        DataType::Parameter => named(reader.parameter(Key::root())?),
+        DataType::Parameter => {
+            let mut parameter = Parameter::new();
+            let read = reader.parameter(Key::root(), &mut parameter);
+            reader.unless_lost(read, "the rest of the parameter")?;
+            named(parameter)
+        }
         DataType::Model => named(reader.model()?.into_iter().flatten()),
         DataType::Optimizer => reader.optimizer()?,
     };
-    reader.items.end()?;
+    if reader.lost.is_empty() {
+        reader.items.end()?;
+    }
+    reader.lost.drain(..).for_each(|note| bundle.note(note));
     bundle.hints.set(HINT_TYPE, data_type.word());
     reader.items.notes().for_each(|note| bundle.note(note));
     Ok(bundle)
@@ -69,6 +80,9 @@ struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
     n_tensors: u64,
+    /// Whether what follows a fault is left out.
+    salvage: bool,
+    lost: Vec<Note>,
 }
 
 impl Reader<'_> {
@@ -152,8 +166,21 @@ impl Reader<'_> {
         Tensor::new(dims, DType::real(Number::F32), vec![], storage)
     }
 
-    fn parameter(&mut self, key: Key) -> Result<Parameter> {
-        let mut parameter = vec![(key.clone(), self.tensor(Batch::One)?)];
+    /// Passes on a fault, unless what follows it is given up; tells whether it is.
+    fn unless_lost(&mut self, read: Result<()>, what: &str) -> Result<bool> {
+        match read {
+            Err(Error::Malformed { at, why, .. }) if self.salvage => {
+                let text = format!("{what}: {why}");
+                self.lost.push(Note::new(NoteKind::Lost, text).at(at));
+                Ok(true)
+            }
+            read => read.map(|()| false),
+        }
+    }
+
+    /// Reads a value and its statistics, one after the other, into `parameter`.
+    fn parameter(&mut self, key: Key, parameter: &mut Parameter) -> Result<()> {
+        parameter.push((key.clone(), self.tensor(Batch::One)?));
         let n_statistics = self.items.u32("the number of statistics")?;
         let mut names = HashSet::new();
         for _ in 0..n_statistics {
@@ -172,23 +199,36 @@ impl Reader<'_> {
                 parameter.push((key, statistic));
             }
         }
-        Ok(parameter)
+        Ok(())
     }
 
     fn model(&mut self) -> Result<Vec<Parameter>> {
         let n_parameters = self.items.u32("the number of parameters")?;
         let mut keys = Keys::default();
         let mut parameters: Vec<Parameter> = Vec::new();
-        for _ in 0..n_parameters {
-            let path = self.path(&keys)?;
-            let place = keys.place(&path, parameters.len());
-            let parameter = self.parameter(Key::tree(path))?;
-            match parameters.get_mut(place) {
-                Some(same) => *same = parameter,
-                None => parameters.push(parameter),
+        for number in 0..n_parameters {
+            let read = self.next_parameter(&mut keys, &mut parameters);
+            let left = n_parameters.saturating_sub(number);
+            if self.unless_lost(
+                read,
+                &format!("what is left of the last parameters, {left}"),
+            )? {
+                break;
             }
         }
         Ok(parameters)
+    }
+
+    fn next_parameter(&mut self, keys: &mut Keys, parameters: &mut Vec<Parameter>) -> Result<()> {
+        let path = self.path(keys)?;
+        let place = keys.place(&path, parameters.len());
+        let mut parameter = Parameter::new();
+        let read = self.parameter(Key::tree(path), &mut parameter);
+        match parameters.get_mut(place) {
+            Some(same) => *same = parameter,
+            None => parameters.push(parameter),
+        }
+        read
     }
 
     /// The key of a parameter, which is to join `keys`.

@@ -53,6 +53,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut reader = Reader {
         source,
         mode: how.mode,
+        salvage: how.salvage,
         data: scan.at(),
         bundle: Bundle::new(),
     };
@@ -66,6 +67,8 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
 struct Reader<'a> {
     source: &'a Source,
     mode: Mode,
+    /// Whether tensors that are cut off are left out.
+    salvage: bool,
     /// Where the header ends and the data begins.
     data: u64,
     bundle: Bundle,
@@ -136,7 +139,13 @@ impl Reader<'_> {
             if to > len {
                 let why =
                     format!("{name:?} is at {from} to {to} of the data, which has {len} bytes");
-                return self.fail(entry.at, why);
+                if !self.salvage {
+                    return self.fail(entry.at, why);
+                }
+                let note = Note::new(NoteKind::Lost, why).on(&Key::flat(entry.name));
+                self.bundle.note(note.at(entry.at));
+                end = to;
+                continue;
             }
             end = to;
             self.tensor(entry)?;
@@ -147,7 +156,11 @@ impl Reader<'_> {
                 "bytes that belong to no tensor: {}",
                 len.saturating_sub(end)
             );
-            return self.fail(at, why);
+            if !self.salvage {
+                return self.fail(at, why);
+            }
+            self.bundle
+                .note(Note::new(NoteKind::UnreadBytes, why).at(at));
         }
         Ok(())
     }

@@ -14,10 +14,11 @@
 //! the directory, so that no byte is read for two of them. There is nothing before the first record
 //! that is counted on, and nothing between the directory and the end, or behind the comment.
 
+mod local;
 mod read;
 mod write;
 
-pub(crate) use read::{Member, read};
+pub(crate) use read::{Archive, Member, Salvaged, read, salvage};
 pub(crate) use write::{Sizes, Writer};
 
 const LOCAL: [u8; 4] = *b"PK\x03\x04";

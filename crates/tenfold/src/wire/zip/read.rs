@@ -4,11 +4,10 @@
 use std::ops::Range;
 
 use super::{
-    CODE_PAGE, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCAL, LOCATOR, Method, WIDE_END,
-    WIDE_FIELD, flag,
+    CODE_PAGE, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCATOR, Method, WIDE_END, WIDE_FIELD, flag,
 };
 use crate::bytes::{Endian, Scan, Source, wide};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 /// An archive.
@@ -31,19 +30,18 @@ pub(crate) struct Member {
     /// How many bytes it holds.
     pub(crate) len: u64,
     /// The name as it is in the file.
-    raw_name: Vec<u8>,
-    flags: u16,
+    pub(super) raw_name: Vec<u8>,
+    pub(super) flags: u16,
+    /// Whether its header has sizes of 64 bits.
+    pub(super) is_wide: bool,
     /// Where its local header is.
-    header: u64,
+    pub(super) header: u64,
 }
 
 /// Reads the directory and every local header; `format` is named in errors.
 pub(crate) fn read(source: &Source, format: &'static str, limits: &Limits) -> Result<Archive> {
     let mut reader = Reader { source, format };
-    let end = reader.end()?;
-    limits.check_header(end.directory.end.saturating_sub(end.directory.start))?;
-    limits.check_tensors(end.count)?;
-    let mut members = reader.directory(&end, limits)?;
+    let (end, mut members) = reader.listed(limits)?;
     for member in &mut members {
         reader.local(member, end.directory.start)?;
     }
@@ -52,9 +50,56 @@ pub(crate) fn read(source: &Source, format: &'static str, limits: &Limits) -> Re
     Ok(Archive { members, comment })
 }
 
-struct Reader<'a> {
-    source: &'a Source,
-    format: &'static str,
+/// What can be read of a damaged archive.
+pub(crate) struct Salvaged {
+    pub(crate) archive: Archive,
+    /// The members that cannot, by name, and why.
+    pub(crate) lost: Vec<(String, Error)>,
+    /// What is wrong with the directory, if it is; members are found by their own headers then.
+    pub(crate) fault: Option<Error>,
+    /// Where that ended, unless it was at the directory or within a member.
+    pub(crate) rest: Option<u64>,
+}
+
+/// Reads as much of a damaged archive as can be: by its directory, else by the headers of its members,
+/// of which the last may reach beyond the end.
+pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) -> Result<Salvaged> {
+    let mut reader = Reader { source, format };
+    let listed = reader.listed(limits);
+    let (mut members, mut lost) = (Vec::new(), Vec::new());
+    let (end, listed) = match listed {
+        Ok(listed) => listed,
+        Err(fault @ Error::Malformed { .. }) => {
+            let (members, rest) = reader.members(limits)?;
+            let comment = Vec::new();
+            return Ok(Salvaged {
+                archive: Archive { members, comment },
+                lost,
+                fault: Some(fault),
+                rest,
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    for mut member in listed {
+        match reader.local(&mut member, end.directory.start) {
+            Ok(()) => members.push(member),
+            Err(error) => lost.push((member.name, error)),
+        }
+    }
+    reader.check_overlaps(&members)?;
+    let comment = end.comment;
+    Ok(Salvaged {
+        archive: Archive { members, comment },
+        lost,
+        fault: None,
+        rest: None,
+    })
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a Source,
+    pub(super) format: &'static str,
 }
 
 /// What the end of an archive says.
@@ -70,12 +115,21 @@ const END_LEN: usize = 22;
 const LOCATOR_LEN: u64 = 20;
 
 impl<'a> Reader<'a> {
-    fn scan(&self, range: Range<u64>) -> Scan<'a> {
+    pub(super) fn scan(&self, range: Range<u64>) -> Scan<'a> {
         Scan::part(self.source, self.format, range)
     }
 
-    fn fail<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
+    pub(super) fn fail<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
         self.scan(0..0).fail_at(at, why)
+    }
+
+    /// The end of the archive, and the members that its directory lists.
+    fn listed(&mut self, limits: &Limits) -> Result<(End, Vec<Member>)> {
+        let end = self.end()?;
+        limits.check_header(end.directory.end.saturating_sub(end.directory.start))?;
+        limits.check_tensors(end.count)?;
+        let members = self.directory(&end, limits)?;
+        Ok((end, members))
     }
 
     /// Finds the last record: its comment ends the file.
@@ -226,12 +280,13 @@ impl<'a> Reader<'a> {
             len,
             raw_name,
             flags,
+            is_wide: false,
             header,
         })
     }
 
     /// The numbers of 64 bits among the extra fields.
-    fn wide_field(&self, scan: &mut Scan, len: u64) -> Result<Vec<u64>> {
+    pub(super) fn wide_field(&self, scan: &mut Scan, len: u64) -> Result<Vec<u64>> {
         let end = scan.at().saturating_add(len);
         let mut numbers = Vec::new();
         let mut rest = self.scan(scan.at()..end);
@@ -253,7 +308,7 @@ impl<'a> Reader<'a> {
         Ok(numbers)
     }
 
-    fn name(&self, raw: &[u8], flags: u16, at: u64) -> Result<String> {
+    pub(super) fn name(&self, raw: &[u8], flags: u16, at: u64) -> Result<String> {
         if flags & flag::UTF_8 != 0 {
             return match std::str::from_utf8(raw) {
                 Ok(name) => Ok(name.to_owned()),
@@ -270,48 +325,32 @@ impl<'a> Reader<'a> {
     /// Reads the local header of a member, which says where its data begins.
     fn local(&self, member: &mut Member, directory: u64) -> Result<()> {
         let at = member.header;
-        let mut scan = self.scan(0..directory);
-        scan.seek(at)?;
-        if scan.array()? != LOCAL {
-            return self.fail(at, "the header of a member is not here");
-        }
-        scan.skip(2)?; // version
-        let [flags, method] = [short(&mut scan)?, short(&mut scan)?];
-        scan.skip(4)?; // time
-        let crc = scan.u32(Endian::Little)?;
-        let [stored, len] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
-        let [name_len, extra_len] = [short(&mut scan)?, short(&mut scan)?];
-        let name = scan.take(name_len.into())?;
-        let extra = self.wide_field(&mut scan, extra_len.into())?;
+        let found = self.local_header(at, directory)?;
         let differs = |what: &str| {
             let why = format!("the {what} of a member is not that in the directory");
             self.fail(at, why)
         };
-        if name != member.raw_name {
+        if found.raw_name != member.raw_name {
             return differs("name");
         }
-        if Method::of(method, flags) != member.method {
+        if found.method != member.method {
             return differs("method");
         }
         let size = member.stored.end;
-        if flags & flag::DESCRIBED == 0 {
-            let full = |short: u32, place: usize| match short {
-                ELSEWHERE_32 => extra.get(place).copied().unwrap_or(short.into()),
-                short => short.into(),
-            };
-            if (full(len, 0), crc) != (member.len, member.crc) {
+        if found.flags & flag::DESCRIBED == 0 {
+            if (found.len, found.crc) != (member.len, member.crc) {
                 return differs("size or checksum");
             }
-            let place = usize::from(len == ELSEWHERE_32);
-            if full(stored, place) != size {
+            if found.stored != size {
                 return differs("size");
             }
         } else if member.flags & flag::DESCRIBED == 0 {
             return differs("flag");
         }
-        let start = scan.at();
+        let mut scan = self.scan(0..directory);
+        scan.seek(found.data)?;
         scan.skip(size)?;
-        member.stored = start..scan.at();
+        member.stored = found.data..scan.at();
         if member.method == Method::Stored && size != member.len {
             let why = format!("{size} bytes are stored, {} are said", member.len);
             return self.fail(member.at, why);
@@ -339,6 +378,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn short(scan: &mut Scan) -> Result<u16> {
+pub(super) fn short(scan: &mut Scan) -> Result<u16> {
     Ok(u16::from_le_bytes(scan.array()?))
 }

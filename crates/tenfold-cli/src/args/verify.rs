@@ -1,0 +1,24 @@
+//! The words after `tenfold verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::output::target;
+use super::{Files, Target};
+
+/// The arguments of `verify`.
+#[derive(Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// Save the tensors of a damaged file that are provably whole as OUT, and list what is lost
+    #[arg(long, value_name = "OUT", conflicts_with = "strict")]
+    pub(crate) salvage: Option<PathBuf>,
+    /// The format of OUT, if its name does not say, and perhaps its version
+    #[arg(long, value_name = "FORMAT[@VERSION]", value_parser = target, requires = "salvage")]
+    pub(crate) to: Option<Target>,
+    /// Replace OUT if it exists
+    #[arg(long, requires = "salvage")]
+    pub(crate) force: bool,
+}

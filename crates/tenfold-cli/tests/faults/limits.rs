@@ -1,0 +1,120 @@
+//! Every limit: with a flag, and exact.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
+
+use std::fs;
+use std::path::Path;
+
+use tenfold::Limits;
+
+use crate::arena::{corpus, errors, npy, safetensors, tenfold};
+
+/// A run that asks for exactly so much of a limit, and succeeds; `@` is the corpus.
+struct Edge {
+    limit: &'static str,
+    wanted: u64,
+    words: &'static [&'static str],
+}
+
+const fn edge(limit: &'static str, wanted: u64, words: &'static [&'static str]) -> Edge {
+    Edge {
+        limit,
+        wanted,
+        words,
+    }
+}
+
+const EDGES: &[Edge] = &[
+    // Three names, types, shapes and places, padded to a multiple of 8.
+    edge("header", 168, &["verify", "three.safetensors"]),
+    edge("tensors", 3, &["verify", "three.safetensors"]),
+    edge("tensors", 5, &["verify", "@npz/good/several.npz"]),
+    edge("ndim", 4, &["verify", "four.npy"]),
+    edge("text", 6, &["verify", "three.safetensors"]),
+    edge("depth", 2, &["verify", "@ztensor/good/v2_attributes.zt"]),
+    edge("depth", 5, &["verify", "@torch/good/nested.pt"]),
+    edge(
+        "symmetries",
+        1,
+        &["verify", "@tens/good/packed_symmetric.tens"],
+    ),
+    edge("labels", 130, &["verify", "@vespa/good/blocks_130.tbf"]),
+    // Two by three numbers of eight bytes.
+    edge(
+        "decoded",
+        48,
+        &[
+            "reconstruct",
+            "@blz/good/page_example.blz",
+            "-o",
+            "out.npy",
+            "--force",
+        ],
+    ),
+    // 6128 bytes come out of 6037.
+    edge("ratio", 2, &["verify", "@npz/good/deflated_long.npz"]),
+    // A swap and nothing.
+    edge("orbit", 2, &["verify", "@tens/good/packed_symmetric.tens"]),
+];
+
+fn set(folder: &Path) {
+    let three = safetensors(&[
+        ("a", b"12345678"),
+        ("bb", b"12345678"),
+        ("cccccc", b"12345678"),
+    ]);
+    fs::write(folder.join("three.safetensors"), three).unwrap();
+    fs::write(folder.join("four.npy"), npy("(1, 2, 1, 3)", false, 6)).unwrap();
+}
+
+/// The exit code and what is said with a limit set.
+fn run(folder: &Path, edge: &Edge, value: u64) -> (Option<i32>, String) {
+    let corpus = format!("{}/", corpus().display());
+    let words: Vec<String> = edge
+        .words
+        .iter()
+        .map(|word| word.replace('@', &corpus))
+        .collect();
+    let (flag, value) = (format!("--max-{}", edge.limit), value.to_string());
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend([flag.as_str(), value.as_str()]);
+    let output = tenfold(folder, &words).output().unwrap();
+    (output.status.code(), errors(&output))
+}
+
+#[test]
+fn at_a_limit_all_is_well_and_one_beyond_is_refused_by_its_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    set(folder.path());
+    for edge in EDGES {
+        let (limit, wanted) = (edge.limit, edge.wanted);
+        let (code, said) = run(folder.path(), edge, wanted);
+        assert_eq!(code, Some(0), "--max-{limit} {wanted}: {said}");
+        let (code, said) = run(folder.path(), edge, wanted - 1);
+        assert_eq!(code, Some(1), "--max-{limit} {}: {said}", wanted - 1);
+        let allowed = wanted - 1;
+        let expected =
+            format!("({wanted} wanted, {allowed} allowed; raise it with --max-{limit})\n");
+        assert!(said.ends_with(&expected), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        // Zero and the most there can be are values like any other.
+        assert_eq!(run(folder.path(), edge, 0).0, Some(1), "--max-{limit} 0");
+        assert_eq!(
+            run(folder.path(), edge, u64::MAX).0,
+            Some(0),
+            "--max-{limit} {}",
+            u64::MAX
+        );
+    }
+}
+
+#[test]
+fn every_limit_has_an_edge_and_a_flag() {
+    let help = tenfold(Path::new("."), &["verify", "--help"]);
+    let help = { help }.output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    for limit in Limits::ALL {
+        let name = limit.name;
+        assert!(help.contains(&format!("--max-{name} ")), "{name}");
+        assert!(EDGES.iter().any(|edge| edge.limit == name), "{name}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Reads what stands before a member: its name, and where its data is.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::read::{Member, Reader, short};
+use super::{DESCRIPTOR, ELSEWHERE_32, ENTRY, LOCAL, Method, flag};
+use crate::bytes::{Endian, wide};
+use crate::error::Result;
+use crate::limits::Limits;
+
+/// What a local header says.
+pub(super) struct Local {
+    pub(super) flags: u16,
+    pub(super) method: Method,
+    pub(super) crc: u32,
+    /// How many bytes are stored; nothing if the member is described behind its data.
+    pub(super) stored: u64,
+    pub(super) len: u64,
+    pub(super) raw_name: Vec<u8>,
+    /// Where the data begins.
+    pub(super) data: u64,
+    /// Whether sizes of 64 bits are among the extra fields.
+    is_wide: bool,
+}
+
+impl Reader<'_> {
+    /// Reads the local header at `at`, which ends before `end`.
+    pub(super) fn local_header(&self, at: u64, end: u64) -> Result<Local> {
+        let mut scan = self.scan(0..end);
+        scan.seek(at)?;
+        if scan.array()? != LOCAL {
+            return self.fail(at, "the header of a member is not here");
+        }
+        scan.skip(2)?; // version
+        let [flags, method] = [short(&mut scan)?, short(&mut scan)?];
+        scan.skip(4)?; // time
+        let crc = scan.u32(Endian::Little)?;
+        let [stored, len] = [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?];
+        let [name_len, extra_len] = [short(&mut scan)?, short(&mut scan)?];
+        let raw_name = scan.take(name_len.into())?;
+        let extra = self.wide_field(&mut scan, extra_len.into())?;
+        let full = |short: u32, place: usize| match short {
+            ELSEWHERE_32 => extra.get(place).copied().unwrap_or(short.into()),
+            short => short.into(),
+        };
+        Ok(Local {
+            flags,
+            method: Method::of(method, flags),
+            crc,
+            stored: full(stored, usize::from(len == ELSEWHERE_32)),
+            len: full(len, 0),
+            raw_name,
+            data: scan.at(),
+            is_wide: !extra.is_empty(),
+        })
+    }
+
+    /// The members one after the other, and where that ends, unless the directory follows or the last
+    /// is cut off.
+    pub(super) fn members(&self, limits: &Limits) -> Result<(Vec<Member>, Option<u64>)> {
+        let end = self.source.len();
+        let (mut members, mut at) = (Vec::new(), 0);
+        while let Some(member) = self.member_at(at, limits)? {
+            limits.check_tensors(wide(members.len()).saturating_add(1))?;
+            let is_cut = member.stored.end > end;
+            at = self.after(&member);
+            members.push(member);
+            if is_cut {
+                return Ok((members, None));
+            }
+        }
+        let mut scan = self.scan(0..end);
+        scan.seek(at)?;
+        let is_directory = scan.array().is_ok_and(|mark| mark == ENTRY);
+        Ok((members, (!is_directory).then_some(at)))
+    }
+
+    /// Where the next member begins.
+    fn after(&self, member: &Member) -> u64 {
+        let end = member.stored.end;
+        let mut scan = self.scan(0..self.source.len());
+        let is_described =
+            scan.seek(end).is_ok() && scan.array().is_ok_and(|mark| mark == DESCRIPTOR);
+        let len = match (
+            is_described && member.flags & flag::DESCRIBED != 0,
+            member.is_wide,
+        ) {
+            (false, _) => 0,
+            (true, false) => 16,
+            (true, true) => 24,
+        };
+        end.saturating_add(len)
+    }
+
+    /// Looks for what stands behind the data of a member and says how much of it there is; tells
+    /// whether it is found.
+    fn describe(&self, member: &mut Local) -> Result<bool> {
+        /// How much is looked at together, and how long a descriptor is.
+        const PIECE: u64 = 1 << 16;
+        const LEN: u64 = 24;
+        let mut at = member.data;
+        while at < self.source.len() {
+            let end = at
+                .saturating_add(PIECE)
+                .saturating_add(LEN)
+                .min(self.source.len());
+            let piece = self.scan(at..end).take(end.saturating_sub(at))?;
+            for (place, window) in piece.windows(16).enumerate() {
+                if !window.starts_with(&DESCRIPTOR) {
+                    continue;
+                }
+                let found = at.saturating_add(wide(place));
+                if self.is_described_at(found, member)? {
+                    return Ok(true);
+                }
+            }
+            at = at.saturating_add(PIECE);
+        }
+        Ok(false)
+    }
+
+    /// Whether a descriptor at `at` is that of a member whose data ends there; if so, takes it over.
+    fn is_described_at(&self, at: u64, member: &mut Local) -> Result<bool> {
+        let mut scan = self.scan(at..self.source.len());
+        scan.skip(4)?;
+        let crc = scan.u32(Endian::Little)?;
+        let sizes = match member.is_wide {
+            true if scan.left() < 16 => return Ok(false),
+            true => [scan.u64(Endian::Little)?, scan.u64(Endian::Little)?],
+            false => [scan.u32(Endian::Little)?, scan.u32(Endian::Little)?].map(u64::from),
+        };
+        let [stored, len] = sizes;
+        if member.data.checked_add(stored) != Some(at) {
+            return Ok(false);
+        }
+        (member.crc, member.stored, member.len) = (crc, stored, len);
+        Ok(true)
+    }
+
+    /// The member whose header is at `at`, if there is one; it may reach beyond the end of the file.
+    fn member_at(&self, at: u64, limits: &Limits) -> Result<Option<Member>> {
+        let Ok(mut found) = self.local_header(at, self.source.len()) else {
+            return Ok(None);
+        };
+        if found.flags & flag::DESCRIBED != 0 && !self.describe(&mut found)? {
+            // It ends nowhere, so that it is cut wherever the file ends.
+            found.stored = u64::MAX;
+        }
+        limits.check_text(wide(found.raw_name.len()))?;
+        Ok(Some(Member {
+            name: self.name(&found.raw_name, found.flags, at)?,
+            at,
+            method: found.method,
+            crc: found.crc,
+            stored: found.data..found.data.saturating_add(found.stored),
+            len: found.len,
+            raw_name: found.raw_name,
+            flags: found.flags,
+            is_wide: found.is_wide,
+            header: at,
+        }))
+    }
+}
