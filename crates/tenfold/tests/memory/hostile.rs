@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tenfold::{Format, Limits, Mode, Number, Overflow, ReadOptions, WriteOptions};
 
+use crate::halves::each_format;
 use crate::{alone, files, mended, watched};
 
 /// What reading a file may allocate besides a few times its own size: windows, caches, a slab.
@@ -83,8 +84,9 @@ fn name(path: &Path) -> String {
 #[test]
 fn every_prefix_and_every_changed_byte_is_survived() {
     let _alone = alone();
-    for format in tenfold::formats::ALL {
-        let files = corpus(*format, "good");
+    let test = "hostile::every_prefix_and_every_changed_byte_is_survived";
+    each_format(test, |format| {
+        let files = corpus(format, "good");
         assert!(
             files.len() >= 15,
             "{} has too small a corpus",
@@ -96,7 +98,7 @@ fn every_prefix_and_every_changed_byte_is_survived() {
                 continue; // the same again, only larger
             }
             for len in 0..bytes.len() {
-                survives(*format, &bytes[..len], &|| {
+                survives(format, &bytes[..len], &|| {
                     format!("{} cut at {len}", name(&path))
                 });
             }
@@ -104,14 +106,14 @@ fn every_prefix_and_every_changed_byte_is_survived() {
             for at in 0..bytes.len() {
                 for change in changes(&bytes) {
                     changed[at] = bytes[at] ^ change;
-                    survives(*format, &changed, &|| {
+                    survives(format, &changed, &|| {
                         format!("{} with byte {at} ^ {change:#04x}", name(&path))
                     });
                 }
                 changed[at] = bytes[at];
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -176,36 +178,39 @@ fn every_changed_byte_of_a_description_is_survived_where_its_checksum_is_right()
 #[test]
 fn files_spliced_from_others_are_survived() {
     let _alone = alone();
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move |bound: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % bound.max(1) as u64) as usize
-    };
-    for format in tenfold::formats::ALL {
-        let files: Vec<Vec<u8>> = corpus(*format, "good")
-            .iter()
-            .chain(&corpus(*format, "bad"))
-            .map(|path| files::of_disk(path))
-            .filter(|bytes| bytes.len() <= 4096)
-            .collect();
-        for round in 0..20_000 {
-            let (first, second) = (&files[next(files.len())], &files[next(files.len())]);
-            let mut spliced = first[..next(first.len() + 1)].to_vec();
-            spliced.extend_from_slice(&second[next(second.len() + 1)..]);
-            if next(2) == 0 && !spliced.is_empty() {
-                let at = next(spliced.len());
-                let len = next(9).min(spliced.len() - at);
-                spliced[at..at + len]
-                    .iter_mut()
-                    .for_each(|byte| *byte = next(256) as u8);
+    each_format(
+        "hostile::files_spliced_from_others_are_survived",
+        |format| {
+            let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+            let mut next = move |bound: usize| {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                (random % bound.max(1) as u64) as usize
+            };
+            let files: Vec<Vec<u8>> = corpus(format, "good")
+                .iter()
+                .chain(&corpus(format, "bad"))
+                .map(|path| files::of_disk(path))
+                .filter(|bytes| bytes.len() <= 4096)
+                .collect();
+            for round in 0..20_000 {
+                let (first, second) = (&files[next(files.len())], &files[next(files.len())]);
+                let mut spliced = first[..next(first.len() + 1)].to_vec();
+                spliced.extend_from_slice(&second[next(second.len() + 1)..]);
+                if next(2) == 0 && !spliced.is_empty() {
+                    let at = next(spliced.len());
+                    let len = next(9).min(spliced.len() - at);
+                    spliced[at..at + len]
+                        .iter_mut()
+                        .for_each(|byte| *byte = next(256) as u8);
+                }
+                survives(format, &spliced, &|| {
+                    format!("{} splice {round}", format.info().name)
+                });
             }
-            survives(*format, &spliced, &|| {
-                format!("{} splice {round}", format.info().name)
-            });
-        }
-    }
+        },
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod budget;
 mod checkpoint;
 #[path = "../shared/files.rs"]
 mod files;
+mod halves;
 mod hostile;
 #[path = "../shared/mended.rs"]
 mod mended;
