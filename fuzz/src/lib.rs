@@ -29,6 +29,13 @@ fn open(format: &'static dyn Format, data: &[u8], mode: Mode) -> Option<Opened> 
     tenfold::read(&files::source(data.to_vec()), format, &how(mode)).ok()
 }
 
+fn writing() -> WriteOptions {
+    WriteOptions {
+        limits: how(Mode::Strict).limits,
+        ..WriteOptions::default()
+    }
+}
+
 /// Opens, checks, shows and rewrites a file as the format called `name`.
 pub fn reads(name: &str, data: &[u8]) {
     let format = tenfold::by_name(name).expect("a format");
@@ -42,7 +49,7 @@ pub fn reads(name: &str, data: &[u8]) {
         if let Some(opened) = open(format, data, mode) {
             walk(&opened.bundle);
             let mut out = files::sink();
-            let _ = tenfold::write_to(&opened.bundle, &mut out, format, &WriteOptions::default());
+            let _ = tenfold::write_to(&opened.bundle, &mut out, format, &writing());
             return; // a lenient reader does the same
         }
     }
@@ -219,7 +226,7 @@ fn meaning(bundle: &Bundle) -> Option<Vec<(String, String)>> {
 /// Writes what was read as `to` says; if nothing is said to be lost, the same comes back.
 fn comes_back(bundle: &Bundle, to: &'static dyn Format) {
     let mut out = files::sink();
-    let Ok(said) = tenfold::write_to(bundle, &mut out, to, &WriteOptions::default()) else {
+    let Ok(said) = tenfold::write_to(bundle, &mut out, to, &writing()) else {
         return;
     };
     let Some(before) = meaning(bundle) else {

@@ -23,8 +23,20 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
         return Err(usage.into());
     };
     let seconds = seconds.parse().map_err(|_| usage.to_owned())?;
-    try_all(seconds, only)
+    try_all(Effort::Seconds(seconds), only)
 }
+
+/// How much is done in one go.
+#[derive(Clone, Copy)]
+enum Effort {
+    /// As many tries, always the same ones.
+    Tries(u64),
+    /// As many seconds in all, other tries each time.
+    Seconds(u64),
+}
+
+/// Enough for all seeds and some thousand changes of them, in a few seconds.
+const FEW: Effort = Effort::Tries(5000);
 
 /// A few seconds of every target, where there is a compiler for them.
 pub(crate) fn check() -> Result<(), String> {
@@ -34,10 +46,10 @@ pub(crate) fn check() -> Result<(), String> {
         println!("SKIPPED: fuzzing: there is no nightly compiler");
         return Ok(());
     }
-    try_all(3, &[])
+    try_all(FEW, &[])
 }
 
-fn try_all(seconds: u64, only: &[&str]) -> Result<(), String> {
+fn try_all(effort: Effort, only: &[&str]) -> Result<(), String> {
     build()?;
     let work = root().join("target/fuzz");
     let seeds = work.join("seeds");
@@ -54,7 +66,7 @@ fn try_all(seconds: u64, only: &[&str]) -> Result<(), String> {
     let failures = Mutex::new(Vec::new());
     let worker = || {
         while let Some(name) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) {
-            match Target::new(&work, name).run(seconds, &seeds) {
+            match Target::new(&work, name).run(effort, &seeds) {
                 Ok(line) => println!("{line}"),
                 Err(why) => {
                     println!("{why}");
@@ -105,7 +117,7 @@ fn targets() -> Result<Vec<String>, String> {
 }
 
 /// How long a target ran, and what came of it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Tally {
     seconds: u64,
     executions: u64,
@@ -150,6 +162,8 @@ struct Target {
     name: String,
     /// What it found that takes new ways through the code; grows from run to run.
     corpus: PathBuf,
+    /// The same of one go with few tries, which have to be the same each time.
+    few: PathBuf,
     /// What it found that breaks something.
     findings: PathBuf,
     /// How long it ran.
@@ -161,6 +175,7 @@ impl Target {
     fn new(work: &Path, name: String) -> Target {
         Target {
             corpus: work.join("corpus").join(&name),
+            few: work.join("few").join(&name),
             findings: work.join("findings").join(&name),
             tally: work.join("tally").join(&name),
             binary: work.join(TRIPLE).join("release").join(&name),
@@ -168,55 +183,70 @@ impl Target {
         }
     }
 
-    /// Runs until it has run for `seconds` in all; gives a line of the table.
-    fn run(&self, seconds: u64, seeds: &Path) -> Result<String, String> {
-        let before = Tally::read(&self.tally).unwrap_or(Tally {
-            seconds: 0,
-            executions: 0,
-            edges: 0,
-        });
-        let left = seconds.saturating_sub(before.seconds);
-        let tally = if left == 0 {
-            before
-        } else {
-            let now = self.try_for(left, &seeds.join(&self.name))?;
-            Tally {
-                seconds: before.seconds.saturating_add(now.seconds),
-                executions: before.executions.saturating_add(now.executions),
-                edges: now.edges.max(before.edges),
-            }
+    /// Does what is left to do; gives a line of the table.
+    fn run(&self, effort: Effort, seeds: &Path) -> Result<String, String> {
+        let seeds = seeds.join(&self.name);
+        let tally = match effort {
+            Effort::Tries(_) => self.try_for(effort, &seeds)?,
+            Effort::Seconds(seconds) => self.go_on(seconds, &seeds)?,
         };
-        tally.write(&self.tally)?;
         let Tally {
             seconds,
             executions,
             edges,
         } = tally;
+        let name = &self.name;
         Ok(format!(
-            "| {} | {seconds} | {executions} | {edges} | nothing found |",
-            self.name
+            "| {name} | {seconds} | {executions} | {edges} | nothing found |"
         ))
     }
 
-    fn try_for(&self, seconds: u64, seeds: &Path) -> Result<Tally, String> {
-        for folder in [&self.corpus, &self.findings] {
+    /// Runs until it has run for `seconds` in all.
+    fn go_on(&self, seconds: u64, seeds: &Path) -> Result<Tally, String> {
+        let before = Tally::read(&self.tally).unwrap_or_default();
+        let left = seconds.saturating_sub(before.seconds);
+        if left == 0 {
+            return Ok(before);
+        }
+        let now = self.try_for(Effort::Seconds(left), seeds)?;
+        let tally = Tally {
+            seconds: before.seconds.saturating_add(now.seconds),
+            executions: before.executions.saturating_add(now.executions),
+            edges: now.edges.max(before.edges),
+        };
+        tally.write(&self.tally)?;
+        Ok(tally)
+    }
+
+    fn try_for(&self, effort: Effort, seeds: &Path) -> Result<Tally, String> {
+        let corpus = match effort {
+            Effort::Tries(_) => &self.few,
+            Effort::Seconds(_) => &self.corpus,
+        };
+        // Where there is none, there is nothing to forget.
+        let _ = std::fs::remove_dir_all(&self.few);
+        for folder in [corpus, &self.findings] {
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
         if let Some(folder) = self.tally.parent() {
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
         let mut command = Command::new(&self.binary);
-        command.arg(&self.corpus);
+        command.arg(corpus);
         command.args(seeds.is_dir().then_some(seeds));
-        command.arg(format!("-max_total_time={seconds}"));
+        match effort {
+            Effort::Tries(count) => command.args([format!("-runs={count}"), "-seed=1".into()]),
+            Effort::Seconds(seconds) => command.arg(format!("-max_total_time={seconds}")),
+        };
         command.arg(format!("-artifact_prefix={}/", self.findings.display()));
         command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
+        let began = std::time::Instant::now();
         let output = command
             .output()
             .map_err(|error| format!("{}: {error}", self.name))?;
         let log = String::from_utf8_lossy(&output.stderr);
         if output.status.success() {
-            return Ok(Tally::of(&log, seconds));
+            return Ok(Tally::of(&log, began.elapsed().as_secs()));
         }
         let what = log
             .lines()
