@@ -12,7 +12,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::ptr;
 
-use memmap2::{Advice, MmapMut, MmapOptions};
+use memmap2::{MmapMut, MmapOptions};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -47,9 +47,9 @@ impl Memory {
     /// Makes room for `len` bytes and has them filled.
     pub(crate) fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Memory> {
         if len >= LARGE {
+            // On pages of the usual size: to find large ones in memory that is in use takes longer than
+            // they save.
             let mut map = MmapMut::map_anon(len)?;
-            // Only a matter of speed, which not every system can be asked for.
-            let _ = map.advise(Advice::HugePage);
             fill(&mut map)?;
             return Ok(Memory::of_map(map));
         }
