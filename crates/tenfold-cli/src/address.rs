@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{Bundle, Info, Limits, Pick, Result};
 
+use crate::args::{Part, Words};
 use crate::failure::Failure;
 use crate::input::DASH;
 use crate::{select, sets};
@@ -85,6 +86,13 @@ impl Address {
         slice: Option<&str>,
     ) -> Result<Address, Failure> {
         self.and(tensor.map(|key| Named::Key(key.into())), slice)
+    }
+
+    /// What a word, the words after it, and flags name together.
+    pub(crate) fn named(file: &Path, words: &Words, part: &Part) -> Result<Address, Failure> {
+        Address::find(file)
+            .with_words(words.key.as_deref(), words.places.as_deref())?
+            .with(part.tensor.as_deref(), part.slice.as_deref())
     }
 
     /// The same address with what words after the file say besides.

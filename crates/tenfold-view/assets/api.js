@@ -2,7 +2,7 @@
 
 import { parseTile } from "./tile.js";
 
-/** @typedef {{name: string, format: string, version: string | null, bytes: number, tensors: number,
+/** @typedef {{name: string, path: string | null, format: string, version: string | null, bytes: number, tensors: number,
  *   metadata: Record<string, unknown>, notes: string[]}} FileFacts */
 /** @typedef {"dense" | "packed" | "sparse" | "labelled" | "train" | "opaque"} Kind */
 /** @typedef {{names: string[], dtypes: string[], shapes: (number | null)[][], kinds: Kind[]}} Listing */

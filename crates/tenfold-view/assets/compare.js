@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { Notice } from "./control.js";
+import { Export } from "./export.js";
 import { figure, saveCanvas } from "./figure.js";
 import { Legend } from "./legend.js";
 import { grouped, short } from "./number.js";
@@ -10,6 +11,7 @@ import { Plane } from "./plane.js";
 import { Other, useOther } from "./other.js";
 import { place, useValue } from "./readout.js";
 import { useAnswer } from "./question.js";
+import { seen } from "./region.js";
 import { Slice } from "./slice.js";
 import { html, useRef, useState } from "./ui.js";
 import { dimName, extent as extentOf, sliceQuery } from "./view.js";
@@ -24,6 +26,7 @@ const AROUND = 12;
 /** @param {import("./heat.js").PanelProps} props */
 export function Compare(props) {
   const other = useOther(props);
+  const part = seen(props.view.region, extentOf(props.view, props.facts));
   return html`<div class="bench">
     <div class="stage">
       ${other ? html`<${Triple} ...${props} other=${other} />` : html`<${Notice} words="choose a tensor of the same shape to compare with" />`}
@@ -32,6 +35,7 @@ export function Compare(props) {
       <${Other} ...${props} other=${other} />
       <${Slice} view=${props.view} facts=${props.facts} change=${props.change} />
       ${other ? html`<${Colours} ...${props} other=${other} />` : null}
+      ${other ? html`<${Export} view=${props.view} facts=${props.facts} file=${props.file} part=${part} other=${other} />` : null}
     </div>
   </div>`;
 }

@@ -9,12 +9,21 @@ import { sliceQuery } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
-/** @param {{view: View, facts: import("./api.js").TensorFacts, file: import("./api.js").FileFacts,
- *   part: import("./region.js").Region, onPicture?: () => void}} props */
-export function Export({ view, facts, file, part, onPicture }) {
-  const query = { ...sliceQuery(view), r0: part.r0, r1: part.r1, c0: part.c0, c1: part.c1 };
+/** What is taken away of a difference has no name in other programs.
+ * @param {{view: View, facts: import("./api.js").TensorFacts, file: import("./api.js").FileFacts,
+ *   part: import("./region.js").Region, onPicture?: () => void, other?: [number, number]}} props */
+export function Export({ view, facts, file, part, onPicture, other }) {
+  const query = {
+    ...sliceQuery(view),
+    ...(other ? { with: other.join(",") } : {}),
+    r0: part.r0,
+    r1: part.r1,
+    c0: part.c0,
+    c1: part.c1,
+  };
   const count = (part.r1 - part.r0) * (part.c1 - part.c0);
-  return html`<${Group} title="Export">
+  const words = numpy(view, facts, part, file);
+  return html`<${Group} title=${other ? "Export A − B" : "Export"}>
     <p class="hint">${grouped(part.r1 - part.r0)} × ${grouped(part.c1 - part.c0)} cells on the screen</p>
     <div class="buttons">
       ${["npy", "csv", "json"].map(
@@ -29,10 +38,14 @@ export function Export({ view, facts, file, part, onPicture }) {
       )}
       ${onPicture ? html`<button type="button" onClick=${onPicture}>png</button>` : null}
     </div>
-    <div class="buttons">
-      <${Copy} label="Copy as NumPy" text=${numpy(view, facts, part, file)} />
-      <${Copy} label="Copy as tenfold show" text=${show(view, facts, part)} />
-    </div>
+    ${
+      other
+        ? null
+        : html`<div class="buttons">
+          ${words ? html`<${Copy} label="Copy as NumPy" text=${words} />` : null}
+          <${Copy} label="Copy as tenfold show" text=${show(view, facts, part)} />
+        </div>`
+    }
   <//>`;
 }
 

@@ -27,9 +27,11 @@ export function title(view, facts, part, file) {
 /** Whether rows come after columns, so that the picture is the transposed array. @param {View} view */
 const isTransposed = (view) => view.rows !== null && view.cols !== null && view.rows > view.cols;
 
-/** @param {View} view @param {TensorFacts} facts @param {Region} part @param {import("./api.js").FileFacts} file */
+/** Nothing where only a part of a file was named: its indices are not those of the file.
+ * @param {View} view @param {TensorFacts} facts @param {Region} part @param {import("./api.js").FileFacts} file */
 export function numpy(view, facts, part, file) {
-  const name = JSON.stringify(file.name);
+  if (file.path === null) return null;
+  const name = JSON.stringify(file.path);
   const inner = facts.dims.length ? `[${indices(view, facts, part)}]` : "[()]";
   const turned = isTransposed(view) ? ".T" : "";
   if (file.format === "npy") return `np.load(${name}, mmap_mode="r")${inner}${turned}`;

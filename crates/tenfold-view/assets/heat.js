@@ -7,7 +7,7 @@ import { Legend } from "./legend.js";
 import { Palette, useRange } from "./palette.js";
 import { Plane } from "./plane.js";
 import { Readout, place, useValue } from "./readout.js";
-import { cells } from "./region.js";
+import { seen } from "./region.js";
 import { Slice } from "./slice.js";
 import { html, useRef, useState } from "./ui.js";
 import { dimName, extent as extentOf, sliceQuery } from "./view.js";
@@ -31,7 +31,7 @@ export function Heat({ view, facts, file, change, isDark }) {
   const overlay = hasOverlay ? view.overlay : "none";
   const paint = { map: view.map, scale: view.scale, reduction: view.reduction, overlay, isDark, range };
   const shown = shot ? { low: shot.tile.lowest, high: shot.tile.highest } : { low: 0, high: 1 };
-  const part = view.region ? cells(view.region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };
+  const part = seen(view.region, extent);
   /** @type {[string, string]} */
   const names = [dimName(facts, view.rows), dimName(facts, view.cols)];
   const take = () => {

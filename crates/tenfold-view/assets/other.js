@@ -1,13 +1,15 @@
 // The tensor that another one is compared with.
 
 import { Group, Select } from "./control.js";
+import { grouped } from "./number.js";
 import { html, useEffect, useState } from "./ui.js";
 
 /** @typedef {import("./heat.js").PanelProps} PanelProps */
 /** @typedef {import("./api.js").Listing} Listing */
 
-/** The most choices in a list. */
+/** The most choices in a list, and how many are found without a search. */
 const MOST = 200;
+const FEW = 12;
 
 /** What numbers are made of: only those of one family have a difference. @param {string} dtype */
 function family(dtype) {
@@ -54,20 +56,22 @@ export function useOther({ view, facts, files, listings, load }) {
 /** @param {PanelProps & {other: [number, number] | null}} props */
 export function Other({ view, facts, files, listings, load, change, other }) {
   const [wanted, setWanted] = useState(/** @type {number | null} */ (null));
+  const [search, setSearch] = useState("");
   const file = wanted ?? other?.[0] ?? view.file;
   const listing = listings.get(file);
   useEffect(() => {
     if (!listing) load(file);
   }, [file]);
   const isItself = (/** @type {number} */ i) => file === view.file && i === view.tensor;
-  const choices = listing
-    ? alike(listing, facts)
-        .filter((i) => !isItself(i))
-        .slice(0, MOST)
-    : [];
+  const all = listing ? alike(listing, facts).filter((i) => !isItself(i)) : [];
+  const text = search.toLowerCase();
+  const found = all.filter((i) => (listing?.names[i] ?? "").toLowerCase().includes(text));
+  const choices = found.slice(0, MOST);
   const chosen = other && other[0] === file ? other[1] : null;
   const options = choices.map((i) => ({ value: String(i), label: listing?.names[i] || "unnamed" }));
-  if (chosen === null) options.unshift({ value: "", label: choices.length ? "choose…" : "none of this shape" });
+  if (chosen === null || !choices.includes(chosen)) {
+    options.unshift({ value: "", label: choices.length ? "choose…" : "none of this shape" });
+  }
   return html`<${Group} title="Compare with">
     <${Select}
       label="File of B"
@@ -75,9 +79,21 @@ export function Other({ view, facts, files, listings, load, change, other }) {
       options=${files.map((one, i) => ({ value: String(i), label: one.name }))}
       onChange=${(/** @type {string} */ next) => setWanted(Number(next))}
     />
+    ${
+      all.length > FEW
+        ? html`<label class="field">
+          <span class="field-label">Search B</span>
+          <input
+            type="search"
+            value=${search}
+            onInput=${(/** @type {Event} */ event) => setSearch(/** @type {HTMLInputElement} */ (event.target).value)}
+          />
+        </label>`
+        : null
+    }
     <${Select}
-      label="Tensor B"
-      value=${chosen === null ? "" : String(chosen)}
+      label=${found.length > MOST ? `Tensor B, ${MOST} of ${grouped(found.length)}` : "Tensor B"}
+      value=${chosen === null || !choices.includes(chosen) ? "" : String(chosen)}
       options=${options}
       onChange=${(/** @type {string} */ tensor) => {
         if (tensor !== "") change({ with: [file, Number(tensor)] });

@@ -79,3 +79,9 @@ export function rounded({ r0, r1, c0, c1 }) {
   const near = (end) => Number(end.toFixed(3));
   return { r0: near(r0), r1: near(r1), c0: near(c0), c1: near(c1) };
 }
+
+/** The cells of a slice that are on the screen, all if no region is named. @param {Region | null} region
+ * @param {[number, number]} extent */
+export function seen(region, extent) {
+  return region ? cells(region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };
+}

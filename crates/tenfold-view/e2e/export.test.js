@@ -105,6 +105,7 @@ test("the copied command prints what is on the screen, and NumPy's words name th
   assert.deepEqual(JSON.parse(printed.toString()).tensors[0].data, shown(slice).data);
   await visit.page.getByRole("button", { name: "Copy as NumPy" }).click();
   const words = await copied(visit, "np.load(");
+  assert.ok(words.startsWith(`np.load(${JSON.stringify(field)}`), words);
   assert.ok(words.endsWith(`[${slice}]`), words);
   await visit.close();
 });

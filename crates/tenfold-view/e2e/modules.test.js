@@ -36,7 +36,7 @@ const FACTS = {
 };
 
 /** @type {import("../assets/api.js").FileFacts} */
-const FILE = { name: "a.npz", format: "npz", version: null, bytes: 1, tensors: 2, metadata: {}, notes: [] };
+const FILE = { name: "a.npz", path: "runs/a.npz", format: "npz", version: null, bytes: 1, tensors: 2, metadata: {}, notes: [] };
 
 /** @param {number} a @param {number} b */
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -151,7 +151,7 @@ test("the part on the screen has a name for NumPy and for the command", () => {
   const view = fitted({ ...INITIAL, rows: 2, cols: 0, at: [0, 3, 0] }, FACTS);
   const part = { r0: 1, r1: 4, c0: 0, c1: 4 };
   assert.equal(indices(view, FACTS, part), ":, 3, 1:4");
-  assert.equal(numpy(view, FACTS, part, FILE), 'np.load("a.npz")["w"][:, 3, 1:4].T');
+  assert.equal(numpy(view, FACTS, part, FILE), 'np.load("runs/a.npz")["w"][:, 3, 1:4].T');
   assert.equal(show(view, FACTS, part), "tenfold show 'a.npz:w' --slice ':, 3, 1:4'");
 });
 

@@ -1,6 +1,7 @@
 // Lines, histogram, table, blocks, train and comparison.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { browser, demo, tenfold, Viewer, Visit } from "./viewer.js";
@@ -139,6 +140,27 @@ test("two tensors are compared across files, and the worst cell is gone to", asy
     () => document.querySelector("output[aria-label='Value of B']")?.textContent === "-0.054132476",
   );
   assert.equal(await page.getByLabel("Value of A", { exact: true }).textContent(), "-0.055130005");
+  await visit.close();
+});
+
+test("the difference on the screen can be taken away as numbers", async () => {
+  const weight = position("weights.zt", "decoder.weight");
+  const visit = await Visit.open(chromium, viewer, `#file=2&tensor=${weight}&tab=compare`);
+  await visit.drawn();
+  const link = visit.page.getByRole("link", { name: "json", exact: true });
+  const query = new URL((await link.getAttribute("href")) ?? "", viewer.origin).searchParams;
+  assert.equal(query.get("with"), `3,${position("weights-next.zt", "decoder.weight")}`);
+  const download = visit.page.waitForEvent("download");
+  await link.click();
+  const saved = JSON.parse(readFileSync(await (await download).path(), "utf8")).tensors[0];
+  /** @param {string} file @returns {number[]} */
+  const values = (file) => JSON.parse(tenfold(["show", "--json", `${path.join(folder, file)}:decoder.weight`])).tensors[0].data;
+  const [first, second] = [values("weights.zt"), values("weights-next.zt")];
+  assert.deepEqual(saved.shape, [8, 16]);
+  assert.deepEqual(
+    saved.data,
+    first.map((value, i) => Math.fround(value) - Math.fround(second[i] ?? NaN)),
+  );
   await visit.close();
 });
 

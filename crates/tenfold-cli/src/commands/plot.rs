@@ -1,13 +1,12 @@
 //! `tenfold plot`: a tensor as a picture in a file or in the terminal.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use tenfold::{Error, Tensor};
 use tenfold_view::plot::{Drawing, Options, Scene, png, svg, terminal};
 
 use super::Outcome;
+use super::output::Destination;
 use crate::address::Address;
 use crate::args::Plot;
 use crate::exit::Exit;
@@ -26,11 +25,10 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
         return Err(Failure::usage(why));
     }
     let write = args.output.as_deref().map(writer).transpose()?;
-    let (words, part) = (&args.words, &args.part);
-    let address = Address::find(&args.file)
-        .with_words(words.key.as_deref(), words.places.as_deref())
-        .and_then(|address| address.with(part.tensor.as_deref(), part.slice.as_deref()))
-        .map_err(about)?;
+    if let Some(output) = &args.output {
+        Destination::File(output.clone()).refuse_existing(args.force)?;
+    }
+    let address = Address::named(&args.file, &args.words, &args.part).map_err(about)?;
     let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     for note in opened.bundle.notes() {
@@ -59,7 +57,7 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
         (Some(write), Some(output)) => {
             let picture = drawing.scene().and_then(|scene| write(&scene));
             let picture = picture.map_err(failed)?;
-            save(output, &picture, args.force).map_err(|failure| failure.about(output))?;
+            tenfold::save_with(output, args.force, false, |out| out.write(&picture))?;
         }
         _ => {
             let (width, height) = args.size.unwrap_or(LETTERS);
@@ -110,21 +108,4 @@ fn writer(output: &Path) -> Result<Maker, Failure> {
             Err(Failure::usage(why).about(output))
         }
     }
-}
-
-fn save(output: &Path, picture: &[u8], force: bool) -> Result<(), Failure> {
-    let mut how = OpenOptions::new();
-    how.write(true);
-    match force {
-        true => how.create(true).truncate(true),
-        false => how.create_new(true),
-    };
-    let mut file = how.open(output).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Failure::refused("the file exists; --force replaces it")
-        }
-        _ => Failure::from(Error::from(error)),
-    })?;
-    file.write_all(picture).map_err(Error::from)?;
-    Ok(())
 }

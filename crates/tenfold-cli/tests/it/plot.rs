@@ -56,7 +56,7 @@ fn pictures_are_written_once_unless_they_are_to_be_replaced() {
         let bytes = std::fs::read(&file).unwrap();
         assert!(bytes.starts_with(start), "{name}");
         let again = plot(&folder, &["@/row.npy", "-o", &output]);
-        assert_eq!(again.exit.code(), 3, "{again}");
+        assert_eq!(again.exit.code(), 2, "{again}");
         assert_eq!(std::fs::read(&file).unwrap(), bytes);
         let ran = plot(&folder, &["@/row.npy", "-o", &output, "--force"]);
         assert_eq!(ran.to_string(), "[exit 0]");

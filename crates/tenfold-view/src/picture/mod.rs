@@ -7,6 +7,7 @@
 
 mod bands;
 mod colors;
+mod difference;
 mod histogram;
 mod line;
 mod part;
@@ -29,6 +30,7 @@ mod samples;
 mod tests;
 
 pub use colors::{ColorMap, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE_INFINITY, Rgb};
+pub use difference::{check_alike, difference};
 pub use histogram::{Histogram, histogram};
 pub use line::{Line, Lines, lines};
 pub use part::Part;

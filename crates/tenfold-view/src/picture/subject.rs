@@ -6,6 +6,7 @@ use tenfold::{
 };
 
 use super::bands::each_band;
+use super::difference::check_alike;
 use super::{MOST_CELLS, Part, Stop, WHOLE};
 
 /// So many bytes of values are read at a time.
@@ -44,19 +45,7 @@ impl Subject {
     /// [`Error::Invalid`] if that one has another shape or another number of parts.
     pub fn minus(mut self, other: &Tensor) -> Result<Subject> {
         let other = readable(other, &self.limits)?;
-        if other.sizes()? != self.tensor.sizes()? {
-            let why = format!(
-                "the shapes differ: {:?} and {:?}",
-                self.tensor.sizes()?,
-                other.sizes()?
-            );
-            return Err(Error::Invalid(why));
-        }
-        if other.dtype().arity != self.tensor.dtype().arity {
-            let (own, its) = (self.tensor.dtype(), other.dtype());
-            let why = format!("elements of {own} and of {its} have no difference");
-            return Err(Error::Invalid(why));
-        }
+        check_alike(&self.tensor, &other)?;
         self.minus = Some(other);
         Ok(self)
     }

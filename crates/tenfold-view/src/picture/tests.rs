@@ -426,3 +426,44 @@ fn cores_of_a_train_are_tensors_of_three_dimensions() {
     assert_eq!(error, "there is no core 3");
     assert!(core_of(&core, 0).is_err());
 }
+
+#[test]
+fn the_difference_of_any_two_tensors_is_that_of_their_cells() {
+    let samples = all();
+    let mut seen = 0;
+    for first in &samples {
+        for second in samples.iter().filter(|second| {
+            let arities = [first, second].map(|sample| sample.tensor.dtype().arity);
+            second.sizes == first.sizes && arities[0] == arities[1]
+        }) {
+            let limits = Limits::default();
+            let made = difference(&first.tensor, &second.tensor, &limits).unwrap();
+            let mut bytes = Vec::new();
+            made.for_each(100, &limits, &mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+            let cells = first.cells.iter().zip(&second.cells);
+            let wanted: Vec<f64> = cells.map(|(a, b)| a - b).collect();
+            let found = bytes
+                .chunks(8)
+                .map(|word| f64::from_le_bytes(word.try_into().unwrap()));
+            let found: Vec<f64> = found.collect();
+            let names = (first.name, second.name);
+            assert_eq!(found.len(), wanted.len(), "{names:?}");
+            let is_same =
+                |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 || a == b || a.is_nan() && b.is_nan();
+            assert!(found.iter().zip(&wanted).all(is_same), "{names:?}");
+            // Also where a piece begins and ends inside of numbers.
+            let tenfold::Storage::Dense { values, .. } = made.storage() else {
+                panic!("not dense");
+            };
+            let mut part = [0; 13];
+            values.bytes.read_at(3, &mut part).unwrap();
+            assert_eq!(part, bytes[3..16], "{names:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > samples.len(), "{seen} pairs");
+}

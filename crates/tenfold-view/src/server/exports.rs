@@ -15,7 +15,7 @@ use super::query::Query;
 use super::stream::{Pen, sheet};
 use super::work::download;
 use super::world::{World, place};
-use crate::picture::{Region, core_of, readable};
+use crate::picture::{Region, check_alike, core_of, difference, readable};
 
 /// What a region is written as.
 #[derive(Clone, Copy)]
@@ -102,7 +102,13 @@ fn write(world: &World, query: &Query, form: Form, pen: Pen) -> Result<(), Probl
     }
     let tensor = readable(&tensor, &world.limits)?;
     let region = query.region(&tensor.sizes()?)?;
-    let part = cut(&tensor, &region, &world.limits)?;
+    let mut part = cut(&tensor, &region, &world.limits)?;
+    if let Some(other) = query.pair("with")? {
+        let other = readable(&world.tensor(other)?, &world.limits)?;
+        check_alike(&tensor, &other)?;
+        let other = cut(&other, &region, &world.limits)?;
+        part = difference(&part, &other, &world.limits)?;
+    }
     let mut bundle = Bundle::new();
     bundle.push(key.clone(), part);
     let info = file.opened.format.info();

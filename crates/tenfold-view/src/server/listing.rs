@@ -27,6 +27,7 @@ pub(super) async fn files(State(world): State<Arc<World>>) -> Answer {
             .map(|note| (world.wording.note)(info, note));
         json!({
             "name": file.name,
+            "path": file.is_whole.then_some(&file.word),
             "format": info.name,
             "version": version(bundle),
             "bytes": count(file.len),

@@ -26,11 +26,7 @@ pub(super) fn csv_wide(bundle: &Bundle, limits: &Limits, out: &mut Out) -> Resul
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
-    let (words, part) = (&args.words, &args.part);
-    let address = Address::find(&args.file)
-        .with_words(words.key.as_deref(), words.places.as_deref())
-        .and_then(|address| address.with(part.tensor.as_deref(), part.slice.as_deref()))
-        .map_err(about)?;
+    let address = Address::named(&args.file, &args.words, &args.part).map_err(about)?;
     let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
