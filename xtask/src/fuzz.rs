@@ -1,17 +1,22 @@
-//! `cargo xtask fuzz --seconds N [TARGET…]`: every target of `fuzz/`, two at a time, until each has run for N
-//! seconds in all. What was found and how long each ran is kept in `target/fuzz`, so that a run that was
-//! stopped goes on where it was.
+//! `cargo xtask fuzz --seconds N [TARGET…]`: every target of `fuzz/`, two at a time, until each has had a core for
+//! N seconds in all, however busy the machine is. What was found and how long each ran is kept in `target/fuzz`,
+//! so that a run that was stopped goes on where it was.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use crate::command::{program, root, run};
 use crate::tools;
 
 /// How many run at the same time.
 const AT_ONCE: usize = 2;
+/// After so many seconds of the clock what a target did is counted, and it goes on.
+const SPELL: u64 = 60;
+/// So often a target is asked how long it has had a core.
+const GLANCE: Duration = Duration::from_millis(20);
 /// How the targets are built; no other compiler has the sanitizer.
 const TOOLCHAIN: &str = "+nightly";
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
@@ -31,7 +36,7 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
 enum Effort {
     /// As many tries, always the same ones.
     Tries(u64),
-    /// As many seconds in all, other tries each time.
+    /// As many seconds of a core in all, other tries each time.
     Seconds(u64),
 }
 
@@ -116,17 +121,17 @@ fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// How long a target ran, and what came of it.
+/// How long a target had a core, and what came of it.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
-    seconds: u64,
+    milliseconds: u64,
     executions: u64,
     edges: u64,
 }
 
 impl Tally {
     /// Of what the fuzzer says of one run.
-    fn of(log: &str, seconds: u64) -> Tally {
+    fn of(log: &str, milliseconds: u64) -> Tally {
         let after = |mark: &str| {
             let rest = log.rsplit_once(mark)?.1.trim_start();
             rest.split(|letter: char| !letter.is_ascii_digit())
@@ -135,7 +140,7 @@ impl Tally {
                 .ok()
         };
         Tally {
-            seconds,
+            milliseconds,
             executions: after("stat::number_of_executed_units:").unwrap_or(0),
             edges: after(" cov: ").unwrap_or(0),
         }
@@ -146,14 +151,14 @@ impl Tally {
         let mut words = text.split_whitespace().map(str::parse);
         let mut next = || words.next()?.ok();
         Some(Tally {
-            seconds: next()?,
+            milliseconds: next()?,
             executions: next()?,
             edges: next()?,
         })
     }
 
     fn write(&self, path: &Path) -> Result<(), String> {
-        let text = format!("{} {} {}\n", self.seconds, self.executions, self.edges);
+        let text = format!("{} {} {}\n", self.milliseconds, self.executions, self.edges);
         std::fs::write(path, text).map_err(|error| error.to_string())
     }
 }
@@ -168,6 +173,8 @@ struct Target {
     findings: PathBuf,
     /// How long it ran.
     tally: PathBuf,
+    /// What it said last.
+    log: PathBuf,
     binary: PathBuf,
 }
 
@@ -178,6 +185,7 @@ impl Target {
             few: work.join("few").join(&name),
             findings: work.join("findings").join(&name),
             tally: work.join("tally").join(&name),
+            log: work.join("log").join(&name),
             binary: work.join(TRIPLE).join("release").join(&name),
             name,
         }
@@ -191,30 +199,29 @@ impl Target {
             Effort::Seconds(seconds) => self.go_on(seconds, &seeds)?,
         };
         let Tally {
-            seconds,
+            milliseconds,
             executions,
             edges,
         } = tally;
-        let name = &self.name;
+        let (name, seconds) = (&self.name, milliseconds / 1000);
         Ok(format!(
             "| {name} | {seconds} | {executions} | {edges} | nothing found |"
         ))
     }
 
-    /// Runs until it has run for `seconds` in all.
+    /// Runs until it has had a core for `seconds` in all.
     fn go_on(&self, seconds: u64, seeds: &Path) -> Result<Tally, String> {
-        let before = Tally::read(&self.tally).unwrap_or_default();
-        let left = seconds.saturating_sub(before.seconds);
-        if left == 0 {
-            return Ok(before);
+        let mut tally = Tally::read(&self.tally).unwrap_or_default();
+        while tally.milliseconds < seconds.saturating_mul(1000) {
+            let left = seconds.saturating_sub(tally.milliseconds / 1000);
+            let now = self.try_for(Effort::Seconds(left.clamp(1, SPELL)), seeds)?;
+            tally = Tally {
+                milliseconds: tally.milliseconds.saturating_add(now.milliseconds),
+                executions: tally.executions.saturating_add(now.executions),
+                edges: now.edges.max(tally.edges),
+            };
+            tally.write(&self.tally)?;
         }
-        let now = self.try_for(Effort::Seconds(left), seeds)?;
-        let tally = Tally {
-            seconds: before.seconds.saturating_add(now.seconds),
-            executions: before.executions.saturating_add(now.executions),
-            edges: now.edges.max(before.edges),
-        };
-        tally.write(&self.tally)?;
         Ok(tally)
     }
 
@@ -225,10 +232,11 @@ impl Target {
         };
         // Where there is none, there is nothing to forget.
         let _ = std::fs::remove_dir_all(&self.few);
-        for folder in [corpus, &self.findings] {
-            std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        }
-        if let Some(folder) = self.tally.parent() {
+        let around = [&self.tally, &self.log].map(|file| file.parent());
+        for folder in [corpus.as_path(), &self.findings]
+            .into_iter()
+            .chain(around.into_iter().flatten())
+        {
             std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         }
         let mut command = Command::new(&self.binary);
@@ -240,13 +248,14 @@ impl Target {
         };
         command.arg(format!("-artifact_prefix={}/", self.findings.display()));
         command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
-        let began = std::time::Instant::now();
-        let output = command
-            .output()
-            .map_err(|error| format!("{}: {error}", self.name))?;
-        let log = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() {
-            return Ok(Tally::of(&log, began.elapsed().as_secs()));
+        let failed = |error: std::io::Error| format!("{}: {error}", self.name);
+        let log = std::fs::File::create(&self.log).map_err(failed)?;
+        let child = command.stdout(Stdio::null()).stderr(log).spawn();
+        let (status, milliseconds) = child.and_then(attend).map_err(failed)?;
+        let log = std::fs::read(&self.log).map_err(failed)?;
+        let log = String::from_utf8_lossy(&log);
+        if status.success() {
+            return Ok(Tally::of(&log, milliseconds));
         }
         let what = log
             .lines()
@@ -260,6 +269,25 @@ impl Target {
     }
 }
 
+/// Waits for a program; gives how it ended and for how many milliseconds it had a core.
+fn attend(mut child: Child) -> std::io::Result<(ExitStatus, u64)> {
+    let counter = format!("/proc/{}/schedstat", child.id());
+    let mut nanoseconds = 0;
+    loop {
+        let text = std::fs::read_to_string(&counter).unwrap_or_default();
+        // Nothing is counted for one that has ended.
+        let now = text
+            .split_whitespace()
+            .next()
+            .and_then(|word| word.parse().ok());
+        nanoseconds = now.unwrap_or(0).max(nanoseconds);
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, nanoseconds / 1_000_000));
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,7 +297,7 @@ mod tests {
         let log = "#2\tINITED cov: 12 ft: 13\n#9\tNEW    cov: 25 ft: 30 corp: 2\n#10\tDONE   cov: 25 ft: 30\n\
             stat::number_of_executed_units: 1234\nstat::average_exec_per_sec: 5\n";
         let wanted = Tally {
-            seconds: 3,
+            milliseconds: 3,
             executions: 1234,
             edges: 25,
         };
@@ -277,10 +305,21 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_counted_for_its_own_work_alone() {
+        let sleeping = Command::new("sleep").arg("0.3").spawn().unwrap();
+        let (status, milliseconds) = attend(sleeping).unwrap();
+        assert!(status.success() && milliseconds < 200, "{milliseconds}");
+        let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+        let working = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let (_, milliseconds) = attend(working).unwrap();
+        assert!(milliseconds > 30, "{milliseconds}");
+    }
+
+    #[test]
     fn a_tally_is_read_as_it_was_written() {
         let folder = std::env::temp_dir().join(format!("tenfold-tally-{}", std::process::id()));
         let tally = Tally {
-            seconds: 600,
+            milliseconds: 600,
             executions: 7,
             edges: 8,
         };
