@@ -2,10 +2,11 @@
 //! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
 //! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
 //! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask view`
-//! tests the viewer in a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
+//! tests the viewer in a browser, `cargo xtask bench` measures, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
 //! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod command;
 mod fuzz;
 mod picture;
@@ -26,11 +27,12 @@ fn main() -> ExitCode {
         ["soak", "--minutes", minutes] => soak(Some(minutes)),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["machines"] => run(MACHINES),
+        ["bench", jobs @ ..] => bench::bench(jobs),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|bench [JOB…]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };
