@@ -1,6 +1,8 @@
 //! Boxes out of dense values packed by a symmetry.
 
+use super::gathered::Gather;
 use super::group::{Group, Transposition};
+use super::lines::Lines;
 use super::slice::{Slice, place_in_box, unravel_in};
 use super::storage::Order;
 use crate::bytes::{Endian, Pages, narrow, swap, wide};
@@ -13,18 +15,38 @@ pub(crate) struct Packed<'a> {
     pub(crate) dtype: DType,
     pub(crate) group: &'a Group,
     pub(crate) values: &'a Numbers,
+    /// How many bytes may be held besides.
+    pub(crate) spare: u64,
 }
 
 impl Packed<'_> {
     /// Fills `out` with a box, row-major, little-endian.
     pub(crate) fn read_box(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        if let Some(gather) = self.gather(slices)? {
+            return gather.fill(out);
+        }
         match self.group.transposition() {
             Some(closed) => self.look_up(&closed, slices, out),
             None => self.walk(slices, out),
         }
     }
 
-    /// One transposition: every cell's place among the stored ones is known in closed form.
+    /// The quick way, if all stored values and where each line of them begins fit in memory.
+    fn gather<'b>(&'b self, slices: &'b [Slice]) -> Result<Option<Gather<'b>>> {
+        let Some(lines) = Lines::of(self.group, self.sizes) else {
+            return Ok(None);
+        };
+        let is_at_hand = self.values.bytes.as_slice().is_some();
+        let held = match is_at_hand && !self.values.must_swap(Endian::Little) {
+            true => 0,
+            false => self.values.bytes.len(),
+        };
+        if lines.count().saturating_mul(8).saturating_add(held) > self.spare {
+            return Ok(None);
+        }
+        Gather::new(self, lines, slices).map(Some)
+    }
+
     fn look_up(&self, closed: &Transposition, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
