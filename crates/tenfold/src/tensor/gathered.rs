@@ -59,14 +59,14 @@ impl<'a> Gather<'a> {
             }
         };
         let offsets = lines.offsets();
-        let mut images = lines.images;
-        images.sort_by_key(|image| (image.operation.negate, image.operation.conjugate));
+        let mut lines = lines;
+        lines.sort_images(|operation| (operation.negate, operation.conjugate));
         Ok(Gather {
             dtype: packed.dtype,
             sizes: packed.sizes,
             slices,
             values,
-            images,
+            images: lines.images,
             offsets,
         })
     }

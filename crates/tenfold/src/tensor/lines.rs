@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::group::{Group, advance};
+use super::slice::Slice;
 use super::symmetry::Operation;
 use crate::bytes::wide;
 
@@ -104,6 +105,11 @@ impl Lines {
         offsets
     }
 
+    /// Puts the combinations in an order of what they do to values.
+    pub(super) fn sort_images<K: Ord>(&mut self, key: impl Fn(Operation) -> K) {
+        self.images.sort_by_key(|image| key(image.operation));
+    }
+
     /// How many lines there are.
     pub(super) fn count(&self) -> u64 {
         let others = self.sizes.iter().skip(1);
@@ -111,7 +117,51 @@ impl Lines {
     }
 }
 
+/// Where a part of a line lies in a box.
+pub(super) struct Part {
+    /// Which places of the line it has.
+    pub(super) places: Range<u64>,
+    /// Which cell of the box its first one is.
+    pub(super) at: u64,
+    /// How many cells of the box it is from one to the next.
+    pub(super) step: u64,
+}
+
 impl Image {
+    /// The part of the image of a run of places in the line through `index` that lies in a box
+    /// without steps, whose cells are `strides` apart.
+    pub(super) fn part_in(
+        &self,
+        index: &[u64],
+        places: &Range<u64>,
+        slices: &[Slice],
+        strides: &[u64],
+    ) -> Option<Part> {
+        let mut part = Part {
+            places: places.clone(),
+            at: 0,
+            step: 1,
+        };
+        for ((from, slice), stride) in self.permutation.iter().zip(slices).zip(strides) {
+            let end = slice.start.saturating_add(slice.count);
+            let place = match from {
+                0 => {
+                    part.step = *stride;
+                    let start = places.start.max(slice.start);
+                    part.places = start..places.end.min(end);
+                    start
+                }
+                _ => index.get(*from).copied().unwrap_or(0),
+            };
+            if place < slice.start || place >= end {
+                return None;
+            }
+            let item = place.saturating_sub(slice.start);
+            part.at = part.at.saturating_add(item.saturating_mul(*stride));
+        }
+        (part.places.start < part.places.end).then_some(part)
+    }
+
     /// How much farther than the cell its image lies, the dimensions before `from` left out.
     pub(super) fn farther(&self, index: &[u64], from: usize) -> i64 {
         let places = index.iter().zip(&self.slopes).skip(from);
