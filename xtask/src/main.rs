@@ -1,7 +1,8 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
 //! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
-//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask view`
+//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask
+//! instructions` counts what the library's jobs take, `cargo xtask view`
 //! tests the viewer in a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
 //! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
@@ -14,7 +15,7 @@ mod tools;
 
 use std::process::ExitCode;
 
-use steps::{MACHINES, ORACLES, Step, TEST, VIEW, soak, wheel};
+use steps::{INSTRUCTIONS, MACHINES, ORACLES, Step, TEST, VIEW, record_instructions, soak, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,12 +26,14 @@ fn main() -> ExitCode {
         ["soak"] => soak(None),
         ["soak", "--minutes", minutes] => soak(Some(minutes)),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["instructions"] => run(INSTRUCTIONS),
+        ["instructions", "--record"] => record_instructions(),
         ["machines"] => run(MACHINES),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|instructions [--record]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };
