@@ -184,7 +184,7 @@ def ours(*words):
 
 def peer(name, *words):
     """A peer in a Python of its own."""
-    return Worker([sys.executable, os.path.join(HERE, "peer.py"), name, *map(str, words)])
+    return Worker([sys.executable, os.path.join(HERE, "trains_peer.py"), name, *map(str, words)])
 
 
 def in_turns(workers, rounds, line="go", seconds=20):

@@ -1,12 +1,13 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
 //! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
-//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask
-//! instructions` counts what the library's jobs take, `cargo xtask view`
-//! tests the viewer in a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
+//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask bench`
+//! measures, `cargo xtask instructions` counts what the library's jobs take, `cargo xtask view` tests the viewer in
+//! a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
 //! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod command;
 mod fuzz;
 mod picture;
@@ -29,11 +30,12 @@ fn main() -> ExitCode {
         ["instructions"] => run(INSTRUCTIONS),
         ["instructions", "--record"] => record_instructions(),
         ["machines"] => run(MACHINES),
+        ["bench", jobs @ ..] => bench::bench(jobs),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|instructions [--record]|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };

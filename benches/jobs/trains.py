@@ -1,0 +1,55 @@
+"""Tensor trains from tensors in memory, to a tolerance, beside PyTorch's and NumPy's packages; the shorter workloads.
+
+The limit is one read of the data. `trains.py` beside this folder measures all workloads, with every peer, in an hour;
+its figures are in `README.md`. Every train is multiplied out and held against the data before its time counts.
+"""
+
+import json
+import os
+
+from harness import ROOT, Row, Target
+
+# Workload: the file, the tolerance, the peers asked, and how many times faster than the best ours shall be.
+WORKLOADS = {
+    "Hilbert 64^4, 1e-6": ("hilbert", 1e-6, ["torchtt"], 50),
+    "random 32^4, 0": ("random", 0.0, ["torchtt", "quimb"], 10),
+    "complex 48^4, rank 8, 1e-8": ("complex", 1e-8, ["torchtt"], 50),
+}
+
+
+def rows(bench):
+    os.environ.setdefault("WORKLOADS", os.path.join(ROOT, "target/release/examples/workloads"))
+    import trains
+
+    found = []
+    for name, (file, eps, peers, times_faster) in WORKLOADS.items():
+        path = trains.data(bench.folder, file)
+        cells = trains.numpy.load(path)
+        own = trains.ours("compress", path, eps)
+        own.ask("go")
+        own.ask("save " + bench.path("own.blz"))
+        cores = {"tenfold": trains.read_blz(bench.path("own.blz"))}
+        ranks = json.dumps([core.shape[2] for core in cores["tenfold"][:-1]])
+        workers = {"tenfold": own} | {peer: trains.peer(peer, "compress", path, eps, ranks) for peer in peers}
+        for peer in peers:
+            workers[peer].ask("go")
+            workers[peer].ask("save " + bench.path("check.npz"))
+            assert not workers[peer].broken, (name, peer, workers[peer].broken)
+            cores[peer] = trains.load_cores(bench.path("check.npz"))
+        for program, train in cores.items():
+            error = trains.error_of(train, cells)
+            assert error <= max(eps, 1e-12) * 1.0001, (name, program, error)
+        asked = {key: lambda worker=worker: float(worker.ask("go")) / 1e3 for key, worker in workers.items()}
+        times = bench.in_turns(asked | {"read": lambda own=own: float(own.ask("read")) / 1e3})
+        for worker in workers.values():
+            worker.end()
+        ours, limit = times.pop("tenfold"), times.pop("read")
+        found.append(Row("trains", name, ours, limit, times, Target(peer=1 / times_faster), reason=REASONS.get(file, "")))
+    return found
+
+
+REASONS = {
+    "random": "a Gram matrix of 1024 columns and its Cholesky decomposition prove that nothing can be left out; with OpenBLAS the two alone take as long",
+    "complex": "the peer has become several times quicker since the target was set",
+    "hilbert": "the peer has become several times quicker since the target was set",
+}
