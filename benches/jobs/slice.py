@@ -111,4 +111,7 @@ def rows(bench):
     return found
 
 
-REASONS = {}
+REASONS = {
+    "warm": "runs of a page or less cost a system call each, where a map that is in memory costs none",
+    "cold": "the disk answers one page at a time, whoever asks; a map is read ahead around every fault",
+}

@@ -75,8 +75,8 @@ def rows(bench):
 REASONS = {
     "pack": "all cells are compared with their images before any is dropped, which reads the tensor twice more, once across; "
     "and what is kept goes through one thread into new memory",
-    "unpack": "every cell is looked up in the packed ones through the table of lines; half of these look-ups go across memory, "
-    "as NumPy's do",
+    "unpack": "the packed cells do not fit half of the memory allowed, so that one thread goes over all runs of them for every slab "
+    "of the result, and half of what it writes goes across memory",
     "symmetrize": "cells are added one by one in the order of their places, so that the sum does not depend on the machine, and "
     "each is compared with what it was",
 }

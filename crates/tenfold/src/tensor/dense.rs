@@ -1,8 +1,8 @@
 //! Boxes out of values that are all there.
 
-use super::slice::Slice;
+use super::slice::{Slice, unravel_in};
 use super::storage::Order;
-use crate::bytes::{Bytes, Pages, narrow, wide};
+use crate::bytes::{Bytes, Pages, Threads, narrow, share_out, wide};
 use crate::error::{Error, Result};
 
 /// One dimension of a box.
@@ -64,11 +64,55 @@ pub(crate) fn read_stored(
         start = start.saturating_add(axis.slice.start.saturating_mul(axis.stored));
         len = len.saturating_mul(narrow(axis.slice.count)?);
     }
+    if are_far_apart(outer, width, len) && bytes.is_plain() && !bytes.source().is_computed() {
+        return read_runs(bytes, width, outer, start, len, out);
+    }
     let mut pages = Pages::new(bytes.clone());
     let mut runs = out.chunks_exact_mut(len);
     each_run(outer, start, &mut |cell| {
         let run = runs.next().ok_or_else(outside)?;
         pages.read_through(cell.saturating_mul(wide(width)), run)
+    })
+}
+
+/// Whether less is read by a call for every run than by reading on to the next.
+fn are_far_apart(outer: &[Axis], width: usize, len: usize) -> bool {
+    const FAR: u64 = 4096;
+    let steps = outer.iter().rev().find(|axis| axis.slice.count > 1);
+    steps.is_some_and(|axis| {
+        let step = axis.slice.step.unsigned_abs();
+        let apart = step.saturating_mul(axis.stored).saturating_mul(wide(width));
+        apart >= wide(len).saturating_add(FAR)
+    })
+}
+
+/// Reads runs one by one, on several threads.
+fn read_runs(
+    bytes: &Bytes,
+    width: usize,
+    outer: &[Axis],
+    start: u64,
+    len: usize,
+    out: &mut [u8],
+) -> Result<()> {
+    const SHARE: usize = 1 << 9;
+    let counts: Vec<u64> = outer.iter().map(|axis| axis.slice.count).collect();
+    // A call costs as much as some hundred bytes do.
+    let threads = Threads::Cores.for_len(out.len().saturating_add((out.len() / len.max(1)) << 8));
+    let shares = out.chunks_mut(len.saturating_mul(SHARE)).enumerate();
+    share_out(threads, shares, |(share, out)| {
+        let mut index = vec![0; outer.len()];
+        let first = wide(share.saturating_mul(SHARE));
+        for (number, run) in (first..).zip(out.chunks_exact_mut(len)) {
+            unravel_in(number, &counts, Order::Row, &mut index);
+            let mut cell = start;
+            for (axis, item) in outer.iter().zip(&index) {
+                let place = axis.slice.place(*item).ok_or_else(outside)?;
+                cell = cell.saturating_add(place.saturating_mul(axis.stored));
+            }
+            bytes.read_at(cell.saturating_mul(wide(width)), run)?;
+        }
+        Ok(())
     })
 }
 
@@ -107,10 +151,35 @@ fn outside() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::{Endian, Threads};
+    use crate::bytes::Endian;
     use crate::number::{DType, Number, Numbers};
     use crate::tensor::relayout::Stored;
-    use crate::tensor::slice::{box_len, unravel_in};
+    use crate::tensor::slice::box_len;
+
+    #[test]
+    fn runs_that_lie_far_apart_are_read_one_by_one() {
+        let sizes = [3, 7, 9001];
+        let cell = |index: [u64; 3]| (index[0] * 7 + index[1]) * 9001 + index[2];
+        let byte = |cell: u64| u8::try_from(cell % 251).unwrap();
+        let bytes = Bytes::memory((0..3 * 7 * 9001).map(byte).collect());
+        for (places, step) in [([0, 3, 6], 3), ([6, 4, 2], -2)] {
+            let middle = Slice {
+                start: places[0],
+                count: 3,
+                step,
+            };
+            let slices = [Slice::range(1..3), middle, Slice::range(4000..4005)];
+            let mut out = vec![0; 30];
+            read_stored(&bytes, 1, &sizes, &slices, &mut out).unwrap();
+            let mut wanted = Vec::new();
+            for first in 1..3 {
+                for second in places {
+                    wanted.extend((4000..4005).map(|third| byte(cell([first, second, third]))));
+                }
+            }
+            assert_eq!(out, wanted);
+        }
+    }
 
     /// A tensor of bytes whose values are their column-major or row-major positions.
     fn check(sizes: &[u64], order: Order, slices: &[Slice]) {
