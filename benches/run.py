@@ -53,9 +53,12 @@ def section(name, bench):
     parts = [f"## {name}", job.__doc__.strip()]
     if rows:
         parts.append(table(HEADINGS, [row.cells() for row in rows]))
-    missed = [f"- {row.what}: {row.reason or 'not looked into yet'}" for row in rows if row.met() is False]
+    missed = {}
+    for row in rows:
+        if row.met() is False:
+            missed.setdefault(row.reason or "not looked into yet", []).append(row.what)
     if missed:
-        parts.append("Missed:\n\n" + "\n".join(dict.fromkeys(missed)))
+        parts.append("Missed:\n\n" + "\n".join(f"- {'; '.join(rows)}: {reason}." for reason, rows in missed.items()))
     text = "\n\n".join(parts + bench.notes) + "\n"
     print(f"{text}\n({time.perf_counter() - start:.0f} s)\n", flush=True)
     return text

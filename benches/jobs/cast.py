@@ -7,9 +7,8 @@ NumPy's `copyto` with `ml_dtypes`, its `byteswap`, and `Tensor.copy_` of PyTorch
 from harness import Row, Target
 
 COUNT = 1 << 24
-FLOATS = ["f32", "f64", "bf16", "f16"]
-WAYS = [(one, other) for one in FLOATS for other in FLOATS if one != other]
-SWAPS = ["bf16", "f32", "f64", "c128"]
+WAYS = [("f32", "f64"), ("f64", "f32"), ("f32", "bf16"), ("bf16", "f32"), ("f32", "f16"), ("f16", "f32"), ("f64", "bf16")]
+SWAPS = ["f32", "f64", "c128"]
 WIDTHS = {"f32": 4, "f64": 8, "bf16": 2, "f16": 2, "c128": 16}
 
 
@@ -83,7 +82,7 @@ def rows(bench):
             worker.ask("go")
         seen = {worker.ask("check")[1] for worker in (rust, *peers.values())}
         assert len(seen) == 1, (one, other, endian, seen)
-        times = bench.in_turns(programs)
+        times = bench.in_turns(programs, 5)
         for worker in (rust, *peers.values()):
             worker.end()
         ours, limit = times.pop("tenfold"), times.pop("memcpy")
@@ -92,4 +91,8 @@ def rows(bench):
     return found
 
 
-REASON = ""
+REASON = (
+    "both are bound by the memory, where PyTorch's vector loops come within a tenth of copying as well, so that nobody can take "
+    "half of it; ours lose the rest to reading lines before they are written, and f16 to the calls of eight numbers each that "
+    "convert it"
+)

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 /// Below so many stored bytes one thread does.
 const WORTH_IT: u64 = 1 << 20;
 /// The most that one piece of work decodes to, and is decoded from.
-const MOST: usize = 16 << 20;
-const MOST_STORED: usize = 17 << 20;
+const MOST: usize = 4 << 20;
+const MOST_STORED: usize = 5 << 20;
 /// What a frame may decode to that does not say to how much.
 const UNSAID: usize = 4 << 20;
 /// How much a piece of work has at least, unless the bytes end; smaller frames share one.
