@@ -7,6 +7,7 @@ import importlib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -82,7 +83,9 @@ def main():
     found = sections_of(PAGE)
     for name in named or there:
         folder = os.path.join(ROOT, "target/benches", name)
-        os.makedirs(folder, exist_ok=True)
+        # What a run that was stopped has left.
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
         found[name] = section(name, Bench(folder, tenfold, native))
         with open(os.path.join(HERE, "results_head.md")) as file:
             head = file.read().strip().replace("MACHINE", machine())
