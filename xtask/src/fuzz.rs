@@ -247,7 +247,9 @@ impl Target {
             Effort::Seconds(seconds) => command.arg(format!("-max_total_time={seconds}")),
         };
         command.arg(format!("-artifact_prefix={}/", self.findings.display()));
-        command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
+        // Seconds of the clock, which go on while a busy machine lets a target wait.
+        command.args(["-timeout=100", "-report_slow_units=100"]);
+        command.args(["-rss_limit_mb=1024", "-print_final_stats=1"]);
         let failed = |error: std::io::Error| format!("{}: {error}", self.name);
         let log = std::fs::File::create(&self.log).map_err(failed)?;
         let child = command.stdout(Stdio::null()).stderr(log).spawn();

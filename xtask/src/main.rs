@@ -1,8 +1,9 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
 //! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
-//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask view`
-//! tests the viewer in a browser, `cargo xtask bench` measures, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
+//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask bench`
+//! measures, `cargo xtask instructions` counts what the library's jobs take, `cargo xtask view` tests the viewer in
+//! a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
 //! picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
@@ -15,7 +16,7 @@ mod tools;
 
 use std::process::ExitCode;
 
-use steps::{MACHINES, ORACLES, Step, TEST, VIEW, soak, wheel};
+use steps::{INSTRUCTIONS, MACHINES, ORACLES, Step, TEST, VIEW, record_instructions, soak, wheel};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -26,13 +27,15 @@ fn main() -> ExitCode {
         ["soak"] => soak(None),
         ["soak", "--minutes", minutes] => soak(Some(minutes)),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["instructions"] => run(INSTRUCTIONS),
+        ["instructions", "--record"] => record_instructions(),
         ["machines"] => run(MACHINES),
         ["bench", jobs @ ..] => bench::bench(jobs),
         ["view"] => run(VIEW),
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|bench [JOB…]|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };

@@ -84,7 +84,11 @@ fn library(bytes: &[u8], count: usize, kind: &str) -> u64 {
 fn sum(run: &[u8], kind: &str) -> u64 {
     match kind {
         "crc32c" => crc32c::crc32c(run).into(),
-        "sha256" => sha2::Sha256::digest(run).first().copied().unwrap_or(0).into(),
+        "sha256" => sha2::Sha256::digest(run)
+            .first()
+            .copied()
+            .unwrap_or(0)
+            .into(),
         _ => xxhash_rust::xxh3::xxh3_64(run),
     }
 }

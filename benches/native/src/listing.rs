@@ -120,7 +120,9 @@ pub fn make(folder: &str, count: u64) -> Outcome<()> {
         };
         let name = format!("model.layers.{layer}.mlp.experts.{expert}.{part}.weight");
         // No two alike: zTensor 2 keeps equal values once.
-        let values: Vec<u8> = std::iter::repeat_n(number.to_le_bytes(), 8).flatten().collect();
+        let values: Vec<u8> = std::iter::repeat_n(number.to_le_bytes(), 8)
+            .flatten()
+            .collect();
         let numbers = Numbers {
             number: Number::Bf16,
             endian: tenfold::Endian::Little,

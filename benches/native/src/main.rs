@@ -5,9 +5,14 @@
 
 mod cast;
 mod checksum;
+mod diff;
 mod listing;
 mod memory;
 mod relayout;
+mod slice;
+mod sparse;
+mod stats;
+mod symmetric;
 mod zstd;
 
 use std::error::Error;
@@ -31,7 +36,12 @@ fn main() -> Outcome<()> {
         }
         ("cast", words) => cast::start(words)?,
         ("checksum", words) => checksum::start(words)?,
+        ("diff", words) => diff::start(words)?,
         ("relayout", words) => relayout::start(words)?,
+        ("slice", words) => slice::start(words)?,
+        ("sparse", words) => sparse::start(words)?,
+        ("stats", words) => stats::start(words)?,
+        ("symmetric", words) => symmetric::start(words)?,
         ("zstd", words) => zstd::start(words)?,
         ("listing", words) => listing::start(words)?,
         _ => return Err(format!("no job {job}").into()),

@@ -7,7 +7,7 @@ import { Legend } from "./legend.js";
 import { short } from "./number.js";
 import { Palette, useRange } from "./palette.js";
 import { Plane } from "./plane.js";
-import { Readout } from "./readout.js";
+import { Readout, place as placeOf, useValue } from "./readout.js";
 import { useAnswer } from "./question.js";
 import { html, useEffect, useState } from "./ui.js";
 
@@ -37,6 +37,7 @@ export function TrainPanel({ view, facts, change, isDark }) {
   /** @type {[number, number]} */
   const extent = [shape[rows] ?? 1, shape[cols] ?? 1];
   const range = useRange(view, source, extent, shot);
+  const value = useValue(source, extent, cursor);
   if (!train) return null;
   const paint = {
     map: view.map,
@@ -72,8 +73,8 @@ export function TrainPanel({ view, facts, change, isDark }) {
         <${Legend} paint=${{ ...paint, range: range ?? { low: 0, high: 1 } }} />
       </div>
       <${Readout}
-        place=${cursor && `G${core} ${corePlace(position, rows, cols, cursor)}`}
-        value=${cursor && cellOf(shot, cursor)}
+        place=${cursor && `G${core} ${placeOf({ rows, cols, at: position }, cursor)}`}
+        value=${value}
         shot=${shot}
       />
     </div>
@@ -98,20 +99,6 @@ export function TrainPanel({ view, facts, change, isDark }) {
       <${Palette} view=${view} facts=${facts} change=${change} range=${range} hasOverlay=${false} />
     </div>
   </div>`;
-}
-
-/** @param {number[]} position @param {number} rows @param {number} cols @param {import("./plane.js").Cell} cell */
-function corePlace(position, rows, cols, cell) {
-  const indices = position.map((i, axis) => (axis === rows ? cell.row : axis === cols ? cell.col : i));
-  return `[${indices.join(", ")}]`;
-}
-
-/** The number of a cell, as the picture has it. @param {import("./plane.js").Shot | null} shot
- * @param {import("./plane.js").Cell} cell */
-function cellOf(shot, { row, col }) {
-  if (!shot || shot.tile.h !== shot.part.r1 - shot.part.r0 || shot.tile.w !== shot.part.c1 - shot.part.c0) return null;
-  const number = shot.tile.mean[(row - shot.part.r0) * shot.tile.w + (col - shot.part.c0)];
-  return number === undefined ? null : `≈ ${short(number, 7)}`;
 }
 
 /** A single cell of the whole, without expanding it. @param {{view: View, facts: import("./api.js").TensorFacts,

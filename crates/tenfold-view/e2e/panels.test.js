@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { browser, demo, tenfold, Viewer, Visit } from "./viewer.js";
+import { browser, demo, temporary, tenfold, Viewer, Visit } from "./viewer.js";
 
 const FILES = ["field.npy", "field.blz", "weights.zt", "weights-next.zt", "catalogue.tbf"];
 
@@ -107,6 +107,20 @@ test("blocks are listed by label and can be filtered", async () => {
   await visit.close();
 });
 
+/** A number of a core, at its first rank after, out of a file that has the cores as plain tensors.
+ * @param {string} file @param {number} core @param {number} row @param {number} col */
+function coreCell(file, core, row, col) {
+  const plain = path.join(temporary(), "cores.safetensors");
+  tenfold(["convert", path.join(folder, file), plain]);
+  const bytes = readFileSync(plain);
+  const start = 8 + Number(bytes.readBigUInt64LE(0));
+  /** @type {Record<string, {shape: number[], data_offsets: number[]}>} */
+  const header = JSON.parse(bytes.subarray(8, start).toString());
+  const found = Object.entries(header).find(([name]) => name.endsWith(`.core.${core}`))?.[1];
+  const [, size, after] = found?.shape ?? [];
+  return bytes.readDoubleLE(start + (found?.data_offsets[0] ?? 0) + 8 * (row * (size ?? 0) + col) * (after ?? 0));
+}
+
 test("a train shows its chain and its cores, and gives single cells", async () => {
   const visit = await Visit.open(chromium, viewer, "#file=1&tab=train");
   const { page } = visit;
@@ -115,6 +129,12 @@ test("a train shows its chain and its cores, and gives single cells", async () =
   await page.getByRole("button", { name: "Core 1: 2 × 24 × 2" }).click();
   await asked;
   await visit.drawn();
+  await page.locator(".plane canvas").last().hover();
+  const value = page.getByLabel("Value under the cursor");
+  await page.waitForFunction(() => /\d/.test(document.querySelector(".value")?.textContent ?? ""));
+  const cell = (await page.getByLabel("Cell under the cursor").textContent()) ?? "";
+  const [row, col] = (cell.match(/\[(\d+), (\d+), 0\]/) ?? []).slice(1).map(Number);
+  assert.equal(Number(await value.textContent()), coreCell("field.blz", 1, row ?? -1, col ?? -1));
   await page.getByLabel("Indices").fill("3, 5, 7");
   await page.keyboard.press("Enter");
   const shown = JSON.parse(tenfold(["show", "--json", path.join(folder, "field.npy"), "--slice", "3, 5, 7"])).tensors[0]

@@ -137,18 +137,18 @@ fn a_column_ends_where_it_does_or_is_refused() {
 
 #[test]
 fn a_run_is_there_or_refused() {
-    let source = Source::memory(vec![0; 65]);
+    let source = Source::memory(vec![0; 64]);
     for start in all_ends() {
         for end in all_ends() {
-            let is_there = start <= end && (end <= 65 || start == end);
+            let is_there = start <= end && (end <= 64 || start == end);
             let run = Bytes::run(&source, start..end);
             assert_eq!(run.is_ok(), is_there, "{start}..{end}");
             let whole = Bytes::whole(source.clone());
-            let is_within = start <= end && end <= 65;
+            let is_within = start <= end && end <= 64;
             let within = whole.run_within(start..end);
             assert_eq!(within.is_some(), is_within, "{start}..{end}");
             let mut buffer = vec![0; usize::try_from(end.min(70)).unwrap()];
-            let fits = u128::from(start) + u128::from(end.min(70)) <= 65;
+            let fits = u128::from(start) + u128::from(end.min(70)) <= 64;
             assert_eq!(whole.read_at(start, &mut buffer).is_ok(), fits, "{start}");
         }
     }
@@ -156,11 +156,11 @@ fn a_run_is_there_or_refused() {
 
 #[test]
 fn room_is_never_made_for_more_than_there_is() {
-    let source = Source::memory(vec![0; 1000]);
+    let source = Source::memory(vec![0; 1024]);
     let scan = Scan::new(&source, "test");
     for count in all_ends() {
         for least in all_ends() {
-            let most = u128::from(count).min(1000 / u128::from(least.max(1)));
+            let most = u128::from(count).min(1024 / u128::from(least.max(1)));
             let room = scan.room(count, least);
             assert_eq!(u128::from(wide(room)), most, "{count} of {least}");
         }
@@ -169,15 +169,15 @@ fn room_is_never_made_for_more_than_there_is() {
 
 #[test]
 fn a_scan_goes_no_further_than_its_end() {
-    let source = Source::memory(vec![0; 1000]);
+    let source = Source::memory(vec![0; 1024]);
     for at in all_ends() {
         for len in all_ends() {
             let mut scan = Scan::new(&source, "test");
-            assert_eq!(scan.seek(at).is_ok(), at <= 1000, "{at}");
-            if at <= 1000 {
-                let fits = u128::from(at) + u128::from(len) <= 1000;
+            assert_eq!(scan.seek(at).is_ok(), at <= 1024, "{at}");
+            if at <= 1024 {
+                let fits = u128::from(at) + u128::from(len) <= 1024;
                 assert_eq!(scan.skip(len).is_ok(), fits, "{at} + {len}");
-                let fits = u128::from(scan.at()) + u128::from(len) <= 1000;
+                let fits = u128::from(scan.at()) + u128::from(len) <= 1024;
                 assert_eq!(scan.take(len).is_ok(), fits, "{} + {len}", scan.at());
             }
         }

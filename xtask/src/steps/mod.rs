@@ -3,6 +3,7 @@
 mod corpus;
 mod dependencies;
 mod environment;
+mod instructions;
 mod machines;
 mod oracles;
 mod python;
@@ -10,6 +11,7 @@ mod rust;
 mod soak;
 mod view;
 
+pub(crate) use instructions::record as record_instructions;
 pub(crate) use python::wheel;
 pub(crate) use soak::soak;
 
@@ -60,6 +62,10 @@ pub(crate) const TEST: &[Step] = &[
         run: oracles::check,
     },
     Step {
+        name: "instructions",
+        run: instructions::check,
+    },
+    Step {
         name: "fuzzing",
         run: crate::fuzz::check,
     },
@@ -81,6 +87,12 @@ pub(crate) const ORACLES: &[Step] = &[
 pub(crate) const VIEW: &[Step] = &[Step {
     name: "view",
     run: view::check,
+}];
+
+/// The count of instructions alone.
+pub(crate) const INSTRUCTIONS: &[Step] = &[Step {
+    name: "instructions",
+    run: instructions::check,
 }];
 
 /// What can be tried of machines that are not at hand.

@@ -137,3 +137,10 @@ impl Chance {
         self.next() % end.max(1)
     }
 }
+
+/// Says what was tried; none of it may have come to a fault.
+pub(crate) fn assert_faultless(what: impl std::fmt::Display, faults: &[String]) {
+    eprintln!("{what}, {} faults", faults.len());
+    let all = faults.join("\n");
+    assert!(faults.is_empty(), "{} faults\n{all}", faults.len());
+}

@@ -1,6 +1,6 @@
 //! A system that fails: every call that a save makes, and every error it may give.
 
-use crate::arena::amount;
+use crate::arena::{amount, assert_faultless};
 use crate::scene::{Fault, SCENES, Stage};
 use crate::tracer::{calls, is_there, some_of, tamper};
 
@@ -110,16 +110,6 @@ fn is_before_main(call: &str) -> bool {
     ["openat", "read", "pread64", "newfstatat", "fstat", "close"].contains(&call)
 }
 
-fn report(faults: &[String], runs: usize, what: &str) {
-    eprintln!("{what}: {runs} runs, {} faults", faults.len());
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
-}
-
 #[test]
 fn a_call_that_fails_is_an_error_or_makes_no_difference() {
     if !is_there("calls that fail") {
@@ -129,7 +119,7 @@ fn a_call_that_fails_is_an_error_or_makes_no_difference() {
     for scene in SCENES {
         runs += fail_everywhere(&Stage::new(scene), &[], &mut faults);
     }
-    report(&faults, runs, "calls that fail");
+    assert_faultless(format!("calls that fail: {runs} runs"), &faults);
 }
 
 #[test]
@@ -163,7 +153,10 @@ fn without_nameless_files_a_call_that_fails_does_no_harm_either() {
     for scene in SCENES.iter().take(amount(2, SCENES.len())) {
         runs += fail_everywhere(&Stage::new(scene), &also, &mut faults);
     }
-    report(&faults, runs, "calls that fail without nameless files");
+    assert_faultless(
+        format!("calls that fail without nameless files: {runs} runs"),
+        &faults,
+    );
 }
 
 #[test]
@@ -191,7 +184,7 @@ fn a_disk_that_fails_for_good_leaves_the_old_file() {
             }
         }
     }
-    report(&faults, runs, "calls that fail for good");
+    assert_faultless(format!("calls that fail for good: {runs} runs"), &faults);
 }
 
 #[test]

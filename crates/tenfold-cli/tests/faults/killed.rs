@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::arena::{Chance, amount};
+use crate::arena::{Chance, amount, assert_faultless};
 use crate::scene::{SCENES, Stage};
 use crate::tracer::{calls, is_there, some_of, tamper};
 
@@ -76,16 +76,8 @@ fn a_kill_at_any_call_leaves_the_old_or_the_new_file() {
         let (more, left) = kill_everywhere(&Stage::new(scene), &[], &mut faults);
         (runs, littered) = (runs + more, littered + left);
     }
-    eprintln!(
-        "kills at every call: {runs} runs, {littered} with a hidden file, {} faults",
-        faults.len()
-    );
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    let what = format!("kills at every call: {runs} runs, {littered} with a hidden file");
+    assert_faultless(what, &faults);
     assert!(runs > 300, "hardly anything was killed");
     // The one moment in which a hidden file is there was among them.
     assert!(littered > 0);
@@ -116,14 +108,6 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_file() {
             }
         }
     }
-    eprintln!(
-        "kills at random: {old} before the end, {new} after it, {} faults",
-        faults.len()
-    );
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    let what = format!("kills at random: {old} before the end, {new} after it");
+    assert_faultless(what, &faults);
 }

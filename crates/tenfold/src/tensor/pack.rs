@@ -2,7 +2,8 @@
 
 use super::Tensor;
 use super::claim::{Cells, Deviation, spread};
-use super::group::{Group, advance};
+use super::group::Group;
+use super::lines::{Lines, stored_parts};
 use super::listed::Listed;
 use super::slice::unravel_in;
 use super::storage::{Address, Order, Storage};
@@ -158,15 +159,15 @@ impl Tensor {
         let all = self.dense(Order::Column, limits)?;
         let width = self.dtype().width();
         let mut spool = Spool::new();
-        let mut index = vec![0; sizes.len()];
+        let lines = Lines::of(group, &sizes);
+        let lines = lines.ok_or_else(|| Error::invalid("more cells than can be counted"))?;
+        let mut runs = lines.runs();
+        let mut run = runs.next();
+        let mut first = 0_u64;
         all.for_each(Endian::Little, width, PIECE, &mut |piece| {
-            for element in piece.chunks_exact(width) {
-                let origin = group.origin(&index);
-                if !origin.zero && origin.index == group.global(&index) {
-                    spool.write(element)?;
-                }
-                advance(&mut index, &sizes);
-            }
+            let mut keep = |part: &[u8]| spool.write(part);
+            stored_parts(&mut run, &mut runs, first, piece, width, &mut keep)?;
+            first = first.saturating_add(wide(piece.len() / width.max(1)));
             Ok(())
         })?;
         let values = Numbers {
@@ -278,6 +279,7 @@ mod tests {
     use super::*;
     use crate::number::Element;
     use crate::tensor::Dim;
+    use crate::tensor::group::advance;
 
     fn symmetry(permutation: &[usize], operation: &str) -> Symmetry {
         Symmetry {

@@ -1,8 +1,12 @@
 //! Boxes out of dense values packed by a symmetry.
 
-use super::group::{Group, Transposition};
+use super::dense::strides;
+use super::gathered::Gather;
+use super::group::{Group, Transposition, advance};
+use super::lines::{Lines, Part};
 use super::slice::{Slice, place_in_box, unravel_in};
 use super::storage::Order;
+use super::symmetry::Operation;
 use crate::bytes::{Endian, Pages, narrow, swap, wide};
 use crate::error::Result;
 use crate::number::{DType, Numbers};
@@ -13,18 +17,124 @@ pub(crate) struct Packed<'a> {
     pub(crate) dtype: DType,
     pub(crate) group: &'a Group,
     pub(crate) values: &'a Numbers,
+    /// How many bytes may be held besides.
+    pub(crate) spare: u64,
+}
+
+/// Puts values as they are into every `step`th cell from `at` on.
+fn put_plain<const WIDTH: usize>(
+    values: &[u8],
+    at: usize,
+    step: usize,
+    out: &mut [u8],
+) -> Result<()> {
+    let cells = out.as_chunks_mut::<WIDTH>().0.get_mut(at..);
+    let targets = cells.unwrap_or_default().iter_mut().step_by(step.max(1));
+    for (target, value) in targets.zip(values.as_chunks::<WIDTH>().0) {
+        *target = *value;
+    }
+    Ok(())
 }
 
 impl Packed<'_> {
     /// Fills `out` with a box, row-major, little-endian.
     pub(crate) fn read_box(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        if let Some(gather) = self.gather(slices)? {
+            return gather.fill(out);
+        }
+        if slices.iter().all(|slice| slice.step == 1)
+            && let Some(lines) = Lines::of(self.group, self.sizes)
+        {
+            return self.spread(lines, slices, out);
+        }
         match self.group.transposition() {
             Some(closed) => self.look_up(&closed, slices, out),
             None => self.walk(slices, out),
         }
     }
 
-    /// One transposition: every cell's place among the stored ones is known in closed form.
+    /// Any box without steps: goes over the stored values once and puts each run of them where its
+    /// images lie.
+    fn spread(&self, mut lines: Lines, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        let width = self.dtype.width();
+        let mut pages = Pages::new(self.values.bytes.clone());
+        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+        let strides = strides(&counts, Order::Row);
+        // Among several ways to one cell the plainest is the last, and stays.
+        lines.sort_images(|operation| std::cmp::Reverse((operation.negate, operation.conjugate)));
+        let line_len = self.sizes.first().copied().unwrap_or(1);
+        let mut index = vec![0; self.sizes.len()];
+        let (mut first, mut number) = (0_u64, 0_u64);
+        let mut stored = Vec::new();
+        out.fill(0);
+        for run in lines.runs() {
+            let places = run.start.saturating_sub(first)..run.end.saturating_sub(first);
+            let count = places.end.saturating_sub(places.start);
+            let mut is_read = false;
+            for image in lines.images.iter().take_while(|_| count > 0) {
+                let Some(part) = image.part_in(&index, &places, slices, &strides) else {
+                    continue;
+                };
+                if !is_read {
+                    stored.resize(narrow(count)?.saturating_mul(width), 0);
+                    pages.read_at(number.saturating_mul(wide(width)), &mut stored)?;
+                    self.settle(&mut stored);
+                    is_read = true;
+                }
+                let skipped = narrow(part.places.start.saturating_sub(places.start))?;
+                let length = narrow(part.places.end.saturating_sub(part.places.start))?;
+                let from = skipped.saturating_mul(width);
+                let values = stored.get(from..).unwrap_or_default();
+                let values = values
+                    .get(..length.saturating_mul(width))
+                    .unwrap_or_default();
+                self.put(values, &part, image.operation, out)?;
+            }
+            number = number.saturating_add(count);
+            first = first.saturating_add(line_len);
+            let others = index.get_mut(1..).unwrap_or_default();
+            advance(others, self.sizes.get(1..).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Puts values into a box, `part.step` cells apart.
+    fn put(&self, values: &[u8], part: &Part, operation: Operation, out: &mut [u8]) -> Result<()> {
+        let width = self.dtype.width();
+        let (at, step) = (narrow(part.at)?, narrow(part.step)?);
+        if operation == Operation::default() && width == 8 {
+            return put_plain::<8>(values, at, step, out);
+        }
+        if operation == Operation::default() && width == 4 {
+            return put_plain::<4>(values, at, step, out);
+        }
+        let mut at = at.saturating_mul(width);
+        for value in values.chunks_exact(width) {
+            if let Some(target) = out.get_mut(at..).and_then(|out| out.get_mut(..width)) {
+                target.copy_from_slice(value);
+                operation.apply(self.dtype, target)?;
+            }
+            at = at.saturating_add(step.saturating_mul(width));
+        }
+        Ok(())
+    }
+
+    /// The quick way, if all stored values and where each line of them begins fit in memory.
+    fn gather<'b>(&'b self, slices: &'b [Slice]) -> Result<Option<Gather<'b>>> {
+        let Some(lines) = Lines::of(self.group, self.sizes) else {
+            return Ok(None);
+        };
+        let is_at_hand = self.values.bytes.as_slice().is_some();
+        let held = match is_at_hand && !self.values.must_swap(Endian::Little) {
+            true => 0,
+            false => self.values.bytes.len(),
+        };
+        if lines.count().saturating_mul(8).saturating_add(held) > self.spare {
+            return Ok(None);
+        }
+        Gather::new(self, lines, slices).map(Some)
+    }
+
     fn look_up(&self, closed: &Transposition, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
@@ -82,6 +192,73 @@ impl Packed<'_> {
     fn settle(&self, element: &mut [u8]) {
         if self.values.must_swap(Endian::Little) {
             swap(element, self.dtype.number.width());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::number::Number;
+    use crate::tensor::Symmetry;
+
+    #[test]
+    fn all_ways_give_the_same_box() {
+        let cases: [(&[u64], &[usize]); 5] = [
+            (&[4, 4], &[1, 0]),
+            (&[3, 2, 3, 2], &[2, 1, 0, 3]),
+            (&[3, 2, 3, 2], &[2, 3, 0, 1]),
+            (&[4, 4, 4], &[1, 2, 0]),
+            (&[3, 3, 3, 3], &[1, 2, 3, 0]),
+        ];
+        let dtypes = [
+            DType::real(Number::F32),
+            DType::real(Number::F64),
+            DType::complex(Number::F64),
+        ];
+        for (sizes, permutation) in cases {
+            for (operation, dtype) in ["x", "-x", "x*", "-x*"]
+                .into_iter()
+                .zip(dtypes.iter().cycle())
+            {
+                let symmetry = Symmetry {
+                    permutation: permutation.to_vec(),
+                    operation: operation.into(),
+                    packed: true,
+                };
+                let limits = Limits::default();
+                let group = Group::generate(sizes, *dtype, &[symmetry], |_| true, &limits).unwrap();
+                let len = narrow(group.stored().unwrap()).unwrap() * dtype.width();
+                let bytes: Vec<u8> = (0..len).map(|n| u8::try_from(n % 251).unwrap()).collect();
+                let values = Numbers {
+                    number: dtype.number,
+                    endian: Endian::Big,
+                    bytes: crate::bytes::Bytes::memory(bytes),
+                };
+                let packed = |spare| Packed {
+                    sizes,
+                    dtype: *dtype,
+                    group: &group,
+                    values: &values,
+                    spare,
+                };
+                let whole: Vec<Slice> = sizes.iter().map(|size| Slice::all(*size)).collect();
+                let part = sizes.iter().map(|size| Slice::range(1..*size));
+                for slices in [whole, part.collect()] {
+                    let cells: u64 = slices.iter().map(|slice| slice.count).product();
+                    let mut walked = vec![1; narrow(cells).unwrap() * dtype.width()];
+                    packed(0).walk(&slices, &mut walked).unwrap();
+                    for spare in [0, 1 << 20] {
+                        let mut found = vec![1; walked.len()];
+                        packed(spare).read_box(&slices, &mut found).unwrap();
+                        assert_eq!(
+                            found, walked,
+                            "{sizes:?} {permutation:?} {operation} {spare}"
+                        );
+                    }
+                }
+            }
         }
     }
 }

@@ -263,6 +263,7 @@ impl Tensor {
                     dtype,
                     group,
                     values,
+                    spare: limits.memory / 2,
                 }
                 .read_box(slices, out)
             }

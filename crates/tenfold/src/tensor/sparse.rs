@@ -1,9 +1,10 @@
 //! The cells of sparse tensors.
 
+use super::dense::strides;
 use super::group::Group;
 use super::slice::{Slice, place_in_box, unravel_in};
 use super::storage::{Address, Order};
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Endian, Threads, in_order, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::number::{DType, Numbers};
 
@@ -64,6 +65,10 @@ impl Sparse<'_> {
     pub(crate) fn read_box(&self, group: &Group, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         out.fill(0);
+        let is_forward = slices.iter().all(|slice| slice.step == 1);
+        if group.is_trivial() && is_forward && matches!(self.address, Address::Linear(_)) {
+            return self.scatter(slices, out);
+        }
         self.for_each_image(group, &mut |index, value| {
             let Some(place) = place_in_box(slices, index)? else {
                 return Ok(());
@@ -74,6 +79,73 @@ impl Sparse<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Puts the cells of a tensor without packed symmetries that have linear addresses into a box
+    /// without steps. Several threads find out where they go.
+    fn scatter(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        let ways = Way::all(self.sizes, self.order, slices);
+        let width = self.dtype.width();
+        let mut next = 0_u64;
+        let fill = |batch: &mut Batch| {
+            batch.first = next;
+            batch.count = LARGE_BATCH.min(self.count().saturating_sub(next));
+            next = next.saturating_add(batch.count);
+            Ok(batch.count > 0)
+        };
+        let threads = Threads::Cores.for_len(narrow(self.values.bytes.len())?);
+        let work = |batch: &mut Batch| self.place(&ways, batch);
+        in_order(threads, fill, work, |batch| {
+            match width {
+                4 => put::<4>(batch, out),
+                8 => put::<8>(batch, out),
+                16 => put::<16>(batch, out),
+                _ => put_any(batch, width, out),
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads some cells and finds out where in a box they go.
+    fn place(&self, ways: &[Way], batch: &mut Batch) -> Result<()> {
+        let Address::Linear(addresses) = self.address else {
+            return Err(Error::invalid("cells without linear addresses"));
+        };
+        let Batch {
+            first,
+            count,
+            places,
+            values,
+        } = batch;
+        let width = self.dtype.width();
+        values.resize(narrow(*count)?.saturating_mul(width), 0);
+        let at = first.saturating_mul(wide(width));
+        self.values.bytes.read_at(at, values)?;
+        if self.values.must_swap(Endian::Little) {
+            swap(values, self.dtype.number.width());
+        }
+        *places = read_many(addresses, *first, *count)?;
+        let is_empty = ways.iter().any(|way| way.size == 0);
+        for (cell, place) in (*first..).zip(places) {
+            let linear = *place;
+            let (mut rest, mut sum, mut is_inside) = (linear, 0_u64, true);
+            for way in ways {
+                let (above, index) = match way.size {
+                    0 => (rest, 0), // and no cell lies inside
+                    size => (rest / size, rest % size),
+                };
+                let item = index.wrapping_sub(way.start);
+                is_inside &= item < way.count;
+                sum = sum.wrapping_add(item.wrapping_mul(way.stride));
+                rest = above;
+            }
+            if rest != 0 || is_empty {
+                let why = format!("index {linear} lies outside the tensor");
+                return Err(at_cell(addresses, cell, why));
+            }
+            *place = if is_inside { sum } else { u64::MAX };
+        }
+        Ok(())
     }
 
     /// Calls `each` with every stored cell and all its images under the packed symmetries.
@@ -93,6 +165,69 @@ impl Sparse<'_> {
             }
             Ok(())
         })
+    }
+}
+
+/// How many cells are put into a box at once.
+const LARGE_BATCH: u64 = 1 << 15;
+
+/// Some cells on their way into a box.
+#[derive(Default)]
+struct Batch {
+    first: u64,
+    count: u64,
+    /// Where they go; `u64::MAX` for nowhere.
+    places: Vec<u64>,
+    values: Vec<u8>,
+}
+
+/// How an index along one dimension is told from an address, and what it means in a box.
+struct Way {
+    size: u64,
+    start: u64,
+    count: u64,
+    stride: u64,
+}
+
+impl Way {
+    /// One for every dimension, that of the fastest first.
+    fn all(sizes: &[u64], order: Order, slices: &[Slice]) -> Vec<Way> {
+        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+        let strides = strides(&counts, Order::Row);
+        let mut ways: Vec<Way> = (sizes.iter().zip(slices).zip(strides))
+            .map(|((size, slice), stride)| Way {
+                size: *size,
+                start: slice.start,
+                count: slice.count,
+                stride,
+            })
+            .collect();
+        if order == Order::Row {
+            ways.reverse();
+        }
+        ways
+    }
+}
+
+fn put<const WIDTH: usize>(batch: &Batch, out: &mut [u8]) {
+    let out = out.as_chunks_mut::<WIDTH>().0;
+    let values = batch.values.as_chunks::<WIDTH>().0;
+    for (place, value) in batch.places.iter().zip(values) {
+        let place = usize::try_from(*place).unwrap_or(usize::MAX);
+        if let Some(target) = out.get_mut(place) {
+            *target = *value;
+        }
+    }
+}
+
+fn put_any(batch: &Batch, width: usize, out: &mut [u8]) {
+    for (place, value) in batch.places.iter().zip(batch.values.chunks_exact(width)) {
+        let at = usize::try_from(*place)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(width);
+        if let Some(target) = out.get_mut(at..).and_then(|out| out.get_mut(..width)) {
+            target.copy_from_slice(value);
+        }
     }
 }
 
@@ -237,6 +372,10 @@ fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
     if numbers.must_swap(Endian::Little) {
         swap(&mut bytes, width);
     }
+    if width == 8 {
+        let numbers = bytes.as_chunks().0.iter();
+        return Ok(numbers.map(|number| u64::from_le_bytes(*number)).collect());
+    }
     Ok(bytes
         .chunks_exact(width)
         .map(|number| {
@@ -276,6 +415,57 @@ mod tests {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    #[test]
+    fn cells_go_to_the_same_places_by_addresses_and_by_coordinates() {
+        let sizes = [5, 7, 3];
+        let places: Vec<u64> = (0..105).filter(|place| place % 4 != 1).rev().collect();
+        for order in [Order::Row, Order::Column] {
+            let mut columns = vec![Vec::new(); 3];
+            let mut index = [0; 3];
+            for place in &places {
+                unravel_in(*place, &sizes, order, &mut index);
+                columns
+                    .iter_mut()
+                    .zip(index)
+                    .for_each(|(column, place)| column.push(place));
+            }
+            let columns = columns
+                .iter()
+                .map(|column| Numbers::from_vec(column))
+                .collect();
+            let addresses = [
+                Address::Linear(Numbers::from_vec(&places)),
+                Address::Coordinates(columns),
+            ];
+            for (number, width) in [(Number::U8, 1), (Number::F64, 8), (Number::F128, 16)] {
+                let bytes = (0..places.len() * width).map(|n| u8::try_from(n % 251).unwrap());
+                let values = Numbers {
+                    number,
+                    endian: Endian::Big,
+                    bytes: crate::bytes::Bytes::memory(bytes.collect()),
+                };
+                let slices = [Slice::range(1..4), Slice::range(2..7), Slice::one(2)];
+                let found = addresses.each_ref().map(|address| {
+                    let dtype = DType::real(number);
+                    let group =
+                        Group::generate(&sizes, dtype, &[], |_| true, &crate::Limits::default());
+                    let sparse = Sparse {
+                        sizes: &sizes,
+                        dtype,
+                        order,
+                        address,
+                        values: &values,
+                    };
+                    let mut out = vec![1; 15 * width];
+                    sparse.read_box(&group.unwrap(), &slices, &mut out).unwrap();
+                    out
+                });
+                assert_eq!(found[0], found[1]);
+                assert!(found[0].iter().any(|byte| *byte != 0));
+            }
+        }
     }
 
     #[test]

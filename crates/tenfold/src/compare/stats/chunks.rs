@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pulp::{Arch, Simd, WithSimd};
+
 use crate::bytes::{Endian, PIECE, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::number::Numbers;
@@ -25,6 +27,43 @@ pub(super) trait Tally: Send {
 
     /// Sums up a chunk.
     fn part(&mut self) -> Self::Part;
+}
+
+/// A tally that looks at few elements at a time, with all that the processor can do.
+pub(super) trait InBlocks {
+    /// Looks at one block. Has to be inlined, with all that it calls.
+    fn block(&mut self, elements: &[u8]);
+}
+
+/// Elements that are looked at together: few enough to stay close to the core.
+pub(super) const BLOCK: usize = 2048;
+
+/// Hands some elements of `width` bytes to a tally, block by block.
+pub(super) fn in_blocks(tally: &mut impl InBlocks, elements: &[u8], width: usize) {
+    let len = BLOCK.saturating_mul(width.max(1));
+    Arch::new().dispatch(Piece {
+        tally,
+        elements,
+        len,
+    });
+}
+
+struct Piece<'a, T> {
+    tally: &'a mut T,
+    elements: &'a [u8],
+    /// How long a block is.
+    len: usize,
+}
+
+impl<T: InBlocks> WithSimd for Piece<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for block in self.elements.chunks(self.len) {
+            self.tally.block(block);
+        }
+    }
 }
 
 /// The results of a pass: of each core in any order, and of all chunks in theirs.

@@ -66,6 +66,22 @@ pub(super) trait Lens: Sync {
 
     /// The number that has this key.
     fn number(&self, key: Self::Key) -> Scalar;
+
+    /// [`Lens::value`] of some elements at once.
+    #[inline(always)]
+    fn values(&self, elements: &[u8], out: &mut Vec<f64>) {
+        out.clear();
+        let elements = elements.chunks_exact(self.width());
+        out.extend(elements.map(|element| self.value(element)));
+    }
+
+    /// [`Lens::key`] of some elements at once.
+    #[inline(always)]
+    fn keys(&self, elements: &[u8], out: &mut Vec<Self::Key>) {
+        out.clear();
+        let elements = elements.chunks_exact(self.width());
+        out.extend(elements.map(|element| self.key(element)));
+    }
 }
 
 /// The bits of a float in an order that sorts like the float, and back.
@@ -74,13 +90,10 @@ macro_rules! float_bits {
         #[inline(always)]
         fn $to(bits: $bits) -> $bits {
             const SIGN: $bits = 1 << (<$bits>::BITS - 1);
-            if bits == SIGN {
-                SIGN // -0 sorts as 0
-            } else if bits & SIGN == 0 {
-                bits | SIGN
-            } else {
-                !bits
-            }
+            // Without a branch, so that many are made at once; -0 sorts as 0.
+            let is_minus_zero = <$bits>::from(bits == SIGN);
+            let is_below = (bits >> (<$bits>::BITS - 1)).wrapping_neg();
+            (bits ^ (is_below | SIGN)).wrapping_add(is_minus_zero)
         }
 
         #[inline(always)]
@@ -211,6 +224,20 @@ macro_rules! float {
 
             fn number(&self, key: $bits) -> Scalar {
                 Scalar::of_bits(Number::$number, $from_key(key).into())
+            }
+
+            #[inline(always)]
+            fn values(&self, elements: &[u8], out: &mut Vec<f64>) {
+                out.clear();
+                let elements = elements.as_chunks().0.iter();
+                out.extend(elements.map(|element| f64::from(<$rust>::from_le_bytes(*element))));
+            }
+
+            #[inline(always)]
+            fn keys(&self, elements: &[u8], out: &mut Vec<$bits>) {
+                out.clear();
+                let elements = elements.as_chunks().0.iter();
+                out.extend(elements.map(|element| $to_key(<$bits>::from_le_bytes(*element))));
             }
         }
     };

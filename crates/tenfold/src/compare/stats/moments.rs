@@ -43,6 +43,7 @@ fn power_for(most: f64) -> i32 {
 
 impl Moments {
     /// The moments of a few finite numbers, which may be scaled in place.
+    #[inline(always)]
     pub(super) fn of(values: &mut [f64]) -> (Moments, Signs) {
         let (mut sum, most, signs) = first_look(values);
         let power = power_for(most);
@@ -141,6 +142,7 @@ impl Moments {
 }
 
 /// The sum, the largest magnitude, and how many are zero or less.
+#[inline(always)]
 fn first_look(values: &[f64]) -> (f64, f64, Signs) {
     let (mut sums, mut most) = ([0.0; LANES], [0.0_f64; LANES]);
     let (mut zeros, mut negative) = ([0_u64; LANES], [0_u64; LANES]);
@@ -184,6 +186,7 @@ fn exact_sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// The sum of the deviations from `mean`, and that of their squares.
+#[inline(always)]
 fn about(values: &[f64], mean: f64) -> (f64, f64) {
     let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
     let (rows, rest) = values.as_chunks::<LANES>();

@@ -4,7 +4,7 @@
 //! follow what is known of the wanted keys, which makes another digit known, until the keys that
 //! come into question are few enough to be sorted.
 
-use super::chunks::{Chunks, Tally};
+use super::chunks::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
 use super::lens::{Key, Lens, zero};
 use crate::error::Result;
 
@@ -16,6 +16,15 @@ pub(super) const DIGITS: usize = 1 << 16;
 
 /// Up to this many keys are sorted in memory.
 pub(super) const FEW: u64 = 1 << 18;
+
+/// A table of all digits, each with one value.
+pub(super) fn table_of<T: Copy>(value: T) -> Box<[T; DIGITS]> {
+    let table = vec![value; DIGITS].into_boxed_slice();
+    // The length is right.
+    table
+        .try_into()
+        .unwrap_or_else(|_| Box::new([value; DIGITS]))
+}
 
 /// All finite values of a tensor: those that are stored, and zeros that are not.
 pub(super) struct Ranks<'a, L: Lens> {
@@ -79,6 +88,7 @@ impl<L: Lens> Ranks<'_, L> {
     fn count(&self, prefixes: &[u128], level: usize) -> Result<Vec<Table>> {
         let (counters, _) = self.chunks.pass(|| Counter {
             lens: self.lens,
+            keys: Vec::with_capacity(BLOCK),
             filter: Filter::new::<L::Key>(prefixes, level),
             tables: vec![vec![0; DIGITS]; prefixes.len()],
         })?;
@@ -184,14 +194,14 @@ struct Filter {
     level: usize,
     /// By the first digit: 0 if no prefix begins with it, one more than the place of the only one
     /// that does, or 255 if several do.
-    by_first: Vec<u8>,
+    by_first: Box<[u8; DIGITS]>,
 }
 
 const SEVERAL: u8 = u8::MAX;
 
 impl Filter {
     fn new<K: Key>(prefixes: &[u128], level: usize) -> Filter {
-        let mut by_first = vec![0_u8; DIGITS];
+        let mut by_first = table_of(0_u8);
         for (place, prefix) in prefixes.iter().enumerate().take_while(|_| level > 0) {
             let first = prefix >> (16 * level.saturating_sub(1));
             let first = usize::try_from(first).unwrap_or(0);
@@ -215,9 +225,35 @@ impl Filter {
         }
     }
 
+    /// Moves the keys to the front whose first digit is that of a prefix, and gives them.
+    ///
+    /// Every key is written, whether it stays or not: which ones do cannot be foreseen, and a
+    /// branch would often go wrong.
+    #[inline(always)]
+    fn sift<'k, K: Key>(&self, keys: &'k mut [K]) -> &'k [K] {
+        let mut kept = 0_usize;
+        for place in 0..keys.len() {
+            let Some(key) = keys.get(place).copied() else {
+                break;
+            };
+            if let Some(slot) = keys.get_mut(kept) {
+                *slot = key;
+            }
+            let first = self.by_first.get(key.digit(0) & 0xffff);
+            kept = kept.wrapping_add(usize::from(first.is_some_and(|first| *first != 0)));
+        }
+        keys.get(..kept).unwrap_or_default()
+    }
+
     #[inline(always)]
     fn place(&self, key: impl Key) -> Option<usize> {
-        match self.by_first.get(key.digit(0)).copied().unwrap_or(0) {
+        // No digit is larger than the table, which the compiler sees.
+        match self
+            .by_first
+            .get(key.digit(0) & 0xffff)
+            .copied()
+            .unwrap_or(0)
+        {
             0 => None,
             SEVERAL => {
                 let prefix = key.prefix(self.level);
@@ -228,26 +264,35 @@ impl Filter {
     }
 }
 
-struct Counter<'a, L> {
+struct Counter<'a, L: Lens> {
     lens: &'a L,
+    keys: Vec<L::Key>,
     filter: Filter,
     tables: Vec<Table>,
 }
 
-impl<L: Lens> Tally for Counter<'_, L> {
-    type Part = ();
-
-    fn piece(&mut self, elements: &[u8]) {
+impl<L: Lens> InBlocks for Counter<'_, L> {
+    #[inline(always)]
+    fn block(&mut self, elements: &[u8]) {
         let level = self.filter.level;
-        for element in elements.chunks_exact(self.lens.width()) {
-            let key = self.lens.key(element);
-            if let Some(place) = self.filter.place(key)
+        self.lens.keys(elements, &mut self.keys);
+        let few = self.filter.sift(&mut self.keys);
+        for key in few {
+            if let Some(place) = self.filter.place(*key)
                 && let Some(table) = self.tables.get_mut(place)
                 && let Some(count) = table.get_mut(key.digit(level))
             {
                 *count = count.wrapping_add(1);
             }
         }
+    }
+}
+
+impl<L: Lens> Tally for Counter<'_, L> {
+    type Part = ();
+
+    fn piece(&mut self, elements: &[u8]) {
+        in_blocks(self, elements, self.lens.width());
     }
 
     fn part(&mut self) {}

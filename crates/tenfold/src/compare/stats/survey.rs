@@ -1,9 +1,10 @@
 //! The first pass over all values: what they are, how many of each sort, and their moments.
 
-use super::chunks::{Chunks, Tally};
+use super::chunks::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
 use super::lens::{Key, Lens};
 use super::moments::{Moments, Signs};
-use super::ranks::{DIGITS, FEW, Table, add};
+use super::ranks::{DIGITS, FEW, Table, add, table_of};
+use crate::bytes::wide;
 use crate::error::Result;
 
 /// What the first pass finds.
@@ -28,22 +29,34 @@ impl Survey {
         }
         let (surveyors, parts) = chunks.pass(|| Surveyor {
             lens,
-            values: vec![0.0; BLOCK],
-            digits: is_large.then(|| [vec![0; DIGITS], vec![0; DIGITS]]),
+            values: Vec::with_capacity(BLOCK),
+            keys: Vec::with_capacity(BLOCK),
+            digits: is_large.then(Counts::none),
             survey: Survey::default(),
         })?;
         let mut all = parts.into_iter().fold(Survey::default(), Survey::merge);
-        all.digits = sum(surveyors.into_iter().filter_map(|found| found.digits));
+        let counts = surveyors.into_iter().filter_map(|found| found.digits);
+        all.digits = counts.map(Counts::table).reduce(add);
         Ok(all)
     }
 
     /// Values of 16 bits at most: how often each comes says everything.
     fn of_digits<L: Lens>(lens: &L, chunks: &Chunks) -> Result<Survey> {
-        let (counters, _) = chunks.pass(|| Counter {
-            lens,
-            digits: [vec![0; DIGITS], vec![0; DIGITS]],
+        let width = lens.width();
+        let (counters, _) = chunks.pass(|| Spellings {
+            width,
+            counts: Counts::none(),
         })?;
-        let mut table = sum(counters.into_iter().map(|found| found.digits)).unwrap_or_default();
+        let spellings = counters.into_iter().map(|found| found.counts.table());
+        let spellings = spellings.reduce(add).unwrap_or_default();
+        let mut table = vec![0_u64; DIGITS];
+        for (spelling, count) in (0..=u16::MAX).zip(spellings) {
+            let bytes = spelling.to_le_bytes();
+            let key = lens.key(bytes.get(..width).unwrap_or_default());
+            if let Some(sum) = table.get_mut(key.digit(0)) {
+                *sum = sum.saturating_add(count);
+            }
+        }
         let mut all = Survey::default();
         for (digit, count) in table
             .iter_mut()
@@ -111,97 +124,121 @@ impl Survey {
     }
 }
 
-/// Two tables for every other value: the same digit twice in a row need not wait for itself.
-type Pair = [Table; 2];
-
-fn sum(pairs: impl Iterator<Item = Pair>) -> Option<Table> {
-    pairs.flatten().reduce(add)
+/// How many values have each digit, in two tables for every other value: the same digit twice in a
+/// row need not wait for itself.
+struct Counts {
+    even: Box<[u64; DIGITS]>,
+    odd: Box<[u64; DIGITS]>,
 }
 
-/// Counts first digits.
-#[inline(always)]
-fn count_digits<L: Lens>(lens: &L, elements: &[u8], [even, odd]: &mut Pair) {
-    let width = lens.width();
-    let count = |table: &mut Table, element: &[u8]| {
-        if let Some(count) = table.get_mut(lens.key(element).digit(0)) {
+impl Counts {
+    fn none() -> Counts {
+        Counts {
+            even: table_of(0),
+            odd: table_of(0),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, pair: [usize; 2]) {
+        let [first, second] = pair;
+        // No digit is larger than the tables, which the compiler sees.
+        if let Some(count) = self.even.get_mut(first & 0xffff) {
             *count = count.wrapping_add(1);
         }
-    };
-    let pairs = elements.chunks_exact(width.saturating_mul(2));
-    let rest = pairs.remainder();
-    for pair in pairs {
-        let (first, second) = pair.split_at(width);
-        count(even, first);
-        count(odd, second);
+        if let Some(count) = self.odd.get_mut(second & 0xffff) {
+            *count = count.wrapping_add(1);
+        }
     }
-    if !rest.is_empty() {
-        count(even, rest);
+
+    #[inline(always)]
+    fn add_one(&mut self, digit: usize) {
+        if let Some(count) = self.even.get_mut(digit & 0xffff) {
+            *count = count.wrapping_add(1);
+        }
+    }
+
+    /// Counts first digits.
+    #[inline(always)]
+    fn add_keys(&mut self, keys: &[impl Key]) {
+        let (pairs, rest) = keys.as_chunks::<2>();
+        for pair in pairs {
+            self.add(pair.map(|key| key.digit(0)));
+        }
+        rest.iter().for_each(|key| self.add_one(key.digit(0)));
+    }
+
+    fn table(self) -> Table {
+        let pairs = self.even.iter().zip(self.odd.iter());
+        pairs.map(|(even, odd)| even.saturating_add(*odd)).collect()
     }
 }
 
-struct Counter<'a, L> {
-    lens: &'a L,
-    digits: Pair,
+/// Counts how often each of all elements of one or two bytes comes.
+struct Spellings {
+    width: usize,
+    counts: Counts,
 }
 
-impl<L: Lens> Tally for Counter<'_, L> {
+impl Tally for Spellings {
     type Part = ();
 
     fn piece(&mut self, elements: &[u8]) {
-        count_digits(self.lens, elements, &mut self.digits);
+        let two = |two: [u8; 2]| usize::from(u16::from_le_bytes(two));
+        if self.width == 1 {
+            let (pairs, rest) = elements.as_chunks::<2>();
+            for pair in pairs {
+                self.counts.add(pair.map(usize::from));
+            }
+            rest.iter()
+                .for_each(|byte| self.counts.add_one(usize::from(*byte)));
+            return;
+        }
+        let (fours, rest) = elements.as_chunks::<8>();
+        for [a, b, c, d, e, f, g, h] in fours {
+            self.counts.add([two([*a, *b]), two([*c, *d])]);
+            self.counts.add([two([*e, *f]), two([*g, *h])]);
+        }
+        for element in rest.as_chunks::<2>().0 {
+            self.counts.add_one(two(*element));
+        }
     }
 
     fn part(&mut self) {}
 }
 
-/// How many values are looked at together: few enough to stay close to the core.
-const BLOCK: usize = 2048;
-
-struct Surveyor<'a, L> {
+struct Surveyor<'a, L: Lens> {
     lens: &'a L,
     values: Vec<f64>,
-    digits: Option<Pair>,
+    keys: Vec<L::Key>,
+    digits: Option<Counts>,
     survey: Survey,
 }
 
-impl<L: Lens> Surveyor<'_, L> {
+impl<L: Lens> InBlocks for Surveyor<'_, L> {
+    #[inline(always)]
     fn block(&mut self, elements: &[u8]) {
-        let width = self.lens.width();
-        let mut is_finite = true;
-        let mut n_values = 0;
-        for (value, element) in self.values.iter_mut().zip(elements.chunks_exact(width)) {
-            *value = self.lens.value(element);
-            is_finite &= value.is_finite();
-            n_values += 1;
+        let values = &mut self.values;
+        self.lens.values(elements, values);
+        if self.digits.is_some() {
+            self.lens.keys(elements, &mut self.keys);
         }
-        let values = self.values.get_mut(..n_values).unwrap_or_default();
-        let values = if is_finite {
-            if let Some(digits) = &mut self.digits {
-                count_digits(self.lens, elements, digits);
+        let is_finite = |all: bool, value: &f64| all & value.is_finite();
+        if !values.iter().fold(true, is_finite) {
+            let mut places = values.iter();
+            let keeps = |_: &L::Key| places.next().is_some_and(|value| value.is_finite());
+            self.keys.retain(keeps);
+            for value in values.iter().filter(|value| !value.is_finite()) {
+                self.survey.odd(*value, 1);
             }
-            values
-        } else {
-            let mut kept = 0;
-            for (place, element) in elements.chunks_exact(width).enumerate() {
-                let value = values.get(place).copied().unwrap_or(0.0);
-                if !value.is_finite() {
-                    self.survey.odd(value, 1);
-                    continue;
-                }
-                if let Some(digits) = &mut self.digits {
-                    count_digits(self.lens, element, digits);
-                }
-                if let Some(slot) = values.get_mut(kept) {
-                    *slot = value;
-                }
-                kept += 1;
-            }
-            values.get_mut(..kept).unwrap_or_default()
-        };
+            values.retain(|value| value.is_finite());
+        }
+        if let Some(digits) = &mut self.digits {
+            digits.add_keys(&self.keys);
+        }
         let (moments, signs) = Moments::of(values);
-        let finite = u64::try_from(values.len()).unwrap_or(u64::MAX);
         let block = Survey {
-            finite,
+            finite: wide(values.len()),
             signs,
             moments,
             ..Survey::default()
@@ -214,9 +251,7 @@ impl<L: Lens> Tally for Surveyor<'_, L> {
     type Part = Survey;
 
     fn piece(&mut self, elements: &[u8]) {
-        for block in elements.chunks(BLOCK.saturating_mul(self.lens.width())) {
-            self.block(block);
-        }
+        in_blocks(self, elements, self.lens.width());
     }
 
     fn part(&mut self) -> Survey {

@@ -10,7 +10,7 @@ use crate::format::ReadOptions;
 use crate::limits::Limits;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
-use crate::wire::text::{Body, Cells, Comments, Fields, Line, Lines, Table, cut, with_line};
+use crate::wire::text::{Body, Cells, Comments, Fields, Line, Lines, Quick, Table, cut, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, read_text(source, &how.limits))
@@ -109,6 +109,42 @@ impl Entries {
     }
 
     fn parse(&self, line: &Line, cells: &mut Cells) -> Result<()> {
+        match self.parse_quickly(line, cells) {
+            Some(()) => Ok(()),
+            None => self.parse_fields(line, cells),
+        }
+    }
+
+    /// A plain entry of a real matrix.
+    fn parse_quickly(&self, line: &Line, cells: &mut Cells) -> Option<()> {
+        if self.banner.field != Kinds::Real {
+            return None;
+        }
+        let mut quick = Quick::new(line.text);
+        let mut place = None;
+        if self.banner.layout == Layout::Coordinate {
+            let row = quick.whole()?.checked_sub(1)?;
+            let column = quick.whole()?.checked_sub(1)?;
+            let is_inside = row < self.sizes.rows && column < self.sizes.columns;
+            if !is_inside || !self.banner.symmetry.stores(row, column) {
+                return None;
+            }
+            // Not more than there are cells.
+            place = Some(column.saturating_mul(self.sizes.rows).saturating_add(row));
+        }
+        let value = quick.float()?;
+        if !quick.is_over() {
+            return None;
+        }
+        if let Some(place) = place {
+            cells.place(place);
+        }
+        cells.values.extend_from_slice(&value.to_le_bytes());
+        cells.count = cells.count.saturating_add(1);
+        Some(())
+    }
+
+    fn parse_fields(&self, line: &Line, cells: &mut Cells) -> Result<()> {
         let mut fields = line.fields();
         if line.text.first() == Some(&b'%') {
             let why = "a comment among the entries, where none may stand";

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor, product, strides};
-use crate::wire::text::{Body, Cells, Comments, Line, Lines, Table, cut, with_line};
+use crate::wire::text::{Body, Cells, Comments, Line, Lines, Quick, Table, cut, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, read_text(source, &how.limits))
@@ -89,6 +89,56 @@ impl Entries {
     }
 
     fn parse(&self, line: &Line, cells: &mut Cells) -> Result<()> {
+        let len = cells.places.len();
+        match self.parse_quickly(line, cells) {
+            Some(()) => Ok(()),
+            None => {
+                cells.places.truncate(len);
+                self.parse_fields(line, cells)
+            }
+        }
+    }
+
+    /// A plain entry; of what is not, some indices may have been taken.
+    fn parse_quickly(&self, line: &Line, cells: &mut Cells) -> Option<()> {
+        let mut quick = Quick::new(line.text);
+        match self {
+            Entries::Sized { sizes, strides } => {
+                let mut place = 0_u64;
+                for (size, stride) in sizes.iter().zip(strides) {
+                    let index = quick.whole()?.checked_sub(1)?;
+                    if index >= *size {
+                        return None;
+                    }
+                    // Not more than there are cells.
+                    place = place.saturating_add(index.saturating_mul(*stride));
+                }
+                cells.place(place);
+            }
+            Entries::Open { rank } => {
+                cells.largest.resize(*rank, 0);
+                for _ in 0..*rank {
+                    cells.place(quick.whole()?.checked_sub(1)?);
+                }
+            }
+        }
+        let value = quick.float()?;
+        if !quick.is_over() {
+            return None;
+        }
+        if let Entries::Open { rank } = self {
+            let from = cells.places.len().saturating_sub(rank.saturating_mul(8));
+            let places = cells.places.get(from..)?.as_chunks().0;
+            for (most, place) in cells.largest.iter_mut().zip(places) {
+                *most = u64::from_le_bytes(*place).saturating_add(1).max(*most);
+            }
+        }
+        cells.values.extend_from_slice(&value.to_le_bytes());
+        cells.count = cells.count.saturating_add(1);
+        Some(())
+    }
+
+    fn parse_fields(&self, line: &Line, cells: &mut Cells) -> Result<()> {
         let mut fields = line.fields();
         match self {
             Entries::Sized { sizes, strides } => {

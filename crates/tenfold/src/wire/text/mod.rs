@@ -7,10 +7,12 @@
 mod comments;
 mod field;
 mod lines;
+mod quick;
 
 pub(crate) use comments::{CommentStyle, Comments, comment_text, write_comments};
 pub(crate) use field::{Field, Fields, field_at, write_float};
 pub(crate) use lines::{Line, Lines, cut};
+pub(crate) use quick::Quick;
 
 use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
@@ -84,7 +86,11 @@ impl Piece {
             comments,
         } = self;
         let mut at = *at;
-        for raw in text.split_inclusive(|byte| *byte == b'\n') {
+        let mut rest = text.as_slice();
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |last| last.saturating_add(1));
+            let (raw, later) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+            rest = later;
             let line = Line { at, text: raw };
             at = at.saturating_add(wide(raw.len()));
             if body.is_comment(&line) {

@@ -1,0 +1,38 @@
+//! A slice of dense singles that lie in a file.
+
+use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, Pick, Source, Storage, Tensor};
+
+use crate::{Answer, Outcome, memory, timed};
+
+/// Answers `tenfold` with the sum of the bits that came out.
+pub fn start(words: &[&str]) -> Outcome<Answer> {
+    let [file, at, sizes, slice] = words else {
+        return Err("slice FILE AT SIZES SLICE".into());
+    };
+    let at: u64 = at.parse()?;
+    let sizes = memory::sizes(sizes)?;
+    let len = sizes.iter().product::<u64>() * 4;
+    let (file, slice) = (file.to_string(), slice.to_string());
+    Ok(Box::new(move |words| match words {
+        ["go"] => {
+            let (seconds, found) = timed(|| {
+                let values = Numbers {
+                    number: Number::F32,
+                    endian: Endian::Little,
+                    bytes: { Bytes::whole(Source::open(&file)?).run_within(at..at + len) }
+                        .ok_or("no such bytes")?,
+                };
+                let order = Order::Row;
+                let dims = sizes.iter().map(|size| Dim::indexed(*size)).collect();
+                let storage = Storage::Dense { order, values };
+                let tensor = Tensor::new(dims, "f32".parse()?, vec![], storage)?;
+                let limits = Limits::default();
+                let sliced = tensor.sliced(&Pick::list(&slice)?, &limits)?;
+                Ok(sliced.to_vec::<f32>()?)
+            })?;
+            let sum: u64 = found.iter().map(|cell| u64::from(cell.to_bits())).sum();
+            Ok((seconds, sum.to_string()))
+        }
+        _ => Err("go".into()),
+    }))
+}
