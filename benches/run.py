@@ -7,6 +7,7 @@ import importlib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -53,9 +54,12 @@ def section(name, bench):
     parts = [f"## {name}", job.__doc__.strip()]
     if rows:
         parts.append(table(HEADINGS, [row.cells() for row in rows]))
-    missed = [f"- {row.what}: {row.reason or 'not looked into yet'}" for row in rows if row.met() is False]
+    missed = {}
+    for row in rows:
+        if row.met() is False:
+            missed.setdefault(row.reason or "not looked into yet", []).append(row.what)
     if missed:
-        parts.append("Missed:\n\n" + "\n".join(dict.fromkeys(missed)))
+        parts.append("Missed:\n\n" + "\n".join(f"- {'; '.join(rows)}: {reason}." for reason, rows in missed.items()))
     text = "\n\n".join(parts + bench.notes) + "\n"
     print(f"{text}\n({time.perf_counter() - start:.0f} s)\n", flush=True)
     return text
@@ -79,7 +83,9 @@ def main():
     found = sections_of(PAGE)
     for name in named or there:
         folder = os.path.join(ROOT, "target/benches", name)
-        os.makedirs(folder, exist_ok=True)
+        # What a run that was stopped has left.
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
         found[name] = section(name, Bench(folder, tenfold, native))
         with open(os.path.join(HERE, "results_head.md")) as file:
             head = file.read().strip().replace("MACHINE", machine())

@@ -14,9 +14,7 @@ WAYS = {
     "safetensors → zt": ("a.safetensors", "out.zt", []),
     "zt → safetensors": ("a.zt", "out.safetensors", []),
     "npy → zt": ("a.npy", "out.zt", []),
-    "zt → npy": ("a.zt", "out.npy", []),
-    "safetensors → npy": ("a.safetensors", "out.npy", ["--allow", "keys"]),
-    "npy → safetensors": ("a.npy", "out.safetensors", []),
+    "zt → npy": ("a.zt", "out.npy", ["--allow", "keys"]),
 }
 
 
@@ -54,7 +52,7 @@ def rows(bench):
     found = []
     quick = ["cp", bench.path("a.npy"), bench.path("out")]
     safe = ["sh", "-c", 'cp "$0" "$1" && sync "$1"', bench.path("a.npy"), bench.path("out")]
-    for words, extra, rounds in ((quick, ["--no-sync"], 5), (safe, [], 3)):
+    for words, extra, rounds in ((quick, ["--no-sync"], 3), (safe, [], 2)):
         programs = {"cp": lambda words=words: bench.run(*words)[0]}
         programs |= {name: ours(name, extra) for name in WAYS}
         times = bench.in_turns(programs, rounds, before)
@@ -66,4 +64,4 @@ def rows(bench):
     return found
 
 
-REASON = ""
+REASON = "no profile yet; few rounds on a busy machine, where the others of its kind keep the target"

@@ -22,8 +22,8 @@ pub(crate) fn bench(jobs: &[&str]) -> Result<(), String> {
     run(measure)
 }
 
-/// The environment of Python with the peers at their newest versions: the one that `TENFOLD_PEERS` names, or one that
-/// is made.
+/// The environment of Python with the peers at their newest versions: the one that `TENFOLD_PEERS`
+/// names, or one that is made.
 fn peers() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("TENFOLD_PEERS") {
         return Ok(named.into());

@@ -15,10 +15,11 @@ pub fn start(words: &[&str]) -> Outcome<Answer> {
     };
     let len = std::fs::metadata(file)?.len();
     let (stored, made) = (memory::number(from)?, memory::number(to)?);
-    let count = len / stored.width() as u64;
+    let dtype: tenfold::DType = from.parse()?;
+    let count = len / dtype.width() as u64;
     let tensor = memory::tensor(file, from, &[count], Order::Row, endian)?;
     let cast = tensor.cast(made, Overflow::Fails, &Limits::default())?;
-    let mut out = vec![1; count as usize * made.width()];
+    let mut out = vec![1; len as usize / stored.width() * made.width()];
     let copied = (len as usize + out.len()) / 2;
     let source = vec![2; copied];
     let mut target = vec![1; copied];

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Threads, in_order};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -168,9 +168,28 @@ impl Bundle {
         for (name, bytes) in &self.files {
             bytes.check().map_err(|error| error.in_part(name))?;
         }
-        for (key, tensor) in &self.entries {
-            notes.extend(tensor.check(limits)?.into_iter().map(|note| note.on(key)));
-        }
+        /// More would need more memory than they are worth.
+        const AT_ONCE: usize = 4;
+        let len = usize::try_from(self.stored_len()).unwrap_or(usize::MAX);
+        let mut rest = self.entries.as_slice();
+        in_order(
+            Threads::Cores.for_len(len).min(AT_ONCE),
+            |some: &mut Checked| {
+                (some.entries, rest) = rest.split_at(enough(rest));
+                Ok(!some.entries.is_empty())
+            },
+            |some| {
+                for (key, tensor) in some.entries {
+                    let found = tensor.check(limits)?.into_iter();
+                    some.notes.extend(found.map(|note| note.on(key)));
+                }
+                Ok(())
+            },
+            |some| {
+                notes.append(&mut some.notes);
+                Ok(())
+            },
+        )?;
         Ok(notes)
     }
 
@@ -183,6 +202,27 @@ impl Bundle {
         let twice = keys.filter(|key| !names.insert(*key));
         self.notes.extend(twice.map(note));
     }
+}
+
+/// Some tensors that one thread checks, and what it found.
+#[derive(Default)]
+struct Checked<'a> {
+    entries: &'a [(Key, Tensor)],
+    notes: Vec<Note>,
+}
+
+/// How many tensors are enough for a thread to be worth waking.
+fn enough(entries: &[(Key, Tensor)]) -> usize {
+    const BYTES: u64 = 1 << 20;
+    const TENSORS: usize = 256;
+    let mut len = 0_u64;
+    let few = entries.iter().take(TENSORS);
+    let before = few.take_while(|(_, tensor)| {
+        let is_due = len < BYTES;
+        len = len.saturating_add(tensor.storage().stored_len());
+        is_due
+    });
+    before.count()
 }
 
 #[cfg(test)]

@@ -131,9 +131,11 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     };
     let len = run.end.saturating_sub(run.start);
-    let is_elsewhere = digest.over.is_some();
-    if is_elsewhere || digest.algorithm != Algorithm::Crc32c || len < WORTH_A_THREAD {
+    if digest.over.is_some() || len < WORTH_A_THREAD {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
+    }
+    if digest.algorithm != Algorithm::Crc32c {
+        return compare_while_reading(bytes, run.clone(), digest);
     }
     let middle = run.start.saturating_add(len / 2);
     let (first, second) = std::thread::scope(|scope| {
@@ -144,6 +146,28 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
     let second_len = narrow(run.end.saturating_sub(middle))?;
     let crc = crc32c::crc32c_combine(first?, second, second_len);
     digest.compare(State::Crc32c(crc), run.start)
+}
+
+/// Compares a checksum that does not combine: one thread computes it while others read on.
+fn compare_while_reading(bytes: &Bytes, run: std::ops::Range<u64>, digest: &Digest) -> Result<()> {
+    let mut state = digest.start();
+    let mut at = run.start;
+    let next = |(range, _): &mut (std::ops::Range<u64>, Vec<u8>)| {
+        *range = at..run.end.min(at.saturating_add(wide(PIECE)));
+        at = range.end;
+        Ok(!range.is_empty())
+    };
+    let read = |(range, buffer): &mut (std::ops::Range<u64>, Vec<u8>)| {
+        buffer.resize(narrow(range.end.saturating_sub(range.start))?, 0);
+        bytes.source().read_at(range.start, buffer)
+    };
+    let len = usize::try_from(bytes.stored_len()).unwrap_or(usize::MAX);
+    let readers = Threads::Cores.for_len(len).min(2);
+    in_order(readers, next, read, |(_, piece)| {
+        state.update(piece);
+        Ok(())
+    })?;
+    digest.compare(state, bytes.at())
 }
 
 /// A piece of a run, with its CRC-32C.

@@ -1,5 +1,8 @@
 //! Compressed bytes.
 
+use std::collections::VecDeque;
+use std::thread::JoinHandle;
+
 use super::{Bytes, Deflated, Sink};
 #[cfg(feature = "zstd")]
 use super::{PIECE, wide};
@@ -28,40 +31,100 @@ fn decode_frames(
     budget: usize,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<u64> {
-    use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+    let ahead = super::frames::decode_ahead(bytes, decoded, budget, each)?;
+    let mut decoding = Decoding::new(bytes.at(), decoded, ahead.decoded, budget)?;
+    if ahead.stored == 0 {
+        bytes.for_each_stored(PIECE, &mut |piece| decoding.step(piece, each))?;
+        return decoding.finish();
+    }
+    let (mut at, mut state) = (ahead.stored, ahead.state);
+    let mut buffer = Vec::new();
+    while at < bytes.stored_len() {
+        let len = bytes.stored_len().saturating_sub(at).min(wide(PIECE));
+        buffer.resize(super::narrow(len)?, 0);
+        bytes.extent().read_at(bytes.source(), at, &mut buffer)?;
+        if let Some(state) = &mut state {
+            state.update(&buffer);
+        }
+        decoding.step(&buffer, each)?;
+        at = at.saturating_add(len);
+    }
+    if let (Some(state), Some(digest)) = (state, bytes.stored_digest()) {
+        digest.compare(state, bytes.at())?;
+    }
+    decoding.finish()
+}
 
-    let start = bytes.at();
-    let broken = |error: std::io::Error| Error::malformed(start, format!("zstd data: {error}"));
-    let mut decoder = Decoder::new().map_err(broken)?;
-    // One byte more than is due shows whether there is one.
-    let due = usize::try_from(decoded.saturating_add(1)).unwrap_or(PIECE);
-    let mut buffer = vec![0; budget.clamp(1, PIECE).min(due)];
-    let mut done = 0_u64;
-    let mut frame_open = false;
-    bytes.for_each_stored(PIECE, &mut |piece| {
+/// Frames that are decoded byte after byte.
+#[cfg(feature = "zstd")]
+struct Decoding {
+    decoder: zstd::stream::raw::Decoder<'static>,
+    buffer: Vec<u8>,
+    /// Where they are stored.
+    start: u64,
+    /// How many bytes there may be, and are.
+    decoded: u64,
+    done: u64,
+    frame_open: bool,
+}
+
+#[cfg(feature = "zstd")]
+impl Decoding {
+    /// Goes on after `done` bytes.
+    fn new(start: u64, decoded: u64, done: u64, budget: usize) -> Result<Decoding> {
+        // One byte more than is due shows whether there is one.
+        let due = usize::try_from(decoded.saturating_add(1)).unwrap_or(PIECE);
+        Ok(Decoding {
+            decoder: zstd::stream::raw::Decoder::new().map_err(|error| broken(start, &error))?,
+            buffer: vec![0; budget.clamp(1, PIECE).min(due)],
+            start,
+            decoded,
+            done,
+            frame_open: false,
+        })
+    }
+
+    /// Decodes the next stored bytes.
+    fn step(&mut self, piece: &[u8], each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
+
+        let (start, decoded) = (self.start, self.decoded);
         let mut input = InBuffer::around(piece);
         loop {
-            let mut output = OutBuffer::around(buffer.as_mut_slice());
-            let hint = decoder.run(&mut input, &mut output).map_err(broken)?;
-            frame_open = hint != 0;
+            let room = self.buffer.len();
+            let mut output = OutBuffer::around(self.buffer.as_mut_slice());
+            let hint = self.decoder.run(&mut input, &mut output);
+            self.frame_open = hint.map_err(|error| broken(start, &error))? != 0;
             let out = output.as_slice();
-            done = done.saturating_add(wide(out.len()));
-            if done > decoded {
+            self.done = self.done.saturating_add(wide(out.len()));
+            if self.done > decoded {
                 let why =
                     format!("zstd data decodes to more than the {decoded} bytes of its shape");
                 return Err(Error::malformed(start, why));
             }
             each(out)?;
             let all_read = input.pos() == piece.len();
-            if all_read && (out.len() < buffer.len() || !frame_open) {
+            if all_read && (out.len() < room || !self.frame_open) {
                 return Ok(());
             }
         }
-    })?;
-    if frame_open {
-        return Err(Error::malformed(start, "zstd data ends inside a frame"));
     }
-    Ok(done)
+
+    /// How many bytes there were.
+    fn finish(self) -> Result<u64> {
+        match self.frame_open {
+            true => Err(Error::malformed(
+                self.start,
+                "zstd data ends inside a frame",
+            )),
+            false => Ok(self.done),
+        }
+    }
+}
+
+#[cfg(feature = "zstd")]
+fn broken(start: u64, error: &std::io::Error) -> Error {
+    Error::malformed(start, format!("zstd data: {error}"))
 }
 
 impl Bytes {
@@ -125,11 +188,17 @@ pub(crate) struct Compressor {
     )]
     level: i32,
     frame: usize,
-    pending: Vec<Vec<u8>>,
+    /// The frame that is being filled.
+    filling: Vec<u8>,
     threads: usize,
+    /// The frames that are being compressed, the oldest first.
+    working: VecDeque<JoinHandle<Compressed>>,
     /// The lengths of all frames, compressed and not, where there will be a table of them.
     table: Option<Vec<(u32, u32)>>,
 }
+
+/// What came of a frame, and the frame, whose room is used again.
+type Compressed = (Result<Vec<u8>>, Vec<u8>);
 
 impl Compressor {
     const SINGLE: u64 = 32 << 20;
@@ -159,17 +228,20 @@ impl Compressor {
         table: Option<Vec<(u32, u32)>>,
         limits: &Limits,
     ) -> Result<Self> {
+        // One frame is filled meanwhile.
+        let memory = super::narrow(limits.memory / 2)?.saturating_sub(Compressor::FRAME);
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(16)
             // A frame, what it is compressed to, and what that takes.
-            .min(super::narrow(limits.memory / 2)? / Compressor::FRAME / 3)
+            .min(memory / Compressor::FRAME / 3)
             .max(1);
         Ok(Compressor {
             level,
             frame,
-            pending: vec![Vec::new()],
+            filling: Vec::new(),
             threads,
+            working: VecDeque::new(),
             table,
         })
     }
@@ -177,17 +249,14 @@ impl Compressor {
     /// Takes the next bytes.
     pub(crate) fn push(&mut self, piece: &[u8], out: &mut Sink) -> Result<()> {
         let mut rest = piece;
-        while let Some(last) = self.pending.last_mut().filter(|_| !rest.is_empty()) {
-            let part = rest.len().min(self.frame.saturating_sub(last.len()));
-            if part == 0 {
-                if self.pending.len() >= self.threads {
-                    self.flush(out)?;
-                }
-                self.pending.push(Vec::new());
+        while !rest.is_empty() {
+            let room = self.frame.saturating_sub(self.filling.len());
+            if room == 0 {
+                self.start(out)?;
                 continue;
             }
-            let (now, later) = rest.split_at(part);
-            last.extend_from_slice(now);
+            let (now, later) = rest.split_at(rest.len().min(room));
+            self.filling.extend_from_slice(now);
             rest = later;
         }
         Ok(())
@@ -195,54 +264,68 @@ impl Compressor {
 
     /// Writes what is left.
     pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
-        if self.table.is_some() {
-            self.pending.retain(|frame| !frame.is_empty());
+        if self.table.is_none() || !self.filling.is_empty() {
+            self.start(out)?;
         }
-        self.flush(out)?;
+        while let Some(oldest) = self.working.pop_front() {
+            self.take(oldest, out)?;
+        }
         match self.table {
             Some(table) => out.write_as(&seek_table(&table), 0),
             None => Ok(()),
         }
     }
 
-    /// Compresses the pending frames, each on its own thread, and writes them in order.
+    /// Has the frame that was filled compressed by another thread while the next one is filled. If
+    /// there are enough of them, the oldest is waited for.
     #[cfg(feature = "zstd")]
-    fn flush(&mut self, out: &mut Sink) -> Result<()> {
-        let level = self.level;
+    fn start(&mut self, out: &mut Sink) -> Result<()> {
+        let (level, frame) = (self.level, std::mem::take(&mut self.filling));
         let compress = match self.table {
             Some(_) => checked_frame,
             None => plain_frame,
         };
-        let frames = std::mem::take(&mut self.pending);
-        let compressed: Vec<std::io::Result<Vec<u8>>> = match frames.as_slice() {
-            [one] => vec![compress(one, level)],
-            many => std::thread::scope(|scope| {
-                let threads: Vec<_> = many
-                    .iter()
-                    .map(|frame| scope.spawn(move || compress(frame, level)))
-                    .collect();
-                let stopped = || std::io::Error::other("a compression thread stopped");
-                threads
-                    .into_iter()
-                    .map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())))
-                    .collect()
-            }),
-        };
-        for (frame, decoded) in compressed.into_iter().zip(&frames) {
-            let frame = frame?;
-            if let Some(table) = &mut self.table {
-                // A frame is a mebibyte, and zstd makes little more of any.
-                let short = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                table.push((short(&frame), short(decoded)));
-            }
-            out.write_as(&frame, wide(decoded.len()))?;
+        // A lone frame, and one at a time, need no other thread.
+        let is_only = self.table.is_none() && frame.len() < Compressor::FRAME;
+        if self.threads < 2 || is_only && self.working.is_empty() {
+            let compressed = compress(&frame, level).map_err(Error::from);
+            return self.write((compressed, frame), out);
         }
+        if self.working.len() >= self.threads
+            && let Some(oldest) = self.working.pop_front()
+        {
+            self.take(oldest, out)?;
+        }
+        self.working.push_back(std::thread::spawn(move || {
+            (compress(&frame, level).map_err(Error::from), frame)
+        }));
         Ok(())
     }
 
     #[cfg(not(feature = "zstd"))]
-    fn flush(&mut self, _: &mut Sink) -> Result<()> {
+    fn start(&mut self, _: &mut Sink) -> Result<()> {
         Err(without_zstd())
+    }
+
+    /// Writes the oldest of the frames in work, once it is done.
+    fn take(&mut self, oldest: JoinHandle<Compressed>, out: &mut Sink) -> Result<()> {
+        let stopped = |_| Error::invalid("a compression thread stopped");
+        self.write(oldest.join().map_err(stopped)?, out)
+    }
+
+    fn write(&mut self, (compressed, frame): Compressed, out: &mut Sink) -> Result<()> {
+        let compressed = compressed?;
+        if let Some(table) = &mut self.table {
+            // A frame is a mebibyte, and zstd makes little more of any.
+            let short = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            table.push((short(&compressed), short(&frame)));
+        }
+        out.write_as(&compressed, super::wide(frame.len()))?;
+        if self.filling.is_empty() {
+            self.filling = frame;
+            self.filling.clear();
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Numbers as another type, lazily: cast in pieces, by several threads, when they are read.
 
 use super::cast::{Overflow, Rounding, convert_rounded, is_exact};
-use super::quick::{BLOCK, quick};
+use super::quick::{BLOCK, Quick, quick};
 use super::worked::{Work, worked};
 use super::{Number, Numbers};
 use crate::bytes::{Endian, swap};
@@ -35,6 +35,9 @@ impl Numbers {
     }
 }
 
+/// How many bytes the widest number has.
+const WIDEST: usize = 16;
+
 /// From numbers to numbers of another type.
 #[derive(Clone, Copy)]
 pub(super) struct Cast {
@@ -56,29 +59,52 @@ impl Work for Cast {
     }
 
     /// Casts numbers, in blocks where there is a quick way.
-    fn work(&self, stored: &mut [u8], cast: &mut Vec<u8>) -> Result<()> {
+    fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()> {
         let (from, to) = (self.from, self.to);
-        if self.must_swap {
-            swap(stored, from.width());
-        }
         // The quick ways round to the nearest.
         let is_quick = self.rounding == Rounding::NearestEven || is_exact(from, to);
         let quick = quick(from, to).filter(|_| is_quick);
-        for block in stored.chunks(BLOCK.saturating_mul(from.width())) {
-            let start = cast.len();
-            let len = block.len() / from.width() * to.width();
-            cast.resize(start.saturating_add(len), 0);
-            if let (Some(quick), Some(room)) = (quick, cast.get_mut(start..))
-                && quick(block, room)
-            {
+        let mut turned = [0; BLOCK * WIDEST];
+        let blocks = stored.chunks(BLOCK.saturating_mul(from.width()));
+        let rooms = made.chunks_mut(BLOCK.saturating_mul(to.width()));
+        for (block, room) in blocks.zip(rooms) {
+            let block = match turned.get_mut(..block.len()).filter(|_| self.must_swap) {
+                Some(turned) => {
+                    turned.copy_from_slice(block);
+                    swap(turned, from.width());
+                    &*turned
+                }
+                None => block,
+            };
+            if !quick.is_some_and(|quick| quick(block, room)) {
+                self.work_in_parts(quick, block, room)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Cast {
+    /// Casts a block that has something odd in it: only the part with it is done number by number.
+    fn work_in_parts(&self, quick: Option<Quick>, block: &[u8], room: &mut [u8]) -> Result<()> {
+        const PART: usize = 64;
+        let (from, to) = (self.from, self.to);
+        let parts = block.chunks(PART.saturating_mul(from.width()));
+        let mut cast = Vec::new();
+        for (part, room) in parts.zip(room.chunks_mut(PART.saturating_mul(to.width()))) {
+            if quick.is_some_and(|quick| quick(part, room)) {
                 continue;
             }
-            cast.truncate(start);
-            for number in block.chunks_exact(from.width()) {
-                let fits = convert_rounded(from, to, self.rounding, number, cast);
+            cast.clear();
+            for number in part.chunks_exact(from.width()) {
+                let fits = convert_rounded(from, to, self.rounding, number, &mut cast);
                 if !fits && self.over == Overflow::Fails {
                     return Err(no_room(from, to, number));
                 }
+            }
+            match room.len() == cast.len() {
+                true => room.copy_from_slice(&cast),
+                false => return Err(Error::invalid("a number of another width")),
             }
         }
         Ok(())
@@ -90,4 +116,44 @@ fn no_room(from: Number, to: Number, number: &[u8]) -> Error {
     super::write_number(from, number, &mut value);
     let number = to.as_str();
     Error::NoRoom { value, number }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cast::convert;
+    use super::*;
+    use crate::bytes::{Bytes, wide};
+
+    #[test]
+    fn odd_numbers_among_many_are_as_one_by_one_wherever_reading_begins() {
+        let mut numbers: Vec<f64> = (0..5000).map(|n| f64::from(n) * 0.37 - 800.0).collect();
+        numbers[7] = f64::from_bits(0x7ff8_dead_beef_0001);
+        numbers[1500] = -0.0;
+        numbers[2047] = f64::NEG_INFINITY;
+        numbers[4999] = f64::NAN;
+        for to in [Number::F32, Number::F16, Number::Bf16] {
+            let little: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+            let big: Vec<u8> = numbers.iter().flat_map(|n| n.to_be_bytes()).collect();
+            let mut slowly = Vec::new();
+            for number in little.chunks_exact(8) {
+                assert!(convert(Number::F64, to, number, &mut slowly));
+            }
+            for (endian, bytes) in [(Endian::Little, little), (Endian::Big, big)] {
+                let numbers = Numbers {
+                    number: Number::F64,
+                    endian,
+                    bytes: Bytes::memory(bytes),
+                };
+                let limits = Limits::default();
+                let cast = numbers.cast(to, Rounding::NearestEven, Overflow::Fails, &limits);
+                let cast = cast.unwrap().bytes;
+                assert_eq!(cast.to_vec().unwrap(), slowly, "{to} {endian:?}");
+                for (start, end) in [(0, slowly.len()), (3, 4101), (4096, 4096 + 2 * 1024)] {
+                    let mut part = vec![0; end - start];
+                    cast.read_at(wide(start), &mut part).unwrap();
+                    assert_eq!(part, slowly[start..end], "{to} {endian:?} {start}");
+                }
+            }
+        }
+    }
 }

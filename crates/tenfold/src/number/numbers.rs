@@ -1,7 +1,9 @@
 //! Lazy arrays of numbers.
 
 use super::{Element, Number};
-use crate::bytes::{Bytes, Endian, PIECE, Sink, Threads, in_order, narrow, share_out, swap, wide};
+use crate::bytes::{
+    Bytes, Endian, PIECE, Sink, Threads, in_order, narrow, share_out, swap, swap_into, wide,
+};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -126,8 +128,13 @@ impl Numbers {
                 threads,
                 out.chunks_mut(share).enumerate(),
                 |(number, out)| {
-                    self.bytes
-                        .read_at(wide(number.saturating_mul(share)), out)?;
+                    let at = number.saturating_mul(share);
+                    let stored = self.bytes.as_slice().and_then(|all| all.get(at..));
+                    if let (Some(stored), true) = (stored, must_swap) {
+                        swap_into(stored, self.number.width(), out);
+                        return Ok(());
+                    }
+                    self.bytes.read_at(wide(at), out)?;
                     if must_swap {
                         swap(out, self.number.width());
                     }

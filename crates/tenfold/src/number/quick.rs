@@ -1,15 +1,18 @@
 //! The usual casts, many numbers at once.
 //!
-//! Each works on a block and gives up, to be redone number by number, if there is a NaN in it (whose
-//! payload the machine would not keep) or a number that the other type has no room for.
+//! Each works on a block and gives up, to be redone number by number, if there is a NaN in it
+//! (whose payload the machine would not keep) or a number that the other type has no room for. The
+//! loops are compiled for several generations of processors, and the newest that this one
+//! understands is taken.
 
+use half::f16;
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
+use pulp::Arch;
 
 use super::Number;
 
-/// How many numbers a block has.
-pub(super) const BLOCK: usize = 64;
+/// How many numbers a block has at most.
+pub(super) const BLOCK: usize = 1024;
 
 /// Casts little-endian numbers into room for as many; false if it gave up.
 pub(super) type Quick = fn(&[u8], &mut [u8]) -> bool;
@@ -18,22 +21,10 @@ pub(super) type Quick = fn(&[u8], &mut [u8]) -> bool;
 pub(super) fn quick(from: Number, to: Number) -> Option<Quick> {
     use Number::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     Some(match (from, to) {
-        (F32, F64) => |a, b| {
-            cast(a, b, |x| {
-                f64_of(f32::from_le_bytes(x)).map(f64::to_le_bytes)
-            })
-        },
-        (F64, F32) => |a, b| {
-            cast(a, b, |x| {
-                f32_of(f64::from_le_bytes(x)).map(f32::to_le_bytes)
-            })
-        },
-        (Bf16, F32) => |a, b| cast(a, b, |x| wide_brain(x).map(f32::to_le_bytes)),
-        (Bf16, F64) => |a, b| {
-            cast(a, b, |x| {
-                wide_brain(x).and_then(f64_of).map(f64::to_le_bytes)
-            })
-        },
+        (F32, F64) => |a, b| cast(a, b, |x| f64_of(f32::from_le_bytes(x))),
+        (F64, F32) => |a, b| cast(a, b, |x| f32_of(f64::from_le_bytes(x))),
+        (Bf16, F32) => |a, b| cast(a, b, |x| single_of(wide_brain(x))),
+        (Bf16, F64) => |a, b| cast(a, b, |x| f64_of(wide_brain(x))),
         (F32, Bf16) => |a, b| cast(a, b, |x| brain(f32::from_le_bytes(x))),
         (F64, Bf16) => |a, b| cast(a, b, |x| brain(to_odd(f64::from_le_bytes(x)))),
         (F16, F32) => |a, b| widen_halves(a, b, |x| x.to_le_bytes()),
@@ -41,164 +32,106 @@ pub(super) fn quick(from: Number, to: Number) -> Option<Quick> {
         (F32, F16) => |a, b| halves(a, b, f32::from_le_bytes),
         (F64, F16) => |a, b| halves(a, b, |x| to_odd(f64::from_le_bytes(x))),
 
-        (U8, U16 | I16) => |a, b| {
-            cast(a, b, |x| {
-                Some(u16::from(u8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U8, U32 | I32) => |a, b| {
-            cast(a, b, |x| {
-                Some(u32::from(u8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U8, U64 | I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(u64::from(u8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U16, U32 | I32) => |a, b| {
-            cast(a, b, |x| {
-                Some(u32::from(u16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U16, U64 | I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(u64::from(u16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U32, U64 | I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(u64::from(u32::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I8, I16) => |a, b| {
-            cast(a, b, |x| {
-                Some(i16::from(i8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I8, I32) => |a, b| {
-            cast(a, b, |x| {
-                Some(i32::from(i8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I8, I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(i64::from(i8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I16, I32) => |a, b| {
-            cast(a, b, |x| {
-                Some(i32::from(i16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I16, I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(i64::from(i16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I32, I64) => |a, b| {
-            cast(a, b, |x| {
-                Some(i64::from(i32::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U8, F32) => |a, b| {
-            cast(a, b, |x| {
-                Some(f32::from(u8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U8, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(u8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I8, F32) => |a, b| {
-            cast(a, b, |x| {
-                Some(f32::from(i8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I8, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(i8::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U16, F32) => |a, b| {
-            cast(a, b, |x| {
-                Some(f32::from(u16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U16, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(u16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I16, F32) => |a, b| {
-            cast(a, b, |x| {
-                Some(f32::from(i16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I16, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(i16::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (U32, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(u32::from_le_bytes(x)).to_le_bytes())
-            })
-        },
-        (I32, F64) => |a, b| {
-            cast(a, b, |x| {
-                Some(f64::from(i32::from_le_bytes(x)).to_le_bytes())
-            })
-        },
+        (U8, U16 | I16) => |a, b| widen(a, b, |x| u16::from(u8::from_le_bytes(x)).to_le_bytes()),
+        (U8, U32 | I32) => |a, b| widen(a, b, |x| u32::from(u8::from_le_bytes(x)).to_le_bytes()),
+        (U8, U64 | I64) => |a, b| widen(a, b, |x| u64::from(u8::from_le_bytes(x)).to_le_bytes()),
+        (U16, U32 | I32) => |a, b| widen(a, b, |x| u32::from(u16::from_le_bytes(x)).to_le_bytes()),
+        (U16, U64 | I64) => |a, b| widen(a, b, |x| u64::from(u16::from_le_bytes(x)).to_le_bytes()),
+        (U32, U64 | I64) => |a, b| widen(a, b, |x| u64::from(u32::from_le_bytes(x)).to_le_bytes()),
+        (I8, I16) => |a, b| widen(a, b, |x| i16::from(i8::from_le_bytes(x)).to_le_bytes()),
+        (I8, I32) => |a, b| widen(a, b, |x| i32::from(i8::from_le_bytes(x)).to_le_bytes()),
+        (I8, I64) => |a, b| widen(a, b, |x| i64::from(i8::from_le_bytes(x)).to_le_bytes()),
+        (I16, I32) => |a, b| widen(a, b, |x| i32::from(i16::from_le_bytes(x)).to_le_bytes()),
+        (I16, I64) => |a, b| widen(a, b, |x| i64::from(i16::from_le_bytes(x)).to_le_bytes()),
+        (I32, I64) => |a, b| widen(a, b, |x| i64::from(i32::from_le_bytes(x)).to_le_bytes()),
+        (U8, F32) => |a, b| widen(a, b, |x| f32::from(u8::from_le_bytes(x)).to_le_bytes()),
+        (U8, F64) => |a, b| widen(a, b, |x| f64::from(u8::from_le_bytes(x)).to_le_bytes()),
+        (I8, F32) => |a, b| widen(a, b, |x| f32::from(i8::from_le_bytes(x)).to_le_bytes()),
+        (I8, F64) => |a, b| widen(a, b, |x| f64::from(i8::from_le_bytes(x)).to_le_bytes()),
+        (U16, F32) => |a, b| widen(a, b, |x| f32::from(u16::from_le_bytes(x)).to_le_bytes()),
+        (U16, F64) => |a, b| widen(a, b, |x| f64::from(u16::from_le_bytes(x)).to_le_bytes()),
+        (I16, F32) => |a, b| widen(a, b, |x| f32::from(i16::from_le_bytes(x)).to_le_bytes()),
+        (I16, F64) => |a, b| widen(a, b, |x| f64::from(i16::from_le_bytes(x)).to_le_bytes()),
+        (U32, F64) => |a, b| widen(a, b, |x| f64::from(u32::from_le_bytes(x)).to_le_bytes()),
+        (I32, F64) => |a, b| widen(a, b, |x| f64::from(i32::from_le_bytes(x)).to_le_bytes()),
         _ => return None,
     })
 }
 
-/// Casts a block; false if `one` had nothing for one of its numbers.
+/// Casts a block; false if `one` was not content with what came of one of its numbers.
+#[inline(always)]
 fn cast<const FROM: usize, const TO: usize>(
     stored: &[u8],
     out: &mut [u8],
-    one: impl Fn([u8; FROM]) -> Option<[u8; TO]>,
+    one: impl Fn([u8; FROM]) -> ([u8; TO], bool),
 ) -> bool {
     let (stored, _) = stored.as_chunks::<FROM>();
     let (out, _) = out.as_chunks_mut::<TO>();
-    let mut is_fine = true;
-    for (from, to) in stored.iter().zip(out) {
-        let cast = one(*from);
-        is_fine &= cast.is_some();
-        *to = cast.unwrap_or([0; TO]);
-    }
-    is_fine
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut is_fine = true;
+            for (from, to) in stored.iter().zip(out) {
+                let (cast, fits) = one(*from);
+                is_fine &= fits;
+                *to = cast;
+            }
+            is_fine
+        },
+    )
 }
 
-fn f64_of(number: f32) -> Option<f64> {
-    (!number.is_nan()).then_some(f64::from(number))
+/// Casts a block to a type that has room for every number.
+#[inline(always)]
+fn widen<const FROM: usize, const TO: usize>(
+    stored: &[u8],
+    out: &mut [u8],
+    one: impl Fn([u8; FROM]) -> [u8; TO],
+) -> bool {
+    cast(
+        stored,
+        out,
+        #[inline(always)]
+        |number| (one(number), true),
+    )
 }
 
-fn f32_of(number: f64) -> Option<f32> {
+#[inline(always)]
+fn f64_of(number: f32) -> ([u8; 8], bool) {
+    (f64::from(number).to_le_bytes(), !number.is_nan())
+}
+
+#[inline(always)]
+fn f32_of(number: f64) -> ([u8; 4], bool) {
     #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
     let rounded = number as f32;
     // Neither NaN nor an infinity that was none; a true infinity is rare enough.
-    rounded.is_finite().then_some(rounded)
+    (rounded.to_le_bytes(), rounded.is_finite())
 }
 
-fn wide_brain(bytes: [u8; 2]) -> Option<f32> {
-    let wide = f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16);
-    (!wide.is_nan()).then_some(wide)
+#[inline(always)]
+fn single_of(number: f32) -> ([u8; 4], bool) {
+    (number.to_le_bytes(), !number.is_nan())
+}
+
+#[inline(always)]
+fn wide_brain(bytes: [u8; 2]) -> f32 {
+    f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
 }
 
 /// The nearest bfloat16, ties to even.
-fn brain(number: f32) -> Option<[u8; 2]> {
+#[inline(always)]
+fn brain(number: f32) -> ([u8; 2], bool) {
     let bits = number.to_bits();
-    let [_, _, low, high] = bits.wrapping_add(0x7fff + (bits >> 16 & 1)).to_le_bytes();
-    let rounded = [low, high];
-    let is_fine = number.is_finite() && bf16::from_le_bytes(rounded).is_finite();
-    is_fine.then_some(rounded)
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    let [_, _, low, high] = rounded.to_le_bytes();
+    let is_fine = number.is_finite() && rounded & 0x7f80_0000 != 0x7f80_0000;
+    ([low, high], is_fine)
 }
 
 /// A double as the single next to it towards zero, its last bit set if anything was lost: rounding
 /// that to fewer bits gives what rounding the double at once would.
+#[inline(always)]
 fn to_odd(number: f64) -> f32 {
     #[expect(
         clippy::as_conversions,
@@ -225,16 +158,32 @@ fn halves<const FROM: usize>(
     let (out, _) = out.as_chunks_mut::<2>();
     let mut singles = [0.0; BLOCK];
     let mut rounded = [f16::ZERO; BLOCK];
-    for (room, number) in singles.iter_mut().zip(stored) {
-        *room = single(*number);
-    }
-    rounded.convert_from_f32_slice(&singles);
-    let mut is_fine = stored.len() <= BLOCK;
-    for (to, half) in out.iter_mut().zip(rounded) {
-        is_fine &= half.is_finite();
-        *to = half.to_le_bytes();
-    }
-    is_fine
+    let Some((singles, rounded)) =
+        { singles.get_mut(..stored.len()) }.zip(rounded.get_mut(..stored.len()))
+    else {
+        return false;
+    };
+    let arch = Arch::new();
+    arch.dispatch(
+        #[inline(always)]
+        || {
+            for (room, number) in singles.iter_mut().zip(stored) {
+                *room = single(*number);
+            }
+        },
+    );
+    rounded.convert_from_f32_slice(singles);
+    arch.dispatch(
+        #[inline(always)]
+        || {
+            let mut is_fine = true;
+            for (to, half) in out.iter_mut().zip(rounded) {
+                is_fine &= half.to_bits() & 0x7c00 != 0x7c00;
+                *to = half.to_le_bytes();
+            }
+            is_fine
+        },
+    )
 }
 
 /// Widens binary16, as the machine does it.
@@ -247,16 +196,26 @@ fn widen_halves<const TO: usize>(
     let (out, _) = out.as_chunks_mut::<TO>();
     let mut halves = [f16::ZERO; BLOCK];
     let mut singles = [0.0; BLOCK];
+    let Some((halves, singles)) =
+        { halves.get_mut(..stored.len()) }.zip(singles.get_mut(..stored.len()))
+    else {
+        return false;
+    };
     for (room, bytes) in halves.iter_mut().zip(stored) {
         *room = f16::from_le_bytes(*bytes);
     }
-    halves.convert_to_f32_slice(&mut singles);
-    let mut is_fine = stored.len() <= BLOCK;
-    for (to, single) in out.iter_mut().zip(singles) {
-        is_fine &= !single.is_nan();
-        *to = wide(single);
-    }
-    is_fine
+    halves.convert_to_f32_slice(singles);
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut is_fine = true;
+            for (to, single) in out.iter_mut().zip(singles) {
+                is_fine &= !single.is_nan();
+                *to = wide(*single);
+            }
+            is_fine
+        },
+    )
 }
 
 #[cfg(test)]

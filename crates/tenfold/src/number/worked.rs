@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::bytes::{Bytes, Compute, PIECE, Source, Threads, in_order, narrow, wide};
+use crate::bytes::{Bytes, Compute, PIECE, Source, Threads, in_order, narrow, share_out, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -16,8 +16,8 @@ pub(super) trait Work: Send + Sync + 'static {
     /// How long it is afterwards.
     fn made(&self) -> usize;
 
-    /// Works on some whole units, which may be changed on the way; `made` is empty before.
-    fn work(&self, stored: &mut [u8], made: &mut Vec<u8>) -> Result<()>;
+    /// Works on some whole units; `made` has room for what comes of them.
+    fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()>;
 }
 
 /// What comes of doing `work` with all units of `bytes`.
@@ -57,6 +57,12 @@ impl<W: Work> Compute for Worked<W> {
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let end = at.saturating_add(wide(buffer.len()));
+        if self.read_units(at, buffer)? {
+            if end >= self.len() {
+                self.let_go();
+            }
+            return Ok(());
+        }
         let mut rest = buffer;
         self.for_each(at..end, PIECE, &mut |piece| {
             let room = std::mem::take(&mut rest).split_at_mut_checked(piece.len());
@@ -89,8 +95,9 @@ impl<W: Work> Compute for Worked<W> {
             Ok(count > 0)
         };
         let work = |piece: &mut Piece| {
-            piece.made.clear();
-            self.work.work(&mut piece.stored, &mut piece.made)
+            let units = piece.stored.len() / from;
+            piece.made.resize(units.saturating_mul(self.work.made()), 0);
+            self.work.work(&piece.stored, &mut piece.made)
         };
         let threads = Threads::Cores.for_len(narrow(left)?);
         in_order(threads, fill, work, |piece| {
@@ -108,6 +115,38 @@ impl<W: Work> Compute for Worked<W> {
 }
 
 impl<W: Work> Worked<W> {
+    /// Fills `buffer` with whole units, worked out where they belong, on several threads; false if
+    /// it does not begin or end with one, or what they are made of has to be worked out in order
+    /// itself.
+    fn read_units(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
+        /// What one thread does at a time.
+        const SHARE: usize = 1 << 20;
+        let (from, to) = (self.work.stored(), self.work.made());
+        let bytes = self.at_hand()?;
+        let is_whole = at.is_multiple_of(wide(to)) && buffer.len().is_multiple_of(to);
+        if !is_whole || bytes.source().is_computed() {
+            return Ok(false);
+        }
+        let start = (at / wide(to)).saturating_mul(wide(from));
+        let share = (SHARE / to).max(1);
+        let threads = Threads::Cores.for_len(buffer.len());
+        let shares = buffer.chunks_mut(share.saturating_mul(to)).enumerate();
+        share_out(threads, shares, |(number, out)| {
+            let skipped = wide(number.saturating_mul(share)).saturating_mul(wide(from));
+            let start = start.saturating_add(skipped);
+            let len = (out.len() / to).saturating_mul(from);
+            if let Some(all) = bytes.as_slice() {
+                let stored = all.get(narrow(start)?..).and_then(|rest| rest.get(..len));
+                let stored = stored.ok_or_else(|| Error::invalid("a unit outside its bytes"))?;
+                return self.work.work(stored, out);
+            }
+            let mut stored = vec![0; len];
+            bytes.read_at(start, &mut stored)?;
+            self.work.work(&stored, out)
+        })?;
+        Ok(true)
+    }
+
     /// The bytes where they can be read by position: decompressed once, if they have to be.
     fn at_hand(&self) -> Result<Bytes> {
         let stopped = |_| Error::invalid("another reader of the numbers stopped halfway");

@@ -186,19 +186,22 @@ impl Work for Decoded {
         self.block.cells.saturating_mul(self.cast.to.width())
     }
 
-    fn work(&self, stored: &mut [u8], made: &mut Vec<u8>) -> Result<()> {
+    fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()> {
         let mut values = vec![0_f32; self.block.cells];
-        let mut bytes = Vec::with_capacity(values.len().saturating_mul(size_of::<f32>()));
-        for block in stored.chunks_exact(self.block.bytes) {
+        let mut bytes = vec![0; values.len().saturating_mul(size_of::<f32>())];
+        let rooms = made.chunks_exact_mut(self.made());
+        for (block, room) in stored.chunks_exact(self.block.bytes).zip(rooms) {
             (self.decode)(&mut Fields(block), &mut values);
-            let out = match self.cast.to {
-                Number::F32 => &mut *made,
-                _ => &mut bytes,
+            let is_single = self.cast.to == Number::F32;
+            let (out, _) = match is_single {
+                true => room.as_chunks_mut::<4>(),
+                false => bytes.as_chunks_mut::<4>(),
             };
-            out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            if !bytes.is_empty() {
-                self.cast.work(&mut bytes, made)?;
-                bytes.clear();
+            for (out, value) in out.iter_mut().zip(&values) {
+                *out = value.to_le_bytes();
+            }
+            if !is_single {
+                self.cast.work(&bytes, room)?;
             }
         }
         Ok(())
@@ -220,15 +223,16 @@ impl Work for Turned {
         self.block.bytes
     }
 
-    fn work(&self, stored: &mut [u8], made: &mut Vec<u8>) -> Result<()> {
-        for block in stored.chunks_exact_mut(self.block.bytes) {
+    fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()> {
+        let blocks = stored.chunks_exact(self.block.bytes);
+        for (block, room) in blocks.zip(made.chunks_exact_mut(self.block.bytes)) {
+            room.copy_from_slice(block);
             for at in self.halves {
-                if let Some(half) = block.get_mut(*at..at.saturating_add(2)) {
+                if let Some(half) = room.get_mut(*at..at.saturating_add(2)) {
                     half.reverse();
                 }
             }
         }
-        made.extend_from_slice(stored);
         Ok(())
     }
 }

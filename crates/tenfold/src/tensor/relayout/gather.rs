@@ -1,11 +1,10 @@
 //! Elements that lie apart in memory, put side by side.
 //!
 //! The heart of every relayout. Where the fastest dimension of the source is not that of the output,
-//! both are walked in tiles: a tile is copied into a small buffer in runs of the source, then written
-//! out in runs of the output. Each cache line is so touched once on either side, and the distances
-//! between rows, often a power of two, cannot throw the tile out of the cache.
+//! both are walked in tiles (`plane.rs`).
 
 use super::super::slice::{Slice, boxes};
+use super::plane::{self, Elements};
 use crate::bytes::{Threads, narrow, share_out, swap, wide};
 use crate::error::{Error, Result};
 
@@ -95,6 +94,9 @@ impl<'a> Gather<'a> {
         if threads < 2 || self.axes.is_empty() {
             return self.fill_cells(0, out);
         }
+        if self.fill_tiles(threads, out)? {
+            return Ok(());
+        }
         let cells = self.cells_a_share(threads);
         let shares = out.chunks_mut(cells.saturating_mul(self.width));
         share_out(threads, shares.enumerate(), |(number, share)| {
@@ -161,22 +163,54 @@ impl<'a> Gather<'a> {
     }
 
     fn fill_alone(&self, out: &mut [u8]) -> Result<()> {
-        match self.width {
-            1 => self.fill_tiles::<1, 128, 128>(out),
-            2 => self.fill_tiles::<2, 128, 64>(out),
-            3 => self.fill_tiles::<3, 128, 64>(out),
-            4 => self.fill_tiles::<4, 128, 64>(out),
-            6 => self.fill_tiles::<6, 64, 64>(out),
-            8 => self.fill_tiles::<8, 64, 32>(out),
-            12 => self.fill_tiles::<12, 64, 32>(out),
-            16 => self.fill_tiles::<16, 32, 32>(out),
-            24 => self.fill_tiles::<24, 32, 16>(out),
-            32 => self.fill_tiles::<32, 32, 16>(out),
-            48 => self.fill_tiles::<48, 16, 16>(out),
-            64 => self.fill_tiles::<64, 16, 16>(out),
-            128 => self.fill_tiles::<128, 8, 8>(out),
-            _ => self.fill_runs(out),
+        match self.fill_tiles(1, out)? {
+            true => Ok(()),
+            false => self.fill_runs(out),
         }
+    }
+
+    /// Narrow elements: in tiles of some places along the source's fastest dimension and some along
+    /// the output's. False if they are wide, if these are the same, or if there are not several
+    /// threads' worth of them.
+    fn fill_tiles(&self, threads: usize, out: &mut [u8]) -> Result<bool> {
+        match self.width {
+            1 => self.fill_tiles_of::<1, 128, 128>(threads, out),
+            2 => self.fill_tiles_of::<2, 128, 128>(threads, out),
+            3 => self.fill_tiles_of::<3, 128, 64>(threads, out),
+            4 => self.fill_tiles_of::<4, 128, 128>(threads, out),
+            6 => self.fill_tiles_of::<6, 64, 64>(threads, out),
+            8 => self.fill_tiles_of::<8, 64, 128>(threads, out),
+            12 => self.fill_tiles_of::<12, 64, 32>(threads, out),
+            16 => self.fill_tiles_of::<16, 32, 64>(threads, out),
+            24 => self.fill_tiles_of::<24, 32, 16>(threads, out),
+            32 => self.fill_tiles_of::<32, 32, 16>(threads, out),
+            48 => self.fill_tiles_of::<48, 16, 16>(threads, out),
+            64 => self.fill_tiles_of::<64, 16, 16>(threads, out),
+            128 => self.fill_tiles_of::<128, 8, 8>(threads, out),
+            _ => Ok(false),
+        }
+    }
+
+    fn fill_tiles_of<const WIDTH: usize, const ACROSS: usize, const ALONG: usize>(
+        &self,
+        threads: usize,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let fastest = self.fastest();
+        if fastest.is_none_or(|place| place.saturating_add(1) >= self.axes.len()) {
+            return Ok(false);
+        }
+        let elements = Elements {
+            source: self.source,
+            start: self.start,
+            reversed: self.reversed,
+            axes: &self.axes,
+        };
+        if threads > 1 {
+            return plane::fill::<WIDTH, ACROSS, ALONG>(elements, threads, out);
+        }
+        plane::fill_one::<WIDTH, ACROSS, ALONG>(elements, out)?;
+        Ok(true)
     }
 
     /// Wide elements: one after the other, as the output has them.
@@ -189,119 +223,6 @@ impl<'a> Gather<'a> {
             swap(target, self.reversed);
             Ok(())
         })
-    }
-
-    /// Narrow elements: in tiles of `ACROSS` along the source's fastest dimension and `ALONG`
-    /// along the output's.
-    fn fill_tiles<const WIDTH: usize, const ACROSS: usize, const ALONG: usize>(
-        &self,
-        out: &mut [u8],
-    ) -> Result<()> {
-        let fastest = self.fastest();
-        let is_plane = fastest.is_some_and(|place| place.saturating_add(1) < self.axes.len());
-        let (Some(across), Some(along), true) = (fastest, self.axes.last(), is_plane) else {
-            return self.fill_runs(out);
-        };
-        let mut steps = vec![WIDTH; self.axes.len()];
-        let mut step = WIDTH;
-        for (place, axis) in steps.iter_mut().zip(&self.axes).rev() {
-            *place = step;
-            step = step.saturating_mul(axis.count);
-        }
-        let across_step = steps.get(across).copied().unwrap_or(WIDTH);
-        let across_axis = self.axes.get(across).copied().ok_or_else(outside)?;
-        let plane = Plane::<WIDTH, ACROSS, ALONG> {
-            source: self.source,
-            reversed: self.reversed,
-            across: across_axis,
-            along: *along,
-            out_step: across_step,
-        };
-        // What is left are the planes: where each begins in the source and in the output.
-        let places = self.axes.iter().zip(&steps).enumerate();
-        let outer: Vec<(Axis, usize)> = places
-            .filter(|(place, _)| *place != across && place.saturating_add(1) != self.axes.len())
-            .map(|(_, (axis, step))| (*axis, *step))
-            .collect();
-        let mut tile = vec![[0; WIDTH]; ACROSS.saturating_mul(ALONG)];
-        each_pair(&outer, (self.start, 0), &mut |(from, to)| {
-            plane.fill(from, to, &mut tile, out)
-        })
-    }
-}
-
-/// Two dimensions: the fastest of the source, and the fastest of the output.
-struct Plane<'a, const WIDTH: usize, const ACROSS: usize, const ALONG: usize> {
-    source: &'a [u8],
-    reversed: usize,
-    across: Axis,
-    along: Axis,
-    /// How many bytes apart neighbours along `across` are in the output.
-    out_step: usize,
-}
-
-impl<const WIDTH: usize, const ACROSS: usize, const ALONG: usize> Plane<'_, WIDTH, ACROSS, ALONG> {
-    fn fill(&self, from: usize, to: usize, tile: &mut [[u8; WIDTH]], out: &mut [u8]) -> Result<()> {
-        for first_across in (0..self.across.count).step_by(ACROSS) {
-            let n_across = ACROSS.min(self.across.count - first_across);
-            let from = from + first_across * self.across.step;
-            let to = to + first_across * self.out_step;
-            for first_along in (0..self.along.count).step_by(ALONG) {
-                let n_along = ALONG.min(self.along.count - first_along);
-                let from = from + first_along * self.along.step;
-                let to = to + first_along * WIDTH;
-                let rows = tile.get_mut(..n_along * ACROSS).ok_or_else(outside)?;
-                self.load(from, n_across, rows)?;
-                if self.reversed > 1 {
-                    swap(rows.as_flattened_mut(), self.reversed);
-                }
-                self.store(to, n_across, n_along, rows, out)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Copies runs of the source into the rows of the tile.
-    fn load(&self, from: usize, n_across: usize, rows: &mut [[u8; WIDTH]]) -> Result<()> {
-        let mut at = from;
-        for row in rows.chunks_exact_mut(ACROSS) {
-            let row = row.get_mut(..n_across).ok_or_else(outside)?;
-            let source = self.source.get(at..).ok_or_else(outside)?;
-            if self.across.step == WIDTH {
-                let run = source.get(..n_across * WIDTH).ok_or_else(outside)?;
-                row.as_flattened_mut().copy_from_slice(run);
-            } else {
-                for (target, rest) in row.iter_mut().zip(source.chunks(self.across.step)) {
-                    *target = *rest.first_chunk().ok_or_else(outside)?;
-                }
-            }
-            at += self.along.step;
-        }
-        Ok(())
-    }
-
-    /// Writes the columns of the tile as runs of the output.
-    fn store(
-        &self,
-        to: usize,
-        n_across: usize,
-        n_along: usize,
-        rows: &[[u8; WIDTH]],
-        out: &mut [u8],
-    ) -> Result<()> {
-        let mut at = to;
-        for column in 0..n_across {
-            let run = out
-                .get_mut(at..)
-                .and_then(|out| out.get_mut(..n_along * WIDTH));
-            let (run, _) = run.ok_or_else(outside)?.as_chunks_mut::<WIDTH>();
-            let column = rows.get(column..).ok_or_else(outside)?;
-            for (target, element) in run.iter_mut().zip(column.iter().step_by(ACROSS)) {
-                *target = *element;
-            }
-            at += self.out_step;
-        }
-        Ok(())
     }
 }
 
@@ -316,25 +237,6 @@ fn each_place(
     };
     for place in 0..axis.count {
         each_place(inner, start + place * axis.step, each)?;
-    }
-    Ok(())
-}
-
-/// [`each_place`] in the source and in the output at once.
-fn each_pair(
-    axes: &[(Axis, usize)],
-    (from, to): (usize, usize),
-    each: &mut dyn FnMut((usize, usize)) -> Result<()>,
-) -> Result<()> {
-    let Some(((axis, out_step), inner)) = axes.split_first() else {
-        return each((from, to));
-    };
-    for place in 0..axis.count {
-        each_pair(
-            inner,
-            (from + place * axis.step, to + place * out_step),
-            each,
-        )?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `gather.rs` | elements that lie apart in memory, put side by side |
+//! | `plane.rs` | narrow elements in tiles |
 //! | `stored.rs` | boxes of stored values in any order of dimensions |
 //! | `grid.rs` | cutting a tensor into boxes that fit into memory |
 //! | `passes.rs` | two passes through a temporary file, where one would read tiny runs |
@@ -11,6 +12,7 @@
 mod gather;
 mod grid;
 mod passes;
+mod plane;
 mod stored;
 mod view;
 
