@@ -1,11 +1,11 @@
 """What all jobs share: programs that are measured in turns, rows, and the page they make."""
 
+import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -115,6 +115,8 @@ class Bench:
         self.folder, self.tenfold, self.binary = folder, tenfold, native
         self.workers = []
         self.environment = os.environ | {"OMP_NUM_THREADS": str(THREADS), "RAYON_NUM_THREADS": str(THREADS), "PYTHONPATH": HERE}
+        words = [sys.executable, "-S", os.path.join(HERE, "runner.py")]
+        self.runner = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment)
         # Text that a job adds below its table.
         self.notes = []
 
@@ -138,13 +140,12 @@ class Bench:
 
     def run(self, *words):
         """Seconds and peak bytes of a program that has to succeed."""
-        start = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = status
+        words = [str(word) for word in words]
+        self.runner.stdin.write(json.dumps(words) + "\n")
+        self.runner.stdin.flush()
+        seconds, peak, status = json.loads(self.runner.stdout.readline())
         assert status == 0, words
-        return seconds, usage.ru_maxrss * 1024
+        return seconds, peak
 
     def quietly(self, *words):
         """Runs what only prepares, and shows what it said if it fails."""
@@ -172,4 +173,6 @@ class Bench:
     def end(self):
         for worker in self.workers:
             worker.end()
+        self.runner.stdin.close()
+        self.runner.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
