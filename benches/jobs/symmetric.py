@@ -66,7 +66,7 @@ def rows(bench):
         if what != "symmetrize":
             assert rust.ask("check", what)[1] == peer.ask("check", what)[1], what
         programs = {"tenfold": lambda: rust.seconds(what), "memcpy": lambda: rust.seconds("memcpy"), "numpy": lambda: peer.seconds(what)}
-        times = bench.in_turns(programs, rounds=3)
+        times = bench.in_turns(programs, rounds=2)
         target = Target(peer=0.1, limit=1 / 0.3)
         found.append(Row("symmetric", what, times["tenfold"], times["memcpy"], {"numpy": times["numpy"]}, target, reason=REASONS[what]))
     return found
