@@ -33,5 +33,5 @@ def rows(bench):
 
 
 REASON = (
-    "the file is read into a buffer first, which the limit spares itself with a map; a lone SHA-256 or XXH3 is one thread's work"
+    "the file is read into a buffer first, which the limit spares itself with a map; a lone SHA-256 or XXH3 is one thread's work (read off the code, no profile yet)"
 )

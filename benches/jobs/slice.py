@@ -112,6 +112,6 @@ def rows(bench):
 
 
 REASONS = {
-    "warm": "runs of a page or less cost a system call each, where a map that is in memory costs none",
-    "cold": "the disk answers one page at a time, whoever asks; a map is read ahead around every fault",
+    "warm": "runs of a page or less cost a system call each, where a map that is in memory costs none (read off the code, no profile yet)",
+    "cold": "the disk answers one page at a time, whoever asks; a map is read ahead around every fault (read off the code, no profile yet)",
 }

@@ -20,7 +20,7 @@ def numpy_peer(path):
     pairs = SIZE * SIZE
     cells = numpy.fromfile(path)
     # A matrix of pairs, of which the lower triangle is stored, column by column.
-    low, high = numpy.tril_indices(pairs)[::-1]
+    low, high = numpy.triu_indices(pairs)
     kept = low * pairs + high
     del low, high
     # Where the triangle has each cell.
@@ -74,9 +74,9 @@ def rows(bench):
 
 REASONS = {
     "pack": "all cells are compared with their images before any is dropped, which reads the tensor twice more, once across; "
-    "and what is kept goes through one thread into new memory",
+    "and what is kept goes through one thread into new memory (read off the code, no profile yet)",
     "unpack": "the packed cells do not fit half of the memory allowed, so that one thread goes over all runs of them for every slab "
-    "of the result, and half of what it writes goes across memory",
+    "of the result, and half of what it writes goes across memory (read off the code, no profile yet)",
     "symmetrize": "cells are added one by one in the order of their places, so that the sum does not depend on the machine, and "
-    "each is compared with what it was",
+    "each is compared with what it was (read off the code, no profile yet)",
 }
