@@ -19,7 +19,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use tenfold::{Bytes, Compute, Error, Result, Source};
 
-/// From here on memory comes from the system, in large pages where it has them.
+/// From here on memory comes from the system, page by page as it is touched.
 const LARGE: usize = 1 << 20;
 
 /// Bytes that NumPy arrays are views of; they live as long as the last of these.

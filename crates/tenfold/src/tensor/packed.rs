@@ -135,6 +135,7 @@ impl Packed<'_> {
         Gather::new(self, lines, slices).map(Some)
     }
 
+    /// One transposition: every cell's place among the stored ones is known in closed form.
     fn look_up(&self, closed: &Transposition, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
