@@ -21,6 +21,10 @@ pub(crate) struct Packed<'a> {
     pub(crate) spare: u64,
 }
 
+/// A box that is so many times smaller than all that is stored is looked up cell by cell, where that can
+/// be done: nobody wants to wait for the rest.
+const SMALL: u64 = 64;
+
 /// Puts values as they are into every `step`th cell from `at` on.
 fn put_plain<const WIDTH: usize>(
     values: &[u8],
@@ -39,6 +43,11 @@ fn put_plain<const WIDTH: usize>(
 impl Packed<'_> {
     /// Fills `out` with a box, row-major, little-endian.
     pub(crate) fn read_box(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
+        let closed = self.group.transposition();
+        let is_small = wide(out.len()).saturating_mul(SMALL) < self.values.bytes.len();
+        if let Some(closed) = closed.as_ref().filter(|_| is_small) {
+            return self.look_up(closed, slices, out);
+        }
         if let Some(gather) = self.gather(slices)? {
             return gather.fill(out);
         }
@@ -47,7 +56,7 @@ impl Packed<'_> {
         {
             return self.spread(lines, slices, out);
         }
-        match self.group.transposition() {
+        match closed {
             Some(closed) => self.look_up(&closed, slices, out),
             None => self.walk(slices, out),
         }
@@ -204,6 +213,78 @@ mod tests {
     use crate::number::Number;
     use crate::tensor::Symmetry;
 
+    /// Doubles, and how many bytes of them were asked for.
+    struct Counted(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+    impl crate::bytes::Compute for Counted {
+        fn len(&self) -> u64 {
+            3000 * 3001 / 2 * 8
+        }
+
+        fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+            self.0
+                .fetch_add(wide(buffer.len()), std::sync::atomic::Ordering::Relaxed);
+            for (byte, at) in buffer.iter_mut().zip(at..) {
+                *byte = u8::try_from(at % 251).unwrap();
+            }
+            Ok(())
+        }
+
+        fn for_each(
+            &self,
+            range: std::ops::Range<u64>,
+            _: usize,
+            each: &mut dyn FnMut(&[u8]) -> Result<()>,
+        ) -> Result<()> {
+            let mut all = vec![0; narrow(range.end - range.start)?];
+            self.read_at(range.start, &mut all)?;
+            each(&all)
+        }
+
+        fn depth(&self) -> u32 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_few_cells_are_had_without_reading_the_others() {
+        let dtype = DType::real(Number::F64);
+        let symmetry = Symmetry {
+            permutation: vec![1, 0],
+            operation: "x".into(),
+            packed: true,
+        };
+        let sizes = [3000, 3000];
+        let group = Group::generate(&sizes, dtype, &[symmetry], |_| true, &Limits::default());
+        let asked = std::sync::Arc::default();
+        let source = crate::bytes::Source::computed(Counted(std::sync::Arc::clone(&asked)));
+        let values = Numbers {
+            number: Number::F64,
+            endian: Endian::Little,
+            bytes: crate::bytes::Bytes::whole(source),
+        };
+        for spare in [0, 1 << 30] {
+            let packed = Packed {
+                sizes: &sizes,
+                dtype,
+                group: group.as_ref().unwrap(),
+                values: &values,
+                spare,
+            };
+            let mut pair = [[0; 8]; 2];
+            let [one, other] = &mut pair;
+            packed
+                .read_box(&[Slice::one(7), Slice::one(2000)], one)
+                .unwrap();
+            packed
+                .read_box(&[Slice::one(2000), Slice::one(7)], other)
+                .unwrap();
+            assert_eq!(one, other);
+        }
+        let asked = asked.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(asked < 4 << 20, "{asked} bytes for four cells of 36 MB");
+    }
+
     #[test]
     fn all_ways_give_the_same_box() {
         let cases: [(&[u64], &[usize]); 5] = [
@@ -250,6 +331,11 @@ mod tests {
                     let cells: u64 = slices.iter().map(|slice| slice.count).product();
                     let mut walked = vec![1; narrow(cells).unwrap() * dtype.width()];
                     packed(0).walk(&slices, &mut walked).unwrap();
+                    if let Some(closed) = group.transposition() {
+                        let mut found = vec![1; walked.len()];
+                        packed(0).look_up(&closed, &slices, &mut found).unwrap();
+                        assert_eq!(found, walked, "{sizes:?} {permutation:?} {operation}");
+                    }
                     for spare in [0, 1 << 20] {
                         let mut found = vec![1; walked.len()];
                         packed(spare).read_box(&slices, &mut found).unwrap();
