@@ -64,4 +64,7 @@ def rows(bench):
     return found
 
 
-REASON = "no profile yet; few rounds on a busy machine, where the others of its kind keep the target"
+REASON = (
+    "perf has half of the time in the copies out of the cached pages and into new ones, which cp leaves to the kernel, and which can "
+    "go on side by side only where two cores are free; the rest is the file system's"
+)

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::bytes::{Bytes, Threads, in_order};
+use crate::bytes::{Bytes, Threads, alone, in_order};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -170,7 +170,8 @@ impl Bundle {
         }
         /// More would need more memory than they are worth.
         const AT_ONCE: usize = 4;
-        let len = usize::try_from(self.stored_len()).unwrap_or(usize::MAX);
+        let all = self.stored_len();
+        let len = usize::try_from(all).unwrap_or(usize::MAX);
         let mut rest = self.entries.as_slice();
         in_order(
             Threads::Cores.for_len(len).min(AT_ONCE),
@@ -180,7 +181,13 @@ impl Bundle {
             },
             |some| {
                 for (key, tensor) in some.entries {
-                    let found = tensor.check(limits)?.into_iter();
+                    // One that is most of the file is what the other threads would wait for.
+                    let is_most = tensor.storage().stored_len() > all / 2;
+                    let found = match is_most {
+                        true => tensor.check(limits)?,
+                        false => alone(|| tensor.check(limits))?,
+                    };
+                    let found = found.into_iter();
                     some.notes.extend(found.map(|note| note.on(key)));
                 }
                 Ok(())

@@ -126,12 +126,14 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// CRC-32C of two halves combines into that of the whole; SHA-256 does not.
 pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
     /// Below this a second thread costs more than it saves.
-    const WORTH_A_THREAD: u64 = 8 << 20;
+    const WORTH_A_THREAD: usize = 8 << 20;
     let (Some(digest), Extent::Run(run)) = (bytes.digest(), bytes.extent()) else {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     };
     let len = run.end.saturating_sub(run.start);
-    if digest.over.is_some() || len < WORTH_A_THREAD {
+    let length = usize::try_from(len).unwrap_or(usize::MAX);
+    let is_one = length < WORTH_A_THREAD || Threads::Cores.for_len(length) < 2;
+    if digest.over.is_some() || is_one {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     }
     if digest.algorithm != Algorithm::Crc32c {

@@ -9,14 +9,17 @@ use zstd::bulk::Decompressor;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use super::digest::State;
-use super::{Bytes, PIECE, Threads, in_order, narrow, wide};
+use super::seekable::Table;
+use super::{Bytes, Digest, PIECE, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
 
 /// Below so many stored bytes one thread does.
 const WORTH_IT: u64 = 1 << 20;
-/// The most that one piece of work decodes to, and is decoded from.
+/// So many are read at a time.
+const STEP: u64 = 256 << 10;
+/// The most that one piece of work decodes to: into memory of its own, and where it belongs.
 const MOST: usize = 4 << 20;
-const MOST_STORED: usize = 5 << 20;
+const MOST_IN_PLACE: usize = 16 << 20;
 /// What a frame may decode to that does not say to how much.
 const UNSAID: usize = 4 << 20;
 /// How much a piece of work has at least, unless the bytes end; smaller frames share one.
@@ -35,22 +38,52 @@ pub(super) struct Ahead {
     pub(super) state: Option<State>,
 }
 
-/// Some whole frames.
+/// Some whole frames, and what they are decoded with.
 #[derive(Default)]
-struct Piece {
+struct Piece<'a> {
     stored: Vec<u8>,
     /// How much room they need.
     room: usize,
+    /// Where they belong, if that is known.
+    place: Option<&'a mut [u8]>,
     made: Vec<u8>,
     is_whole: bool,
+    decompressor: Option<Decompressor<'static>>,
+}
+
+impl Piece<'_> {
+    fn decode(&mut self) -> std::io::Result<()> {
+        let decompressor = match &mut self.decompressor {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new()?),
+        };
+        self.is_whole = match &mut self.place {
+            Some(place) => decompressor
+                .decompress_to_buffer(&self.stored, &mut **place)
+                .is_ok_and(|len| len == place.len()),
+            None => {
+                self.made.clear();
+                self.made.reserve(self.room.max(1));
+                decompressor
+                    .decompress_to_buffer(&self.stored, &mut self.made)
+                    .is_ok()
+            }
+        };
+        Ok(())
+    }
+
+    fn decoded(&self) -> &[u8] {
+        self.place.as_deref().unwrap_or(&self.made)
+    }
 }
 
 /// Decodes as many frames as several threads can, handing out pieces of at most `budget`, `decoded`
-/// bytes in all.
+/// bytes in all: parts of `place`, where that is given.
 pub(super) fn decode_ahead(
     bytes: &Bytes,
     decoded: u64,
     budget: usize,
+    place: Option<&mut [u8]>,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<Ahead> {
     let digest = bytes.stored_digest();
@@ -60,29 +93,27 @@ pub(super) fn decode_ahead(
         return Ok(Ahead::default());
     }
     let mut ahead = Ahead {
-        state: digest.map(super::Digest::start),
+        state: digest.map(Digest::start),
         ..Ahead::default()
     };
     let mut frames = Frames {
         bytes,
         held: Vec::new(),
-        used: 0,
         read: 0,
+        table: match &place {
+            Some(_) => Table::of(bytes, decoded)?,
+            None => None,
+        },
+        place,
     };
     let mut is_odd = false;
     let done = in_order(
         threads.min(THREADS),
         |piece: &mut Piece| frames.next(piece),
+        |piece| Ok(piece.decode()?),
         |piece| {
-            piece.made.clear();
-            piece.made.reserve(piece.room.max(1));
-            let done = Decompressor::new()
-                .and_then(|mut one| one.decompress_to_buffer(&piece.stored, &mut piece.made));
-            piece.is_whole = done.is_ok();
-            Ok(())
-        },
-        |piece| {
-            let all = ahead.decoded.saturating_add(wide(piece.made.len()));
+            let made = piece.decoded();
+            let all = ahead.decoded.saturating_add(wide(made.len()));
             is_odd = !piece.is_whole || all > decoded;
             if is_odd {
                 return Err(Error::invalid(
@@ -94,10 +125,7 @@ pub(super) fn decode_ahead(
             }
             ahead.decoded = all;
             ahead.stored = ahead.stored.saturating_add(wide(piece.stored.len()));
-            piece
-                .made
-                .chunks(budget.clamp(1, PIECE))
-                .try_for_each(&mut *each)
+            made.chunks(budget.clamp(1, PIECE)).try_for_each(&mut *each)
         },
     );
     match done {
@@ -107,61 +135,84 @@ pub(super) fn decode_ahead(
 }
 
 /// Frames as they are stored, one after the other.
-struct Frames<'a> {
-    bytes: &'a Bytes,
-    /// What was read and is not used up.
+struct Frames<'a, 'b> {
+    bytes: &'b Bytes,
+    /// What was read and is in no piece.
     held: Vec<u8>,
-    used: usize,
     read: u64,
+    table: Option<Table>,
+    /// Where the next frames belong.
+    place: Option<&'a mut [u8]>,
 }
 
-impl Frames<'_> {
+impl<'a> Frames<'a, '_> {
     /// Puts the next frames into a piece; false if there are none that can be told apart.
-    fn next(&mut self, piece: &mut Piece) -> Result<bool> {
-        piece.stored.clear();
-        piece.room = 0;
-        while let Some((len, room)) = self.frame()? {
-            let all = piece.room.saturating_add(room);
-            if all > MOST && !piece.stored.is_empty() {
+    fn next(&mut self, piece: &mut Piece<'a>) -> Result<bool> {
+        let (mut len, mut room) = (0_usize, 0_usize);
+        while let Some((more, more_room)) = self.frame(len)? {
+            let all = room.saturating_add(more_room);
+            if all > self.most() && len > 0 {
                 break;
             }
-            let end = self.used.saturating_add(len);
-            piece
-                .stored
-                .extend(self.held.get(self.used..end).unwrap_or_default());
-            piece.room = all;
-            self.used = end;
-            if piece.stored.len() >= LEAST || all >= MOST {
+            (len, room) = (len.saturating_add(more), all);
+            if len >= LEAST || room >= MOST {
                 break;
             }
         }
-        Ok(!piece.stored.is_empty())
+        if let Some(rest) = &mut self.place {
+            let Some((now, later)) = std::mem::take(rest).split_at_mut_checked(room) else {
+                return Ok(false);
+            };
+            *rest = later;
+            piece.place = Some(now);
+        }
+        piece.room = room;
+        std::mem::swap(&mut piece.stored, &mut self.held);
+        self.held.clear();
+        self.held
+            .extend_from_slice(piece.stored.get(len..).unwrap_or_default());
+        piece.stored.truncate(len);
+        Ok(len > 0)
     }
 
-    /// How long the next frame is and how much room it needs, if it is of moderate size.
-    fn frame(&mut self) -> Result<Option<(usize, usize)>> {
+    /// The most that a piece may decode to.
+    fn most(&self) -> usize {
+        match self.place {
+            Some(_) => MOST_IN_PLACE,
+            None => MOST,
+        }
+    }
+
+    /// How long the frame is that begins after `skip` bytes, and how much room it needs, if it is of
+    /// moderate size.
+    fn frame(&mut self, skip: usize) -> Result<Option<(usize, usize)>> {
+        let most = self.most();
         loop {
-            let left = self.held.get(self.used..).unwrap_or_default();
+            let left = self.held.get(skip..).unwrap_or_default();
+            let at = self.read.saturating_sub(wide(left.len()));
             let room = match get_frame_content_size(left) {
-                Ok(Some(size)) if size > wide(MOST) => return Ok(None),
+                Ok(Some(size)) if size > wide(most) => return Ok(None),
                 Ok(Some(size)) => Some(narrow(size)?),
-                Ok(None) => Some(UNSAID),
+                Ok(None) if self.place.is_none() => Some(UNSAID),
+                Ok(None) => match self.table.as_ref().and_then(|table| table.room_at(at)) {
+                    Some(room) => Some(room),
+                    // What comes after it belongs nobody knows where.
+                    None => return Ok(None),
+                },
                 Err(_) => None,
             };
             if let (Some(room), Ok(len)) = (room, find_frame_compressed_size(left)) {
                 return Ok(Some((len, room)));
             }
             let more = self.bytes.stored_len().saturating_sub(self.read);
-            if more == 0 || left.len() >= MOST_STORED {
+            if more == 0 || left.len() > most.saturating_add(most / 4) {
                 return Ok(None);
             }
-            self.read_on(narrow(more.min(WORTH_IT))?)?;
+            self.read_on(narrow(more.min(STEP))?)?;
         }
     }
 
     fn read_on(&mut self, more: usize) -> Result<()> {
-        self.held.drain(..self.used.min(self.held.len()));
-        self.used = 0;
         let old = self.held.len();
         self.held.resize(old.saturating_add(more), 0);
         let room = self.held.get_mut(old..).unwrap_or_default();
@@ -206,7 +257,7 @@ mod tests {
     fn ahead(stored: &[u8], decoded: u64) -> (Ahead, Vec<u8>) {
         let bytes = Bytes::memory(stored.to_vec()).filtered(Filter::Zstd { decoded });
         let mut found = Vec::new();
-        let ahead = decode_ahead(&bytes, decoded, PIECE, &mut |piece| {
+        let ahead = decode_ahead(&bytes, decoded, PIECE, None, &mut |piece| {
             found.extend_from_slice(piece);
             Ok(())
         });
@@ -269,6 +320,55 @@ mod tests {
                 })
                 .with_digest(Some(digest));
             assert_eq!(bytes.to_vec().is_ok_and(|found| found == data), is_right);
+            let mut place = vec![1; data.len()];
+            assert_eq!(bytes.read_all(&mut place).is_ok(), is_right);
         }
+    }
+    #[test]
+    fn frames_are_decoded_where_they_belong_whatever_they_say_of_their_length() {
+        let lens = [9 << 20, 1 << 20, 0, 700_000, 17 << 20, 1 << 20, 2 << 20, 5];
+        let data = data(lens.iter().sum());
+        let decoded = wide(data.len());
+        let stored = stored(&data, &lens);
+        let is_tried = std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        // Up to the first frame that does not say its length, which a table would.
+        let bytes = |stored: &[u8]| {
+            let all = Bytes::memory(stored.to_vec());
+            all.filtered(Filter::Zstd { decoded })
+        };
+        let mut place = vec![1; data.len()];
+        let all = bytes(&stored);
+        let ahead = decode_ahead(&all, decoded, PIECE, Some(&mut place), &mut |_| Ok(()));
+        assert_eq!(ahead.unwrap().decoded, if is_tried { 9 << 20 } else { 0 });
+        all.read_all(&mut place).unwrap();
+        assert!(place == data);
+        // A frame that says another length than it has, among good ones.
+        let mut lying = zstd::bulk::compress(&data[..9 << 20], 1).unwrap();
+        lying[6] ^= 1;
+        assert!(bytes(&lying).read_all(&mut place).is_err());
+        assert!(bytes(&stored).read_all(&mut place[..1000]).is_err());
+    }
+    #[test]
+    fn a_table_tells_where_frames_belong_that_do_not() {
+        use super::super::{Compressor, Sink};
+
+        let data = data((3 << 20) + 999);
+        let decoded = wide(data.len());
+        let mut out = Sink::memory();
+        let limits = crate::limits::Limits::default();
+        let mut compressor = Compressor::seekable(3, &limits).unwrap();
+        compressor.push(&data, &mut out).unwrap();
+        compressor.finish(&mut out).unwrap();
+        let stored = out.finish().unwrap().into_memory().unwrap();
+        let bytes = Bytes::memory(stored).filtered(Filter::Zstd { decoded });
+        let mut place = vec![1; data.len()];
+        let ahead = decode_ahead(&bytes, decoded, PIECE, Some(&mut place), &mut |_| Ok(()));
+        if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+            assert_eq!(ahead.unwrap().decoded, decoded);
+            assert!(place == data);
+        }
+        place.fill(1);
+        bytes.read_all(&mut place).unwrap();
+        assert!(place == data);
     }
 }

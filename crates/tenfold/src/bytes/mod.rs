@@ -5,7 +5,9 @@
 //! Nothing is read until somebody asks.
 
 mod absent;
+mod announce;
 mod beside;
+mod compressor;
 mod deflate;
 mod digest;
 mod extent;
@@ -34,11 +36,12 @@ use std::sync::Arc;
 
 pub(crate) use absent::Absent;
 pub(crate) use beside::{Beside, Neighbour};
+pub(crate) use compressor::Compressor;
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::{Column, Extent};
-pub(crate) use filter::{Compressor, Filter};
+pub(crate) use filter::{Filter, put_next};
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
@@ -53,7 +56,7 @@ pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
 pub(crate) use spool::scratch_file;
-pub(crate) use threads::{Threads, in_order, share_out};
+pub(crate) use threads::{Threads, alone, in_order, share_out};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -316,11 +319,22 @@ impl Bytes {
         match self.filter() {
             Filter::None => self.for_each_stored(budget, each),
             Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
-                filter::decode_zstd(self, decoded, budget, each)
+                filter::decode_zstd(self, decoded, budget, None, each)
             }),
             Filter::Deflate(deflated) => {
                 digest::compare_decoded(self, each, |each| deflated.decode(self, budget, each))
             }
+        }
+    }
+
+    /// Fills `out`, which has room for them, with all decoded bytes; as [`Bytes::for_each`] otherwise.
+    pub(crate) fn read_all(&self, out: &mut [u8]) -> Result<()> {
+        let mut rest = out;
+        match self.filter() {
+            Filter::Zstd { decoded } => digest::compare_decoded(self, &mut |_| Ok(()), |each| {
+                filter::decode_zstd(self, decoded, PIECE, Some(rest), each)
+            }),
+            _ => self.for_each(PIECE, &mut |piece| put_next(piece, &mut rest)),
         }
     }
 

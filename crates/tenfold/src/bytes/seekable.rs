@@ -44,18 +44,18 @@ impl Bytes {
     /// # Errors
     /// As [`Bytes::settled`].
     pub(crate) fn at_hand(&self, limits: &Limits) -> Result<Bytes> {
-        let ends = match (self.filter(), self.extent()) {
-            (Filter::Zstd { decoded }, Extent::Run(_)) => table(self, decoded)?,
+        let table = match (self.filter(), self.extent()) {
+            (Filter::Zstd { decoded }, Extent::Run(_)) => Table::of(self, decoded)?,
             _ => None,
         };
-        let Some(ends) = ends else {
+        let Some(table) = table else {
             return self.settled(limits);
         };
         limits.check_decoded("a tensor would be expanded", self.len())?;
         Ok(Bytes::whole(Source::computed(Frames {
             bytes: self.clone(),
             limits: limits.clone(),
-            ends,
+            table,
             state: Mutex::default(),
         })))
     }
@@ -68,8 +68,42 @@ struct End {
     decoded: u64,
 }
 
-/// The ends of all frames, if there is a table of them that fits the bytes.
-fn table(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
+/// The ends of all frames.
+pub(super) struct Table {
+    ends: Vec<End>,
+}
+
+impl Table {
+    /// The table at the end of compressed bytes, if there is one that fits them.
+    pub(super) fn of(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
+        Ok(ends(bytes, decoded)?.map(|ends| Table { ends }))
+    }
+
+    /// Where a frame begins.
+    fn start(&self, place: usize) -> End {
+        let before = place.checked_sub(1).and_then(|last| self.ends.get(last));
+        before.copied().unwrap_or_default()
+    }
+
+    fn end(&self, place: usize) -> Option<End> {
+        self.ends.get(place).copied()
+    }
+
+    /// The frame that has a decoded byte.
+    fn frame_with(&self, decoded: u64) -> usize {
+        self.ends.partition_point(|end| end.decoded <= decoded)
+    }
+
+    /// How much the frame decodes to that begins at a stored byte.
+    pub(super) fn room_at(&self, stored: u64) -> Option<usize> {
+        let place = self.ends.partition_point(|end| end.stored <= stored);
+        let (start, end) = (self.start(place), self.end(place)?);
+        let room = end.decoded.saturating_sub(start.decoded);
+        { usize::try_from(room).ok() }.filter(|_| start.stored == stored)
+    }
+}
+
+fn ends(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
     let stored = bytes.stored_len();
     let read = |at: u64, len: u64| -> Result<Vec<u8>> {
         let mut buffer = vec![0; narrow(len)?];
@@ -124,7 +158,7 @@ fn table(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
 struct Frames {
     bytes: Bytes,
     limits: Limits,
-    ends: Vec<End>,
+    table: Table,
     state: Mutex<State>,
 }
 
@@ -145,18 +179,12 @@ impl Frames {
         self.state.lock().map_err(stopped)
     }
 
-    /// Where a frame begins.
-    fn start(&self, place: usize) -> End {
-        let before = place.checked_sub(1).and_then(|last| self.ends.get(last));
-        before.copied().unwrap_or_default()
-    }
-
     /// Decodes one frame, unless it is the one that is held.
     fn hold(&self, place: usize, state: &mut State) -> Result<()> {
         if state.held.as_ref().is_some_and(|(held, _)| *held == place) {
             return Ok(());
         }
-        let (start, end) = (self.start(place), self.ends.get(place).copied());
+        let (start, end) = (self.table.start(place), self.table.end(place));
         let end = end.ok_or_else(|| Error::invalid("no such frame"))?;
         let at = self.bytes.at();
         let run = at.saturating_add(start.stored)..at.saturating_add(end.stored);
@@ -184,9 +212,9 @@ impl Compute for Frames {
             if let Some(whole) = &state.whole {
                 return whole.read_at(at, rest);
             }
-            let place = self.ends.partition_point(|end| end.decoded <= at);
+            let place = self.table.frame_with(at);
             self.hold(place, &mut state)?;
-            let skip = narrow(at.saturating_sub(self.start(place).decoded))?;
+            let skip = narrow(at.saturating_sub(self.table.start(place).decoded))?;
             let frame = state.held.as_ref().map(|(_, frame)| frame.as_slice());
             let found = frame.and_then(|frame| frame.get(skip..)).unwrap_or(&[]);
             let (now, later) = rest.split_at_mut(found.len().min(rest.len()));
@@ -291,14 +319,14 @@ mod tests {
             let mut wrong = right.clone();
             wrong[place] ^= 1;
             let (bytes, _) = counted(&wrong, 3000);
-            assert!(table(&bytes, 3000).unwrap().is_none(), "{place}");
+            assert!(Table::of(&bytes, 3000).unwrap().is_none(), "{place}");
             if place >= foot - 24 {
                 let at_hand = bytes.at_hand(&Limits::default()).unwrap();
                 assert_eq!(at_hand.to_vec().unwrap(), data, "{place}");
             }
         }
         let (bytes, _) = counted(&right[foot..], 0);
-        assert!(table(&bytes, 0).unwrap().is_none());
+        assert!(Table::of(&bytes, 0).unwrap().is_none());
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::{Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, wide};
+use super::{
+    Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
+};
 use crate::error::{Error, Result};
 
 /// The size of a page of memory, and of what file systems read and write at once.
@@ -223,15 +225,24 @@ impl Sink {
     }
 
     /// Copies a run in pieces that end where pages of the target do: the system is quicker with
-    /// whole pages, also when it brings them to the disk.
+    /// whole pages, also when it brings them to the disk. Other threads read while this one writes.
     fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
-        let short = wide(PIECE).saturating_sub(self.at % wide(PIECE));
-        let middle = start.saturating_add(short).min(end);
-        for range in [start..middle, middle..end] {
-            let part = Bytes::run(source, range)?;
-            part.for_each(PIECE, &mut |piece| self.write(piece))?;
-        }
-        Ok(())
+        const LONG: u64 = 1 << 20;
+        let run = Bytes::run(source, start..end)?;
+        let len = usize::try_from(run.len()).unwrap_or(usize::MAX);
+        let threads = Threads::Cores.for_len(len).min(2);
+        let mut at = 0_u64;
+        let mut next = LONG.saturating_sub(self.at % LONG);
+        let fill = |piece: &mut (u64, Vec<u8>)| {
+            let len = next.min(run.len().saturating_sub(at));
+            *piece = (at, std::mem::take(&mut piece.1));
+            piece.1.resize(super::narrow(len)?, 0);
+            at = at.saturating_add(len);
+            next = LONG;
+            Ok(len > 0)
+        };
+        let read = |(at, piece): &mut (u64, Vec<u8>)| run.read_at(*at, piece);
+        in_order(threads, fill, read, |(_, piece)| self.write(piece))
     }
 
     /// Copies as much of a file's run as the kernel will, and gives the offset it got to.

@@ -1,5 +1,6 @@
 //! Work on several cores.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -22,12 +23,25 @@ impl Threads {
     pub(crate) fn for_len(self, len: usize) -> usize {
         match self {
             Threads::Exactly(count) => count.max(1),
-            Threads::Cores if len < Threads::WORTH_IT => 1,
+            Threads::Cores if len < Threads::WORTH_IT || IS_ALONE.get() => 1,
             Threads::Cores => std::thread::available_parallelism()
                 .map_or(1, usize::from)
                 .min(16),
         }
     }
+}
+
+thread_local! {
+    /// Whether this thread is to have no others help it.
+    static IS_ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does a piece of work on this thread alone, as the others have their own.
+pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let before = IS_ALONE.replace(true);
+    let done = work();
+    IS_ALONE.set(before);
+    done
 }
 
 /// Does `work` with every item on `threads` threads, in no particular order; gives a failure if
@@ -194,6 +208,14 @@ mod tests {
             },
         )?;
         Ok(all)
+    }
+
+    #[test]
+    fn who_works_alone_has_no_help_until_it_is_done() {
+        let threads = || Threads::Cores.for_len(1 << 30);
+        let before = threads();
+        assert_eq!(alone(|| (alone(threads), threads())), (1, 1));
+        assert_eq!(threads(), before);
     }
 
     #[test]

@@ -142,15 +142,11 @@ impl Numbers {
                 },
             );
         }
-        let mut rest = out;
-        self.for_each(Endian::Little, 1, PIECE, &mut |piece| {
-            let room = std::mem::take(&mut rest).split_at_mut_checked(piece.len());
-            let (now, later) =
-                room.ok_or_else(|| Error::invalid("more bytes than there should be"))?;
-            now.copy_from_slice(piece);
-            rest = later;
-            Ok(())
-        })
+        self.bytes.read_all(out)?;
+        if must_swap {
+            swap(out, self.number.width());
+        }
+        Ok(())
     }
 
     /// Writes all numbers in the byte order `endian`: copied as they are where that is possible.

@@ -5,8 +5,6 @@
 //! loops are compiled for several generations of processors, and the newest that this one
 //! understands is taken.
 
-use half::f16;
-use half::slice::HalfFloatSliceExt;
 use pulp::Arch;
 
 use super::Number;
@@ -27,10 +25,10 @@ pub(super) fn quick(from: Number, to: Number) -> Option<Quick> {
         (Bf16, F64) => |a, b| cast(a, b, |x| f64_of(wide_brain(x))),
         (F32, Bf16) => |a, b| cast(a, b, |x| brain(f32::from_le_bytes(x))),
         (F64, Bf16) => |a, b| cast(a, b, |x| brain(to_odd(f64::from_le_bytes(x)))),
-        (F16, F32) => |a, b| widen_halves(a, b, |x| x.to_le_bytes()),
-        (F16, F64) => |a, b| widen_halves(a, b, |x| f64::from(x).to_le_bytes()),
-        (F32, F16) => |a, b| halves(a, b, f32::from_le_bytes),
-        (F64, F16) => |a, b| halves(a, b, |x| to_odd(f64::from_le_bytes(x))),
+        (F16, F32) => |a, b| cast(a, b, |x| single_of(wide_half(x))),
+        (F16, F64) => |a, b| cast(a, b, |x| f64_of(wide_half(x))),
+        (F32, F16) => |a, b| cast(a, b, |x| half(f32::from_le_bytes(x))),
+        (F64, F16) => |a, b| cast(a, b, |x| half(to_odd(f64::from_le_bytes(x)))),
 
         (U8, U16 | I16) => |a, b| widen(a, b, |x| u16::from(u8::from_le_bytes(x)).to_le_bytes()),
         (U8, U32 | I32) => |a, b| widen(a, b, |x| u32::from(u8::from_le_bytes(x)).to_le_bytes()),
@@ -148,78 +146,51 @@ fn to_odd(number: f64) -> f32 {
     }
 }
 
-/// Rounds to binary16, as the machine does it.
-fn halves<const FROM: usize>(
-    stored: &[u8],
-    out: &mut [u8],
-    single: impl Fn([u8; FROM]) -> f32,
-) -> bool {
-    let (stored, _) = stored.as_chunks::<FROM>();
-    let (out, _) = out.as_chunks_mut::<2>();
-    let mut singles = [0.0; BLOCK];
-    let mut rounded = [f16::ZERO; BLOCK];
-    let Some((singles, rounded)) =
-        { singles.get_mut(..stored.len()) }.zip(rounded.get_mut(..stored.len()))
-    else {
-        return false;
-    };
-    let arch = Arch::new();
-    arch.dispatch(
-        #[inline(always)]
-        || {
-            for (room, number) in singles.iter_mut().zip(stored) {
-                *room = single(*number);
-            }
-        },
-    );
-    rounded.convert_from_f32_slice(singles);
-    arch.dispatch(
-        #[inline(always)]
-        || {
-            let mut is_fine = true;
-            for (to, half) in out.iter_mut().zip(rounded) {
-                is_fine &= half.to_bits() & 0x7c00 != 0x7c00;
-                *to = half.to_le_bytes();
-            }
-            is_fine
-        },
-    )
+/// The nearest binary16, ties to even.
+///
+/// Adding a power of two whose last bit is worth as much as that of the half makes the machine round there;
+/// what the sum has more than the power is then the significand.
+#[inline(always)]
+fn half(number: f32) -> ([u8; 2], bool) {
+    // From here on the nearest would be infinity.
+    const TOO_LARGE: u32 = 0x477f_f000;
+    // The exponent of the smallest half that is not subnormal, as singles have it.
+    const LEAST: u32 = 127 - 14;
+    let bits = number.to_bits();
+    let size = bits & 0x7fff_ffff;
+    let exponent = (size >> 23).clamp(LEAST, 127 + 15);
+    let power = exponent.wrapping_add(13) << 23;
+    let sum = f32::from_bits(size) + f32::from_bits(power);
+    let significand = sum.to_bits().wrapping_sub(power);
+    let sign = bits >> 16 & 0x8000;
+    let half = sign | (exponent.wrapping_sub(LEAST) << 10).wrapping_add(significand);
+    let [low, high, ..] = half.to_le_bytes();
+    ([low, high], size < TOO_LARGE)
 }
 
-/// Widens binary16, as the machine does it.
-fn widen_halves<const TO: usize>(
-    stored: &[u8],
-    out: &mut [u8],
-    wide: impl Fn(f32) -> [u8; TO],
-) -> bool {
-    let (stored, _) = stored.as_chunks::<2>();
-    let (out, _) = out.as_chunks_mut::<TO>();
-    let mut halves = [f16::ZERO; BLOCK];
-    let mut singles = [0.0; BLOCK];
-    let Some((halves, singles)) =
-        { halves.get_mut(..stored.len()) }.zip(singles.get_mut(..stored.len()))
-    else {
-        return false;
+/// A binary16 as the single that is equal.
+#[inline(always)]
+fn wide_half(bytes: [u8; 2]) -> f32 {
+    let bits = u32::from(u16::from_le_bytes(bytes));
+    let size = (bits & 0x7fff) << 13;
+    // Exponents count from 15 there and from 127 here; the largest stays the largest.
+    let normal = size.wrapping_add((127 - 15) << 23);
+    let special = size.wrapping_add((255 - 31) << 23);
+    // A subnormal gets the one before the point that it lacks, which is then taken away again.
+    let one = (127 - 14) << 23;
+    let subnormal = f32::from_bits(size | one) - f32::from_bits(one);
+    let wide = match size >> 23 {
+        0 => subnormal.to_bits(),
+        31 => special,
+        _ => normal,
     };
-    for (room, bytes) in halves.iter_mut().zip(stored) {
-        *room = f16::from_le_bytes(*bytes);
-    }
-    halves.convert_to_f32_slice(singles);
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut is_fine = true;
-            for (to, single) in out.iter_mut().zip(singles) {
-                is_fine &= !single.is_nan();
-                *to = wide(*single);
-            }
-            is_fine
-        },
-    )
+    f32::from_bits(wide | (bits & 0x8000) << 16)
 }
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
+
     use super::super::cast::convert;
     use super::*;
 

@@ -4,7 +4,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::bytes::{Bytes, Compute, PIECE, Source, Threads, in_order, narrow, share_out, wide};
+use crate::bytes::{
+    Bytes, Compute, PIECE, Source, Threads, in_order, narrow, put_next, share_out, wide,
+};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -64,13 +66,7 @@ impl<W: Work> Compute for Worked<W> {
             return Ok(());
         }
         let mut rest = buffer;
-        self.for_each(at..end, PIECE, &mut |piece| {
-            let room = std::mem::take(&mut rest).split_at_mut_checked(piece.len());
-            let (now, later) = room.ok_or_else(|| Error::invalid("a piece is too long"))?;
-            now.copy_from_slice(piece);
-            rest = later;
-            Ok(())
-        })
+        self.for_each(at..end, PIECE, &mut |piece| put_next(piece, &mut rest))
     }
 
     fn for_each(

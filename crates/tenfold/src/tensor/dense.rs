@@ -100,20 +100,36 @@ fn read_runs(
     // A call costs as much as some hundred bytes do.
     let threads = Threads::Cores.for_len(out.len().saturating_add((out.len() / len.max(1)) << 8));
     let shares = out.chunks_mut(len.saturating_mul(SHARE)).enumerate();
+    let at = |number: u64, index: &mut [u64]| -> Result<u64> {
+        unravel_in(number, &counts, Order::Row, index);
+        let mut cell = start;
+        for (axis, item) in outer.iter().zip(index) {
+            let place = axis.slice.place(*item).ok_or_else(outside)?;
+            cell = cell.saturating_add(place.saturating_mul(axis.stored));
+        }
+        Ok(cell.saturating_mul(wide(width)))
+    };
     share_out(threads, shares, |(share, out)| {
         let mut index = vec![0; outer.len()];
         let first = wide(share.saturating_mul(SHARE));
+        let last = first.saturating_add(wide(out.len() / len.max(1)).saturating_sub(1));
+        let ends = [at(first, &mut index)?, at(last, &mut index)?];
+        announce(bytes, ends, last.saturating_sub(first));
         for (number, run) in (first..).zip(out.chunks_exact_mut(len)) {
-            unravel_in(number, &counts, Order::Row, &mut index);
-            let mut cell = start;
-            for (axis, item) in outer.iter().zip(&index) {
-                let place = axis.slice.place(*item).ok_or_else(outside)?;
-                cell = cell.saturating_add(place.saturating_mul(axis.stored));
-            }
-            bytes.read_at(cell.saturating_mul(wide(width)), run)?;
+            bytes.read_at(at(number, &mut index)?, run)?;
         }
         Ok(())
     })
+}
+
+/// Has a disk read on from the first of some runs to the last, where that takes less time than it takes
+/// to answer for each.
+fn announce(bytes: &Bytes, ends: [u64; 2], n_gaps: u64) {
+    const NEAR: u64 = 64 << 10;
+    let [first, last] = [ends.iter().min(), ends.iter().max()].map(|end| end.map_or(0, |at| *at));
+    if last.saturating_sub(first) <= n_gaps.saturating_mul(NEAR) {
+        bytes.announce(first..last);
+    }
 }
 
 /// Calls `each` with the first element of every run.

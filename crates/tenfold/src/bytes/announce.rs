@@ -1,0 +1,30 @@
+//! What the system is told of the reads to come.
+
+use std::ops::Range;
+
+use super::Bytes;
+
+impl Bytes {
+    /// Tells the system that some bytes will be read soon, if they lie in a file as they are.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn announce(&self, range: Range<u64>) {
+        use rustix::fs::{Advice, fadvise};
+        // It reads about as much at one call, whatever it is told.
+        const STEP: u64 = 1 << 20;
+        let Some((file, run)) = self.as_file_run() else {
+            return;
+        };
+        let mut at = run.start.saturating_add(range.start);
+        let end = run.start.saturating_add(range.end).min(run.end);
+        while at < end {
+            let len = STEP.min(end.saturating_sub(at));
+            // A wish; what comes of it is the system's affair.
+            let _ = fadvise(file, at, std::num::NonZeroU64::new(len), Advice::WillNeed);
+            at = at.saturating_add(len);
+        }
+    }
+
+    /// Other systems read ahead as they see fit.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn announce(&self, _: Range<u64>) {}
+}
