@@ -1,5 +1,6 @@
-//! What the system is told of the reads to come.
+//! What the system is told of the reads and writes to come.
 
+use std::fs::File;
 use std::ops::Range;
 
 use super::Bytes;
@@ -28,3 +29,18 @@ impl Bytes {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn announce(&self, _: Range<u64>) {}
 }
+
+/// Sets room aside for bytes that will be written to a file from `at` on: it is written quicker then, and
+/// lies in one piece. Its length stays what it is.
+#[cfg(target_os = "linux")]
+pub(crate) fn set_aside(file: &File, at: u64, len: u64) {
+    use rustix::fs::{FallocateFlags, fallocate};
+    if len > 0 {
+        // A file system that cannot do it goes on without; one that is full says so when the file is written.
+        let _ = fallocate(file, FallocateFlags::KEEP_SIZE, at, len);
+    }
+}
+
+/// Other systems find room as they go.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn set_aside(_: &File, _: u64, _: u64) {}

@@ -35,6 +35,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
+pub(crate) use announce::set_aside;
 pub(crate) use beside::{Beside, Neighbour};
 pub(crate) use compressor::Compressor;
 pub(crate) use deflate::{Deflated, Deflater};

@@ -5,13 +5,17 @@ use std::fs::File;
 use std::io::Write;
 
 use super::{
-    Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
+    Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, set_aside,
+    wide,
 };
 use crate::error::{Error, Result};
 
 /// The size of a page of memory, and of what file systems read and write at once.
 #[cfg(target_os = "linux")]
 const PAGE: u64 = 4096;
+
+/// Room for so many bytes and more is set aside before they are written.
+const LARGE: u64 = 8 << 20;
 
 /// An append-only target: a file, a stream or memory.
 pub struct Sink {
@@ -212,11 +216,15 @@ impl Sink {
     /// [`Error::Io`] if the target fails, [`Error::Malformed`] if the bytes cannot be had.
     pub fn copy(&mut self, bytes: &Bytes) -> Result<()> {
         if self.digest.is_none()
-            && let Target::File(_) = self.target
             && let Some((file, range)) = bytes.as_file_run()
             // Many short ones are quicker written together than asked for one by one.
             && bytes.len() >= wide(PIECE)
+            && let Target::File(target) = &self.target
         {
+            // As many bytes as there are in another file.
+            if bytes.len() >= LARGE {
+                set_aside(target, self.at, bytes.len());
+            }
             self.flush()?;
             let done = self.copy_in_kernel(file, range.start, range.end)?;
             return self.copy_in_pages(bytes.source(), done, range.end);

@@ -114,7 +114,7 @@ mod tests {
             "0.0",
             "-0.0",
         ];
-        for text in cases {
+        for text in cases.iter().take(if cfg!(miri) { 3 } else { 8 }) {
             let number: F128 = text.parse().unwrap();
             let shown = number.to_string();
             assert_eq!(

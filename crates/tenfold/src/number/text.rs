@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_16_bit_float_reads_back() {
-        for bits in 0..=u16::MAX {
+        for bits in (0..=u16::MAX).step_by(if cfg!(miri) { 997 } else { 1 }) {
             let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
             if half.is_finite() {
                 let shown = text(Number::F16, &bits.to_le_bytes());

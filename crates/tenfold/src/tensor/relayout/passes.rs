@@ -15,7 +15,7 @@ use super::super::storage::Order;
 use super::gather::outside;
 use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
-use crate::bytes::{Bytes, Source, Threads, narrow, scratch_file, share_out, wide};
+use crate::bytes::{Bytes, Source, Threads, narrow, scratch_file, set_aside, share_out, wide};
 use crate::error::Result;
 
 /// Values sorted by the slab of the output they belong to.
@@ -45,6 +45,7 @@ impl Passes {
         };
         let file = scratch_file()?;
         file.set_len(passes.stored.bytes.len())?;
+        set_aside(&file, 0, passes.stored.bytes.len());
         let mut part = Vec::new();
         let mut filled = vec![0; narrow(passes.slabs.count())?];
         for number in 0..passes.parts.count() {

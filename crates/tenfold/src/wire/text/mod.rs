@@ -285,6 +285,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn lines_are_parsed_whole_wherever_a_piece_ends() {
         let text: String = (0..600_000).map(|n| format!("{n}\r\n\n")).collect();
         assert!(text.len() > 4 << 20);
@@ -294,6 +295,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn a_fault_says_its_line_and_its_byte() {
         let text: String = (0..600_000).map(|n| format!("{n}\n")).collect();
         let text = text.replace("\n555555\n", "\n55x555\n");
