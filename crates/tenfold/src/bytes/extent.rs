@@ -205,6 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn columns_of_every_width_are_the_bytes_they_are_made_of() {
         let bytes: Vec<u8> = (0..=255).cycle().take(40_000).collect();
         let source = Source::memory(bytes.clone());

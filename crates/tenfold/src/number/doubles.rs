@@ -51,6 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn the_quick_way_gives_what_the_slow_way_does() {
         let bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
         let mut quick = Vec::new();

@@ -183,12 +183,13 @@ fn elements_of_every_width_are_as_cell_by_cell_in_either_byte_order() {
 
 #[test]
 fn tiles_that_are_not_full_are_as_cell_by_cell() {
-    for (number, sizes) in [
+    let tiles = [
         (Number::U8, [131, 257]),
         (Number::U16, [129, 127]),
         (Number::F64, [67, 97]),
         (Number::F128, [33, 31]),
-    ] {
+    ];
+    for (number, sizes) in tiles.into_iter().skip(if cfg!(miri) { 3 } else { 0 }) {
         check(
             &sizes,
             DType::real(number),
