@@ -98,12 +98,17 @@ mod tests {
         difference((A::DTYPE.number, &x), (B::DTYPE.number, &y))
     }
 
+    /// A power of two, to the bit.
+    fn two(power: u64) -> f64 {
+        f64::from_bits((1023 + power) << 52)
+    }
+
     #[test]
     fn whole_numbers_are_told_apart_where_doubles_are_not() {
         assert_eq!(apart(u64::MAX, u64::MAX - 1), 1.0);
         assert_eq!(apart(i64::MIN, i64::MIN + 1), -1.0);
-        assert_eq!(apart(i64::MAX, u64::MAX), -(2.0_f64.powi(63)));
-        assert_eq!(apart(i128::MIN, u128::MAX), -3.0 * 2.0_f64.powi(127));
+        assert_eq!(apart(i64::MAX, u64::MAX), -two(63));
+        assert_eq!(apart(i128::MIN, u128::MAX), -3.0 * two(127));
         assert_eq!(apart(-3_i8, -3_i128), 0.0);
         assert_eq!(apart(true, 1_u8), 0.0);
     }
@@ -111,12 +116,12 @@ mod tests {
     #[test]
     fn whole_numbers_and_floats_are_told_apart() {
         // 2^63 is a double, and more than any i64.
-        assert_eq!(apart(i64::MAX, 2.0_f64.powi(63)), -1.0);
-        assert_eq!(apart(2.0_f64.powi(63), i64::MAX), 1.0);
-        assert_eq!(apart(u64::MAX, 2.0_f64.powi(64)), -1.0);
+        assert_eq!(apart(i64::MAX, two(63)), -1.0);
+        assert_eq!(apart(two(63), i64::MAX), 1.0);
+        assert_eq!(apart(u64::MAX, two(64)), -1.0);
         // 2^127 - 1 is rounded to 2^127 as a binary128, too.
-        assert_eq!(apart(u128::MAX, 2.0_f64.powi(128)), -1.0);
-        assert_eq!(apart(u128::MAX >> 1, 2.0_f64.powi(127)), -1.0);
+        assert_eq!(apart(u128::MAX, two(128)), -1.0);
+        assert_eq!(apart(u128::MAX >> 1, two(127)), -1.0);
         assert_eq!(apart(7_u64, 7.5_f32), -0.5);
         assert!(apart(u128::MAX, f64::NAN).is_nan());
         assert_eq!(apart(u64::MAX, f64::INFINITY), f64::NEG_INFINITY);

@@ -90,8 +90,12 @@ fn half_of_e4m3(bits: u8) -> f32 {
     }
     let mantissa = f32::from(bits & 7);
     match bits >> 3 & 15 {
-        0 => mantissa * 2_f32.powi(-9) * 0.5,
-        exponent => (1.0 + mantissa / 8.0) * 2_f32.powi(i32::from(exponent) - 7) * 0.5,
+        0 => mantissa / 512.0 * 0.5,
+        exponent => {
+            // The power of two that has an exponent 7 less, which singles count from 127 on.
+            let power = f32::from_bits((u32::from(exponent) + 127 - 7) << 23);
+            (1.0 + mantissa / 8.0) * power * 0.5
+        }
     }
 }
 
