@@ -222,8 +222,7 @@ fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut V
     let (bits, status) = match to {
         Number::F16 => beside::<ieee::Half>(from, rounding, bytes),
         Number::Bf16 => beside::<ieee::BFloat>(from, rounding, bytes),
-        Number::F32 if from == Number::F64 && rounding == Rounding::NearestEven => {
-            // The machine does this one, and much faster.
+        Number::F32 if is_for_the_machine(from, rounding, bytes) => {
             let double = f64::from_le(bytes);
             #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
             let single = double as f32;
@@ -241,6 +240,13 @@ fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut V
     };
     out.extend(bits.to_le_bytes().iter().take(to.width()));
     !status.contains(Status::OVERFLOW)
+}
+
+/// Whether the machine can round a double to a single, which it does much faster. What it makes of a NaN's
+/// payload Rust does not say.
+fn is_for_the_machine(from: Number, rounding: Rounding, bytes: &[u8]) -> bool {
+    let is_nearest = rounding == Rounding::NearestEven;
+    from == Number::F64 && is_nearest && !f64::from_le(bytes).is_nan()
 }
 
 fn beside<T: Float>(from: Number, rounding: Rounding, bytes: &[u8]) -> (u128, Status)
@@ -393,6 +399,19 @@ mod tests {
             &mut out
         ));
         assert_eq!(out, [0, 255, 127, 0x80]);
+    }
+
+    #[test]
+    fn a_nan_keeps_what_fits_of_its_payload_when_it_is_rounded() {
+        let bits = 0xfff8_dead_a000_0001_u64;
+        let single = cast(Number::F64, Number::F32, &bits.to_le_bytes());
+        let wanted = 0xffc0_0000 | u32::try_from((bits & 0xf_ffff_ffff_ffff) >> 29).unwrap();
+        assert_eq!(single, wanted.to_le_bytes());
+        // One that signals becomes quiet.
+        let bits = 0x7ff0_dead_a000_0001_u64;
+        let single = cast(Number::F64, Number::F32, &bits.to_le_bytes());
+        let wanted = 0x7fc0_0000 | u32::try_from((bits & 0xf_ffff_ffff_ffff) >> 29).unwrap();
+        assert_eq!(single, wanted.to_le_bytes());
     }
 
     #[test]
