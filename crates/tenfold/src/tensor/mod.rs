@@ -8,6 +8,7 @@ mod addresses;
 mod axes;
 mod blocks;
 mod cast;
+mod cells;
 mod check;
 mod claim;
 mod contracted;
@@ -42,6 +43,7 @@ mod storage;
 mod strided;
 mod symmetrized;
 mod symmetry;
+mod tiles;
 mod train;
 mod woven;
 

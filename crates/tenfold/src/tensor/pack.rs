@@ -1,7 +1,8 @@
 //! Packing by symmetries: of every orbit one cell is kept; and the way back.
 
 use super::Tensor;
-use super::claim::{Cells, Deviation, spread};
+use super::cells::Cells;
+use super::claim::{Deviation, spread};
 use super::group::Group;
 use super::lines::{Lines, stored_parts};
 use super::listed::Listed;

@@ -1,11 +1,13 @@
 //! The nearest tensor that has a symmetry: every cell becomes the mean of its orbit.
 
 use super::Tensor;
-use super::claim::{Cells, Deviation, boxes, image_strides};
+use super::cells::{Cells, image_strides};
+use super::claim::Deviation;
 use super::group::Group;
 use super::slice::{Slice, unravel_in};
 use super::storage::{Order, Storage};
 use super::symmetry::{Operation, Symmetry};
+use super::tiles::boxes;
 use crate::bytes::{Bytes, Endian, Spool, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
