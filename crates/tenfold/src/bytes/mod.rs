@@ -53,7 +53,7 @@ pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
 pub(crate) use spool::scratch_file;
-pub(crate) use threads::{Threads, in_order, share_out};
+pub(crate) use threads::{Threads, at_once, in_order, share_out};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -400,7 +400,7 @@ impl Bytes {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;
-        let mut spool = Spool::within(limits);
+        let mut spool = Spool::within(limits).expecting(self.len());
         self.for_each(PIECE, &mut |piece| spool.write(piece))?;
         Ok(Bytes::whole(spool.finish()?))
     }

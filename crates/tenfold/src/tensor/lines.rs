@@ -90,6 +90,18 @@ impl Lines {
         }
     }
 
+    /// [`Lines::runs`], those that follow each other as one and none that is empty.
+    pub(crate) fn joined_runs(&self) -> impl Iterator<Item = Range<u64>> {
+        let mut runs = self.runs().filter(|run| !run.is_empty()).peekable();
+        std::iter::from_fn(move || {
+            let mut run = runs.next()?;
+            while let Some(next) = runs.next_if(|next| next.start == run.end) {
+                run.end = next.end;
+            }
+            Some(run)
+        })
+    }
+
     /// For each line, what a place in it has to be added to (and wrap around) to become the number
     /// of the stored cell there.
     pub(super) fn offsets(&self) -> Vec<u64> {
@@ -208,7 +220,7 @@ impl Iterator for Runs<'_> {
 /// The parts of a piece of all cells that are stored; `run` is the run that is next.
 pub(crate) fn stored_parts<'a>(
     run: &mut Option<Range<u64>>,
-    runs: &mut Runs,
+    runs: &mut impl Iterator<Item = Range<u64>>,
     first: u64,
     piece: &'a [u8],
     width: usize,
@@ -272,6 +284,15 @@ mod tests {
                 let lines = Lines::of(&group, sizes).unwrap();
                 let runs: Vec<u64> = lines.runs().flatten().collect();
                 assert_eq!(runs, walked, "{sizes:?} {permutation:?} {operation}");
+                let joined: Vec<Range<u64>> = lines.joined_runs().collect();
+                assert!(
+                    joined
+                        .iter()
+                        .zip(joined.iter().skip(1))
+                        .all(|(run, next)| run.end < next.start)
+                );
+                let joined: Vec<u64> = joined.into_iter().flatten().collect();
+                assert_eq!(joined, walked, "{sizes:?} {permutation:?} {operation}");
                 assert_eq!(wide(lines.offsets().len()), lines.count());
             }
         }
@@ -293,7 +314,7 @@ mod tests {
         let lines = Lines::of(&group.unwrap(), &[4, 4]).unwrap();
         let all: Vec<u8> = (0..16).collect();
         for len in 1..16 {
-            let mut runs = lines.runs();
+            let mut runs = lines.joined_runs();
             let mut run = runs.next();
             let (mut found, mut first) = (Vec::new(), 0);
             for piece in all.chunks(len) {
