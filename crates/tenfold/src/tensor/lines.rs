@@ -61,7 +61,7 @@ impl Lines {
     }
 
     /// The cells of the line through `index` that are stored, by their place in the line.
-    fn stored(&self, index: &[u64]) -> Range<u64> {
+    pub(super) fn stored(&self, index: &[u64]) -> Range<u64> {
         let size = self.sizes.first().copied().unwrap_or(1);
         let (mut start, mut end) = (0, i64::try_from(size).unwrap_or(i64::MAX));
         for image in &self.images {
@@ -122,11 +122,35 @@ impl Lines {
         self.images.sort_by_key(|image| key(image.operation));
     }
 
+    /// How many cells of a box are stored.
+    pub(super) fn coverage(&self, places: &[Range<u64>]) -> Coverage {
+        let mut coverage = Coverage::All;
+        for image in &self.images {
+            let (least, most) = image.bounds(places);
+            if most < image.least {
+                return Coverage::None;
+            }
+            if least < image.least {
+                coverage = Coverage::Some;
+            }
+        }
+        coverage
+    }
+
     /// How many lines there are.
     pub(super) fn count(&self) -> u64 {
         let others = self.sizes.iter().skip(1);
         others.fold(1, |count: u64, size| count.saturating_mul(*size))
     }
+}
+
+/// How many cells of a box are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    None,
+    /// Perhaps none or all.
+    Some,
+    All,
 }
 
 /// Where a part of a line lies in a box.
@@ -182,6 +206,22 @@ impl Image {
             let place = i64::try_from(*place).unwrap_or(i64::MAX);
             sum.saturating_add(slope.saturating_mul(place))
         })
+    }
+}
+
+impl Image {
+    /// The least and the most that images of the cells of a box lie farther than these.
+    fn bounds(&self, places: &[Range<u64>]) -> (i64, i64) {
+        let mut bounds = (0_i64, 0_i64);
+        for (places, slope) in places.iter().zip(&self.slopes) {
+            let first = i64::try_from(places.start).unwrap_or(i64::MAX);
+            let last = i64::try_from(places.end.saturating_sub(1)).unwrap_or(i64::MAX);
+            let ends = [first, last].map(|place| slope.saturating_mul(place));
+            let [one, other] = ends;
+            bounds.0 = bounds.0.saturating_add(one.min(other));
+            bounds.1 = bounds.1.saturating_add(one.max(other));
+        }
+        bounds
     }
 }
 

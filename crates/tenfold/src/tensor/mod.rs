@@ -19,7 +19,6 @@ mod dequantized;
 mod detect;
 mod dim;
 mod filled;
-mod gathered;
 mod group;
 mod labelling;
 mod labels;

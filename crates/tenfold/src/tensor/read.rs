@@ -246,6 +246,31 @@ impl Tensor {
             .ok_or_else(|| Error::invalid("no such cell"))
     }
 
+    /// Fills `out` with a box of a dense packed tensor, its dimensions in the order `axes`; false if
+    /// it is none, or there is no quick way.
+    pub(super) fn fill_packed(
+        &self,
+        slices: &[Slice],
+        axes: &[usize],
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let Storage::Dense { values, .. } = self.storage() else {
+            return Ok(false);
+        };
+        if !self.is_packed() {
+            return Ok(false);
+        }
+        Packed {
+            sizes: &self.sizes()?,
+            dtype: self.dtype(),
+            group: &self.packed_group(limits)?,
+            values,
+            spare: limits.memory / 2,
+        }
+        .read_seen(slices, axes, out)
+    }
+
     /// Fills `out` with a box whose slices lie inside.
     pub(super) fn fill_box(
         &self,
