@@ -78,14 +78,15 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
-        if self.file.is_some() && piece.len() >= PIECE {
+        let goes_to_file = self.file.is_some() || self.expected > wide(self.threshold);
+        if goes_to_file && piece.len() >= PIECE {
             self.flush()?;
             return self.put_down(piece);
         }
         self.memory.extend_from_slice(piece);
-        let most = match self.file {
-            Some(_) => self.threshold.min(PIECE),
-            None => self.threshold,
+        let most = match goes_to_file {
+            true => self.threshold.min(PIECE),
+            false => self.threshold,
         };
         if self.memory.len() > most {
             self.flush()?;

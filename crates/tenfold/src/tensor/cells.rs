@@ -89,16 +89,38 @@ impl Cells {
         const NEAR: u64 = 256 << 10;
         /// Worth a call for every run of cells in a file.
         const FAR: u64 = 4 << 20;
-        let len = match self.values.bytes.as_slice() {
-            Some(_) => NEAR,
-            None => FAR,
+        let len = match self.is_in_memory() {
+            true => NEAR,
+            false => FAR,
         };
         let most = len / wide(self.dtype.width()).max(1);
         Tiles::new(&self.sizes, permutation, &self.slowest_first(), most)
     }
 
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// How many bytes they take.
+    pub(super) fn len(&self) -> u64 {
+        self.values.bytes.len()
+    }
+
+    pub(super) fn order(&self) -> Order {
+        self.order
+    }
+
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.values.bytes.as_slice().is_some()
+    }
+
+    /// The values with their dimensions in the order `dims`.
+    pub(super) fn seen(&self, dims: &[usize]) -> Stored {
+        Stored::new(&self.values, self.dtype, &self.sizes, self.order, dims)
+    }
+
     /// The dimensions in the order in which they are stored.
-    fn slowest_first(&self) -> Vec<usize> {
+    pub(super) fn slowest_first(&self) -> Vec<usize> {
         let mut dims: Vec<usize> = (0..self.sizes.len()).collect();
         if self.order == Order::Column {
             dims.reverse();
@@ -156,8 +178,8 @@ impl Cells {
     pub(crate) fn read(&self, slices: &[Slice]) -> Result<Vec<u8>> {
         let axes: Vec<usize> = (0..self.sizes.len()).collect();
         let mut out = vec![0; box_len(slices, self.dtype.width())?];
-        let stored = Stored::new(&self.values, self.dtype, &self.sizes, self.order, &axes);
-        stored.read_box(slices, wide(out.len()), Threads::Cores, &mut out)?;
+        self.seen(&axes)
+            .read_box(slices, wide(out.len()), Threads::Cores, &mut out)?;
         Ok(out)
     }
 

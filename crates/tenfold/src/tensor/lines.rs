@@ -30,6 +30,8 @@ pub(super) struct Image {
     /// A stored cell's image lies at least this much farther: 1 where no cell that is its own
     /// image can be anything but zero.
     least: i64,
+    /// Whether it bears on which cells are stored: one that leaves all in place may not.
+    is_moved: bool,
 }
 
 impl Lines {
@@ -50,6 +52,7 @@ impl Lines {
             Some(Image {
                 permutation: permutation.clone(),
                 operation: *operation,
+                is_moved: operation.is_minus() || slopes.iter().any(|slope| *slope != 0),
                 slopes,
                 least: operation.is_minus().into(),
             })
@@ -64,7 +67,7 @@ impl Lines {
     pub(super) fn stored(&self, index: &[u64]) -> Range<u64> {
         let size = self.sizes.first().copied().unwrap_or(1);
         let (mut start, mut end) = (0, i64::try_from(size).unwrap_or(i64::MAX));
-        for image in &self.images {
+        for image in self.images.iter().filter(|image| image.is_moved) {
             let slope = image.slopes.first().copied().unwrap_or(0);
             let lacking = image.least.saturating_sub(image.farther(index, 1));
             if slope > 0 {

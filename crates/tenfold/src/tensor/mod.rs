@@ -27,6 +27,7 @@ mod listed;
 mod orbits;
 mod pack;
 mod packed;
+mod paired;
 mod permute;
 mod pick;
 mod placed;

@@ -16,6 +16,9 @@ use crate::number::DType;
 /// How many bytes a tile has.
 const TILE: usize = 256 << 10;
 
+/// How many it has where every row of it is read from a file.
+const FILE_TILE: usize = 768 << 10;
+
 /// A packed tensor whose boxes are filled.
 pub(super) struct Mirror<'a> {
     dtype: DType,
@@ -62,7 +65,10 @@ impl<'a> Mirror<'a> {
             },
             lines,
             offsets,
-            tile: TILE,
+            tile: match bytes.as_slice() {
+                Some(_) => TILE,
+                None => FILE_TILE,
+            },
             threads: Threads::Cores,
         }))
     }
