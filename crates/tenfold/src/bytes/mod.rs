@@ -17,6 +17,7 @@ mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
+mod parts;
 mod progress;
 mod records;
 mod scan;
@@ -42,6 +43,7 @@ pub(crate) use filter::{Compressor, Filter};
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
+pub(crate) use parts::in_parts;
 pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};

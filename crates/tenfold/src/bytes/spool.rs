@@ -168,8 +168,8 @@ pub(crate) fn scratch_file() -> Result<File> {
     file.map_err(|error| Error::from(error).in_file(&folder))
 }
 
-/// Sets room aside for so many bytes of a file that is still empty.
-fn set_aside(file: &File, len: u64) {
+/// Sets room aside for so many bytes of a file that holds none yet.
+pub(super) fn set_aside(file: &File, len: u64) {
     #[cfg(target_os = "linux")]
     if len > 0 {
         // A file system that cannot do it goes on without; one that is full says so when it is

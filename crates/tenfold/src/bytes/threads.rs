@@ -180,7 +180,7 @@ fn serve<P>(
     }
 }
 
-fn stopped() -> Error {
+pub(super) fn stopped() -> Error {
     Error::invalid("a thread stopped halfway")
 }
 

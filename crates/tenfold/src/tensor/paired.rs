@@ -1,17 +1,18 @@
 //! Symmetrizing by one symmetry that is its own inverse: a cell and its image are each other's.
 
+use std::sync::Mutex;
+
 use super::cells::Cells;
 use super::claim::Deviation;
 use super::group::Group;
 use super::lines::{Image, Lines};
 use super::relayout::Stored;
-use super::slice::{Slice, box_len, unravel_in};
+use super::slice::{Slice, box_len, boxes, unravel_in};
 use super::storage::Order;
-use super::symmetrized::{no_mean, slab};
+use super::symmetrized::no_mean;
 use super::symmetry::Operation;
-use super::tiles::boxes;
-use crate::bytes::{Spool, Threads, in_order, narrow, wide};
-use crate::error::Result;
+use crate::bytes::{Bytes, Threads, in_parts, narrow, wide};
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{DType, Pairing, mean};
 
@@ -27,20 +28,9 @@ pub(super) struct Pairs<'a> {
     cells: Stored,
     images: Stored,
     image: Image,
-    /// How many bytes of cells are held at a time.
+    /// How many bytes of cells a thread works on at a time.
     slab: u64,
     threads: Threads,
-}
-
-/// Consecutive cells, and what stands in the place of each in its image.
-#[derive(Default)]
-struct Slab {
-    /// Where they are, the dimensions in the order in which they are stored.
-    slices: Vec<Slice>,
-    own: Vec<u8>,
-    images: Vec<u8>,
-    /// The most that one of them changes.
-    most: f64,
 }
 
 impl<'a> Pairs<'a> {
@@ -58,7 +48,7 @@ impl<'a> Pairs<'a> {
         let dims = cells.slowest_first();
         let place = |dim: &usize| permutation.iter().position(|from| from == dim);
         let image_dims: Vec<usize> = dims.iter().filter_map(place).collect();
-        // Four slabs with their images are on their way at once, and a quarter of the memory is theirs.
+        // Every thread has a part and the images of it.
         let most = match cells.is_in_memory() {
             true => 4 << 20,
             false => 16 << 20,
@@ -70,7 +60,7 @@ impl<'a> Pairs<'a> {
             images: cells.seen(&image_dims),
             dims,
             image,
-            slab: most.min(limits.memory / 32),
+            slab: most.min(limits.memory / 64),
             threads: Threads::Cores,
         })
     }
@@ -81,48 +71,48 @@ impl<'a> Pairs<'a> {
         (self.slab, self.threads) = (slab, Threads::Exactly(threads));
     }
 
-    /// Spools what becomes of every cell, as the cells are stored; gives the most that one changes.
-    pub(super) fn project(&self, spool: &mut Spool) -> Result<f64> {
+    /// What becomes of every cell, as the cells are stored, and the most that one changes.
+    pub(super) fn project(&self, limits: &Limits) -> Result<(Bytes, f64)> {
         let width = wide(self.dtype.width());
         let sizes = self.dims.iter().filter_map(|dim| self.sizes.get(*dim));
         let sizes: Vec<u64> = sizes.copied().collect();
-        let mut all = boxes(&sizes, &slab(&sizes, self.slab / width.max(1)));
-        let fill = |slab: &mut Slab| {
-            let next = all.next();
-            slab.slices.clear();
-            slab.slices.extend(next.iter().flatten());
-            Ok(next.is_some())
-        };
-        let len = sizes
+        let cells = sizes
             .iter()
-            .fold(width, |len, size| len.saturating_mul(*size));
+            .fold(1, |cells: u64, size| cells.saturating_mul(*size));
+        let part = part(&sizes, self.slab / width.max(1));
+        let len = cells.saturating_mul(width);
         let threads = self
             .threads
             .for_len(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut most = 0.0_f64;
-        in_order(
-            threads,
-            fill,
-            |slab| self.fold(slab),
-            |slab| {
-                most = most.max(slab.most);
-                spool.write(&slab.own)
-            },
-        )?;
-        Ok(most)
+        let most = Mutex::new(0.0_f64);
+        let images = Mutex::new(Vec::new());
+        let stopped = |_| Error::invalid("another thread stopped halfway");
+        let part_len = narrow(part.saturating_mul(width))?;
+        let source = in_parts(threads, len, part_len, limits, |number, own| {
+            let mut buffer = images.lock().map_err(stopped)?.pop().unwrap_or_default();
+            let first = wide(number).saturating_mul(part);
+            let end = first.saturating_add(part).min(cells);
+            let mut rest = own;
+            for slices in boxes(&sizes, first, end) {
+                let len = box_len(&slices, self.dtype.width())?;
+                let (now, later) = { rest }.split_at_mut_checked(len).ok_or_else(outside)?;
+                let changed = self.fold(&slices, now, &mut buffer)?;
+                let mut most = most.lock().map_err(|_| outside())?;
+                *most = most.max(changed);
+                rest = later;
+            }
+            images.lock().map_err(stopped)?.push(buffer);
+            Ok(())
+        })?;
+        let most = most.into_inner().unwrap_or(f64::INFINITY);
+        Ok((Bytes::whole(source), most))
     }
 
-    /// Replaces the cells of a slab by what becomes of them.
-    fn fold(&self, slab: &mut Slab) -> Result<()> {
-        let Slab {
-            slices,
-            own,
-            images,
-            most,
-        } = slab;
-        let len = box_len(slices, self.dtype.width())?;
-        for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut *images)] {
-            buffer.resize(len, 0);
+    /// Fills `own` with what becomes of the cells of a box; gives the most that one changes.
+    fn fold(&self, slices: &[Slice], own: &mut [u8], images: &mut Vec<u8>) -> Result<f64> {
+        let len = own.len();
+        images.resize(len, 0);
+        for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut **images)] {
             stored.read_box(slices, wide(len), Threads::Exactly(1), buffer)?;
         }
         let mut means = Means::new(self.dtype, self.image.operation);
@@ -159,8 +149,7 @@ impl<'a> Pairs<'a> {
                 }
             }
         }
-        *most = means.worst.apart;
-        Ok(())
+        Ok(means.worst.apart)
     }
 
     /// The index of a cell of a slab.
@@ -269,4 +258,23 @@ impl Means {
         }
         Ok(())
     }
+}
+
+/// How many consecutive cells, no more than `most`, make a part: all of the fastest dimensions and
+/// several places of the next, as runs of images are as long as there are places.
+fn part(sizes: &[u64], most: u64) -> u64 {
+    let mut part = 1_u64;
+    for size in sizes.iter().rev() {
+        let room = (most / part).max(1);
+        if room < *size {
+            return part.saturating_mul(size.div_ceil(size.div_ceil(room)));
+        }
+        part = part.saturating_mul((*size).max(1));
+    }
+    part
+}
+
+/// What cannot happen, as all sizes were checked; said instead of a panic.
+fn outside() -> Error {
+    Error::invalid("a symmetrized tensor reaches outside itself")
 }

@@ -99,13 +99,9 @@ struct Made {
 impl Made {
     /// Where a cell and its image are each other's.
     fn by_pairs(pairs: &Pairs, cells: &Cells, limits: &Limits) -> Result<Made> {
-        let mut spool = Spool::within(limits).expecting(cells.len());
-        let most = pairs.project(&mut spool)?;
-        Ok(Made {
-            order: cells.order(),
-            bytes: Bytes::whole(spool.finish()?),
-            most,
-        })
+        let (bytes, most) = pairs.project(limits)?;
+        let order = cells.order();
+        Ok(Made { order, bytes, most })
     }
 
     /// Whatever the group.
@@ -140,7 +136,7 @@ impl Made {
 }
 
 /// The sides of a box of consecutive cells, no more than `most` of them.
-pub(super) fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
+fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
     let mut sides = vec![1; sizes.len()];
     let mut room = most.max(1);
     for (side, size) in sides.iter_mut().zip(sizes).rev() {
