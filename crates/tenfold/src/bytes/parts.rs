@@ -1,10 +1,9 @@
 //! Bytes that several threads work out, part by part: in memory while they are few, in a nameless
 //! temporary file beyond.
 
-use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
-use super::spool::{scratch_file, set_aside};
+use super::spool::{put_down_at, scratch_file, set_aside};
 use super::threads::stopped;
 use super::{Source, narrow, share_out, wide};
 use crate::error::{Error, Result};
@@ -74,7 +73,7 @@ fn in_file(
         let at = wide(number).saturating_mul(wide(part));
         buffer.resize(narrow(len.saturating_sub(at).min(wide(part)))?, 0);
         fill(number, buffer)?;
-        file.write_all_at(buffer, at)?;
+        put_down_at(&file, buffer, at)?;
         let mut buffers = buffers.lock().map_err(|_| stopped())?;
         buffers.push(std::mem::take(buffer));
         Ok(())

@@ -1,7 +1,8 @@
 //! Bytes put aside: in memory while they are few, in a nameless temporary file beyond.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::{PIECE, Packing, Source, shelf, wide};
@@ -115,7 +116,7 @@ impl Spool {
                 none.insert(file)
             }
         };
-        file.write_all(piece)?;
+        put_down_at(file, piece, self.written)?;
         self.written = self.written.saturating_add(wide(piece.len()));
         Ok(())
     }
@@ -166,6 +167,16 @@ pub(crate) fn scratch_file() -> Result<File> {
     let folder = std::env::temp_dir();
     let file = tempfile::tempfile_in(&folder);
     file.map_err(|error| Error::from(error).in_file(&folder))
+}
+
+/// Writes bytes of a temporary file, little by little: for much at once the kernel looks for large pages,
+/// which a virtual machine may have to ask its host for.
+pub(super) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    let places = (at..).step_by(PIECE);
+    for (piece, at) in bytes.chunks(PIECE).zip(places) {
+        file.write_all_at(piece, at)?;
+    }
+    Ok(())
 }
 
 /// Sets room aside for so many bytes of a file that holds none yet.
