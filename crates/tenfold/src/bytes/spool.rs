@@ -9,6 +9,9 @@ use super::{PIECE, Packing, Source, shelf, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+/// Pieces from this length on are worth a system call of their own.
+const WORTH_IT: usize = PIECE / 8;
+
 /// Collects bytes that come in order, so that they can be read at any position later.
 #[derive(Debug)]
 pub struct Spool {
@@ -80,7 +83,7 @@ impl Spool {
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
         let goes_to_file = self.file.is_some() || self.expected > wide(self.threshold);
-        if goes_to_file && piece.len() >= PIECE {
+        if goes_to_file && piece.len() >= WORTH_IT {
             self.flush()?;
             return self.put_down(piece);
         }
@@ -96,6 +99,9 @@ impl Spool {
     }
 
     fn flush(&mut self) -> Result<()> {
+        if self.memory.is_empty() && self.file.is_some() {
+            return Ok(());
+        }
         let mut memory = std::mem::take(&mut self.memory);
         self.put_down(&memory)?;
         // From now on a small buffer will do.

@@ -4,13 +4,15 @@ use std::sync::Mutex;
 
 use super::cells::Cells;
 use super::claim::Deviation;
+use super::dense::strides;
 use super::group::Group;
 use super::lines::{Image, Lines};
 use super::relayout::Stored;
-use super::slice::{Slice, box_len, boxes, unravel_in};
+use super::slice::{Slice, box_len, boxes, unravel_in, within};
 use super::storage::Order;
 use super::symmetrized::no_mean;
 use super::symmetry::Operation;
+use super::tiles::boxes as tiles;
 use crate::bytes::{Bytes, Threads, in_parts, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -28,8 +30,12 @@ pub(super) struct Pairs<'a> {
     cells: Stored,
     images: Stored,
     image: Image,
-    /// How many bytes of cells a thread works on at a time.
-    slab: u64,
+    /// Which of these the images have stored fastest.
+    across: usize,
+    /// How many bytes of cells a thread puts down at a time.
+    part: u64,
+    /// How many it works on at a time.
+    tile: u64,
     threads: Threads,
 }
 
@@ -48,11 +54,15 @@ impl<'a> Pairs<'a> {
         let dims = cells.slowest_first();
         let place = |dim: &usize| permutation.iter().position(|from| from == dim);
         let image_dims: Vec<usize> = dims.iter().filter_map(place).collect();
-        // Every thread has a part and the images of it.
-        let most = match cells.is_in_memory() {
-            true => 4 << 20,
-            false => 16 << 20,
+        let across = image_dims.iter().position(|dim| Some(dim) == dims.last());
+        let threads = Threads::Cores;
+        // What fits into the nearer caches, or is worth a call for every run of cells in a file.
+        let tile = match cells.is_in_memory() {
+            true => 256 << 10,
+            false => 4 << 20,
         };
+        // Every thread has a part, and a quarter of the memory is theirs.
+        let room = limits.memory / 4 / wide(threads.for_len(usize::MAX)).max(1);
         Some(Pairs {
             dtype: cells.dtype(),
             sizes,
@@ -60,15 +70,17 @@ impl<'a> Pairs<'a> {
             images: cells.seen(&image_dims),
             dims,
             image,
-            slab: most.min(limits.memory / 64),
-            threads: Threads::Cores,
+            across: across.unwrap_or(0),
+            part: room.min(16 << 20),
+            tile: room.min(tile),
+            threads,
         })
     }
 
-    /// Cuts the tensor into slabs of so many bytes for so many threads.
+    /// Cuts the tensor into parts and tiles of so many bytes for so many threads.
     #[cfg(test)]
-    pub(super) fn cut(&mut self, slab: u64, threads: usize) {
-        (self.slab, self.threads) = (slab, Threads::Exactly(threads));
+    pub(super) fn cut(&mut self, part: u64, tile: u64, threads: usize) {
+        (self.part, self.tile, self.threads) = (part, tile, Threads::Exactly(threads));
     }
 
     /// What becomes of every cell, as the cells are stored, and the most that one changes.
@@ -79,80 +91,146 @@ impl<'a> Pairs<'a> {
         let cells = sizes
             .iter()
             .fold(1, |cells: u64, size| cells.saturating_mul(*size));
-        let part = part(&sizes, self.slab / width.max(1));
+        let part = part(&sizes, self.part / width.max(1));
         let len = cells.saturating_mul(width);
         let threads = self
             .threads
             .for_len(usize::try_from(len).unwrap_or(usize::MAX));
         let most = Mutex::new(0.0_f64);
-        let images = Mutex::new(Vec::new());
+        let buffers = Mutex::new(Vec::new());
         let stopped = |_| Error::invalid("another thread stopped halfway");
         let part_len = narrow(part.saturating_mul(width))?;
-        let source = in_parts(threads, len, part_len, limits, |number, own| {
-            let mut buffer = images.lock().map_err(stopped)?.pop().unwrap_or_default();
+        let source = in_parts(threads, len, part_len, limits, |number, out| {
+            let mut own_buffers: [Vec<u8>; 2] =
+                buffers.lock().map_err(stopped)?.pop().unwrap_or_default();
             let first = wide(number).saturating_mul(part);
             let end = first.saturating_add(part).min(cells);
-            let mut rest = own;
+            let mut rest = out;
             for slices in boxes(&sizes, first, end) {
                 let len = box_len(&slices, self.dtype.width())?;
                 let (now, later) = { rest }.split_at_mut_checked(len).ok_or_else(outside)?;
-                let changed = self.fold(&slices, now, &mut buffer)?;
+                let changed = self.fold(&slices, now, &mut own_buffers)?;
                 let mut most = most.lock().map_err(|_| outside())?;
                 *most = most.max(changed);
                 rest = later;
             }
-            images.lock().map_err(stopped)?.push(buffer);
+            buffers.lock().map_err(stopped)?.push(own_buffers);
             Ok(())
         })?;
         let most = most.into_inner().unwrap_or(f64::INFINITY);
         Ok((Bytes::whole(source), most))
     }
 
-    /// Fills `own` with what becomes of the cells of a box; gives the most that one changes.
-    fn fold(&self, slices: &[Slice], own: &mut [u8], images: &mut Vec<u8>) -> Result<f64> {
-        let len = own.len();
-        images.resize(len, 0);
-        for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut **images)] {
-            stored.read_box(slices, wide(len), Threads::Exactly(1), buffer)?;
-        }
+    /// Fills `out` with what becomes of the cells of a box; gives the most that one changes.
+    fn fold(
+        &self,
+        slices: &[Slice],
+        out: &mut [u8],
+        [own, images]: &mut [Vec<u8>; 2],
+    ) -> Result<f64> {
+        let width = self.dtype.width();
         let mut means = Means::new(self.dtype, self.image.operation);
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-        let line = counts.last().copied().unwrap_or(1);
-        // A sum is the same whichever comes first, but what a change of sign makes of it is not.
-        let is_ordered = self.image.operation != Operation::default();
-        let run = match is_ordered {
-            true => narrow(line)?.saturating_mul(self.dtype.width()),
-            false => own.len(),
-        };
-        let runs = own.chunks_mut(run.max(1)).zip(images.chunks(run.max(1)));
-        for (first, (own, images)) in (0..).step_by(narrow(line)?.max(1)).zip(runs) {
-            let (n_leading, is_second) = match is_ordered {
-                true => self.n_leading(&self.index(slices, &counts, first)),
-                false => (u64::MAX, false),
-            };
-            let at = narrow(n_leading.min(wide(own.len())))?.saturating_mul(self.dtype.width());
-            let (leading, others) = own.split_at_mut(at.min(own.len()));
-            let (leading_images, other_images) = images.split_at(leading.len());
-            let parts = [
-                (leading, leading_images, is_second, first),
-                (
-                    others,
-                    other_images,
-                    !is_second,
-                    first.saturating_add(n_leading),
-                ),
-            ];
-            for (own, images, is_second, first) in parts {
-                if let Err(place) = means.replace(own, images, is_second) {
-                    let cell = first.saturating_add(wide(place));
-                    return Err(no_mean(self.dtype, &self.index(slices, &counts, cell)));
+        let strides = strides(&counts, Order::Row);
+        let mut failed = None;
+        for tile in tiles(&counts, &self.sides(&counts)) {
+            let seen = within(slices, &tile)?;
+            let len = box_len(&tile, width)?;
+            for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut *images)] {
+                buffer.resize(len, 0);
+                stored.read_box(&seen, wide(len), Threads::Exactly(1), buffer)?;
+            }
+            let inner: Vec<u64> = tile.iter().map(|slice| slice.count).collect();
+            let run = narrow(self.run(&inner, &counts))?;
+            let mut item = vec![0; inner.len()];
+            let rows = own.chunks(run.saturating_mul(width).max(1));
+            let rows = rows.zip(images.chunks(run.saturating_mul(width).max(1)));
+            for (row, pair) in (0_u64..).step_by(run.max(1)).zip(rows) {
+                unravel_in(row, &inner, Order::Row, &mut item);
+                let places = item.iter().zip(&tile).zip(&strides);
+                let cell = places.fold(0_u64, |cell, ((item, slice), stride)| {
+                    let place = slice.start.saturating_add(*item);
+                    cell.saturating_add(place.saturating_mul(*stride))
+                });
+                let first = self.index(slices, &counts, cell);
+                let start = narrow(cell)?.saturating_mul(width);
+                let room = out.get_mut(start..).unwrap_or_default();
+                let room = room.get_mut(..pair.0.len()).ok_or_else(outside)?;
+                if let Err(place) = self.fold_run(&first, pair, room, &mut means) {
+                    let cell = cell.saturating_add(wide(place));
+                    failed = Some(failed.unwrap_or(cell).min(cell));
+                    break;
                 }
             }
         }
-        Ok(means.worst.apart)
+        match failed {
+            Some(cell) => Err(no_mean(self.dtype, &self.index(slices, &counts, cell))),
+            None => Ok(means.worst.apart),
+        }
     }
 
-    /// The index of a cell of a slab.
+    /// The sides of a tile of a box: long where cells are stored fastest, and where their images are.
+    fn sides(&self, counts: &[u64]) -> Vec<u64> {
+        /// As many places as a relayout takes at a time.
+        const LONG: u64 = 128;
+        let mut room = (self.tile / wide(self.dtype.width()).max(1)).max(1);
+        let mut sides = vec![0; counts.len()];
+        let count = |dim: usize| counts.get(dim).copied().unwrap_or(1).max(1);
+        let fastest = counts.len().saturating_sub(1);
+        let long = count(self.across).min(LONG);
+        let others = (0..counts.len()).rev();
+        for dim in [fastest, self.across].into_iter().chain(others) {
+            if let Some(side) = sides.get_mut(dim).filter(|side| **side == 0) {
+                let most = match dim == fastest && dim != self.across {
+                    true => (room / long).max(1),
+                    false => room,
+                };
+                *side = count(dim).min(most);
+                room = (room / *side).max(1);
+            }
+        }
+        sides
+    }
+
+    /// How many cells of a tile follow each other in its box, and may be folded at once.
+    fn run(&self, tile: &[u64], counts: &[u64]) -> u64 {
+        let mut run = 1_u64;
+        for (side, count) in tile.iter().zip(counts).rev() {
+            run = run.saturating_mul(*side);
+            if side < count || self.is_ordered() {
+                break;
+            }
+        }
+        run
+    }
+
+    /// A sum is the same whichever of two cells comes first, but what a change of sign makes of it is
+    /// not.
+    fn is_ordered(&self) -> bool {
+        self.image.operation != Operation::default()
+    }
+
+    /// Folds cells from `index` on. Fails with the number of one that cannot be.
+    fn fold_run(
+        &self,
+        index: &[u64],
+        (own, images): (&[u8], &[u8]),
+        out: &mut [u8],
+        means: &mut Means,
+    ) -> Result<(), usize> {
+        let (n_leading, is_second) = match self.is_ordered() {
+            true => self.n_leading(index),
+            false => (u64::MAX, false),
+        };
+        let n_leading = usize::try_from(n_leading).unwrap_or(usize::MAX);
+        let at = n_leading.saturating_mul(self.dtype.width()).min(own.len());
+        let (own, images, out) = (own.split_at(at), images.split_at(at), out.split_at_mut(at));
+        means.put((own.0, images.0), is_second, out.0)?;
+        let rest = means.put((own.1, images.1), !is_second, out.1);
+        rest.map_err(|place| place.saturating_add(n_leading))
+    }
+
+    /// The index of a cell of a box.
     fn index(&self, slices: &[Slice], counts: &[u64], cell: u64) -> Vec<u64> {
         let (mut item, mut index) = (vec![0; counts.len()], vec![0; counts.len()]);
         unravel_in(cell, counts, Order::Row, &mut item);
@@ -201,46 +279,51 @@ impl Means {
         }
     }
 
-    /// Replaces cells, all of them the first of two or the second. Fails with the place of one that
-    /// cannot be.
-    fn replace(&mut self, own: &mut [u8], images: &[u8], is_second: bool) -> Result<(), usize> {
+    /// Puts down what becomes of cells, all of them the first of two or the second. Fails with the
+    /// place of one that cannot be.
+    fn put(
+        &mut self,
+        (own, images): (&[u8], &[u8]),
+        is_second: bool,
+        out: &mut [u8],
+    ) -> Result<(), usize> {
         let number = self.dtype.number;
         let len = number.width().saturating_mul(BLOCK);
         let mut first = 0_usize;
-        for (own, images) in own.chunks_mut(len).zip(images.chunks(len)) {
-            self.made.resize(own.len(), 0);
-            let pairs = (&*own, images);
-            match { self.pairing }.means(number, is_second, pairs, &mut self.made) {
-                Some(most) => {
-                    own.copy_from_slice(&self.made);
-                    if most > self.worst.apart {
-                        // As little as that does not count, see `Deviation::compare`.
-                        self.worst.apart = most.max(f64::MIN_POSITIVE);
-                    }
+        let pairs = own.chunks(len).zip(images.chunks(len));
+        for (pairs, out) in pairs.zip(out.chunks_mut(len)) {
+            match self.pairing.means(number, is_second, pairs, out) {
+                Some(most) if most > self.worst.apart => {
+                    // As little as that does not count, see `Deviation::compare`.
+                    self.worst.apart = most.max(f64::MIN_POSITIVE);
                 }
-                None => self.replace_each(own, images, is_second, first)?,
+                Some(_) => {}
+                None => {
+                    let put = self.put_each(pairs, is_second, out);
+                    put.map_err(|place| place.saturating_add(first))?;
+                }
             }
-            first = first.saturating_add(own.len() / self.dtype.width());
+            first = first.saturating_add(out.len() / self.dtype.width());
         }
         Ok(())
     }
 
-    /// Replaces cells one by one, of which `first` is the number of the first.
-    fn replace_each(
+    /// Puts down what becomes of cells one by one.
+    fn put_each(
         &mut self,
-        own: &mut [u8],
-        images: &[u8],
+        (own, images): (&[u8], &[u8]),
         is_second: bool,
-        first: usize,
+        out: &mut [u8],
     ) -> Result<(), usize> {
         let (number, width) = (self.dtype.number, self.dtype.width());
         let Operation { negate, conjugate } = self.operation;
-        let cells = own.chunks_exact_mut(width).zip(images.chunks_exact(width));
-        for (place, (own, image)) in (first..).zip(cells) {
+        let cells = own.chunks_exact(width).zip(images.chunks_exact(width));
+        let cells = cells.zip(out.chunks_exact_mut(width));
+        for (place, ((own, image), out)) in cells.enumerate() {
             self.made.clear();
             let (one, other) = match is_second {
-                true => (image, &*own),
-                false => (&*own, image),
+                true => (image, own),
+                false => (own, image),
             };
             let parts = one.chunks_exact(number.width());
             let parts = parts.zip(other.chunks_exact(number.width())).enumerate();
@@ -254,7 +337,7 @@ impl Means {
                 return Err(place);
             }
             self.worst.compare(self.dtype, &[], own, &self.made);
-            own.copy_from_slice(&self.made);
+            out.copy_from_slice(&self.made);
         }
         Ok(())
     }

@@ -296,9 +296,11 @@ mod tests {
             let [.., which, low, high] = state.to_le_bytes();
             let is_float = dtype.number.kind() == crate::number::Kind::Float;
             let double = match special.get(usize::from(which) % 24) {
-                Some(special) if is_float && seed % 3 == 0 => *special,
+                Some(special) if is_float && seed.is_multiple_of(3) => *special,
                 // Whole means of whole numbers, mostly.
-                _ if !is_float => f64::from(low % 8) * if seed % 2 == 0 { 2.0 } else { 1.0 },
+                _ if !is_float => {
+                    f64::from(low % 8) * if seed.is_multiple_of(2) { 2.0 } else { 1.0 }
+                }
                 _ => f64::from(low) - 128.0 + f64::from(high) / 7.0,
             };
             let mut number = Vec::new();
@@ -333,8 +335,9 @@ mod tests {
         let Some(mut pairs) = Pairs::of(&cells, &group, &sizes, &limits) else {
             return false;
         };
-        for (slab, threads) in [(1, 1), (100, 3), (1 << 20, 2)] {
-            pairs.cut(slab, threads);
+        for (part, tile, threads) in [(1, 1, 1), (100, 40, 3), (1 << 20, 70, 2), (300, 1 << 20, 1)]
+        {
+            pairs.cut(part, tile, threads);
             let quick = Made::by_pairs(&pairs, &cells, &limits);
             match (&slow, quick) {
                 (Ok(slow), Ok(quick)) => {

@@ -96,7 +96,7 @@ impl<'a> Reflection<'a> {
             self.mirror.settle(self.image, cells)
         };
         let (mut first, mut due) = (0_u64, 0..0_usize);
-        self.each_run(&self.places, &mut |index, run| {
+        self.each_run(&self.places, |index, run| {
             let line = self.mirror.line(index.iter().copied());
             let number = self.mirror.number(line, run.start)?;
             let skipped = narrow(
@@ -121,7 +121,7 @@ impl<'a> Reflection<'a> {
     fn each_run(
         &self,
         places: &[Range<u64>],
-        each: &mut dyn FnMut(&[u64], Range<u64>) -> Result<()>,
+        mut each: impl FnMut(&[u64], Range<u64>) -> Result<()>,
     ) -> Result<()> {
         let mut index: Vec<u64> = places.iter().map(|places| places.start).collect();
         let line = places.first().cloned().unwrap_or(0..1);
@@ -293,7 +293,7 @@ impl<'a> Reflection<'a> {
         let step = self.steps.first().copied().unwrap_or(1);
         let (mut stored, mut pages) = (Vec::new(), self.mirror.pages());
         let start = places.first().map_or(0, |places| places.start);
-        self.each_run(places, &mut |index, run| {
+        self.each_run(places, |index, run| {
             let line = self.mirror.line(index.iter().copied());
             let number = self.mirror.number(line, run.start)?;
             let count = narrow(run.end.saturating_sub(run.start))?;
