@@ -54,7 +54,7 @@ pub use size::bytes_text;
 pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
-pub(crate) use spool::scratch_file;
+pub(crate) use spool::{put_down_at, scratch_file_of};
 pub(crate) use threads::{Threads, at_once, in_order, share_out};
 
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use super::spool::{put_down_at, scratch_file, set_aside};
+use super::spool::{put_down_at, scratch_file_of};
 use super::threads::stopped;
 use super::{Source, narrow, share_out, wide};
 use crate::error::{Error, Result};
@@ -62,9 +62,7 @@ fn in_file(
     part: usize,
     fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
 ) -> Result<Source> {
-    let file = scratch_file()?;
-    file.set_len(len)?;
-    set_aside(&file, len);
+    let file = scratch_file_of(len)?;
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
     let count = narrow(len.div_ceil(wide(part)))?;
     share_out(threads, 0..count, |number| {

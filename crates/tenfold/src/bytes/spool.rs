@@ -41,8 +41,7 @@ impl Spool {
         }
     }
 
-    /// The same spool for whoever knows how many bytes will come: a file whose room is set aside at
-    /// once is written several times faster than one that grows.
+    /// The same spool for whoever knows how many bytes will come, see [`scratch_file_of`].
     pub(crate) fn expecting(self, len: u64) -> Self {
         Spool {
             expected: len,
@@ -116,11 +115,7 @@ impl Spool {
     fn put_down(&mut self, piece: &[u8]) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => {
-                let file = scratch_file()?;
-                set_aside(&file, self.expected);
-                none.insert(file)
-            }
+            none => none.insert(scratch_file_of(self.expected)?),
         };
         put_down_at(file, piece, self.written)?;
         self.written = self.written.saturating_add(wide(piece.len()));
@@ -175,9 +170,18 @@ pub(crate) fn scratch_file() -> Result<File> {
     file.map_err(|error| Error::from(error).in_file(&folder))
 }
 
+/// A file without a name that has so many bytes, all zero, for which room is set aside: it is written
+/// several times faster than one that grows.
+pub(crate) fn scratch_file_of(len: u64) -> Result<File> {
+    let file = scratch_file()?;
+    file.set_len(len)?;
+    set_aside(&file, len);
+    Ok(file)
+}
+
 /// Writes bytes of a temporary file, little by little: for much at once the kernel looks for large pages,
 /// which a virtual machine may have to ask its host for.
-pub(super) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     let places = (at..).step_by(PIECE);
     for (piece, at) in bytes.chunks(PIECE).zip(places) {
         file.write_all_at(piece, at)?;
@@ -186,7 +190,7 @@ pub(super) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
 }
 
 /// Sets room aside for so many bytes of a file that holds none yet.
-pub(super) fn set_aside(file: &File, len: u64) {
+fn set_aside(file: &File, len: u64) {
     #[cfg(target_os = "linux")]
     if len > 0 {
         // A file system that cannot do it goes on without; one that is full says so when it is

@@ -32,8 +32,8 @@ pub(super) struct Pairs<'a> {
     image: Image,
     /// Which of these the images have stored fastest.
     across: usize,
-    /// How many bytes of cells a thread puts down at a time.
-    part: u64,
+    /// How many bytes of cells a thread may put down at a time.
+    room: u64,
     /// How many it works on at a time.
     tile: u64,
     threads: Threads,
@@ -71,7 +71,7 @@ impl<'a> Pairs<'a> {
             dims,
             image,
             across: across.unwrap_or(0),
-            part: room.min(16 << 20),
+            room,
             tile: room.min(tile),
             threads,
         })
@@ -80,7 +80,7 @@ impl<'a> Pairs<'a> {
     /// Cuts the tensor into parts and tiles of so many bytes for so many threads.
     #[cfg(test)]
     pub(super) fn cut(&mut self, part: u64, tile: u64, threads: usize) {
-        (self.part, self.tile, self.threads) = (part, tile, Threads::Exactly(threads));
+        (self.room, self.tile, self.threads) = (part, tile, Threads::Exactly(threads));
     }
 
     /// What becomes of every cell, as the cells are stored, and the most that one changes.
@@ -91,7 +91,7 @@ impl<'a> Pairs<'a> {
         let cells = sizes
             .iter()
             .fold(1, |cells: u64, size| cells.saturating_mul(*size));
-        let part = part(&sizes, self.part / width.max(1));
+        let part = self.part(&sizes);
         let len = cells.saturating_mul(width);
         let threads = self
             .threads
@@ -119,6 +119,18 @@ impl<'a> Pairs<'a> {
         })?;
         let most = most.into_inner().unwrap_or(f64::INFINITY);
         Ok((Bytes::whole(source), most))
+    }
+
+    /// How many consecutive cells make a part: few, unless its images would lie apart one by one.
+    fn part(&self, sizes: &[u64]) -> u64 {
+        /// As many places as a line of a cache holds.
+        const SEVERAL: u64 = 16;
+        let inner = sizes.iter().skip(self.across.saturating_add(1));
+        let inner = inner.fold(1, |inner: u64, size| inner.saturating_mul(*size));
+        let width = wide(self.dtype.width()).max(1);
+        let wanted = inner.saturating_mul(SEVERAL).saturating_mul(width);
+        let most = self.room.min(wanted.max(16 << 20));
+        whole_places(sizes, most / width)
     }
 
     /// Fills `out` with what becomes of the cells of a box; gives the most that one changes.
@@ -152,11 +164,14 @@ impl<'a> Pairs<'a> {
                     let place = slice.start.saturating_add(*item);
                     cell.saturating_add(place.saturating_mul(*stride))
                 });
-                let first = self.index(slices, &counts, cell);
+                let leading = match self.is_ordered() {
+                    true => self.leading(&self.index(slices, &counts, cell)),
+                    false => (usize::MAX, false),
+                };
                 let start = narrow(cell)?.saturating_mul(width);
                 let room = out.get_mut(start..).unwrap_or_default();
                 let room = room.get_mut(..pair.0.len()).ok_or_else(outside)?;
-                if let Err(place) = self.fold_run(&first, pair, room, &mut means) {
+                if let Err(place) = means.put_run(pair, leading, room) {
                     let cell = cell.saturating_add(wide(place));
                     failed = Some(failed.unwrap_or(cell).min(cell));
                     break;
@@ -210,26 +225,6 @@ impl<'a> Pairs<'a> {
         self.image.operation != Operation::default()
     }
 
-    /// Folds cells from `index` on. Fails with the number of one that cannot be.
-    fn fold_run(
-        &self,
-        index: &[u64],
-        (own, images): (&[u8], &[u8]),
-        out: &mut [u8],
-        means: &mut Means,
-    ) -> Result<(), usize> {
-        let (n_leading, is_second) = match self.is_ordered() {
-            true => self.n_leading(index),
-            false => (u64::MAX, false),
-        };
-        let n_leading = usize::try_from(n_leading).unwrap_or(usize::MAX);
-        let at = n_leading.saturating_mul(self.dtype.width()).min(own.len());
-        let (own, images, out) = (own.split_at(at), images.split_at(at), out.split_at_mut(at));
-        means.put((own.0, images.0), is_second, out.0)?;
-        let rest = means.put((own.1, images.1), !is_second, out.1);
-        rest.map_err(|place| place.saturating_add(n_leading))
-    }
-
     /// The index of a cell of a box.
     fn index(&self, slices: &[Slice], counts: &[u64], cell: u64) -> Vec<u64> {
         let (mut item, mut index) = (vec![0; counts.len()], vec![0; counts.len()]);
@@ -242,18 +237,19 @@ impl<'a> Pairs<'a> {
         index
     }
 
-    /// How many cells from `index` on, in the order in which they are stored, are the first of two
-    /// like this one, or the second.
-    fn n_leading(&self, index: &[u64]) -> (u64, bool) {
+    /// How many cells from `index` on, in the order in which they are stored, are like this one the
+    /// first of two or the second, and whether they are the second.
+    fn leading(&self, index: &[u64]) -> (usize, bool) {
         let farther = self.image.farther(index, 0);
         let fastest = self.dims.last().and_then(|dim| self.image.slopes.get(*dim));
         let slope = fastest.copied().unwrap_or(0);
-        let distance = farther.unsigned_abs();
-        match farther >= 0 {
-            true if slope < 0 => ((distance / slope.unsigned_abs()).saturating_add(1), false),
-            false if slope > 0 => (distance.div_ceil(slope.unsigned_abs()), true),
-            is_first => (u64::MAX, !is_first),
-        }
+        let (distance, steps) = (farther.unsigned_abs(), slope.unsigned_abs());
+        let count = match farther >= 0 {
+            true if slope < 0 => (distance / steps).saturating_add(1),
+            false if slope > 0 => distance.div_ceil(steps),
+            _ => u64::MAX,
+        };
+        (usize::try_from(count).unwrap_or(usize::MAX), farther < 0)
     }
 }
 
@@ -279,8 +275,22 @@ impl Means {
         }
     }
 
-    /// Puts down what becomes of cells, all of them the first of two or the second. Fails with the
-    /// place of one that cannot be.
+    /// Puts down what becomes of cells, of which so many are the first of two, or the second, and the
+    /// others are not. Fails with the place of one that cannot be.
+    fn put_run(
+        &mut self,
+        (own, images): (&[u8], &[u8]),
+        (n_leading, is_second): (usize, bool),
+        out: &mut [u8],
+    ) -> Result<(), usize> {
+        let at = n_leading.saturating_mul(self.dtype.width()).min(own.len());
+        let (own, images, out) = (own.split_at(at), images.split_at(at), out.split_at_mut(at));
+        self.put((own.0, images.0), is_second, out.0)?;
+        let rest = self.put((own.1, images.1), !is_second, out.1);
+        rest.map_err(|place| place.saturating_add(n_leading))
+    }
+
+    /// Puts down what becomes of cells, all of them the first of two or the second.
     fn put(
         &mut self,
         (own, images): (&[u8], &[u8]),
@@ -343,9 +353,8 @@ impl Means {
     }
 }
 
-/// How many consecutive cells, no more than `most`, make a part: all of the fastest dimensions and
-/// several places of the next, as runs of images are as long as there are places.
-fn part(sizes: &[u64], most: u64) -> u64 {
+/// How many consecutive cells, no more than `most`, are whole places of one dimension.
+fn whole_places(sizes: &[u64], most: u64) -> u64 {
     let mut part = 1_u64;
     for size in sizes.iter().rev() {
         let room = (most / part).max(1);

@@ -220,13 +220,29 @@ impl<'a> Reflection<'a> {
         let n_rows = narrow(along.end.saturating_sub(along.start))?;
         tile.resize(n_rows.saturating_mul(pitch).saturating_mul(WIDTH), 0);
         let line = places.first().cloned().unwrap_or(0..1);
+        let here = |place: u64| {
+            let dims = index.iter().enumerate();
+            dims.map(move |(dim, own)| if dim == shape.along { place } else { *own })
+        };
+        let first = self.mirror.line(here(along.start));
+        let ahead = match shape.along {
+            1 => self.read_ahead::<WIDTH>(first..first.saturating_add(wide(n_rows)), &line, row)?,
+            _ => None,
+        };
         let rows = tile.chunks_exact_mut(pitch.saturating_mul(WIDTH));
         for (cells, place) in rows.zip(along) {
-            let here = index.iter().enumerate();
-            let here = here.map(|(dim, own)| if dim == shape.along { place } else { *own });
             let cells = cells.get_mut(..n_columns.saturating_mul(WIDTH));
             let cells = cells.ok_or_else(outside)?;
-            self.load::<WIDTH>(self.mirror.line(here), &line, row, cells)?;
+            let first = self.mirror.line(here(place));
+            match ahead {
+                Some(start) => {
+                    let number = self.mirror.number(first, line.start)?;
+                    let at = narrow(number.wrapping_sub(start))?.saturating_mul(WIDTH);
+                    let stored = row.get(at..).unwrap_or_default();
+                    cells.copy_from_slice(stored.get(..cells.len()).ok_or_else(short)?);
+                }
+                None => self.load::<WIDTH>(first, &line, row, cells)?,
+            }
             self.mirror.settle(self.image, cells)?;
         }
         let cells = tile.as_chunks::<WIDTH>().0;
@@ -244,6 +260,34 @@ impl<'a> Reflection<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Reads the places `places` of consecutive lines of a file, and what is between them, if that is
+    /// not much; gives the number of the first cell.
+    fn read_ahead<const WIDTH: usize>(
+        &self,
+        lines: Range<u64>,
+        places: &Range<u64>,
+        row: &mut Vec<u8>,
+    ) -> Result<Option<u64>> {
+        if self.mirror.bytes.as_slice().is_some() || lines.is_empty() {
+            return Ok(None);
+        }
+        let start = self.mirror.number(lines.start, places.start)?;
+        let end = { self.mirror }.number(lines.end.saturating_sub(1), places.end)?;
+        let len = end.saturating_sub(start);
+        let n_lines = lines.end.saturating_sub(lines.start);
+        let wanted = places
+            .end
+            .saturating_sub(places.start)
+            .saturating_mul(n_lines);
+        if len > wanted.saturating_mul(4) {
+            return Ok(None);
+        }
+        row.resize(narrow(len)?.saturating_mul(WIDTH), 0);
+        let at = start.saturating_mul(wide(WIDTH));
+        self.mirror.bytes.read_at(at, row)?;
+        Ok(Some(start))
     }
 
     /// Fills a row of a tile with the places `places` of consecutive lines.
