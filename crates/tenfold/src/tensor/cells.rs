@@ -93,6 +93,11 @@ impl Cells {
             true => NEAR,
             false => FAR,
         };
+        self.tiles_of(permutation, len)
+    }
+
+    /// Tiles of at most so many bytes.
+    fn tiles_of(&self, permutation: &[usize], len: u64) -> Tiles {
         let most = len / wide(self.dtype.width()).max(1);
         Tiles::new(&self.sizes, permutation, &self.slowest_first(), most)
     }
@@ -135,9 +140,7 @@ impl Cells {
         const BATCH: usize = 16;
         let own_dims = self.slowest_first();
         let image_dims = tiles.image_dims(&own_dims);
-        let stored =
-            |dims: &[usize]| Stored::new(&self.values, self.dtype, &self.sizes, self.order, dims);
-        let (own_cells, image_cells) = (stored(&own_dims), stored(&image_dims));
+        let (own_cells, image_cells) = (self.seen(&own_dims), self.seen(&image_dims));
         let pairs: Vec<Vec<Slice>> = tiles.all().filter(|tile| tiles.is_first(tile)).collect();
         let len = usize::try_from(self.values.bytes.len()).unwrap_or(usize::MAX);
         let all = Mutex::new(Alike::default());
@@ -290,4 +293,126 @@ pub(crate) fn image_strides(permutation: &[usize], image_slices: &[Slice]) -> Ve
         }
     }
     strides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{Bytes, Endian};
+    use crate::number::{Arity, Number};
+    use crate::tensor::group::Group;
+    use crate::tensor::{Dim, Symmetry};
+
+    /// A tensor that has a symmetry but for the cells `off`.
+    fn nearly(sizes: &[u64], dtype: DType, symmetry: &Symmetry, off: &[usize]) -> Vec<u8> {
+        let claims = std::slice::from_ref(symmetry);
+        let limits = Limits::default();
+        let group = Group::generate(sizes, dtype, claims, |_| true, &limits).unwrap();
+        let mut index = vec![0; sizes.len()];
+        let mut bytes = Vec::new();
+        for cell in 0..sizes.iter().product() {
+            let origin = group.origin(&index);
+            let at = u8::try_from(origin.index % 120).unwrap();
+            let mut element = vec![0; dtype.width()];
+            for number in element.chunks_exact_mut(dtype.number.width()) {
+                let mut spelled = Vec::new();
+                let double = f64::from(at).to_le_bytes();
+                crate::number::convert(Number::F64, dtype.number, &double, &mut spelled);
+                number.copy_from_slice(&spelled);
+            }
+            origin.operation.apply(dtype, &mut element).unwrap();
+            if off.contains(&usize::try_from(cell).unwrap()) {
+                element[0] ^= 1;
+            }
+            bytes.extend(element);
+            advance(&mut index, sizes);
+        }
+        bytes
+    }
+
+    #[test]
+    fn tiles_that_are_alike_need_not_be_looked_at_cell_by_cell() {
+        let cases: [(&[u64], &[usize]); 6] = [
+            (&[7, 7], &[1, 0]),
+            (&[4, 3, 4, 3], &[2, 3, 0, 1]),
+            (&[3, 5, 3], &[2, 1, 0]),
+            (&[4, 4, 4], &[1, 2, 0]),
+            (&[3, 3, 3, 3], &[1, 2, 3, 0]),
+            (&[3, 0, 3], &[2, 1, 0]),
+        ];
+        let dtypes = [
+            DType::real(Number::F64),
+            DType::complex(Number::F32),
+            DType {
+                number: Number::I8,
+                arity: Arity::Quaternion,
+            },
+        ];
+        let (mut n_alike, mut n_others) = (0, 0);
+        for (sizes, permutation) in cases {
+            for (dtype, code) in { dtypes }
+                .into_iter()
+                .flat_map(|dtype| ["x", "-x", "x*", "-x*"].map(|code| (dtype, code)))
+            {
+                let symmetry = Symmetry {
+                    permutation: permutation.to_vec(),
+                    operation: code.into(),
+                    packed: false,
+                };
+                let operation = symmetry.operation_on(dtype).unwrap();
+                for (order, off) in [
+                    (Order::Column, &[][..]),
+                    (Order::Column, &[5]),
+                    (Order::Row, &[1, 30]),
+                ] {
+                    let values = Numbers {
+                        number: dtype.number,
+                        endian: Endian::Little,
+                        bytes: Bytes::memory(nearly(sizes, dtype, &symmetry, off)),
+                    };
+                    let dims = sizes.iter().map(|size| Dim::indexed(*size)).collect();
+                    let storage = Storage::Dense { order, values };
+                    let tensor = Tensor::new(dims, dtype, vec![], storage).unwrap();
+                    let cells = Cells::of(&tensor, &Limits::default()).unwrap();
+                    let whole: Vec<Slice> = sizes.iter().map(|size| Slice::all(*size)).collect();
+                    let mut wanted = [Deviation::default()];
+                    if !sizes.contains(&0) {
+                        let operations = &[operation];
+                        cells
+                            .compare(permutation, operations, &whole, &mut wanted)
+                            .unwrap();
+                    }
+                    for len in [1, 60, 200, 1 << 20] {
+                        let tiles = cells.tiles_of(permutation, len);
+                        let alike = cells.alike(&tiles, operation).unwrap();
+                        let mut found = [Deviation {
+                            largest: alike.largest,
+                            ..Deviation::default()
+                        }];
+                        n_alike += usize::from(alike.others.is_empty());
+                        n_others += alike.others.len();
+                        for tile in &alike.others {
+                            cells
+                                .compare(permutation, &[operation], tile, &mut found)
+                                .unwrap();
+                        }
+                        let words = format!("{sizes:?} {permutation:?} {code} {dtype} {len}");
+                        let bits = |found: &[Deviation; 1]| {
+                            let [
+                                Deviation {
+                                    apart,
+                                    largest,
+                                    has_other_bits,
+                                    ..
+                                },
+                            ] = found;
+                            (apart.to_bits(), largest.to_bits(), *has_other_bits)
+                        };
+                        assert_eq!(bits(&found), bits(&wanted), "{words}");
+                    }
+                }
+            }
+        }
+        assert!(n_alike > 50 && n_others > 50, "{n_alike} {n_others}");
+    }
 }

@@ -23,7 +23,8 @@ impl Tensor {
     /// bit, save for the sign of zeros that equal their own negative or conjugate. Floats are added
     /// in double precision (those of 128 bits in their own) and rounded to the nearest, ties to
     /// even; cells that have the symmetries stay as they are. The values are kept in memory or,
-    /// when large, in a temporary file.
+    /// when large, in a temporary file: in the order they had if one symmetry was given that is its
+    /// own inverse, row-major otherwise.
     ///
     /// # Errors
     /// [`Error::Invalid`] with the first cell whose mean is no number of its type: integers are not
