@@ -19,6 +19,7 @@ mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
+mod parts;
 mod progress;
 mod records;
 mod scan;
@@ -36,7 +37,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
-pub(crate) use announce::set_aside;
 pub(crate) use beside::{Beside, Neighbour};
 pub(crate) use compressor::Compressor;
 pub(crate) use deflate::{Deflated, Deflater};
@@ -47,6 +47,7 @@ pub(crate) use filter::{Filter, put_next};
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
+pub(crate) use parts::in_parts;
 pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
@@ -57,9 +58,9 @@ pub use size::bytes_text;
 pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
-pub(crate) use spool::scratch_file;
+pub(crate) use spool::{put_down_at, scratch_file_of};
 pub(crate) use swap::{swap, swap_into};
-pub(crate) use threads::{Threads, alone, in_order, share_out};
+pub(crate) use threads::{Threads, alone, at_once, in_order, share_out};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -417,7 +418,9 @@ impl Bytes {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;
-        let mut spool = Spool::within(limits);
+        // What is compressed only claims to be so long.
+        let expected = if self.is_compressed() { 0 } else { self.len() };
+        let mut spool = Spool::within(limits).expecting(expected);
         self.for_each(PIECE, &mut |piece| spool.write(piece))?;
         Ok(Bytes::whole(spool.finish()?))
     }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
+use super::announce::set_aside;
 use super::{
-    Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, set_aside,
-    wide,
+    Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
 };
 use crate::error::{Error, Result};
 

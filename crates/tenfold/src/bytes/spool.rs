@@ -1,12 +1,17 @@
 //! Bytes put aside: in memory while they are few, in a nameless temporary file beyond.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::{PIECE, Packing, Source, shelf};
+use super::announce::set_aside;
+use super::{PIECE, Packing, Source, shelf, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+
+/// Pieces from this length on are worth a system call of their own.
+const WORTH_IT: usize = PIECE / 8;
 
 /// Collects bytes that come in order, so that they can be read at any position later.
 #[derive(Debug)]
@@ -16,6 +21,10 @@ pub struct Spool {
     threshold: usize,
     /// Whether there may be one for every tensor.
     is_one_of_many: bool,
+    /// How many bytes will come, as far as that is known.
+    expected: u64,
+    /// How many bytes the file holds.
+    written: u64,
 }
 
 impl Spool {
@@ -28,6 +37,16 @@ impl Spool {
             file: None,
             threshold: 4 << 20,
             is_one_of_many: true,
+            expected: 0,
+            written: 0,
+        }
+    }
+
+    /// The same spool for whoever knows how many bytes will come, see [`scratch_file_of`].
+    pub(crate) fn expecting(self, len: u64) -> Self {
+        Spool {
+            expected: len,
+            ..self
         }
     }
 
@@ -63,10 +82,15 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
+        let goes_to_file = self.file.is_some() || self.expected > wide(self.threshold);
+        if goes_to_file && piece.len() >= WORTH_IT {
+            self.flush()?;
+            return self.put_down(piece);
+        }
         self.memory.extend_from_slice(piece);
-        let most = match self.file {
-            Some(_) => self.threshold.min(PIECE),
-            None => self.threshold,
+        let most = match goes_to_file {
+            true => self.threshold.min(PIECE),
+            false => self.threshold,
         };
         if self.memory.len() > most {
             self.flush()?;
@@ -75,17 +99,27 @@ impl Spool {
     }
 
     fn flush(&mut self) -> Result<()> {
-        match &mut self.file {
-            Some(file) => {
-                file.write_all(&self.memory)?;
-                self.memory.clear();
-            }
-            none => {
-                let file = none.insert(scratch_file()?);
-                // From now on a small buffer will do.
-                file.write_all(&std::mem::take(&mut self.memory))?;
-            }
+        if self.memory.is_empty() && self.file.is_some() {
+            return Ok(());
         }
+        let mut memory = std::mem::take(&mut self.memory);
+        self.put_down(&memory)?;
+        // From now on a small buffer will do.
+        if memory.capacity() <= PIECE.saturating_mul(4) {
+            memory.clear();
+            self.memory = memory;
+        }
+        Ok(())
+    }
+
+    /// Appends bytes to the file.
+    fn put_down(&mut self, piece: &[u8]) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(scratch_file_of(self.expected)?),
+        };
+        put_down_at(file, piece, self.written)?;
+        self.written = self.written.saturating_add(wide(piece.len()));
         Ok(())
     }
 
@@ -98,7 +132,12 @@ impl Spool {
             self.flush()?;
         }
         match self.file {
-            Some(file) => Source::file(file),
+            Some(file) => {
+                if self.written < self.expected {
+                    file.set_len(self.written)?;
+                }
+                Source::file(file)
+            }
             None if self.is_one_of_many => shelf::keep(self.memory),
             None => Ok(Source::memory(self.memory)),
         }
@@ -132,9 +171,47 @@ pub(crate) fn scratch_file() -> Result<File> {
     file.map_err(|error| Error::from(error).in_file(&folder))
 }
 
+/// A file without a name that has so many bytes, all zero, for which room is set aside: it is written
+/// several times faster than one that grows.
+pub(crate) fn scratch_file_of(len: u64) -> Result<File> {
+    let file = scratch_file()?;
+    file.set_len(len)?;
+    set_aside(&file, 0, len);
+    Ok(file)
+}
+
+/// Writes bytes of a temporary file, little by little: for much at once the kernel looks for large pages,
+/// which a virtual machine may have to ask its host for.
+pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    let places = (at..).step_by(PIECE);
+    for (piece, at) in bytes.chunks(PIECE).zip(places) {
+        file.write_all_at(piece, at)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_or_less_may_come_than_was_expected() {
+        for expected in [0, 1, 299, 300, 5000] {
+            let mut spool = Spool {
+                threshold: 10,
+                ..Spool::new().expecting(expected)
+            };
+            let piece = vec![7; PIECE + 1];
+            spool.write(&[1; 300]).unwrap();
+            spool.write(&piece).unwrap();
+            spool.write(&[2; 5]).unwrap();
+            let source = spool.finish().unwrap();
+            assert_eq!(source.len(), wide(300 + PIECE + 1 + 5));
+            let mut end = [0; 7];
+            source.read_at(source.len() - 7, &mut end).unwrap();
+            assert_eq!(end, [7, 7, 2, 2, 2, 2, 2]);
+        }
+    }
 
     #[test]
     fn what_goes_to_the_temporary_file_comes_back_in_order() {

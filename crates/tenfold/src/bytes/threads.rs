@@ -77,6 +77,23 @@ pub(crate) fn share_out<T: Send>(
     })
 }
 
+/// Does one thing beside another if there are several threads; of two failures gives the first's.
+pub(crate) fn at_once<A, B: Send>(
+    threads: usize,
+    one: impl FnOnce() -> Result<A>,
+    other: impl FnOnce() -> Result<B> + Send,
+) -> Result<(A, B)> {
+    if threads < 2 {
+        return Ok((one()?, other()?));
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        let other = other.join().unwrap_or_else(|_| Err(stopped()));
+        Ok((one?, other?))
+    })
+}
+
 /// Pieces that are filled in order, worked on by several threads, and taken in order.
 ///
 /// `fill` makes the next piece, or says that there is none; `work` is what the threads do with it;
@@ -177,7 +194,7 @@ fn serve<P>(
     }
 }
 
-fn stopped() -> Error {
+pub(super) fn stopped() -> Error {
     Error::invalid("a thread stopped halfway")
 }
 
@@ -252,6 +269,19 @@ mod tests {
             for stage in 0..3 {
                 assert!(fails(stage).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn two_things_are_done_and_the_failure_of_the_first_is_told() {
+        for threads in [1, 2] {
+            let done = at_once(threads, || Ok(1), || Ok(2)).unwrap();
+            assert_eq!(done, (1, 2));
+            let fail = |why: &str| -> Result<()> { Err(Error::invalid(why)) };
+            let told = at_once(threads, || fail("one"), || fail("other"));
+            assert_eq!(told.unwrap_err().to_string(), "one");
+            let told = at_once(threads, || Ok(()), || fail("other"));
+            assert_eq!(told.unwrap_err().to_string(), "other");
         }
     }
 

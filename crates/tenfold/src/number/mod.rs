@@ -9,6 +9,7 @@ mod element;
 mod f128;
 mod mean;
 mod numbers;
+mod pairs;
 mod parse;
 mod quick;
 mod signs;
@@ -26,6 +27,7 @@ pub use element::Element;
 pub use f128::F128;
 pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
+pub(crate) use pairs::Pairing;
 pub(crate) use signs::Signs;
 pub use text::{write_element, write_number};
 

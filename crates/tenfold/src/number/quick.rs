@@ -100,7 +100,7 @@ fn f64_of(number: f32) -> ([u8; 8], bool) {
 }
 
 #[inline(always)]
-fn f32_of(number: f64) -> ([u8; 4], bool) {
+pub(super) fn f32_of(number: f64) -> ([u8; 4], bool) {
     #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
     let rounded = number as f32;
     // Neither NaN nor an infinity that was none; a true infinity is rare enough.

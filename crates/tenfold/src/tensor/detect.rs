@@ -1,7 +1,8 @@
 //! Which symmetries the values of a tensor have.
 
 use super::Tensor;
-use super::claim::{Cells, Deviation};
+use super::cells::Cells;
+use super::claim::Deviation;
 use super::group::Group;
 use super::pack::Tolerance;
 use super::symmetry::{Operation, Symmetry};

@@ -30,6 +30,8 @@ pub(super) struct Image {
     /// A stored cell's image lies at least this much farther: 1 where no cell that is its own
     /// image can be anything but zero.
     least: i64,
+    /// Whether it bears on which cells are stored: one that leaves all in place may not.
+    is_moved: bool,
 }
 
 impl Lines {
@@ -50,6 +52,7 @@ impl Lines {
             Some(Image {
                 permutation: permutation.clone(),
                 operation: *operation,
+                is_moved: operation.is_minus() || slopes.iter().any(|slope| *slope != 0),
                 slopes,
                 least: operation.is_minus().into(),
             })
@@ -61,10 +64,10 @@ impl Lines {
     }
 
     /// The cells of the line through `index` that are stored, by their place in the line.
-    fn stored(&self, index: &[u64]) -> Range<u64> {
+    pub(super) fn stored(&self, index: &[u64]) -> Range<u64> {
         let size = self.sizes.first().copied().unwrap_or(1);
         let (mut start, mut end) = (0, i64::try_from(size).unwrap_or(i64::MAX));
-        for image in &self.images {
+        for image in self.images.iter().filter(|image| image.is_moved) {
             let slope = image.slopes.first().copied().unwrap_or(0);
             let lacking = image.least.saturating_sub(image.farther(index, 1));
             if slope > 0 {
@@ -90,6 +93,18 @@ impl Lines {
         }
     }
 
+    /// [`Lines::runs`], those that follow each other as one and none that is empty.
+    pub(crate) fn joined_runs(&self) -> impl Iterator<Item = Range<u64>> {
+        let mut runs = self.runs().filter(|run| !run.is_empty()).peekable();
+        std::iter::from_fn(move || {
+            let mut run = runs.next()?;
+            while let Some(next) = runs.next_if(|next| next.start == run.end) {
+                run.end = next.end;
+            }
+            Some(run)
+        })
+    }
+
     /// For each line, what a place in it has to be added to (and wrap around) to become the number
     /// of the stored cell there.
     pub(super) fn offsets(&self) -> Vec<u64> {
@@ -110,11 +125,35 @@ impl Lines {
         self.images.sort_by_key(|image| key(image.operation));
     }
 
+    /// How many cells of a box are stored.
+    pub(super) fn coverage(&self, places: &[Range<u64>]) -> Coverage {
+        let mut coverage = Coverage::All;
+        for image in &self.images {
+            let (least, most) = image.bounds(places);
+            if most < image.least {
+                return Coverage::None;
+            }
+            if least < image.least {
+                coverage = Coverage::Some;
+            }
+        }
+        coverage
+    }
+
     /// How many lines there are.
     pub(super) fn count(&self) -> u64 {
         let others = self.sizes.iter().skip(1);
         others.fold(1, |count: u64, size| count.saturating_mul(*size))
     }
+}
+
+/// How many cells of a box are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    None,
+    /// Perhaps none or all.
+    Some,
+    All,
 }
 
 /// Where a part of a line lies in a box.
@@ -173,6 +212,22 @@ impl Image {
     }
 }
 
+impl Image {
+    /// The least and the most that images of the cells of a box lie farther than these.
+    fn bounds(&self, places: &[Range<u64>]) -> (i64, i64) {
+        let mut bounds = (0_i64, 0_i64);
+        for (places, slope) in places.iter().zip(&self.slopes) {
+            let first = i64::try_from(places.start).unwrap_or(i64::MAX);
+            let last = i64::try_from(places.end.saturating_sub(1)).unwrap_or(i64::MAX);
+            let ends = [first, last].map(|place| slope.saturating_mul(place));
+            let [one, other] = ends;
+            bounds.0 = bounds.0.saturating_add(one.min(other));
+            bounds.1 = bounds.1.saturating_add(one.max(other));
+        }
+        bounds
+    }
+}
+
 /// The smallest whole number that is not less than a fraction with a positive denominator.
 fn ceiling(number: i64, by: i64) -> i64 {
     let down = number.div_euclid(by);
@@ -208,7 +263,7 @@ impl Iterator for Runs<'_> {
 /// The parts of a piece of all cells that are stored; `run` is the run that is next.
 pub(crate) fn stored_parts<'a>(
     run: &mut Option<Range<u64>>,
-    runs: &mut Runs,
+    runs: &mut impl Iterator<Item = Range<u64>>,
     first: u64,
     piece: &'a [u8],
     width: usize,
@@ -272,6 +327,15 @@ mod tests {
                 let lines = Lines::of(&group, sizes).unwrap();
                 let runs: Vec<u64> = lines.runs().flatten().collect();
                 assert_eq!(runs, walked, "{sizes:?} {permutation:?} {operation}");
+                let joined: Vec<Range<u64>> = lines.joined_runs().collect();
+                assert!(
+                    joined
+                        .iter()
+                        .zip(joined.iter().skip(1))
+                        .all(|(run, next)| run.end < next.start)
+                );
+                let joined: Vec<u64> = joined.into_iter().flatten().collect();
+                assert_eq!(joined, walked, "{sizes:?} {permutation:?} {operation}");
                 assert_eq!(wide(lines.offsets().len()), lines.count());
             }
         }
@@ -293,7 +357,7 @@ mod tests {
         let lines = Lines::of(&group.unwrap(), &[4, 4]).unwrap();
         let all: Vec<u8> = (0..16).collect();
         for len in 1..16 {
-            let mut runs = lines.runs();
+            let mut runs = lines.joined_runs();
             let mut run = runs.next();
             let (mut found, mut first) = (Vec::new(), 0);
             for piece in all.chunks(len) {

@@ -1,14 +1,15 @@
 //! Packing by symmetries: of every orbit one cell is kept; and the way back.
 
 use super::Tensor;
-use super::claim::{Cells, Deviation, spread};
+use super::cells::Cells;
+use super::claim::{Deviation, spread};
 use super::group::Group;
 use super::lines::{Lines, stored_parts};
 use super::listed::Listed;
 use super::slice::unravel_in;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
-use crate::bytes::{Bytes, Endian, PIECE, Spool, wide};
+use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
@@ -146,22 +147,46 @@ impl Tensor {
             let why = "a dense tensor is packed by one symmetry; --sparse permits several";
             return Err(Error::invalid(why));
         };
-        let mut apart = 0.0;
-        if !self.storage().parts().iter().all(|part| part.is_empty()) {
+        let check = || -> Result<f64> {
+            if self.storage().parts().iter().all(|part| part.is_empty()) {
+                return Ok(0.0);
+            }
             let operation = symmetry.operation_on(self.dtype()).unwrap_or_default();
             let cells = Cells::of(self, limits)?;
-            for worst in cells.deviations(&symmetry.permutation, &[operation])? {
-                demand(&worst, symmetries, tolerance)?;
-                apart = worst.apart;
-            }
-        }
+            let found = cells.deviations(&symmetry.permutation, &[operation])?;
+            let worst = found.into_iter().next().unwrap_or_default();
+            demand(&worst, symmetries, tolerance)?;
+            Ok(worst.apart)
+        };
+        let parts = self.storage().parts();
+        // What is compressed or worked out is not for two to read at once.
+        let is_at_hand =
+            |part: &&Numbers| part.bytes.is_plain() && !part.bytes.source().is_computed();
+        let len = match parts.iter().all(is_at_hand) {
+            true => parts.iter().map(|part| part.bytes.len()).sum(),
+            false => 0,
+        };
+        let threads = Threads::Cores.for_len(usize::try_from(len).unwrap_or(usize::MAX));
+        let (apart, bytes) = at_once(threads, check, || self.kept(group, limits))?;
+        let values = Numbers {
+            number: self.dtype().number,
+            endian: Endian::Little,
+            bytes,
+        };
+        let order = Order::Column;
+        Ok((Storage::Dense { order, values }, apart))
+    }
+
+    /// The cells that are stored, little-endian.
+    fn kept(&self, group: &Group, limits: &Limits) -> Result<Bytes> {
         let sizes = self.sizes()?;
         let all = self.dense(Order::Column, limits)?;
         let width = self.dtype().width();
-        let mut spool = Spool::new();
+        let len = group.stored().unwrap_or(0).saturating_mul(wide(width));
+        let mut spool = Spool::new().expecting(len);
         let lines = Lines::of(group, &sizes);
         let lines = lines.ok_or_else(|| Error::invalid("more cells than can be counted"))?;
-        let mut runs = lines.runs();
+        let mut runs = lines.joined_runs();
         let mut run = runs.next();
         let mut first = 0_u64;
         all.for_each(Endian::Little, width, PIECE, &mut |piece| {
@@ -170,13 +195,7 @@ impl Tensor {
             first = first.saturating_add(wide(piece.len() / width.max(1)));
             Ok(())
         })?;
-        let values = Numbers {
-            number: self.dtype().number,
-            endian: Endian::Little,
-            bytes: Bytes::whole(spool.finish()?),
-        };
-        let order = Order::Column;
-        Ok((Storage::Dense { order, values }, apart))
+        Ok(Bytes::whole(spool.finish()?))
     }
 
     /// Passes over the cells, each holding whole orbits.

@@ -246,6 +246,38 @@ impl Tensor {
             .ok_or_else(|| Error::invalid("no such cell"))
     }
 
+    /// Fills `out` with a box of a dense packed tensor, its dimensions in the order `axes`; false if
+    /// it is none, or there is no quick way.
+    pub(super) fn fill_packed(
+        &self,
+        slices: &[Slice],
+        axes: &[usize],
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let is_filled = self.with_packed(limits, |packed| packed.read_seen(slices, axes, out))?;
+        Ok(is_filled.unwrap_or(false))
+    }
+
+    /// Does something with the values of a dense packed tensor; `None` if it is none.
+    fn with_packed<T>(
+        &self,
+        limits: &Limits,
+        work: impl FnOnce(&Packed) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self.storage() {
+            Storage::Dense { values, .. } if self.is_packed() => work(&Packed {
+                sizes: &self.sizes()?,
+                dtype: self.dtype(),
+                group: &self.packed_group(limits)?,
+                values,
+                spare: limits.memory / 2,
+            })
+            .map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Fills `out` with a box whose slices lie inside.
     pub(super) fn fill_box(
         &self,
@@ -256,16 +288,9 @@ impl Tensor {
     ) -> Result<()> {
         let dtype = self.dtype();
         match self.storage() {
-            Storage::Dense { values, .. } if self.is_packed() => {
-                let group = &self.packed_group(limits)?;
-                Packed {
-                    sizes,
-                    dtype,
-                    group,
-                    values,
-                    spare: limits.memory / 2,
-                }
-                .read_box(slices, out)
+            Storage::Dense { .. } if self.is_packed() => {
+                self.with_packed(limits, |packed| packed.read_box(slices, out))?;
+                Ok(())
             }
             Storage::Dense { order, values } => {
                 let axes: Vec<usize> = (0..sizes.len()).collect();

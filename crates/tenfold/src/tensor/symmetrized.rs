@@ -1,11 +1,14 @@
 //! The nearest tensor that has a symmetry: every cell becomes the mean of its orbit.
 
 use super::Tensor;
-use super::claim::{Cells, Deviation, boxes, image_strides};
+use super::cells::{Cells, image_strides};
+use super::claim::Deviation;
 use super::group::Group;
+use super::paired::Pairs;
 use super::slice::{Slice, unravel_in};
 use super::storage::{Order, Storage};
 use super::symmetry::{Operation, Symmetry};
+use super::tiles::boxes;
 use crate::bytes::{Bytes, Endian, Spool, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -20,7 +23,8 @@ impl Tensor {
     /// bit, save for the sign of zeros that equal their own negative or conjugate. Floats are added
     /// in double precision (those of 128 bits in their own) and rounded to the nearest, ties to
     /// even; cells that have the symmetries stay as they are. The values are kept in memory or,
-    /// when large, in a temporary file.
+    /// when large, in a temporary file: in the order they had if one symmetry was given that is its
+    /// own inverse, row-major otherwise.
     ///
     /// # Errors
     /// [`Error::Invalid`] with the first cell whose mean is no number of its type: integers are not
@@ -35,37 +39,31 @@ impl Tensor {
         let given = given.declaring(symmetries)?;
         let group = Group::generate(&sizes, dtype, symmetries, |_| true, limits)?;
         let is_sparse = matches!(self.storage(), Storage::Sparse { .. });
-        let mut projection = Projection {
-            dtype,
-            cells: Cells::of(self, limits)?,
-            group: &group,
-            spares_zeros: is_sparse,
-            worst: Deviation::default(),
-            spool: Spool::within(limits),
-        };
-        // A slab and all its images together take a quarter of the memory.
-        let images = group.order().saturating_add(1);
-        let most = limits.memory / 4 / wide(dtype.width()).max(1) / images;
-        for slices in boxes(&sizes, &slab(&sizes, most)) {
-            projection.add(&slices)?;
-        }
-        let values = Numbers {
-            number: dtype.number,
-            endian: Endian::Little,
-            bytes: Bytes::whole(projection.spool.finish()?),
+        let cells = Cells::of(self, limits)?;
+        let pairs = Pairs::of(&cells, &group, &sizes, limits).filter(|_| !is_sparse);
+        let made = match pairs {
+            Some(pairs) => Made::by_pairs(&pairs, &cells, limits)?,
+            None => Made::by_orbits(&cells, &group, &sizes, is_sparse, limits)?,
         };
         let mut all = given.symmetries().to_vec();
         let follows = |own: &&Symmetry| !given.declares(own) && group.holds(own, dtype);
         let kept = self.symmetries().iter().filter(follows).cloned();
         all.extend(kept.map(Symmetry::unpacked));
-        let (order, dims) = (Order::Row, self.dims().to_vec());
-        let storage = Storage::Dense { order, values };
+        let storage = Storage::Dense {
+            order: made.order,
+            values: Numbers {
+                number: dtype.number,
+                endian: Endian::Little,
+                bytes: made.bytes,
+            },
+        };
+        let dims = self.dims().to_vec();
         let tensor = Tensor::within(dims, dtype, all, storage, limits)?.described_like(self);
         let tensor = match is_sparse {
             true => tensor.to_sparse(limits)?,
             false => tensor,
         };
-        Ok((tensor, projection.worst.apart))
+        Ok((tensor, made.most))
     }
 
     /// The same tensor that says of itself that it has these symmetries too, packed by none of them.
@@ -91,6 +89,53 @@ impl Tensor {
     }
 }
 
+/// All values of a symmetrized tensor.
+struct Made {
+    order: Order,
+    bytes: Bytes,
+    /// The most that one of them changed.
+    most: f64,
+}
+
+impl Made {
+    /// Where a cell and its image are each other's.
+    fn by_pairs(pairs: &Pairs, cells: &Cells, limits: &Limits) -> Result<Made> {
+        let (bytes, most) = pairs.project(limits)?;
+        let order = cells.order();
+        Ok(Made { order, bytes, most })
+    }
+
+    /// Whatever the group.
+    fn by_orbits(
+        cells: &Cells,
+        group: &Group,
+        sizes: &[u64],
+        spares_zeros: bool,
+        limits: &Limits,
+    ) -> Result<Made> {
+        let dtype = cells.dtype();
+        let mut projection = Projection {
+            dtype,
+            cells,
+            group,
+            spares_zeros,
+            worst: Deviation::default(),
+            spool: Spool::within(limits).expecting(cells.len()),
+        };
+        // A slab and all its images together take a quarter of the memory.
+        let images = group.order().saturating_add(1);
+        let most = limits.memory / 4 / wide(dtype.width()).max(1) / images;
+        for slices in boxes(sizes, &slab(sizes, most)) {
+            projection.add(&slices)?;
+        }
+        Ok(Made {
+            order: Order::Row,
+            bytes: Bytes::whole(projection.spool.finish()?),
+            most: projection.worst.apart,
+        })
+    }
+}
+
 /// The sides of a box of consecutive cells, no more than `most` of them.
 fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
     let mut sides = vec![1; sizes.len()];
@@ -106,7 +151,7 @@ fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
 /// A symmetrized tensor as it comes to be.
 struct Projection<'a> {
     dtype: DType,
-    cells: Cells,
+    cells: &'a Cells,
     group: &'a Group,
     /// Whether an orbit of nothing but absent cells stays so: a negative zero would be stored.
     spares_zeros: bool,
@@ -212,9 +257,181 @@ impl Projection<'_> {
         if is_spelled && turn.apply(self.dtype, made).is_ok() {
             return Ok(());
         }
-        Err(Error::invalid(format!(
-            "the mean of cell {index:?} and its images is no {}; convert with --cast f64 first",
-            self.dtype.number
-        )))
+        Err(no_mean(self.dtype, index))
+    }
+}
+
+/// What is said of a cell whose mean is no number of its type.
+pub(super) fn no_mean(dtype: DType, index: &[u64]) -> Error {
+    Error::invalid(format!(
+        "the mean of cell {index:?} and its images is no {}; convert with --cast f64 first",
+        dtype.number
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::{Arity, Number};
+    use crate::tensor::Dim;
+
+    /// Bytes that spell numbers of all kinds, many of them alike.
+    fn mixed(dtype: DType, cells: usize, seed: u64) -> Vec<u8> {
+        let special: [f64; 9] = [
+            0.0,
+            -0.0,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            1.5,
+            -1.5,
+            1e300,
+            1e-40,
+        ];
+        let mut out = Vec::new();
+        let mut state = seed;
+        for _ in 0..cells * dtype.arity.count() {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let [.., which, low, high] = state.to_le_bytes();
+            let is_float = dtype.number.kind() == crate::number::Kind::Float;
+            let double = match special.get(usize::from(which) % 24) {
+                Some(special) if is_float && seed.is_multiple_of(3) => *special,
+                // Whole means of whole numbers, mostly.
+                _ if !is_float => {
+                    f64::from(low % 8) * if seed.is_multiple_of(2) { 2.0 } else { 1.0 }
+                }
+                _ => f64::from(low) - 128.0 + f64::from(high) / 7.0,
+            };
+            let mut number = Vec::new();
+            crate::number::convert(
+                Number::F64,
+                dtype.number,
+                &double.to_le_bytes(),
+                &mut number,
+            );
+            if double.is_nan() && high % 2 == 0 && number.len() > 1 {
+                number[0] ^= high; // another payload
+            }
+            out.extend(number);
+        }
+        out
+    }
+
+    fn in_file(bytes: &[u8]) -> Bytes {
+        let mut file = crate::bytes::scratch_file_of(0).unwrap();
+        std::io::Write::write_all(&mut file, bytes).unwrap();
+        Bytes::whole(crate::bytes::Source::file(file).unwrap())
+    }
+
+    /// Symmetrizes in both ways and compares.
+    fn check(tensor: &Tensor, symmetry: &Symmetry, words: &str) -> bool {
+        let limits = Limits::default();
+        let (sizes, dtype) = (tensor.sizes().unwrap(), tensor.dtype());
+        let all = std::slice::from_ref(symmetry);
+        let group = Group::generate(&sizes, dtype, all, |_| true, &limits).unwrap();
+        let cells = Cells::of(tensor, &limits).unwrap();
+        let slow = Made::by_orbits(&cells, &group, &sizes, false, &limits);
+        let Some(mut pairs) = Pairs::of(&cells, &group, &sizes, &limits) else {
+            return false;
+        };
+        for (part, tile, threads) in [(1, 1, 1), (100, 40, 3), (1 << 20, 70, 2), (300, 1 << 20, 1)]
+        {
+            pairs.cut(part, tile, threads);
+            let quick = Made::by_pairs(&pairs, &cells, &limits);
+            match (&slow, quick) {
+                (Ok(slow), Ok(quick)) => {
+                    assert_eq!(slow.most.to_bits(), quick.most.to_bits(), "{words}");
+                    let row_major = |made: &Made| {
+                        let values = Numbers {
+                            number: dtype.number,
+                            endian: Endian::Little,
+                            bytes: made.bytes.clone(),
+                        };
+                        let order = made.order;
+                        let dims = tensor.dims().to_vec();
+                        let storage = Storage::Dense { order, values };
+                        let made = Tensor::new(dims, dtype, vec![], storage).unwrap();
+                        let all = made.dense(Order::Row, &limits).unwrap();
+                        all.bytes.to_vec().unwrap()
+                    };
+                    assert_eq!(row_major(slow), row_major(&quick), "{words}");
+                }
+                (Err(slow), Err(quick)) if cells.order() == Order::Row => {
+                    assert_eq!(slow.to_string(), quick.to_string(), "{words}");
+                }
+                (slow, quick) => assert_eq!(slow.is_ok(), quick.is_ok(), "{words}"),
+            }
+        }
+        slow.is_ok()
+    }
+
+    #[test]
+    fn pairs_become_what_orbits_do() {
+        let cases: [(&[u64], &[usize]); 8] = [
+            (&[5, 5], &[1, 0]),
+            (&[3, 2, 3, 2], &[2, 3, 0, 1]),
+            (&[4, 3, 4, 3], &[2, 1, 0, 3]),
+            (&[5, 3, 3], &[0, 2, 1]),
+            (&[2, 2, 2, 2, 3], &[3, 2, 1, 0, 4]),
+            (&[4, 3], &[0, 1]),
+            (&[1, 1], &[1, 0]),
+            (&[3, 0, 3], &[2, 1, 0]),
+        ];
+        let numbers = [
+            Number::F64,
+            Number::F32,
+            Number::F16,
+            Number::F128,
+            Number::I8,
+            Number::I64,
+            Number::U16,
+        ];
+        let arities = [Arity::Real, Arity::Complex, Arity::Quaternion];
+        let (mut n_made, mut n_refused, mut seed) = (0, 0, 1);
+        for (sizes, permutation) in cases {
+            for dtype in { numbers }
+                .into_iter()
+                .flat_map(|number| { arities }.map(|arity| DType { number, arity }))
+            {
+                for code in ["x", "-x", "x*", "-x*"] {
+                    for (order, endian) in [
+                        (Order::Row, Endian::Little),
+                        (Order::Column, Endian::Big),
+                        (Order::Column, Endian::Little),
+                    ] {
+                        seed += 1;
+                        let cells = usize::try_from(sizes.iter().product::<u64>()).unwrap();
+                        let mut bytes = mixed(dtype, cells, seed);
+                        if endian == Endian::Big {
+                            crate::bytes::swap(&mut bytes, dtype.number.width());
+                        }
+                        let values = Numbers {
+                            number: dtype.number,
+                            endian,
+                            bytes: match seed % 2 {
+                                0 => in_file(&bytes),
+                                _ => Bytes::memory(bytes),
+                            },
+                        };
+                        let dims = sizes.iter().map(|size| Dim::indexed(*size)).collect();
+                        let storage = Storage::Dense { order, values };
+                        let tensor = Tensor::new(dims, dtype, vec![], storage).unwrap();
+                        let symmetry = Symmetry {
+                            permutation: permutation.to_vec(),
+                            operation: code.into(),
+                            packed: false,
+                        };
+                        let words = format!("{sizes:?} {permutation:?} {code} {dtype} {order:?}");
+                        match check(&tensor, &symmetry, &words) {
+                            true => n_made += 1,
+                            false => n_refused += 1,
+                        }
+                    }
+                }
+            }
+        }
+        assert!(n_made > 1000 && n_refused > 100, "{n_made} {n_refused}");
     }
 }

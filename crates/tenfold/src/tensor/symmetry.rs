@@ -95,6 +95,38 @@ impl Operation {
         }
         Ok(())
     }
+
+    /// Applies it to many elements. If it fails, they are of no use any more.
+    pub(crate) fn apply_all(self, dtype: DType, elements: &mut [u8]) -> Result<()> {
+        if self == Operation::default() {
+            return Ok(());
+        }
+        if dtype.number.kind() != Kind::Float {
+            let mut each = elements.chunks_exact_mut(dtype.width());
+            return each.try_for_each(|element| self.apply(dtype, element));
+        }
+        match dtype.number.width() {
+            2 => self.flip_signs::<2>(dtype, elements),
+            4 => self.flip_signs::<4>(dtype, elements),
+            8 => self.flip_signs::<8>(dtype, elements),
+            _ => self.flip_signs::<16>(dtype, elements),
+        }
+        Ok(())
+    }
+
+    fn flip_signs<const WIDTH: usize>(self, dtype: DType, floats: &mut [u8]) {
+        let n_components = dtype.arity.count();
+        let (floats, _) = floats.as_chunks_mut::<WIDTH>();
+        let first = u8::from(self.negate) << 7;
+        let others = u8::from(self.negate != self.conjugate) << 7;
+        for element in floats.chunks_exact_mut(n_components) {
+            for (place, float) in element.iter_mut().enumerate() {
+                if let Some(last) = float.last_mut() {
+                    *last ^= if place == 0 { first } else { others };
+                }
+            }
+        }
+    }
 }
 
 fn negate(dtype: DType, number: &mut [u8]) -> Result<()> {
@@ -174,6 +206,27 @@ mod tests {
         let unsigned = DType::real(Number::U8);
         assert_eq!(applied("-x", unsigned, [0]).unwrap(), [0]);
         assert!(applied("-x", unsigned, [1]).is_err());
+    }
+
+    #[test]
+    fn many_elements_change_as_one_does() {
+        let bytes: Vec<u8> = (0..256_u16)
+            .map(|n| u8::try_from(n * 7 % 251).unwrap())
+            .collect();
+        for number in Number::ALL.iter().copied() {
+            for arity in Arity::ALL.iter().copied() {
+                let dtype = DType { number, arity };
+                for code in ["x", "-x", "x*", "-x*"] {
+                    let operation = Operation::of_code(code).unwrap();
+                    let (mut one, mut all) = (bytes.clone(), bytes.clone());
+                    let mut each = one.chunks_exact_mut(dtype.width());
+                    let slow = each.try_for_each(|element| operation.apply(dtype, element));
+                    let quick = operation.apply_all(dtype, &mut all);
+                    assert_eq!(slow.is_ok(), quick.is_ok(), "{dtype} {code}");
+                    assert!(slow.is_err() || one == all, "{dtype} {code}");
+                }
+            }
+        }
     }
 
     #[test]

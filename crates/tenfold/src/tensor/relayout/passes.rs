@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
 use super::super::dense::strides;
@@ -15,7 +14,7 @@ use super::super::storage::Order;
 use super::gather::outside;
 use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
-use crate::bytes::{Bytes, Source, Threads, narrow, scratch_file, set_aside, share_out, wide};
+use crate::bytes::{Bytes, Source, Threads, narrow, put_down_at, scratch_file_of, share_out, wide};
 use crate::error::Result;
 
 /// Values sorted by the slab of the output they belong to.
@@ -43,9 +42,7 @@ impl Passes {
             sorted: Bytes::memory(Vec::new()),
             stored,
         };
-        let file = scratch_file()?;
-        file.set_len(passes.stored.bytes.len())?;
-        set_aside(&file, 0, passes.stored.bytes.len());
+        let file = scratch_file_of(passes.stored.bytes.len())?;
         let mut part = Vec::new();
         let mut filled = vec![0; narrow(passes.slabs.count())?];
         for number in 0..passes.parts.count() {
@@ -101,7 +98,7 @@ impl Passes {
             self.stored
                 .gather(bytes, &held, &wanted)?
                 .fill(&mut buffer, Threads::Exactly(1))?;
-            file.write_all_at(&buffer, at)?;
+            put_down_at(file, &buffer, at)?;
             if let Ok(mut all) = buffers.lock() {
                 all.push(buffer);
             }

@@ -153,6 +153,17 @@ impl View {
         }
     }
 
+    /// Slices in the order of the view as slices of the tensor.
+    fn own_slices(&self, slices: &[Slice]) -> Result<Vec<Slice>> {
+        let mut own = vec![Slice::one(0); slices.len()];
+        for (axis, slice) in self.axes.iter().zip(slices) {
+            if let Some(place) = own.get_mut(*axis) {
+                *place = *slice;
+            }
+        }
+        within(&self.window, &own)
+    }
+
     /// Fills `out` with a box whose slices are in the order of the view.
     fn fill_box(
         &self,
@@ -166,13 +177,10 @@ impl View {
             let own = within(&self.window, slices)?;
             return tensor.fill_box(&sizes, &own, &self.limits, out);
         }
-        let mut own = vec![Slice::one(0); slices.len()];
-        for (axis, slice) in self.axes.iter().zip(slices) {
-            if let Some(place) = own.get_mut(*axis) {
-                *place = *slice;
-            }
+        let own = self.own_slices(slices)?;
+        if tensor.fill_packed(&own, &self.axes, &self.limits, out)? {
+            return Ok(());
         }
-        let own = within(&self.window, &own)?;
         scratch.resize(out.len(), 0);
         tensor.fill_box(&sizes, &own, &self.limits, scratch)?;
         let counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();
@@ -225,18 +233,23 @@ impl View {
         }
     }
 
-    /// Values in memory need no slabs: fills `buffer` with whole cells from wherever they are.
-    fn read_memory(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
+    /// Where values are at hand no slabs are needed: fills `buffer` with whole cells.
+    fn read_long(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
         let width = self.tensor.dtype().width();
         let Storage::Dense { order, values } = self.tensor.storage() else {
             return Ok(false);
         };
+        let is_packed = self.tensor.is_packed();
+        let is_at_hand = match is_packed {
+            // Finding out where everything is stored is for no less than a slab.
+            true => {
+                let is_positioned = values.bytes.is_plain() && !values.bytes.source().is_computed();
+                is_positioned && wide(buffer.len()) >= self.slab(0).1
+            }
+            false => values.bytes.as_slice().is_some(),
+        };
         let is_whole = at.is_multiple_of(wide(width)) && buffer.len().is_multiple_of(width);
-        if values.bytes.as_slice().is_none()
-            || self.tensor.is_packed()
-            || !is_whole
-            || !self.is_whole()?
-        {
+        if !is_at_hand || !is_whole || !self.is_whole()? {
             return Ok(false);
         }
         let sizes = self.tensor.sizes()?;
@@ -249,7 +262,16 @@ impl View {
             let (now, later) = rest
                 .split_at_mut_checked(len)
                 .ok_or_else(|| Error::invalid("a box is longer than its buffer"))?;
-            stored.read_box(&slices, 0, self.threads, now)?;
+            if !is_packed {
+                stored.read_box(&slices, 0, self.threads, now)?;
+            } else if !self.tensor.fill_packed(
+                &self.own_slices(&slices)?,
+                &self.axes,
+                &self.limits,
+                now,
+            )? {
+                return Ok(false);
+            }
             rest = later;
         }
         Ok(true)
@@ -307,7 +329,7 @@ impl Compute for View {
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         /// From here on it is worth walking in tiles for this read alone.
         const LONG: usize = 1 << 20;
-        if buffer.len() >= LONG && self.read_memory(at, buffer)? {
+        if buffer.len() >= LONG && self.read_long(at, buffer)? {
             return Ok(());
         }
         let mut held = self.take()?;

@@ -1,7 +1,16 @@
 //! Boxes out of dense values packed by a symmetry.
+//!
+//! | file | |
+//! |---|---|
+//! | `mirror.rs` | boxes without steps, one image of the stored cells after the other |
+//! | `reflection.rs` | what of one image lies in a part of a box |
+//! | `gathered.rs` | boxes with steps, every cell looked up among the stored ones |
+
+mod gathered;
+mod mirror;
+mod reflection;
 
 use super::dense::strides;
-use super::gathered::Gather;
 use super::group::{Group, Transposition, advance};
 use super::lines::{Lines, Part};
 use super::slice::{Slice, place_in_box, unravel_in};
@@ -10,6 +19,8 @@ use super::symmetry::Operation;
 use crate::bytes::{Endian, Pages, narrow, swap, wide};
 use crate::error::Result;
 use crate::number::{DType, Numbers};
+use gathered::Gather;
+use mirror::Mirror;
 
 /// A dense tensor of which only one cell of every orbit is stored.
 pub(crate) struct Packed<'a> {
@@ -24,6 +35,10 @@ pub(crate) struct Packed<'a> {
 /// A box that is so many times smaller than all that is stored is looked up cell by cell, where that can
 /// be done: nobody wants to wait for the rest.
 const SMALL: u64 = 64;
+
+fn has_no_steps(slices: &[Slice]) -> bool {
+    slices.iter().all(|slice| slice.step == 1)
+}
 
 /// Puts values as they are into every `step`th cell from `at` on.
 fn put_plain<const WIDTH: usize>(
@@ -43,23 +58,47 @@ fn put_plain<const WIDTH: usize>(
 impl Packed<'_> {
     /// Fills `out` with a box, row-major, little-endian.
     pub(crate) fn read_box(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
-        let closed = self.group.transposition();
-        let is_small = wide(out.len()).saturating_mul(SMALL) < self.values.bytes.len();
-        if let Some(closed) = closed.as_ref().filter(|_| is_small) {
-            return self.look_up(closed, slices, out);
+        let axes: Vec<usize> = (0..slices.len()).collect();
+        if self.read_seen(slices, &axes, out)? {
+            return Ok(());
         }
         if let Some(gather) = self.gather(slices)? {
             return gather.fill(out);
         }
-        if slices.iter().all(|slice| slice.step == 1)
-            && let Some(lines) = Lines::of(self.group, self.sizes)
+        let lines = Lines::of(self.group, self.sizes);
+        match (
+            lines.filter(|_| has_no_steps(slices)),
+            self.group.transposition(),
+        ) {
+            (Some(lines), _) => self.spread(lines, slices, out),
+            (None, Some(closed)) => self.look_up(&closed, slices, out),
+            (None, None) => self.walk(slices, out),
+        }
+    }
+
+    /// Fills `out` with a box whose dimensions are in the order `axes`, the last running fastest;
+    /// false if there is no quick way to do that.
+    pub(crate) fn read_seen(
+        &self,
+        slices: &[Slice],
+        axes: &[usize],
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let is_small = wide(out.len()).saturating_mul(SMALL) < self.values.bytes.len();
+        if is_small
+            && axes.is_sorted()
+            && let Some(closed) = self.group.transposition()
         {
-            return self.spread(lines, slices, out);
+            self.look_up(&closed, slices, out)?;
+            return Ok(true);
         }
-        match closed {
-            Some(closed) => self.look_up(&closed, slices, out),
-            None => self.walk(slices, out),
+        if has_no_steps(slices)
+            && let Some(mirror) = Mirror::new(self)?
+        {
+            mirror.fill(slices, axes, out)?;
+            return Ok(true);
         }
+        Ok(false)
     }
 
     /// Any box without steps: goes over the stored values once and puts each run of them where its
@@ -207,145 +246,4 @@ impl Packed<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::limits::Limits;
-    use crate::number::Number;
-    use crate::tensor::Symmetry;
-
-    /// Doubles, and how many bytes of them were asked for.
-    struct Counted(std::sync::Arc<std::sync::atomic::AtomicU64>);
-
-    impl crate::bytes::Compute for Counted {
-        fn len(&self) -> u64 {
-            3000 * 3001 / 2 * 8
-        }
-
-        fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-            self.0
-                .fetch_add(wide(buffer.len()), std::sync::atomic::Ordering::Relaxed);
-            for (byte, at) in buffer.iter_mut().zip(at..) {
-                *byte = u8::try_from(at % 251).unwrap();
-            }
-            Ok(())
-        }
-
-        fn for_each(
-            &self,
-            range: std::ops::Range<u64>,
-            _: usize,
-            each: &mut dyn FnMut(&[u8]) -> Result<()>,
-        ) -> Result<()> {
-            let mut all = vec![0; narrow(range.end - range.start)?];
-            self.read_at(range.start, &mut all)?;
-            each(&all)
-        }
-
-        fn depth(&self) -> u32 {
-            0
-        }
-    }
-
-    #[test]
-    fn a_few_cells_are_had_without_reading_the_others() {
-        let dtype = DType::real(Number::F64);
-        let symmetry = Symmetry {
-            permutation: vec![1, 0],
-            operation: "x".into(),
-            packed: true,
-        };
-        let sizes = [3000, 3000];
-        let group = Group::generate(&sizes, dtype, &[symmetry], |_| true, &Limits::default());
-        let asked = std::sync::Arc::default();
-        let source = crate::bytes::Source::computed(Counted(std::sync::Arc::clone(&asked)));
-        let values = Numbers {
-            number: Number::F64,
-            endian: Endian::Little,
-            bytes: crate::bytes::Bytes::whole(source),
-        };
-        for spare in [0, 1 << 30] {
-            let packed = Packed {
-                sizes: &sizes,
-                dtype,
-                group: group.as_ref().unwrap(),
-                values: &values,
-                spare,
-            };
-            let mut pair = [[0; 8]; 2];
-            let [one, other] = &mut pair;
-            packed
-                .read_box(&[Slice::one(7), Slice::one(2000)], one)
-                .unwrap();
-            packed
-                .read_box(&[Slice::one(2000), Slice::one(7)], other)
-                .unwrap();
-            assert_eq!(one, other);
-        }
-        let asked = asked.load(std::sync::atomic::Ordering::Relaxed);
-        assert!(asked < 4 << 20, "{asked} bytes for four cells of 36 MB");
-    }
-
-    #[test]
-    fn all_ways_give_the_same_box() {
-        let cases: [(&[u64], &[usize]); 5] = [
-            (&[4, 4], &[1, 0]),
-            (&[3, 2, 3, 2], &[2, 1, 0, 3]),
-            (&[3, 2, 3, 2], &[2, 3, 0, 1]),
-            (&[4, 4, 4], &[1, 2, 0]),
-            (&[3, 3, 3, 3], &[1, 2, 3, 0]),
-        ];
-        let dtypes = [
-            DType::real(Number::F32),
-            DType::real(Number::F64),
-            DType::complex(Number::F64),
-        ];
-        for (sizes, permutation) in cases {
-            for (operation, dtype) in ["x", "-x", "x*", "-x*"]
-                .into_iter()
-                .zip(dtypes.iter().cycle())
-            {
-                let symmetry = Symmetry {
-                    permutation: permutation.to_vec(),
-                    operation: operation.into(),
-                    packed: true,
-                };
-                let limits = Limits::default();
-                let group = Group::generate(sizes, *dtype, &[symmetry], |_| true, &limits).unwrap();
-                let len = narrow(group.stored().unwrap()).unwrap() * dtype.width();
-                let bytes: Vec<u8> = (0..len).map(|n| u8::try_from(n % 251).unwrap()).collect();
-                let values = Numbers {
-                    number: dtype.number,
-                    endian: Endian::Big,
-                    bytes: crate::bytes::Bytes::memory(bytes),
-                };
-                let packed = |spare| Packed {
-                    sizes,
-                    dtype: *dtype,
-                    group: &group,
-                    values: &values,
-                    spare,
-                };
-                let whole: Vec<Slice> = sizes.iter().map(|size| Slice::all(*size)).collect();
-                let part = sizes.iter().map(|size| Slice::range(1..*size));
-                for slices in [whole, part.collect()] {
-                    let cells: u64 = slices.iter().map(|slice| slice.count).product();
-                    let mut walked = vec![1; narrow(cells).unwrap() * dtype.width()];
-                    packed(0).walk(&slices, &mut walked).unwrap();
-                    if let Some(closed) = group.transposition() {
-                        let mut found = vec![1; walked.len()];
-                        packed(0).look_up(&closed, &slices, &mut found).unwrap();
-                        assert_eq!(found, walked, "{sizes:?} {permutation:?} {operation}");
-                    }
-                    for spare in [0, 1 << 20] {
-                        let mut found = vec![1; walked.len()];
-                        packed(spare).read_box(&slices, &mut found).unwrap();
-                        assert_eq!(
-                            found, walked,
-                            "{sizes:?} {permutation:?} {operation} {spare}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::lines::{Image, Lines};
-use super::packed::Packed;
-use super::slice::{Slice, unravel_in};
-use super::storage::Order;
-use super::symmetry::Operation;
+use super::super::lines::{Image, Lines};
+use super::super::slice::{Slice, unravel_in};
+use super::super::storage::Order;
+use super::super::symmetry::Operation;
+use super::Packed;
 use crate::bytes::{Endian, Threads, narrow, share_out, wide};
 use crate::error::{Error, Result};
 use crate::number::DType;
