@@ -1,6 +1,6 @@
 //! The means of many pairs of floats at once.
 //!
-//! As [`mean`](super::mean) makes them of two terms, block by block. A block with a sum that is not
+//! As `mean` makes them of two terms, block by block. A block with a sum that is not
 //! finite is given up, to be redone number by number: there the order of terms, the payload of a NaN
 //! or what would overflow matter. Any other sum of two floats is the same in either order, and half of
 //! it is the float itself where both are alike.
