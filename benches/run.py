@@ -22,10 +22,13 @@ JOBS = [
 PAGE = os.path.join(HERE, "RESULTS.md")
 
 
-def machine():
-    """What was measured on, and with what."""
+def processor():
     with open("/proc/cpuinfo") as file:
-        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
+        return next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
+
+
+def machine():
+    """What was measured on, and with what; each section says on which processor."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.split()[1]
     with open(os.path.join(HERE, "peers.txt")) as file:
@@ -38,7 +41,7 @@ def machine():
         locked = re.findall(r'name = "([\w-]+)"\nversion = "([^"]+)"', file.read())
     crates = ", ".join(f"{name} {version}" for name, version in locked if name in wanted)
     return (
-        f"{model}, {os.cpu_count()} cores, {memory} GiB, Linux {platform.release()}; Rust {rustc}, Python {platform.python_version()}.\n\n"
+        f"{os.cpu_count()} cores, {memory} GiB, Linux {platform.release()}; Rust {rustc}, Python {platform.python_version()}.\n\n"
         f"Packages: {packages}.\n\nCrates: {crates}."
     )
 
@@ -51,7 +54,7 @@ def section(name, bench):
         rows = job.rows(bench)
     finally:
         bench.end()
-    parts = [f"## {name}", job.__doc__.strip()]
+    parts = [f"## {name}", job.__doc__.strip(), f"Measured on: {processor()}."]
     if rows:
         parts.append(table(HEADINGS, [row.cells() for row in rows]))
     missed = {}

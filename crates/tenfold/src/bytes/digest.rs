@@ -131,18 +131,25 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
     };
     let len = run.end.saturating_sub(run.start);
-    let length = usize::try_from(len).unwrap_or(usize::MAX);
-    let is_one = length < WORTH_A_THREAD || Threads::Cores.for_len(length) < 2;
-    if digest.over.is_some() || is_one {
+    if digest.over.is_some() {
         return bytes.for_each(PIECE, &mut |_| Ok(()));
+    }
+    let length = usize::try_from(len).unwrap_or(usize::MAX);
+    if length < WORTH_A_THREAD || Threads::Cores.for_len(length) < 2 {
+        let state = state_of_run(bytes, digest, run.clone())?;
+        return digest.compare(state, run.start);
     }
     if digest.algorithm != Algorithm::Crc32c {
         return compare_while_reading(bytes, run.clone(), digest);
     }
     let middle = run.start.saturating_add(len / 2);
+    let half = |run| match state_of_run(bytes, digest, run)? {
+        State::Crc32c(crc) => Ok(crc),
+        _ => Err(Error::invalid("a checksum of another kind")),
+    };
     let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| crc_of_run(bytes, middle, run.end));
-        (crc_of_run(bytes, run.start, middle), second.join())
+        let second = scope.spawn(|| half(middle..run.end));
+        (half(run.start..middle), second.join())
     });
     let second = second.map_err(|_| Error::invalid("a checksum thread stopped"))??;
     let second_len = narrow(run.end.saturating_sub(middle))?;
@@ -220,18 +227,17 @@ pub(super) fn compare_on_the_way(
     digest.compare(state, bytes.at())
 }
 
-fn crc_of_run(bytes: &Bytes, from: u64, to: u64) -> Result<u32> {
-    let mut buffer = vec![0; PIECE];
-    let mut crc = 0;
-    let mut at = from;
-    while at < to {
-        let len = narrow(wide(PIECE).min(to.saturating_sub(at)))?;
-        let piece = buffer
-            .get_mut(..len)
-            .ok_or_else(|| Error::invalid("piece too long"))?;
-        bytes.source().read_at(at, piece)?;
-        crc = crc32c::crc32c_append(crc, piece);
-        at = at.saturating_add(wide(len));
+/// The checksum of a run, computed by this thread.
+fn state_of_run(bytes: &Bytes, digest: &Digest, run: std::ops::Range<u64>) -> Result<State> {
+    let mut state = digest.start();
+    let mut buffer = Vec::new();
+    let mut at = run.start;
+    while at < run.end {
+        let len = wide(PIECE).min(run.end.saturating_sub(at));
+        buffer.resize(narrow(len)?, 0);
+        bytes.source().read_at(at, &mut buffer)?;
+        state.update(&buffer);
+        at = at.saturating_add(len);
     }
-    Ok(crc)
+    Ok(state)
 }
