@@ -250,7 +250,10 @@ impl Sink {
             Ok(len > 0)
         };
         let read = |(at, piece): &mut (u64, Vec<u8>)| run.read_at(*at, piece);
-        in_order(threads, fill, read, |(_, piece)| self.write(piece))
+        in_order(threads, fill, read, |(_, piece)| {
+            self.progress.go_on()?;
+            self.write(piece)
+        })
     }
 
     /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
