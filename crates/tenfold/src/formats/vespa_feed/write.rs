@@ -189,6 +189,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         before: format!("id:{namespace}:{schema}::"),
         field: given("field").unwrap_or_else(|| "tensor".into()),
         has_type: how.options.get("type").is_none(),
+        are_whole: None,
     };
     match (tensor.n_mapped(), values.bytes.extent()) {
         (2.., Extent::Records(records)) => {
@@ -202,7 +203,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
                 let label = labels.first().map(String::as_str).unwrap_or_default();
                 let id = ids.as_ref().and_then(|ids| ids.get(row)).unwrap_or(label);
                 row = row.saturating_add(1);
-                lines.begin(id);
+                lines.begin(id)?;
                 lines.writer.block(&[], block)?;
                 lines.end()
             })?;
@@ -233,20 +234,30 @@ struct Lines<'a> {
     field: String,
     /// Whether the type has still to be written.
     has_type: bool,
+    /// Whether labels are ids with all that these begin with, once there is one.
+    are_whole: Option<bool>,
 }
 
 impl Lines<'_> {
-    fn begin(&mut self, id: &str) {
+    fn begin(&mut self, id: &str) -> Result<()> {
+        let is_whole = !prefix(id).is_empty();
+        // Whoever reads them again could not tell which were whole.
+        if *self.are_whole.get_or_insert(is_whole) != is_whole {
+            let why =
+                format!("only some of the labels are ids of documents; one that differs is {id:?}");
+            return Err(Error::invalid(why));
+        }
         let text = &mut self.writer.text;
         text.push_str("{\"put\":");
-        match prefix(id).is_empty() {
-            true => put_text(&format!("{}{id}", self.before), text),
-            false => put_text(id, text),
+        match is_whole {
+            true => put_text(id, text),
+            false => put_text(&format!("{}{id}", self.before), text),
         }
         text.push_str(",\"fields\":{");
         put_text(&self.field, text);
         text.push(':');
         self.writer.open(std::mem::take(&mut self.has_type));
+        Ok(())
     }
 
     fn end(&mut self) -> Result<()> {
@@ -280,7 +291,7 @@ impl Lines<'_> {
         blocks.sort_unstable();
         for document in blocks.chunk_by(|one, next| one.0 == next.0) {
             let place = document.first().map(|(place, _)| *place);
-            self.begin(place.and_then(|place| ids.get(place)).unwrap_or_default());
+            self.begin(place.and_then(|place| ids.get(place)).unwrap_or_default())?;
             for (_, at) in document {
                 let (mut labels, cells_at) = records.record_at(source, *at)?;
                 if id_place < labels.len() {
@@ -328,4 +339,33 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
         }
     }
     losses
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bytes::{Sink, Source};
+    use crate::format::{ReadOptions, WriteOptions};
+
+    /// What is written of a feed of two documents with these ids.
+    fn written(ids: [&str; 2]) -> crate::error::Result<String> {
+        let [one, two] = ids;
+        let feed = format!(
+            "{{\"put\":\"{one}\",\"fields\":{{\"t\":{{\"type\":\"tensor<float>(x[2])\",\"values\":[1,2]}}}}}}\n\
+             {{\"put\":\"{two}\",\"fields\":{{\"t\":{{\"values\":[3,4]}}}}}}\n"
+        );
+        let format = crate::by_name(super::NAME).unwrap();
+        let source = Source::memory(feed.into_bytes());
+        let opened = crate::read(&source, format, &ReadOptions::default())?;
+        let mut out = Sink::memory();
+        crate::write_to(&opened.bundle, &mut out, format, &WriteOptions::default())?;
+        Ok(String::from_utf8(out.finish()?.into_memory()?).unwrap())
+    }
+
+    #[test]
+    fn labels_of_which_only_some_are_ids_are_refused() {
+        let both = written(["id:ns:doc::a", "id:ns:doc::b"]).unwrap();
+        assert!(both.contains("\"id:ns:doc::a\"") && both.contains("\"id:ns:doc::b\""));
+        let error = written(["id:ns:doc::a", "iAd:ns:doc::b"]).unwrap_err();
+        assert!(error.to_string().contains("iAd:ns:doc::b"), "{error}");
+    }
 }
