@@ -29,8 +29,7 @@ pub(crate) struct Compressor {
     table: Option<Vec<(u32, u32)>>,
 }
 
-/// A frame, and all that it takes to compress it: used again for later ones, as fresh memory costs as
-/// much time as a tenth of the compression.
+/// A frame, and all that it takes to compress it: used again for later ones, as fresh memory is slow.
 #[derive(Default)]
 struct Press {
     frame: Vec<u8>,
