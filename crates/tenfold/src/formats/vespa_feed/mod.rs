@@ -22,6 +22,7 @@
 //! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::` where all documents share that, else the
 //!    whole id; `--opt ids=full` keeps whole ids anyway, `--opt ids=short` refuses others. A label
 //!    that is a whole id is written as it is.
+//!    Labels of which only some are whole ids are not written: nobody could tell them apart again.
 //! 2. The type of the field is `--opt type=…`, or what the first document says; where others say one
 //!    it is the same. Vespa ignores it. It is written in the first line, unless it was given.
 //! 3. Without `--opt field=…` the first document's only field is meant.

@@ -243,8 +243,9 @@ impl Lines<'_> {
         let is_whole = !prefix(id).is_empty();
         // Whoever reads them again could not tell which were whole.
         if *self.are_whole.get_or_insert(is_whole) != is_whole {
-            let why =
-                format!("only some of the labels are ids of documents; one that differs is {id:?}");
+            let why = format!(
+                "only some of the labels are whole ids of documents, {id:?} is not like those before; give all with --opt ids="
+            );
             return Err(Error::invalid(why));
         }
         let text = &mut self.writer.text;
