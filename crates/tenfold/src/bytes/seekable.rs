@@ -95,6 +95,7 @@ impl Table {
     }
 
     /// How much the frame decodes to that begins at a stored byte.
+    #[cfg(feature = "zstd")]
     pub(super) fn room_at(&self, stored: u64) -> Option<usize> {
         let place = self.ends.partition_point(|end| end.stored <= stored);
         let (start, end) = (self.start(place), self.end(place)?);
