@@ -140,8 +140,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         let dims = sizes.map(|size| Dim::indexed(u64::try_from(*size).unwrap_or(u64::MAX)));
         let dims = dims.collect();
         let start = self.bytes.len();
-        lent.append_to(&mut self.bytes)
-            .map_err(|error| errors::of(value.py(), error))?;
+        lent.append_to(&mut self.bytes);
         Ok(Some(Small {
             dtype,
             endian,

@@ -167,10 +167,10 @@ mod tests {
         let singles: Vec<Vec<u8>> = all.iter().map(single).collect();
         for (number, all) in [(Number::F64, doubles), (Number::F32, singles)] {
             let mut n_quick = 0;
-            for (own, image) in all
+            let pairs = all
                 .iter()
-                .flat_map(|own| all.iter().map(move |other| (own, other)))
-            {
+                .flat_map(|own| all.iter().map(move |other| (own, other)));
+            for (own, image) in pairs.step_by(if cfg!(miri) { 41 } else { 1 }) {
                 for (flips, is_second) in
                     [(false, false), (false, true), (true, false), (true, true)]
                 {
@@ -203,7 +203,7 @@ mod tests {
                     assert_eq!(most.to_bits(), apart.to_bits());
                 }
             }
-            assert!(n_quick > 4 * 20 * 20, "{number} {n_quick}");
+            assert!(n_quick > if cfg!(miri) { 20 } else { 1600 }, "{number} {n_quick}");
         }
     }
 
