@@ -203,7 +203,10 @@ mod tests {
                     assert_eq!(most.to_bits(), apart.to_bits());
                 }
             }
-            assert!(n_quick > if cfg!(miri) { 20 } else { 1600 }, "{number} {n_quick}");
+            assert!(
+                n_quick > if cfg!(miri) { 20 } else { 1600 },
+                "{number} {n_quick}"
+            );
         }
     }
 
