@@ -18,7 +18,7 @@ from ._errors import InvalidRequest, Loss, MissingPackage, Note
 from ._file import File, Io, Origin
 from ._file import open as open_file
 from ._reports import formats
-from ._values import core_of, module_of
+from ._values import core_of, module_of, package_of
 
 Progress = Callable[[int, int], object] | bool | None
 Path = str | os.PathLike[str]
@@ -137,8 +137,8 @@ def _entries(arrays: Any) -> Entries:
 
 
 def _has_dask(arrays: Any) -> bool:
-    values = arrays.values() if type(arrays) is dict else [arrays]
-    return any(type(value) is not np.ndarray and module_of(value) == "dask" for value in values)
+    kinds = set(map(type, arrays.values())) if type(arrays) is dict else {type(arrays)}
+    return any(package_of(kind) == "dask" for kind in kinds)
 
 
 def save(

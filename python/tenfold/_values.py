@@ -194,9 +194,14 @@ def _core_of_torch(value: Any) -> _tenfold.TensorCore:
     return _tenfold.opaque(memory, word, tuple(value.shape))
 
 
+def package_of(kind: type) -> str:
+    """The package that a type is from."""
+    return kind.__module__.partition(".")[0]
+
+
 def module_of(value: object) -> str:
     """The package that a value's type is from."""
-    return type(value).__module__.partition(".")[0]
+    return package_of(type(value))
 
 
 def core_of(value: Any) -> _tenfold.TensorCore:

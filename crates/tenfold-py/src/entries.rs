@@ -30,6 +30,7 @@ impl<'py> ToSave<'py> {
     ) -> PyResult<ToSave<'py>> {
         let mut gathered = Gathered::new(describe, format)?;
         if let Ok(dict) = entries.cast::<PyDict>() {
+            gathered.expect(dict.len());
             for (name, value) in dict.iter() {
                 if name.is_none() {
                     let why = "names of tensors are text, not None";
@@ -38,7 +39,9 @@ impl<'py> ToSave<'py> {
                 gathered.add(&name, &value)?;
             }
         } else {
-            for pair in entries.cast::<PyList>()?.iter() {
+            let list = entries.cast::<PyList>()?;
+            gathered.expect(list.len());
+            for pair in list.iter() {
                 let pair = pair.cast::<PyTuple>()?;
                 gathered.add(&pair.get_item(0)?, &pair.get_item(1)?)?;
             }
@@ -68,6 +71,9 @@ enum Entry {
     Other(Box<Tensor>),
 }
 
+/// Room for so many bytes of small arrays at most is made before they are seen.
+const MOST_ROOM: usize = 64 << 20;
+
 /// Entries on their way. The bytes of small arrays lie one after the other, so that thousands of them
 /// are one piece of memory.
 struct Gathered<'a, 'py> {
@@ -76,6 +82,8 @@ struct Gathered<'a, 'py> {
     names: Names,
     entries: Vec<(Key, Entry)>,
     bytes: Vec<u8>,
+    /// How many entries there will be.
+    expected: usize,
     cores: Vec<Bound<'py, TensorCore>>,
 }
 
@@ -88,8 +96,15 @@ impl<'a, 'py> Gathered<'a, 'py> {
             names: format.info().holds.names,
             entries: Vec::new(),
             bytes: Vec::new(),
+            expected: 0,
             cores: Vec::new(),
         })
+    }
+
+    /// Says how many entries come.
+    fn expect(&mut self, count: usize) {
+        self.expected = count;
+        self.entries.reserve(count);
     }
 
     fn add(&mut self, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
@@ -139,6 +154,11 @@ impl<'a, 'py> Gathered<'a, 'py> {
         let sizes = buffer.shape().iter();
         let dims = sizes.map(|size| Dim::indexed(u64::try_from(*size).unwrap_or(u64::MAX)));
         let dims = dims.collect();
+        if self.bytes.is_empty() {
+            // Those of a file are often alike; room that is never touched costs nothing.
+            let all = buffer.len_bytes().saturating_mul(self.expected);
+            self.bytes.reserve(all.min(MOST_ROOM));
+        }
         let start = self.bytes.len();
         lent.append_to(&mut self.bytes);
         Ok(Some(Small {
@@ -164,6 +184,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
     fn finish(self) -> Result<(Bundle, Vec<Bound<'py, TensorCore>>)> {
         let all = Bytes::memory(self.bytes);
         let mut bundle = Bundle::new();
+        bundle.reserve(self.entries.len());
         for (key, entry) in self.entries {
             let tensor = match entry {
                 Entry::Small(small) => small.tensor(&all)?,

@@ -42,7 +42,7 @@ impl Bundle {
     }
 
     /// Makes room for as many more tensors, which must be known to be there.
-    pub(crate) fn reserve(&mut self, count: usize) {
+    pub fn reserve(&mut self, count: usize) {
         self.entries.reserve(count);
     }
 

@@ -7,7 +7,7 @@ use super::Bytes;
 
 impl Bytes {
     /// Tells the system that some bytes will be read soon, if they lie in a file as they are.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     pub(crate) fn announce(&self, range: Range<u64>) {
         use rustix::fs::{Advice, fadvise};
         // It reads about as much at one call, whatever it is told.
@@ -25,14 +25,14 @@ impl Bytes {
         }
     }
 
-    /// Other systems read ahead as they see fit.
-    #[cfg(not(target_os = "linux"))]
+    /// Other systems, and an interpreter, read ahead as they see fit.
+    #[cfg(any(not(target_os = "linux"), miri))]
     pub(crate) fn announce(&self, _: Range<u64>) {}
 }
 
 /// Sets room aside for bytes that will be written to a file from `at` on: it is written quicker then, and
 /// lies in one piece. Its length stays what it is.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn set_aside(file: &File, at: u64, len: u64) {
     use rustix::fs::{FallocateFlags, fallocate};
     if len > 0 {
@@ -41,6 +41,6 @@ pub(crate) fn set_aside(file: &File, at: u64, len: u64) {
     }
 }
 
-/// Other systems find room as they go.
-#[cfg(not(target_os = "linux"))]
+/// Other systems, and an interpreter, find room as they go.
+#[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn set_aside(_: &File, _: u64, _: u64) {}

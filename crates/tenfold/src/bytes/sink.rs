@@ -209,6 +209,19 @@ impl Sink {
         }
     }
 
+    /// Makes room in a file for what will be written next, as far as it is known to be there: in memory, or in
+    /// another file as it is.
+    pub(crate) fn make_room<'a>(&self, next: impl Iterator<Item = &'a Bytes>) {
+        let is_there = |bytes: &&Bytes| bytes.as_slice().is_some() || bytes.as_file_run().is_some();
+        if let Target::File(target) = &self.target {
+            let lens = next.filter(is_there).map(Bytes::len);
+            let len = lens.fold(0, u64::saturating_add);
+            if len >= LARGE {
+                set_aside(target, self.at, len);
+            }
+        }
+    }
+
     /// Writes lazy bytes: from file to file inside the kernel where nothing has to be looked at,
     /// else through a buffer. A checksum they carry is compared.
     ///

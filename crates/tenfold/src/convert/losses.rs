@@ -97,7 +97,7 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
         // What becomes of their names is another question.
         return;
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::with_capacity(entries.len());
     for (key, _) in entries {
         let mut add = |tier, aspect, detail: &str| {
             found.push(Loss {

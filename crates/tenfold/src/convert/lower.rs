@@ -31,6 +31,7 @@ pub(super) fn lower(
     let bundle = &*renamed(bundle, info, &how.naming, &mut changes)?;
     let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
+    lowered.reserve(bundle.entries().len());
     lowered.hints = bundle.hints.clone();
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
     let names = KeyNames::of(bundle, info, how);
@@ -38,11 +39,11 @@ pub(super) fn lower(
     for (key, tensor) in bundle.entries() {
         let name = names.name(key, tensor);
         let suffix = can_be_parted(tensor, format).then(|| core_names.suffix(&name, tensor));
-        let first = match &suffix {
-            Some(suffix) => core_name(&name, suffix, 0),
-            None => name.clone(),
-        };
-        carrier.next(&first, tensor.dims().len());
+        let ndim = tensor.dims().len();
+        match &suffix {
+            Some(suffix) => carrier.next(&core_name(&name, suffix, 0), ndim),
+            None => carrier.next(&name, ndim),
+        }
         let mut step = Step {
             key,
             info,

@@ -39,6 +39,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     }
     out.write(&len.to_le_bytes())?;
     out.write(&header)?;
+    out.make_room(plans.iter().map(|plan| &plan.values.bytes));
     plans
         .iter()
         .try_for_each(|plan| plan.values.write(out, Endian::Little))
