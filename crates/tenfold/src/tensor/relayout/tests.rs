@@ -160,6 +160,7 @@ fn many_dimensions_are_as_cell_by_cell() {
 
 #[test]
 fn elements_of_every_width_are_as_cell_by_cell_in_either_byte_order() {
+    let sizes = if cfg!(miri) { [5, 3, 7] } else { [13, 3, 17] };
     for number in [
         Number::U8,
         Number::Bf16,
@@ -174,8 +175,8 @@ fn elements_of_every_width_are_as_cell_by_cell_in_either_byte_order() {
                 arity: *arity,
             };
             for endian in [Endian::Little, Endian::Big] {
-                check(&[13, 3, 17], dtype, Order::Column, endian, &[0, 1, 2]);
-                check(&[13, 3, 17], dtype, Order::Row, endian, &[1, 2, 0]);
+                check(&sizes, dtype, Order::Column, endian, &[0, 1, 2]);
+                check(&sizes, dtype, Order::Row, endian, &[1, 2, 0]);
             }
         }
     }
