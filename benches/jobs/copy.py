@@ -52,7 +52,7 @@ def rows(bench):
     found = []
     quick = ["cp", bench.path("a.npy"), bench.path("out")]
     safe = ["sh", "-c", 'cp "$0" "$1" && sync "$1"', bench.path("a.npy"), bench.path("out")]
-    for words, extra, rounds in ((quick, ["--no-sync"], 3), (safe, [], 2)):
+    for words, extra, rounds in ((quick, ["--no-sync"], 3), (safe, [], 4)):
         programs = {"cp": lambda words=words: bench.run(*words)[0]}
         programs |= {name: ours(name, extra) for name in WAYS}
         times = bench.in_turns(programs, rounds, before)
