@@ -159,8 +159,8 @@ fn many_dimensions_are_as_cell_by_cell() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes an hour there")]
 fn elements_of_every_width_are_as_cell_by_cell_in_either_byte_order() {
-    let sizes = if cfg!(miri) { [5, 3, 7] } else { [13, 3, 17] };
     for number in [
         Number::U8,
         Number::Bf16,
@@ -168,15 +168,14 @@ fn elements_of_every_width_are_as_cell_by_cell_in_either_byte_order() {
         Number::F64,
         Number::F128,
     ] {
-        let arities = crate::number::Arity::ALL.iter();
-        for arity in arities.step_by(if cfg!(miri) { 3 } else { 1 }) {
+        for arity in crate::number::Arity::ALL {
             let dtype = DType {
                 number,
                 arity: *arity,
             };
             for endian in [Endian::Little, Endian::Big] {
-                check(&sizes, dtype, Order::Column, endian, &[0, 1, 2]);
-                check(&sizes, dtype, Order::Row, endian, &[1, 2, 0]);
+                check(&[13, 3, 17], dtype, Order::Column, endian, &[0, 1, 2]);
+                check(&[13, 3, 17], dtype, Order::Row, endian, &[1, 2, 0]);
             }
         }
     }
