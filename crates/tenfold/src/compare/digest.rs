@@ -11,7 +11,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Endian, PIECE, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::Numbers;
+use crate::number::{Number, Numbers, truths};
 use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides};
 
 /// The first thing in every hash, so that it is no hash of anything else.
@@ -116,7 +116,7 @@ fn tensor_hash(tensor: &Tensor, sparse: SparseAs, limits: &Limits) -> Result<Con
 fn dense(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     let mut state = State::of(tensor, "dense");
     tensor.for_each(PIECE, limits, &mut |piece| {
-        state.bytes(piece);
+        state.values(tensor.dtype().number, piece);
         Ok(())
     })?;
     Ok(state.finish())
@@ -129,7 +129,7 @@ fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
         &mut |number, value| {
             if value.iter().any(|byte| *byte != 0) {
                 state.number(number);
-                state.bytes(value);
+                state.values(tensor.dtype().number, value);
             }
             Ok(())
         },
@@ -213,6 +213,14 @@ impl State {
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
+    }
+
+    /// Of one number type: a truth is 0 or 1, whatever byte stands for it in a file.
+    fn values(&mut self, number: Number, bytes: &[u8]) {
+        match number {
+            Number::Bool => self.bytes(&truths(bytes)),
+            _ => self.bytes(bytes),
+        }
     }
 
     fn numbers(&mut self, numbers: &Numbers) -> Result<()> {

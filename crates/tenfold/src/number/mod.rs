@@ -27,6 +27,7 @@ pub use element::Element;
 pub use f128::F128;
 pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
+pub(crate) use numbers::truths;
 pub(crate) use pairs::Pairing;
 pub(crate) use signs::Signs;
 pub use text::{write_element, write_number};

@@ -18,6 +18,11 @@ pub struct Numbers {
     pub bytes: Bytes,
 }
 
+/// Truths as 0 and 1, of which any byte but 0 may stand for true.
+pub(crate) fn truths(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| u8::from(*byte != 0)).collect()
+}
+
 impl Numbers {
     /// Numbers that are in memory.
     #[must_use]

@@ -87,6 +87,31 @@ fn dense_values_are_hashed_row_major_and_little_endian() {
 }
 
 #[test]
+fn a_truth_is_one_whatever_byte_says_so_and_stays_when_it_is_written() {
+    let truths = |bytes: &[u8]| {
+        let values = Numbers {
+            number: Number::Bool,
+            endian: Endian::Little,
+            bytes: Bytes::memory(bytes.to_vec()),
+        };
+        let order = Order::Row;
+        let storage = Storage::Dense { order, values };
+        Tensor::new(indexed(&[4]), DType::real(Number::Bool), vec![], storage).unwrap()
+    };
+    let mut bytes = head("dense", "bool", &[4]);
+    bytes.extend([0, 1, 1, 1]);
+    let odd = truths(&[0, 1, 2, 255]);
+    assert_eq!(hash(&odd), sha(&bytes));
+    assert_eq!(hash(&truths(&[0, 1, 1, 1])), sha(&bytes));
+    let mut bundle = Bundle::new();
+    bundle.push(tenfold::Key::flat("mask"), odd);
+    let written = write("ztensor", &bundle).unwrap();
+    let again = verify("ztensor", &written, &ReadOptions::default()).unwrap();
+    let (_, again) = &again.bundle.entries()[0];
+    assert_eq!(hash(again), sha(&bytes));
+}
+
+#[test]
 fn any_value_type_or_size_counts() {
     let one = |sizes: &[u64], dtype: &str, bytes: &[u8]| {
         let dtype: DType = dtype.parse().unwrap();

@@ -8,7 +8,7 @@ use crate::bytes::{Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::meta::Value;
-use crate::number::{DType, Number, Numbers};
+use crate::number::{DType, Number, Numbers, truths};
 use crate::tensor::{Address, Cell, Storage, Tensor};
 
 /// What the one part of a dense object is called.
@@ -224,10 +224,9 @@ impl Content<'_> {
             Content::Numbers(numbers) => {
                 numbers.for_each(Endian::Little, numbers.number.width(), PIECE, each)
             }
-            Content::Truths(numbers) => numbers.bytes.for_each(PIECE, &mut |piece| {
-                let truths: Vec<u8> = piece.iter().map(|byte| u8::from(*byte != 0)).collect();
-                each(&truths)
-            }),
+            Content::Truths(numbers) => numbers
+                .bytes
+                .for_each(PIECE, &mut |piece| each(&truths(piece))),
             Content::Indices(columns, number) => columns
                 .iter()
                 .try_for_each(|column| widened(column, number.width(), each)),
