@@ -213,6 +213,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes an hour there")]
     fn every_value_that_fits_comes_back() {
         let letters: String = (0..0x3000).filter_map(char::from_u32).collect();
         let odd = "\u{feff}\u{fffe}\u{ffff}\u{1f600}\u{10ffff}";
