@@ -39,9 +39,9 @@ fn whole(text: &str) -> Option<i128> {
 }
 
 fn float(text: &str) -> Option<Value> {
-    let (sign, bare) = match text.strip_prefix('-') {
-        Some(bare) => (-1.0, bare),
-        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    let (is_negative, bare) = match text.strip_prefix('-') {
+        Some(bare) => (true, bare),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     let number = match bare {
         ".inf" | ".Inf" | ".INF" => f64::INFINITY,
@@ -59,8 +59,10 @@ fn float(text: &str) -> Option<Value> {
                 .filter(|number: &f64| number.is_finite())?
         }
     };
+    // Not by a product, which leaves the bits of a NaN to the machine.
+    let number = if is_negative { -number } else { number };
     Some(Value::Float {
-        bits: (sign * number).to_bits(),
+        bits: number.to_bits(),
         width: 64,
     })
 }
