@@ -2,7 +2,8 @@
 
 Processes, with their files in the page cache and nothing brought to the disk. The exponent is that of a power law through
 the times of the three largest, less that of a process that does nothing, and beside it that from the last but one to the
-last alone; 1 is linear, which nothing that reads or writes shall exceed (1.05 with noise). Memory shall stay where it is once a tensor does not fit into the pieces it is worked on in.
+last alone; 1 is linear, which nothing that reads or writes shall exceed (1.05 with noise). Memory shall stay where it is
+once a tensor does not fit into the pieces it is worked on in.
 """
 
 import json
@@ -21,7 +22,7 @@ MOST = 1.05
 ABOVE = {
     "convert, column to row": "what does not fit twice into the memory that may be used (512 MiB) goes through a file in two passes, where "
     "smaller tensors need one; both are linear",
-    "convert to zstd": "the noise of three runs; in others it was below 1",
+    "convert to zstd": "no profile; of two runs on a quiet machine one had 1.08 at the end, the other 0.86",
     "convert to zt": "perf has a sixth of the time in hashing names, where of a tenth as many it has a twentieth: tables of a million names do "
     "not fit into the caches",
 }

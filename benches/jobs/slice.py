@@ -118,10 +118,11 @@ WAYS = ["mapped", "read"]
 
 REASONS = {
     ("mapped", "warm"): "perf has half of the time in the kernel, which gives the pages of the new memory one by one and takes them back, "
-    "and a seventh in copies; NumPy asks for large pages",
-    ("read", "warm"): "runs of a page or less cost a system call each, where a map that is in memory costs none",
+    "and a seventh in copies (of a smaller file, with other work on one core); that NumPy asks for large pages would explain the rest and was not "
+    "tried",
+    ("read", "warm"): "runs of a page or less cost a system call each, where a map that is in memory costs none (read off the code, no profile)",
     ("read", "cold"): "where cells lie a few pages apart the disk reads all that lies between, for NumPy as for us, while zarr's chunks, small each "
-    "way, hold them in fewer bytes",
+    "way, hold them in fewer bytes (no profile)",
     ("mapped", "cold"): "the system reads around every page that is touched, as it does for NumPy, and reads of the disk differ from run to "
-    "run; zarr's chunks, small each way, hold the cells in fewer bytes",
+    "run; zarr's chunks, small each way, hold the cells in fewer bytes (no profile)",
 }

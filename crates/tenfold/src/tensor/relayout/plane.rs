@@ -481,9 +481,10 @@ mod tests {
             &[2; 13],
             &[1, 40, 1, 130, 3],
             &[131, 2, 67],
-            &[9, 3, 2, 20],
+            &[17, 3, 2, 150],
         ];
-        for sizes in many.iter().skip(if cfg!(miri) { 6 } else { 0 }) {
+        let few: &[&[usize]] = &[&[9, 3, 2, 20]];
+        for sizes in if cfg!(miri) { few } else { many } {
             let backwards: Vec<usize> = (0..sizes.len()).rev().collect();
             let mut turned = backwards.clone();
             turned.rotate_left(1);
