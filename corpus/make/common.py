@@ -23,8 +23,9 @@ FOLDERS = ("good", "bad", "huge")  # the folders that belong to the makers alone
 _files = {}  # path below corpus/ -> bytes
 
 
-def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None, beside=None):
-    """A file that reads. `canonical`: rewriting it in its own format gives the same bytes.
+def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None, beside=None, unwritable=None):
+    """A file that reads. `canonical`: rewriting it in its own format gives the same bytes; `unwritable`: doing so
+    is refused with these words.
 
     With `lenient`, only a lenient read accepts it and a strict one refuses at `strict_at`. `beside` are the
     files that lie beside it, by name.
@@ -32,6 +33,8 @@ def good(format, name, data, show, lenient=False, options=None, canonical=False,
     note = {"show": show, "canonical": canonical, "lenient": lenient, "options": options or {}}
     if lenient:
         note["strict_at"] = strict_at
+    if unwritable:
+        note["unwritable"] = unwritable
     _put(format, "good", name, data, note, beside)
 
 

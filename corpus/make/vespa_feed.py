@@ -7,9 +7,11 @@ import common
 from vespa_text import MARK, shown
 
 
-def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False, mapped=("id",), notes=None):
+def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False, mapped=("id",), notes=None,
+         unwritable=None):
     seen = shown("vespa-feed", dtype, list(mapped), indexed, blocks, notes)
-    common.good("vespa-feed", name + ".jsonl", text.encode(), seen, options=options, canonical=canonical)
+    common.good("vespa-feed", name + ".jsonl", text.encode(), seen, options=options, canonical=canonical,
+                unwritable=unwritable)
 
 
 def bad(name, why, text, options=None, **more):
@@ -37,6 +39,11 @@ def make():
          '{"id":"id:n:s:g=1:b","fields":{"e":{"values":[3,4]}}}],"documentCount":2}', ab, x, options=given)
     good("full_ids", '{"put":"id:n:s::a","fields":{"e":[1,2]}}\n{"put":"id:n:t::a","fields":{"e":[3,4]}}\n',
          [(("id:n:s::a",), [1.0, 2.0]), (("id:n:t::a",), [3.0, 4.0])], x, options=given)
+
+    # Both labels are as they stand, and only one of them says what ids begin with.
+    good("ids_and_others", first + '{"put":"iAd:doc:doc::b","fields":{"tensor":{"values":[3.0,4.0]}}}\n',
+         [(("iAd:doc:doc::b",), [3.0, 4.0]), (("id:doc:doc::a",), [1.0, 2.0])], x,
+         unwritable="only some of the labels are whole ids of documents")
 
     def one(value, spec="tensor(x[2])", id="id:doc:doc::a", more=""):
         return f'{{"put":"{id}",{more}"fields":{{"tensor":{{"type":"{spec}",{value}}}}}}}\n'

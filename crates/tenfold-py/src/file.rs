@@ -224,7 +224,7 @@ impl FileCore {
     fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
         let lent = Lent::of(data)?;
         let progress = Progress::default();
-        let read = || FileCore::read(lent.into_source()?, None, None, &how, progress);
+        let read = || FileCore::read(lent.into_source(), None, None, &how, progress);
         py.detach(read).map_err(|error| errors::of(py, error))
     }
 

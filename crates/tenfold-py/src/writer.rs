@@ -78,8 +78,7 @@ impl Shelf {
 
     /// Puts the memory of an array after what is there.
     fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let lent = Lent::of(array)?;
-        let bytes = lent.into_bytes().map_err(|error| errors::of(py, error))?;
+        let bytes = Lent::of(array)?.into_bytes();
         self.with(py, |state| {
             bytes.for_each(1 << 20, &mut |piece| state.write(piece))
         })

@@ -1,4 +1,4 @@
-//! Machines that are not at hand: with 32 bits, and with the larger end first.
+//! Machines that are not at hand: with 32 bits, and with the larger end first; and Miri on what is `unsafe`.
 
 use std::process::Stdio;
 
@@ -28,7 +28,8 @@ const KERNELS: &[&str] = &[
     "tensor::strided",
 ];
 
-/// Compiles the library for each, and has Miri run the tests of its kernels on all of them.
+/// Compiles the library for each, and has Miri run the tests of its kernels on all of them, and here those of
+/// what is done with addresses.
 pub(crate) fn check() -> Result<(), String> {
     for target in TARGETS {
         if !installs(&["target", "add", target]) {
@@ -50,15 +51,22 @@ pub(crate) fn check() -> Result<(), String> {
         println!("SKIPPED: Miri cannot be had");
         return Ok(());
     }
+    // Without an interpreter of Python, which has to be there only when something of it is called.
+    miri(&["--package", "tenfold-py"], &["memory::"])?;
     for target in TARGETS {
-        let test = ["+nightly", "miri", "test", "--lib", "--target", target];
-        let mut test = program("cargo", &[&test, WITHOUT_C, &["--"], KERNELS].concat());
-        // Temporary files are part of what is tested.
-        test.env("MIRIFLAGS", "-Zmiri-disable-isolation");
-        test.env("CARGO_TARGET_DIR", "target/machines");
-        run(test)?;
+        miri(&[&["--target", target], WITHOUT_C].concat(), KERNELS)?;
     }
     Ok(())
+}
+
+/// Has Miri run some tests of a library.
+fn miri(which: &[&str], tests: &[&str]) -> Result<(), String> {
+    let words = ["+nightly", "miri", "test", "--lib"];
+    let mut test = program("cargo", &[&words, which, &["--"], tests].concat());
+    // Temporary files are part of what is tested.
+    test.env("MIRIFLAGS", "-Zmiri-disable-isolation");
+    test.env("CARGO_TARGET_DIR", "target/machines");
+    run(test)
 }
 
 /// Whether rustup can get something.

@@ -31,3 +31,43 @@ impl Source {
             .map_err(|error| Error::from(error).in_file(path))
     }
 }
+
+// Miri maps no files.
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+
+    fn mapped(path: &Path) -> Result<Source> {
+        // SAFETY: nobody else knows the folder.
+        unsafe { Source::map(path) }
+    }
+
+    #[test]
+    fn mapped_bytes_are_borrowed_and_read_and_live_as_long_as_a_clone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        let bytes: Vec<u8> = (0..=255).cycle().take(10_000).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let source = mapped(&path).unwrap().clone();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(source.len(), 10_000);
+        assert_eq!(source.slice(0..10_000), Some(bytes.as_slice()));
+        assert_eq!(source.slice(9_999..10_000), bytes.get(9_999..));
+        assert_eq!(source.slice(9_999..10_001), None);
+        let mut part = [0; 100];
+        source.read_at(4_321, &mut part).unwrap();
+        assert_eq!(bytes.get(4_321..4_421), Some(part.as_slice()));
+        assert!(source.read_at(9_901, &mut part).is_err());
+    }
+
+    #[test]
+    fn an_empty_file_has_no_bytes_and_one_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        let error = mapped(&path).unwrap_err();
+        assert!(error.to_string().contains("a.bin"), "{error}");
+        std::fs::write(&path, b"").unwrap();
+        let source = mapped(&path).unwrap();
+        assert_eq!((source.len(), source.slice(0..0)), (0, Some([].as_slice())));
+    }
+}

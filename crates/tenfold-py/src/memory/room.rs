@@ -1,0 +1,158 @@
+//! Room for bytes that somebody outside of Rust looks at by their address.
+#![expect(
+    unsafe_code,
+    reason = "an address goes where no borrow can follow, and mapping a file is unsafe"
+)]
+
+use std::fs::File;
+
+use memmap2::{MmapMut, MmapOptions};
+use tenfold::Result;
+
+/// From here on memory comes from the system, page by page as it is touched. An interpreter of tests takes
+/// a second for a thousand bytes.
+const LARGE: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
+
+/// Bytes that stay where they are, aligned for every number type, until this is dropped.
+pub(super) struct Room {
+    start: *mut u8,
+    len: usize,
+    /// What the bytes lie in; nobody here looks at them once somebody else may.
+    _owner: Owner,
+}
+
+enum Owner {
+    Heap { _words: Vec<u128> },
+    Bytes { _bytes: Vec<u8> },
+    Pages { _map: MmapMut },
+}
+
+// SAFETY: the pointer stands for memory that the owner keeps in place until it is dropped; after
+// construction Rust neither reads nor writes it, and the rules of those hold who do.
+unsafe impl Send for Room {}
+// SAFETY: as above.
+unsafe impl Sync for Room {}
+
+impl Room {
+    /// Makes room for `len` bytes and has them filled.
+    pub(super) fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Room> {
+        if len >= LARGE {
+            // On pages of the usual size: to find large ones in memory that is in use takes longer than
+            // they save.
+            let mut map = MmapMut::map_anon(len)?;
+            fill(&mut map)?;
+            return Ok(Room::of_map(map));
+        }
+        // Whole words, so that every number type is aligned.
+        let mut words = vec![0_u128; len.div_ceil(size_of::<u128>())];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        fill(bytes.get_mut(..len).unwrap_or_default())?;
+        let start = words.as_mut_ptr().cast();
+        let _owner = Owner::Heap { _words: words };
+        Ok(Room { start, len, _owner })
+    }
+
+    /// Takes bytes that are there already, if every number type is aligned in them; else a copy.
+    pub(super) fn of_vec(mut bytes: Vec<u8>) -> Result<Room> {
+        let start = bytes.as_mut_ptr();
+        if !start.cast::<u128>().is_aligned() {
+            return Room::filled(bytes.len(), |out| {
+                out.copy_from_slice(&bytes);
+                Ok(())
+            });
+        }
+        let len = bytes.len();
+        let _owner = Owner::Bytes { _bytes: bytes };
+        Ok(Room { start, len, _owner })
+    }
+
+    /// Maps a file so that what is written into it stays in this process.
+    ///
+    /// A file that somebody shortens while it is mapped kills whoever reads past its new end; that is
+    /// why `io="read"` exists, and the documentation says so.
+    pub(super) fn of_file(file: &File) -> Result<Room> {
+        // SAFETY: the mapping is handed to others alone, as bytes that may change at any time; no
+        // reference to them is ever made in Rust.
+        let map = unsafe { MmapOptions::new().map_copy(file) }?;
+        Ok(Room::of_map(map))
+    }
+
+    fn of_map(mut map: MmapMut) -> Room {
+        Room {
+            start: map.as_mut_ptr(),
+            len: map.len(),
+            _owner: Owner::Pages { _map: map },
+        }
+    }
+
+    /// Where the bytes begin, for whoever may look at them.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What NumPy does: adds one to every byte, over an address, and gives what is there then.
+    fn touched(room: &Room) -> Vec<u8> {
+        assert!(room.start().cast::<u128>().is_aligned());
+        // SAFETY: the room keeps its bytes while it is borrowed, and nobody else looks at them.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(room.start(), room.len()) };
+        bytes
+            .iter_mut()
+            .for_each(|byte| *byte = byte.wrapping_add(1));
+        bytes.to_vec()
+    }
+
+    fn counted(len: usize) -> Vec<u8> {
+        (0..=255).cycle().take(len).collect()
+    }
+
+    /// The same one more.
+    fn after(bytes: &[u8]) -> Vec<u8> {
+        bytes.iter().map(|byte| byte.wrapping_add(1)).collect()
+    }
+
+    #[test]
+    fn filled_bytes_can_be_changed_from_outside_from_any_thread() {
+        for len in [0, 1, 15, 16, 17, 1000, LARGE, LARGE + 1] {
+            let bytes = counted(len);
+            let room = Room::filled(len, |out| {
+                out.copy_from_slice(&bytes);
+                Ok(())
+            });
+            let room = Box::new(room.unwrap());
+            let expected = after(&bytes);
+            assert_eq!(touched(&room), expected);
+            let room = std::thread::spawn(move || {
+                assert_eq!(touched(&room), after(&expected));
+                room
+            });
+            drop(room.join().unwrap());
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_there_stay_where_they_are_or_are_copied_to_where_they_are_aligned() {
+        for len in [0, 1, 16, 333] {
+            let bytes = counted(len);
+            let room = Room::of_vec(bytes.clone()).unwrap();
+            assert_eq!(touched(&room), after(&bytes));
+        }
+    }
+
+    #[test]
+    fn a_failure_to_fill_is_passed_on() {
+        for len in [8, LARGE] {
+            let refused = |_: &mut [u8]| Err(tenfold::Error::Invalid("no".into()));
+            assert!(Room::filled(len, refused).is_err());
+        }
+    }
+}
