@@ -13,6 +13,9 @@ use crate::made::{dims, element};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
 
+/// So many bytes are written at once: for more the kernel looks for large pages, which takes longer.
+const PIECE: usize = 256 << 10;
+
 /// What was added so far: in a file without a name beside the target.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct Shelf(Mutex<State>);
@@ -80,7 +83,7 @@ impl Shelf {
     fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = Lent::of(array)?.into_bytes();
         self.with(py, |state| {
-            bytes.for_each(1 << 20, &mut |piece| state.write(piece))
+            bytes.for_each(PIECE, &mut |piece| state.write(piece))
         })
     }
 
@@ -98,7 +101,7 @@ impl Shelf {
             values.for_each(
                 Endian::Little,
                 tensor.dtype().width(),
-                1 << 20,
+                PIECE,
                 &mut |piece| state.write(piece),
             )?;
             Ok(Put {

@@ -13,6 +13,11 @@ use tenfold::Result;
 /// a second for a thousand bytes.
 const LARGE: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 
+/// From here on it is asked to come in large pages, as NumPy does: to hand out usual ones takes longer than to
+/// fill them.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 4 << 20;
+
 /// Bytes that stay where they are, aligned for every number type, until this is dropped.
 pub(super) struct Room {
     start: *mut u8,
@@ -37,9 +42,12 @@ impl Room {
     /// Makes room for `len` bytes and has them filled.
     pub(super) fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Room> {
         if len >= LARGE {
-            // On pages of the usual size: to find large ones in memory that is in use takes longer than
-            // they save.
             let mut map = MmapMut::map_anon(len)?;
+            #[cfg(target_os = "linux")]
+            if len >= HUGE {
+                // Where there are no large pages usual ones do.
+                let _ = map.advise(memmap2::Advice::HugePage);
+            }
             fill(&mut map)?;
             return Ok(Room::of_map(map));
         }

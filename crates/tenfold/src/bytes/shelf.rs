@@ -2,11 +2,10 @@
 //! file.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::spool::scratch_file;
+use super::spool::{put_down_at, scratch_file};
 use super::{Source, wide};
 use crate::error::{Error, Result};
 
@@ -58,7 +57,7 @@ fn put_down(bytes: &[u8]) -> Result<Source> {
         Some(file) => (file, shelf.1),
         None => (Arc::new(scratch_file()?), 0),
     };
-    file.write_all_at(bytes, at)?;
+    put_down_at(&file, bytes, at)?;
     let len = wide(bytes.len());
     *shelf = (Arc::downgrade(&file), at.saturating_add(len));
     Ok(Source::part_of_file(file, at, len))

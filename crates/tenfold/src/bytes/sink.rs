@@ -248,18 +248,18 @@ impl Sink {
     /// Copies a run in pieces that end where pages of the target do: the system is quicker with
     /// whole pages, also when it brings them to the disk. Other threads read while this one writes.
     fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
-        const LONG: u64 = 1 << 20;
+        let long = wide(PIECE);
         let run = Bytes::run(source, start..end)?;
         let len = usize::try_from(run.len()).unwrap_or(usize::MAX);
         let threads = Threads::Cores.for_len(len).min(2);
         let mut at = 0_u64;
-        let mut next = LONG.saturating_sub(self.at % LONG);
+        let mut next = long.saturating_sub(self.at % long);
         let fill = |piece: &mut (u64, Vec<u8>)| {
             let len = next.min(run.len().saturating_sub(at));
             *piece = (at, std::mem::take(&mut piece.1));
             piece.1.resize(super::narrow(len)?, 0);
             at = at.saturating_add(len);
-            next = LONG;
+            next = long;
             Ok(len > 0)
         };
         let read = |(at, piece): &mut (u64, Vec<u8>)| run.read_at(*at, piece);
@@ -362,7 +362,11 @@ impl Target {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Target::Memory(all) => all.extend_from_slice(bytes),
-            Target::File(file) => file.write_all(bytes)?,
+            // Little by little: for much at once the kernel looks for large pages, which a virtual machine may
+            // have to ask its host for, and that takes four times as long as to fill small ones.
+            Target::File(file) => bytes
+                .chunks(PIECE)
+                .try_for_each(|piece| file.write_all(piece))?,
             Target::Stream(stream) => stream.write_all(bytes)?,
         }
         Ok(())

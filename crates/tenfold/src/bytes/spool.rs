@@ -180,8 +180,7 @@ pub(crate) fn scratch_file_of(len: u64) -> Result<File> {
     Ok(file)
 }
 
-/// Writes bytes of a temporary file, little by little: for much at once the kernel looks for large pages,
-/// which a virtual machine may have to ask its host for.
+/// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does and says why.
 pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     let places = (at..).step_by(PIECE);
     for (piece, at) in bytes.chunks(PIECE).zip(places) {

@@ -7,7 +7,8 @@ use crate::error::{Aspect, Result, Tier};
 use crate::format::DimNames;
 use crate::tensor::{Dim, Storage, Tensor};
 
-pub(super) fn lower(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+/// The tensor with dimensions as the target wants them; `None` if it has such already.
+pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     match step.info.holds.dim_names {
         DimNames::No => without(step, tensor, |_, _| false),
         DimNames::Batch => {
@@ -23,10 +24,11 @@ pub(super) fn lower(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
                 .all(|dim| dim.name.as_deref().is_some_and(is_letter));
             without(step, tensor, move |_, _| are_letters)
         }
-        DimNames::Any => Ok(tensor),
+        DimNames::Any => Ok(None),
         DimNames::Required => {
-            let tensor = named(step, tensor)?;
-            in_sorted_order(step, tensor)
+            let named = named(step, tensor)?;
+            let sorted = in_sorted_order(step, named.as_ref().unwrap_or(tensor))?;
+            Ok(sorted.or(named))
         }
     }
 }
@@ -47,19 +49,24 @@ fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
 }
 
 /// Drops the names that `keep` does not want.
-fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) -> Result<Tensor> {
+fn without(
+    step: &mut Step,
+    tensor: &Tensor,
+    keep: impl Fn(usize, &str) -> bool,
+) -> Result<Option<Tensor>> {
+    // A mapped dimension is a matter of its labels.
+    let is_lost = |(place, dim): (usize, &Dim)| {
+        dim.indexed_size().is_some() && dim.name.as_deref().is_some_and(|name| !keep(place, name))
+    };
+    if !tensor.dims().iter().enumerate().any(is_lost) {
+        return Ok(None);
+    }
     let mut dims = tensor.dims().to_vec();
     let mut lost = Vec::new();
     for (place, dim) in dims.iter_mut().enumerate() {
-        // A mapped dimension is a matter of its labels.
-        if dim.indexed_size().is_some()
-            && dim.name.as_deref().is_some_and(|name| !keep(place, name))
-        {
+        if is_lost((place, dim)) {
             lost.extend(dim.name.take());
         }
-    }
-    if lost.is_empty() {
-        return Ok(tensor);
     }
     // The names that everybody gives are none.
     if !are_default(tensor.dims()) {
@@ -75,7 +82,7 @@ fn without(step: &mut Step, tensor: Tensor, keep: impl Fn(usize, &str) -> bool) 
         let detail = format!("the names of dimensions are {verb}: {}", lost.join(", "));
         step.change(tier, Aspect::DimNames, detail);
     }
-    with_dims(step, &tensor, dims)
+    with_dims(step, tensor, dims).map(Some)
 }
 
 fn names_json(dims: &[Dim]) -> Json {
@@ -99,11 +106,11 @@ fn are_default(dims: &[Dim]) -> bool {
 }
 
 /// Gives dimensions without a name one: a, b, c, … if none has one.
-fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+fn named(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let mut dims = tensor.dims().to_vec();
     let ndim = dims.len();
     if dims.iter().all(|dim| dim.name.is_some()) {
-        return Ok(tensor);
+        return Ok(None);
     }
     // Beside names that somebody chose, letters might be meant otherwise.
     let is_mixed = dims.iter().any(|dim| dim.name.is_some());
@@ -122,14 +129,14 @@ fn named(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         let detail = format!("dimensions are called {}", invented.join(", "));
         step.change(Tier::Said, Aspect::Invented, detail);
     }
-    with_dims(step, &tensor, dims)
+    with_dims(step, tensor, dims).map(Some)
 }
 
 /// Transposes a tensor so that its dimensions are sorted by name, mapped ones first.
-fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
+fn in_sorted_order(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let is_labelled = tensor.n_mapped() > 0;
     if !is_labelled && !matches!(tensor.storage(), Storage::Dense { .. }) {
-        return Ok(tensor);
+        return Ok(None);
     }
     let mut axes: Vec<usize> = (0..tensor.dims().len()).collect();
     axes.sort_by_key(|axis| {
@@ -137,7 +144,7 @@ fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         dim.map(|dim| (dim.indexed_size().is_some(), dim.name.clone()))
     });
     if axes.is_sorted() {
-        return Ok(tensor);
+        return Ok(None);
     }
     let permuted = tensor.permute(&axes, &step.how.limits)?;
     let dims = permuted.dims().iter();
@@ -147,5 +154,5 @@ fn in_sorted_order(step: &mut Step, tensor: Tensor) -> Result<Tensor> {
         Aspect::DimOrder,
         format!("dimensions are transposed to {}", names.join(", ")),
     );
-    Ok(permuted)
+    Ok(Some(permuted))
 }

@@ -11,23 +11,24 @@ use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
 use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
 
-/// Makes dense what the target has no other way to keep, and drops symmetries it has no word for.
-pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+/// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
+/// nothing changes.
+pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     if let Some(bytes) = opaque::carried(step, tensor)? {
-        return Ok(bytes);
+        return Ok(Some(bytes));
     }
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
     let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor);
     let is_dense = has(StorageKind::Dense);
-    match tensor.storage() {
+    let lowered = match tensor.storage() {
         Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
             let most = ranks.iter().max().copied().unwrap_or(1);
             let count = tensor.dims().len();
             let detail = format!("a tensor train of rank {most} is carried as {count} cores");
             step.change(Tier::Carried, Aspect::Train, detail);
             if !loses_symmetry {
-                return Ok(tensor.clone());
+                return Ok(None);
             }
             say_symmetry(step, tensor);
             let storage = tensor.storage().clone();
@@ -66,8 +67,9 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
             let storage = full.storage().clone();
             rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
         }
-        _ => Ok(tensor.clone()),
-    }
+        _ => return Ok(None),
+    };
+    lowered.map(Some)
 }
 
 /// Carries what makes the cores of a train one again; false if it cannot be parted.

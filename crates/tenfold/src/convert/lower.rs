@@ -186,36 +186,51 @@ impl Step<'_> {
     }
 
     fn lower(&mut self, tensor: &Tensor) -> Result<Tensor> {
-        let tensor = kind::lower(self, tensor)?;
-        let tensor = self.in_number(tensor)?;
-        let tensor = self.adapted(tensor)?;
-        let tensor = dims::lower(self, tensor)?;
-        let mut tensor = self.in_order(tensor)?;
-        tensor.meta = self.in_meta(&tensor.meta);
-        Ok(tensor)
+        let mut lowered = match kind::lower(self, tensor)? {
+            Some(lowered) => lowered,
+            None => tensor.clone(),
+        };
+        // Each gives another tensor only if something changes: of many small ones most of the work is to
+        // move them about.
+        type Way = fn(&mut Step<'_>, &Tensor) -> Result<Option<Tensor>>;
+        let ways: [Way; 4] = [
+            |step, tensor| step.in_number(tensor),
+            |step, tensor| step.adapted(tensor),
+            dims::lower,
+            |step, tensor| step.in_order(tensor),
+        ];
+        for way in ways {
+            if let Some(next) = way(self, &lowered)? {
+                lowered = next;
+            }
+        }
+        if let Some(meta) = self.in_meta(&lowered.meta) {
+            lowered.meta = meta;
+        }
+        Ok(lowered)
     }
 
     /// Lets the target change what it alone asks for.
-    fn adapted(&mut self, tensor: Tensor) -> Result<Tensor> {
-        let Some((tensor, said)) = self.format.adapt(&tensor, self.how)? else {
-            return Ok(tensor);
+    fn adapted(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
+        let Some((tensor, said)) = self.format.adapt(tensor, self.how)? else {
+            return Ok(None);
         };
         for (tier, aspect, detail) in said {
             self.change(tier, aspect, detail);
         }
-        Ok(tensor)
+        Ok(Some(tensor))
     }
 
     /// Keeps the metadata that the target can; what it cannot express at all is left for
-    /// [`losses`](super::losses) to find.
-    fn in_meta(&mut self, meta: &Meta) -> Meta {
+    /// [`losses`](super::losses) to find. `None` if that is all of it.
+    fn in_meta(&mut self, meta: &Meta) -> Option<Meta> {
         let holds = &self.info.holds;
         let is_ours = |name: &str| holds.carries == Carries::Tensor && name == NAME;
         let (kept, lost): (Vec<_>, Vec<_>) = meta.iter().partition(|(name, value)| {
             holds.meta.tensor && !is_ours(name) && self.fits(name, value)
         });
         if lost.is_empty() {
-            return meta.clone();
+            return None;
         }
         let tier = match self.carry("metadata", meta_json(&lost)) {
             true => Tier::Carried,
@@ -228,7 +243,7 @@ impl Step<'_> {
             let detail = format!("metadata {}", dropped(&lost, tier));
             self.change(tier, Aspect::Metadata, detail);
         }
-        of_pairs(kept.into_iter().chain(left).collect())
+        Some(of_pairs(kept.into_iter().chain(left).collect()))
     }
 
     /// Whether the target has a way to keep this metadata.
@@ -272,12 +287,12 @@ impl Step<'_> {
 
     /// Takes the narrowest number type that the target has and that holds every value; where there
     /// is none, the one that comes nearest.
-    fn in_number(&mut self, tensor: Tensor) -> Result<Tensor> {
+    fn in_number(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
         let numbers = self.info.holds.numbers;
         let own = tensor.dtype().number;
         let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. });
         if numbers.contains(&own) || !can_be_cast {
-            return Ok(tensor);
+            return Ok(None);
         }
         let exact = numbers
             .iter()
@@ -290,7 +305,7 @@ impl Step<'_> {
         let (to, tier, aspect) = match (exact, nearest) {
             (Some(to), _) => (*to, Tier::Said, Aspect::Number),
             (None, Some(to)) => (*to, Tier::Refused, Aspect::Precision),
-            (None, None) => return Ok(tensor),
+            (None, None) => return Ok(None),
         };
         let verb = if tier == Tier::Said {
             "becomes"
@@ -298,30 +313,33 @@ impl Step<'_> {
             "is rounded to"
         };
         self.change(tier, aspect, format!("{own} {verb} {to}"));
-        tensor.cast(to, Overflow::Saturates, &self.how.limits)
+        let cast = tensor.cast(to, Overflow::Saturates, &self.how.limits)?;
+        Ok(Some(cast))
     }
 
-    fn in_order(&mut self, tensor: Tensor) -> Result<Tensor> {
+    fn in_order(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
         let Storage::Dense { order, .. } = tensor.storage() else {
-            return Ok(tensor);
+            return Ok(None);
         };
         let wanted = match self.info.holds.orders {
-            orders if orders.contains(order) || tensor.is_packed() => return Ok(tensor),
+            orders if orders.contains(order) || tensor.is_packed() => return Ok(None),
             [first, ..] => *first,
-            [] => return Ok(tensor),
+            [] => return Ok(None),
         };
         let values = tensor.dense(wanted, &self.how.limits)?;
         let storage = Storage::Dense {
             order: wanted,
             values,
         };
+        let symmetries = tensor.symmetries().to_vec();
         rebuilt(
-            &tensor,
+            tensor,
             tensor.dtype(),
-            tensor.symmetries().to_vec(),
+            symmetries,
             storage,
             &self.how.limits,
         )
+        .map(Some)
     }
 }
 
