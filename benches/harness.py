@@ -153,10 +153,13 @@ class Bench:
         assert ran.returncode == 0, (words, ran.stderr)
 
     def in_turns(self, programs, rounds=ROUNDS, before=None):
-        """Median seconds of each program, one after the other in every round; each entry gives its seconds."""
+        """Median seconds of each program, one after the other in every round; each entry gives its seconds.
+
+        Now forwards, now backwards, so that nobody always finds what the same one left.
+        """
         seen = {name: [] for name in programs}
         for turn in range(rounds + 1):
-            for name, measure in programs.items():
+            for name, measure in list(programs.items())[:: 1 if turn % 2 else -1]:
                 times = seen[name]
                 if sum(times) > PATIENCE and (len(times) > 1 or times[0] > PATIENCE):
                     continue

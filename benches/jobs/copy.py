@@ -65,7 +65,6 @@ def rows(bench):
 
 
 REASON = (
-    "perf has half of the time in the copies out of the cached pages and into new ones, which cp leaves to the kernel, and which can "
-    "go on side by side only where two cores are free; the rest is the file system's. The profile is of copies that are not synced: of those that are, "
-    "the time differs by half from run to run, and why one way is slower than the others is not known"
+    "perf has two thirds of the time in the copies out of the cached pages and into new ones, which cp leaves to the kernel, and which can "
+    "go on side by side only where two cores are free; the rest is the file system's"
 )

@@ -64,7 +64,7 @@ def exponent(sizes, times):
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
 
 
-def measured(bench, words, rounds=3):
+def measured(bench, words, rounds=5):
     """Median seconds, and the greatest peak in MiB."""
     target = bench.path("out.zt")
     runs = []

@@ -44,3 +44,16 @@ pub(crate) fn set_aside(file: &File, at: u64, len: u64) {
 /// Other systems, and an interpreter, find room as they go.
 #[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn set_aside(_: &File, _: u64, _: u64) {}
+
+/// Has the system begin to bring bytes of a file to the disk, for which somebody will wait later.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(super) fn send_off(file: &File, range: Range<u64>) {
+    use rustix::fs::{Advice, fadvise};
+    let len = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
+    // That it may let go of the pages is the lesser part: those that are on their way stay.
+    let _ = fadvise(file, range.start, len, Advice::DontNeed);
+}
+
+/// Other systems, and an interpreter, begin when they see fit.
+#[cfg(any(not(target_os = "linux"), miri))]
+pub(super) fn send_off(_: &File, _: Range<u64>) {}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::announce::set_aside;
+use super::announce::{send_off, set_aside};
 use super::{
     Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
 };
@@ -17,12 +17,18 @@ const PAGE: u64 = 4096;
 /// Room for so many bytes and more is set aside before they are written.
 const LARGE: u64 = 8 << 20;
 
+/// So much is written to a file by one call: for more the kernel looks for large pages, which a virtual machine may
+/// have to ask its host for, and that takes up to four times as long as to fill small ones.
+pub(super) const AT_ONCE: usize = 128 << 10;
+
 /// An append-only target: a file, a stream or memory.
 pub struct Sink {
     target: Target,
     buffer: Vec<u8>,
     at: u64,
     digest: Option<DigestState>,
+    /// Up to where bytes are on their way to the disk, if they are to get there.
+    sent: Option<u64>,
     progress: Progress,
     beside: Option<Box<dyn Companions>>,
 }
@@ -86,6 +92,7 @@ impl Sink {
             buffer: Vec::new(),
             at: 0,
             digest: None,
+            sent: None,
             progress: Progress::default(),
             beside: None,
         }
@@ -139,6 +146,12 @@ impl Sink {
         Sink::new(Target::File(file))
     }
 
+    /// Has the disk begin while the rest is written, for whoever waits for it in the end.
+    pub(crate) fn bound_for_disk(mut self, is_bound: bool) -> Self {
+        self.sent = is_bound.then_some(self.at);
+        self
+    }
+
     /// Writes to a stream.
     #[must_use]
     pub fn stream(stream: Box<dyn Write + Send>) -> Self {
@@ -154,6 +167,13 @@ impl Sink {
     fn advance(&mut self, len: u64, work: u64) {
         self.at = self.at.saturating_add(len);
         self.progress.add(work);
+        if let (Target::File(file), Some(sent)) = (&self.target, &mut self.sent)
+            && self.at.saturating_sub(*sent) >= LARGE
+        {
+            // The little that is in the buffer waits for the end.
+            send_off(file, *sent..self.at);
+            *sent = self.at;
+        }
     }
 
     /// How many bytes have been written: the offset of the next.
@@ -362,10 +382,8 @@ impl Target {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Target::Memory(all) => all.extend_from_slice(bytes),
-            // Little by little: for much at once the kernel looks for large pages, which a virtual machine may
-            // have to ask its host for, and that takes four times as long as to fill small ones.
             Target::File(file) => bytes
-                .chunks(PIECE)
+                .chunks(AT_ONCE)
                 .try_for_each(|piece| file.write_all(piece))?,
             Target::Stream(stream) => stream.write_all(bytes)?,
         }

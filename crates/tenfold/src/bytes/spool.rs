@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::announce::set_aside;
+use super::sink::AT_ONCE;
 use super::{PIECE, Packing, Source, shelf, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -180,10 +181,10 @@ pub(crate) fn scratch_file_of(len: u64) -> Result<File> {
     Ok(file)
 }
 
-/// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does and says why.
+/// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does.
 pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
-    let places = (at..).step_by(PIECE);
-    for (piece, at) in bytes.chunks(PIECE).zip(places) {
+    let places = (at..).step_by(AT_ONCE);
+    for (piece, at) in bytes.chunks(AT_ONCE).zip(places) {
         file.write_all_at(piece, at)?;
     }
     Ok(())

@@ -156,7 +156,7 @@ pub fn save_with<T>(
             let file = draft.file.try_clone()?;
             let mut out = match is_gzip_name(path) {
                 true => Sink::stream(Box::new(Gzip::new(file))),
-                false => Sink::file(file),
+                false => Sink::file(file).bound_for_disk(!skip_sync),
             };
             let beside = Drafts::default();
             out = beside.beside(out, path, replace);
