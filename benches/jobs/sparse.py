@@ -112,8 +112,8 @@ def rows(bench):
 REASONS = {
     "vespa-read": "a third of the time hashes the labels and sorts the hashes to refuse repeated ones, and a fifth refills the window "
     "through which untrusted bytes are read; the loop has the file in memory and refuses nothing",
-    "vespa-write": "the blocks are read out of their file again, a label and its cells at a time through the same window, while the "
-    "loop has them in memory",
+    "vespa-write": "the blocks are read out of their file again, a label and its cells at a time, while the loop has them in memory: of a profile "
+    "of opening and writing a quarter is the window through which they come, and a quarter the kernel's reads and writes",
     "tens-read": "indices and values are two columns of one list of records, which is read once for each",
     "tens-densify": "the list is read twice for every slab of the result that fits the memory allowed, and half of the time copies "
     "eight bytes at a time out of its records; the loop holds the list and the whole result",
