@@ -67,5 +67,5 @@ def rows(bench):
 REASON = (
     "perf has two thirds of the time in the copies out of the cached pages and into new ones, which cp leaves to the kernel, and which can "
     "go on side by side only where two cores are free; of a slow run it has four fifths in filling new pages, which the host of a virtual machine "
-    "has to give first: one run in five takes twice as long as the others, none of cp's does"
+    "has to give first: some of our runs take twice as long as the others, hardly one of cp's does"
 )
