@@ -1,6 +1,6 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults,
-//! `cargo xtask machines` what can be tried of machines that are not at hand, `cargo xtask oracles` all
+//! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults
+//! and then `cargo xtask machines`, what can be tried of machines that are not at hand, `cargo xtask oracles` all
 //! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask bench`
 //! measures, `cargo xtask instructions` counts what the library's jobs take, `cargo xtask view` tests the viewer in
 //! a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
@@ -24,8 +24,9 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
-        ["soak"] => soak(None),
-        ["soak", "--minutes", minutes] => soak(Some(minutes)),
+        // What other machines may do otherwise takes too long for every test as well.
+        ["soak"] => soak(None).and_then(|()| run(MACHINES)),
+        ["soak", "--minutes", minutes] => soak(Some(minutes)).and_then(|()| run(MACHINES)),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["instructions"] => run(INSTRUCTIONS),
         ["instructions", "--record"] => record_instructions(),

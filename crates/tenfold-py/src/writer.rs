@@ -13,8 +13,9 @@ use crate::made::{dims, element};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
 
-/// So many bytes are written at once: for more the kernel looks for large pages, which takes longer.
-const PIECE: usize = 256 << 10;
+/// So many bytes are written at once, as the library does: for more the kernel looks for large pages, which may take
+/// longer than to fill them.
+const PIECE: usize = 128 << 10;
 
 /// What was added so far: in a file without a name beside the target.
 #[pyclass(frozen, module = "tenfold._tenfold")]
