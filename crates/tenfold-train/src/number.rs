@@ -17,6 +17,11 @@ pub(crate) fn floor(value: f64) -> usize {
     value as usize
 }
 
+/// The nearest number of single precision.
+pub(crate) fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
 /// A sum to nearly full precision: what each addition rounds off is added up apart.
 ///
 /// Energies are subtracted from each other, so it matters that many equal numbers, whose roundings

@@ -30,6 +30,10 @@ pub trait Scalar:
     + std::fmt::Display
     + sealed::Sealed
 {
+    /// The same kind of number in single precision.
+    #[doc(hidden)]
+    type Single: crate::matrix::Single<Wide = Self>;
+
     /// How many doubles make one.
     const REALS: usize;
 
@@ -61,6 +65,7 @@ mod sealed {
 }
 
 impl Scalar for f64 {
+    type Single = f32;
     const REALS: usize = 1;
 
     fn of_real(value: f64) -> f64 {
@@ -89,6 +94,7 @@ impl Scalar for f64 {
 }
 
 impl Scalar for Complex64 {
+    type Single = Complex<f32>;
     const REALS: usize = 2;
 
     fn of_real(value: f64) -> Complex64 {

@@ -7,8 +7,9 @@
 //!
 //! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
 //!    whether the guess is good. The optimal cut is then made inside it, where it is cheap.
-//! 2. *Everything*: a Cholesky decomposition of the shifted Gram matrix shows that no singular
-//!    value is small enough to be left out. The core is an identity and nothing is computed.
+//! 2. *Everything*: equations with a square part of a wide X, or a Cholesky decomposition of the
+//!    shifted Gram matrix, show that no singular value is small enough to be left out. The core is
+//!    an identity and nothing is computed.
 //! 3. *Gram*: eigenvectors of X^H·X, where the share of the budget lies far above its rounding.
 //! 4. *Triangle*: the singular value decomposition of the triangle of a QR decomposition.
 
@@ -196,6 +197,12 @@ impl<T: Scalar> Sweep<'_, T> {
         }
         let may_keep_all = width <= self.ledger.cap(bond);
         let is_orthogonal = matches!(self.ways, Ways::Orthogonal | Ways::FromLeft);
+        if may_keep_all && !is_orthogonal {
+            let is_regular = unfolding.is_regular(self.energy, self.ledger.share())?;
+            if is_regular {
+                return Ok(None);
+            }
+        }
         if (may_keep_all || allows_gram) && !is_orthogonal {
             let gram = unfolding.gram()?;
             let floor = real(width) * UNIT * matrix::hermitian_norm(gram.as_ref());

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::watch::Watch;
 use crate::error::Result;
 use crate::matrix;
-use crate::number::sum;
+use crate::number::{real, sum};
 use crate::room::Room;
 use crate::scalar::{Scalar, energy};
 use crate::source::Source;
@@ -185,10 +185,7 @@ impl<T: Scalar> Unfolding<'_, T> {
 
     /// The same from cells in memory, a stripe of columns at a time: nothing has to be added up.
     fn wide_gram(&self, all: &[T]) -> Result<Mat<T>> {
-        let cells = match self.side {
-            Side::Right => matrix::rows(all, self.height, self.width),
-            Side::Left => matrix::rows(all, self.width, self.height).transpose(),
-        };
+        let cells = self.cells(all);
         let mut gram = Mat::zeros(self.width, self.width);
         let stripes = matrix::stripes(gram.as_mut(), STRIPE);
         let stripes = stripes.into_par_iter().enumerate();
@@ -204,6 +201,37 @@ impl<T: Scalar> Unfolding<'_, T> {
         });
         self.watch.advance(all.len())?;
         Ok(gram)
+    }
+
+    /// Whether no singular value can be left out within the energy `share`, as far as a square part
+    /// of a wide matrix with the energy `energy` tells, quickly; false if it does not.
+    pub(crate) fn is_regular(&self, energy: f64, share: f64) -> Result<bool> {
+        let Some(all) = self.held.all().filter(|_| self.width >= WIDE) else {
+            return Ok(false);
+        };
+        let step = self.height / self.width;
+        if step == 0 {
+            return Ok(false);
+        }
+        self.watch.advance(self.width * self.width)?;
+        let size = (energy / real(all.len())).sqrt();
+        let cells = self.cells(all);
+        if step == 1 {
+            let square = cells.subrows(0, self.width);
+            return Ok(matrix::is_regular(square, size, share.sqrt()));
+        }
+        let square = Mat::from_fn(self.width, self.width, |row, column| {
+            cells[(row * step, column)]
+        });
+        Ok(matrix::is_regular(square.as_ref(), size, share.sqrt()))
+    }
+
+    /// All cells that lie in memory, as a matrix.
+    fn cells<'b>(&self, all: &'b [T]) -> MatRef<'b, T> {
+        match self.side {
+            Side::Right => matrix::rows(all, self.height, self.width),
+            Side::Left => matrix::rows(all, self.width, self.height).transpose(),
+        }
     }
 
     /// The triangle of a QR decomposition, panel by panel: it has the singular values and right

@@ -7,6 +7,8 @@
 mod cholesky;
 mod decompose;
 mod dense;
+mod regular;
+mod single;
 mod span;
 
 pub(crate) use decompose::{
@@ -15,6 +17,8 @@ pub(crate) use decompose::{
 };
 pub(crate) use dense::Dense;
 use faer::{Accum, Mat, MatMut, MatRef};
+pub(crate) use regular::is_regular;
+pub(crate) use single::Single;
 pub(crate) use span::span;
 
 use crate::scalar::Scalar;

@@ -2,7 +2,7 @@
 
 use tenfold_train::{Options, Route};
 
-use crate::support::{check_bound, complex, norm, real, squeeze, tensor};
+use crate::support::{Dice, check_bound, complex, norm, real, squeeze, tensor};
 
 const ROUTES: [Route; 3] = [Route::TwoSided, Route::Sampled, Route::VerifiedPass];
 
@@ -110,4 +110,26 @@ fn the_report_adds_up() {
     assert!((left_out.sqrt() + report.rounding - report.error).abs() < 1e-12 * report.norm);
     assert_eq!(report.dense_len, 12 * 10 * 8 * 6 * 8);
     assert!(report.ratio() > 1.0 && report.notes.is_empty());
+}
+
+#[test]
+fn a_rank_that_is_nearly_full_is_not_taken_for_full() {
+    // Square and tall at the bond in question, wide enough for every test of full rank.
+    for (shape, n_rows, full) in [(vec![18; 4], 324, 324), (vec![260, 600], 260, 260)] {
+        for missing in [0, 1, 40] {
+            let rank = full - missing;
+            let n_columns = shape.iter().product::<usize>() / n_rows;
+            let mut dice = Dice::new(5);
+            let left: Vec<f64> = (0..n_rows * rank).map(|_| dice.normal()).collect();
+            let right: Vec<f64> = (0..n_columns * rank).map(|_| dice.normal()).collect();
+            let rows = left.chunks_exact(rank).flat_map(|row| {
+                let columns = right.chunks_exact(rank);
+                columns.map(|column| row.iter().zip(column).map(|(x, y)| x * y).sum::<f64>())
+            });
+            let cells: Vec<f64> = rows.collect();
+            let found = squeeze(&shape, &cells, &Options::relative(0.0));
+            assert_eq!(found.train.max_rank(), rank, "{shape:?}");
+            check_bound(&found, &cells, 1e-12, "nearly full");
+        }
+    }
 }
