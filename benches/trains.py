@@ -25,6 +25,8 @@ OURS = os.environ.get("WORKLOADS", os.path.join(HERE, "../target/release/example
 THREADS = "2"
 # Seconds after which a program counts as stuck.
 PATIENCE = 60
+# Seconds before every turn: the threads of some peers spin for a while when their work is done.
+REST = 0.3
 # Words before every program, such as `chrt -r 1` where others use the machine too.
 BEFORE = os.environ.get("RUN_WITH", "").split()
 
@@ -194,6 +196,7 @@ def in_turns(workers, rounds, line="go", seconds=20):
         for name, worker in workers.items():
             if sum(times[name]) > seconds * 1000 and len(times[name]) >= 1:
                 continue
+            time.sleep(REST)
             answer = worker.ask(line)
             if not worker.broken:
                 times[name].append(float(answer))
@@ -291,9 +294,11 @@ def reconstruct(options):
                "torchtt": peer("torchtt", "reconstruct")}
     write, warm, times = [], [], {name: [] for name in workers}
     for _ in range(options.rounds):
+        time.sleep(REST)
         write.append(float(own.ask("write")))
         warm.append(float(own.ask("warm")))
         for name, worker in workers.items():
+            time.sleep(REST)
             answer = worker.ask("go")
             if not worker.broken:
                 times[name].append(float(answer))
@@ -314,7 +319,7 @@ def arithmetic(options):
     for name in ["torchtt", "teneva"]:
         workers[name] = peer(name, "arithmetic")
     print("\n### rank 50, 30 modes of 4\n\n| | " + " | ".join(f"{name}, ms" for name in workers) + " |\n|---|" + "---:|" * len(workers))
-    for line in ["dot", "add", "round"]:
+    for line in ["dot", "add", "round", "halve"]:
         for worker in workers.values():
             worker.ask(line)
         times = in_turns(workers, options.rounds, line)

@@ -182,14 +182,18 @@ def arithmetic(name):
         first = torchtt.TT([torch.from_numpy(core) for core in one])
         second = torchtt.TT([torch.from_numpy(core) for core in two])
         both = first + second
-        works = {"dot": lambda: torchtt.dot(first, second), "add": lambda: first + second, "round": lambda: both.round(1e-10)}
+        double = first + first * 0.5
+        works = {"dot": lambda: torchtt.dot(first, second), "add": lambda: first + second, "round": lambda: both.round(1e-10),
+                 "halve": lambda: double.round(1e-10)}
     else:
         import teneva
 
         both = teneva.add(one, two)
+        double = teneva.add(one, teneva.mul(one, 0.5))
         # Its own norm takes minutes at this rank.
-        allowed = 1e-10 * norm(both)
-        works = {"dot": lambda: teneva.mul_scalar(one, two), "add": lambda: teneva.add(one, two), "round": lambda: teneva.truncate(both, e=allowed)}
+        allowed, of_double = 1e-10 * norm(both), 1e-10 * norm(double)
+        works = {"dot": lambda: teneva.mul_scalar(one, two), "add": lambda: teneva.add(one, two),
+                 "round": lambda: teneva.truncate(both, e=allowed), "halve": lambda: teneva.truncate(double, e=of_double)}
     serve(lambda line: timed(works[line])[0])
 
 

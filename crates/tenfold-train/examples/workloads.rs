@@ -207,10 +207,13 @@ fn arithmetic(rank: usize, shape: &[usize]) -> Outcome<()> {
     let one = Train::<f64>::random(shape, rank, 7)?;
     let two = Train::<f64>::random(shape, rank, 8)?;
     let sum = one.add(&two)?;
+    // Of twice the rank that it needs.
+    let double = one.add(&one.scale(0.5))?;
     serve(|line| {
         let time = match line {
             "dot" => timed(|| one.dot(&two)).0,
             "add" => timed(|| one.add(&two)).0,
+            "halve" => timed(|| double.round(1e-10, None)).0,
             _ => timed(|| sum.round(1e-10, None)).0,
         };
         Ok(time.to_string())

@@ -10,7 +10,7 @@ use super::watch::Watch;
 use crate::error::Result;
 use crate::scalar::{Scalar, energy, is_tame};
 use crate::source::{Access, Source};
-use crate::train::{Merged, orthogonalise_right};
+use crate::train::{Merged, centered};
 
 /// Cores that have not been cut yet, and how far they are from the source.
 pub(crate) struct Streamed<T> {
@@ -106,10 +106,9 @@ pub(crate) fn stream<T: Scalar>(
         is_forward: false,
         watch,
     };
-    let (mut cores, ledger) = sweep.run()?;
+    let (cores, ledger) = sweep.run()?;
     error += ledger.spent().sqrt();
-    orthogonalise_right(&mut cores, 0);
-    let cores = cores.into_iter().map(Merged::from);
+    let cores = centered(&cores, 0).into_iter().map(Merged::from);
     Ok(Some(Streamed {
         cores: cores.chain(tails.into_iter().rev()).collect(),
         error,

@@ -56,6 +56,20 @@ const LONG: usize = 128;
 /// decompositions of Gram matrices: several times quicker than by reflections, but for
 /// well-conditioned rows alone. Of others, `None` is left.
 pub(crate) fn orthonormalise<T: Scalar>(mut rows: MatMut<T>) -> Option<Mat<T>> {
+    let [first, second] = triangles(rows.as_mut())?;
+    divide_rows(rows, second.as_ref());
+    Some(super::times(first.as_ref(), second.as_ref()))
+}
+
+/// The triangle alone; the rows are lost.
+pub(crate) fn triangle<T: Scalar>(rows: MatMut<T>) -> Option<Mat<T>> {
+    let [first, second] = triangles(rows)?;
+    Some(super::times(first.as_ref(), second.as_ref()))
+}
+
+/// Makes rows nearly orthonormal; gives the triangle that takes them back, and the one that they
+/// are still to be divided by.
+fn triangles<T: Scalar>(mut rows: MatMut<T>) -> Option<[Mat<T>; 2]> {
     let n = rows.nrows();
     let first = T::cholesky(gram_of_rows(rows.as_ref()).as_ref())?;
     divide_rows(rows.as_mut(), first.as_ref());
@@ -70,11 +84,7 @@ pub(crate) fn orthonormalise<T: Scalar>(mut rows: MatMut<T>) -> Option<Mat<T>> {
     if !is_near {
         return None;
     }
-    let second = T::cholesky(gram.as_ref())?;
-    divide_rows(rows, second.as_ref());
-    let mut triangle = Mat::zeros(n, n);
-    super::multiply(triangle.as_mut(), first.as_ref(), second.as_ref());
-    Some(triangle)
+    Some([first, T::cholesky(gram.as_ref())?])
 }
 
 /// Whether so many products are worth the way to another thread.

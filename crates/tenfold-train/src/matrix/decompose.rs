@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatMut, MatRef};
 
-use super::cholesky::{is_positive, orthonormalise};
+use super::cholesky::{is_positive, orthonormalise, triangle};
 use super::span::span;
 use super::{
     add_gram, adjoint, adjoint_row_major, hermitian_norm, multiply_adjoint, multiply_by_adjoint,
@@ -140,6 +140,32 @@ pub(crate) fn qr_within<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> F
         long: adjoint_row_major(rows(&found.long, found.rank, n_rows)),
         ..found
     }
+}
+
+/// As [`lq`], without the rows.
+pub(crate) fn lower<T: Scalar>(values: &[T], n_rows: usize) -> Mat<T> {
+    let width = values.len() / n_rows.max(1);
+    if n_rows <= width {
+        let mut long = values.to_vec();
+        if let Some(small) = triangle(rows_mut(&mut long, n_rows, width)) {
+            return small;
+        }
+    }
+    revealed(values, n_rows, 0.0).small
+}
+
+/// As [`qr`], without the columns.
+pub(crate) fn upper<T: Scalar>(values: &[T], n_rows: usize) -> Mat<T> {
+    let width = values.len() / n_rows.max(1);
+    if width <= n_rows {
+        let mut long = values.to_vec();
+        let turned = MatMut::from_column_major_slice_mut(&mut long, width, n_rows);
+        if let Some(small) = triangle(turned) {
+            return small.transpose().to_owned();
+        }
+    }
+    let turned = adjoint_row_major(rows(values, n_rows, width));
+    adjoint(revealed(&turned, width, 0.0).small.as_ref())
 }
 
 /// Orthonormal columns that span those of a matrix up to rounding, by reflections.

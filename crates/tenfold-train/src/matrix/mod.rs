@@ -7,13 +7,14 @@
 mod cholesky;
 mod decompose;
 mod dense;
+mod pivots;
 mod regular;
 mod single;
 mod span;
 
 pub(crate) use decompose::{
-    Svd, all_eigenvalues_exceed, all_squares_exceed, eigen, lq, lq_within, qr, qr_within, squared,
-    svd,
+    Factors, all_eigenvalues_exceed, all_squares_exceed, eigen, lower, lq, lq_within, qr,
+    qr_within, squared, svd, upper,
 };
 pub(crate) use dense::Dense;
 use faer::{Accum, Mat, MatMut, MatRef};
@@ -21,7 +22,7 @@ pub(crate) use regular::is_regular;
 pub(crate) use single::Single;
 pub(crate) use span::span;
 
-use crate::scalar::Scalar;
+use crate::scalar::{self, Scalar};
 
 /// A row-major slice as a matrix.
 pub(crate) fn rows<T>(values: &[T], n_rows: usize, n_columns: usize) -> MatRef<'_, T> {
@@ -50,12 +51,21 @@ pub(crate) fn stripes<T>(matrix: MatMut<'_, T>, width: usize) -> Vec<MatMut<'_, 
 pub(crate) fn product<T: Scalar>(left: &[T], right: &[T], n_inner: usize) -> Vec<T> {
     let n_inner = n_inner.max(1);
     let (n_rows, n_columns) = (left.len() / n_inner, right.len() / n_inner);
+    times_row_major(rows(left, n_rows, n_inner), rows(right, n_inner, n_columns))
+}
+
+/// The values of a product, row-major.
+pub(crate) fn times_row_major<T: Scalar>(left: MatRef<T>, right: MatRef<T>) -> Vec<T> {
+    let (n_rows, n_columns) = (left.nrows(), right.ncols());
     let mut out = vec![T::default(); n_rows * n_columns];
-    multiply(
-        rows_mut(&mut out, n_rows, n_columns),
-        rows(left, n_rows, n_inner),
-        rows(right, n_inner, n_columns),
-    );
+    multiply(rows_mut(&mut out, n_rows, n_columns), left, right);
+    out
+}
+
+/// The product of two matrices.
+pub(crate) fn times<T: Scalar>(left: MatRef<T>, right: MatRef<T>) -> Mat<T> {
+    let mut out = Mat::zeros(left.nrows(), right.ncols());
+    multiply(out.as_mut(), left, right);
     out
 }
 
@@ -87,6 +97,11 @@ pub(crate) fn subtract_product<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right
 /// Adds the lower triangle of `panel^H · panel` to `gram`.
 pub(crate) fn add_gram<T: Scalar>(gram: MatMut<T>, panel: MatRef<T>) {
     T::syrk(gram, panel);
+}
+
+/// The Frobenius norm of a matrix.
+pub(crate) fn norm<T: Scalar>(matrix: MatRef<T>) -> f64 {
+    scalar::norm(&row_major(matrix))
 }
 
 /// The Frobenius norm of a Hermitian matrix given by its lower triangle.

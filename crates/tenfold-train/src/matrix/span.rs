@@ -2,16 +2,21 @@
 //!
 //! Gram and Schmidt's way with pivots: the longest row left becomes the next direction and is taken
 //! out of all the others. For matrices with few rows it is quicker than reflections, it can stop as
-//! soon as little enough is left, and how much that is, it knows exactly.
+//! soon as little enough is left, and how much that is, it knows exactly. Where a Gram matrix shows
+//! many directions that are clear, these are taken out at once.
 #![expect(
     clippy::indexing_slicing,
     reason = "chunks have the length of the lanes, so that no check is left in the loops"
 )]
 
+use faer::Mat;
 use pulp::Arch;
 
+use super::cholesky::orthonormalise;
+use super::pivots::pivots;
 use crate::kernel::run_energy;
-use crate::number::UNIT;
+use crate::matrix;
+use crate::number::{UNIT, real};
 use crate::scalar::{Scalar, reals, reals_mut};
 
 /// Directions, and what they do not reach.
@@ -29,13 +34,23 @@ pub(crate) struct Span<T> {
 pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T> {
     let mut left = values.to_vec();
     let mut energies: Vec<f64> = left.chunks_exact(width).map(row_energy).collect();
-    let floor = energies.iter().copied().fold(0.0, f64::max) * (2.0 * UNIT).powi(2);
+    let mut floor = energies.iter().copied().fold(0.0, f64::max) * (2.0 * UNIT).powi(2);
     let most = width.min(energies.len());
     let mut found = Span {
         rows: Vec::new(),
         rank: 0,
         left_out: energies.iter().sum(),
     };
+    if most >= MANY
+        && let Some(clear) = clear_directions(values, width, spare)
+    {
+        take_at_once(&mut left, &clear, width, &mut energies);
+        found.rank = clear.chosen.len();
+        // Every direction has left its rounding.
+        floor *= real(1 + found.rank);
+        found.rows = clear.rows;
+        found.left_out = energies.iter().sum();
+    }
     while found.rank < most {
         let longest = energies.iter().copied().enumerate();
         let longest = longest.max_by(|one, other| one.1.total_cmp(&other.1));
@@ -75,6 +90,49 @@ pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T>
         found.rank = 1;
     }
     found
+}
+
+/// Rows from which on it is worth looking for several directions at once, and directions that are
+/// worth it.
+const MANY: usize = 16;
+const SEVERAL: usize = 8;
+
+/// Directions that a Gram matrix shows.
+struct Clear<T> {
+    /// Orthonormal rows, row-major.
+    rows: Vec<T>,
+    /// The rows of the matrix that span them.
+    chosen: Vec<usize>,
+}
+
+fn clear_directions<T: Scalar>(values: &[T], width: usize, spare: f64) -> Option<Clear<T>> {
+    let n_rows = values.len() / width;
+    let chosen = pivots(matrix::rows(values, n_rows, width), spare);
+    if chosen.len() < SEVERAL {
+        return None;
+    }
+    let mut rows = Vec::with_capacity(chosen.len() * width);
+    for place in &chosen {
+        rows.extend_from_slice(values.chunks_exact(width).nth(*place)?);
+    }
+    orthonormalise(matrix::rows_mut(&mut rows, chosen.len(), width))?;
+    Some(Clear { rows, chosen })
+}
+
+/// Takes directions out of all rows, and measures what is left of these.
+fn take_at_once<T: Scalar>(left: &mut [T], clear: &Clear<T>, width: usize, energies: &mut [f64]) {
+    let n_rows = left.len() / width;
+    let along = matrix::rows(&clear.rows, clear.chosen.len(), width);
+    let mut inside = Mat::zeros(n_rows, clear.chosen.len());
+    let mut left_rows = matrix::rows_mut(left, n_rows, width);
+    matrix::multiply_by_adjoint(inside.as_mut(), left_rows.as_ref(), along);
+    matrix::subtract_product(left_rows.as_mut(), inside.as_ref(), along);
+    for (place, (row, energy)) in left.chunks_exact_mut(width).zip(energies).enumerate() {
+        if clear.chosen.contains(&place) {
+            row.fill(T::default());
+        }
+        *energy = row_energy(row);
+    }
 }
 
 fn row_energy<T: Scalar>(row: &[T]) -> f64 {

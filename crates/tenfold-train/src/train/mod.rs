@@ -4,22 +4,28 @@ mod any;
 mod arithmetic;
 mod compare;
 mod contract;
+mod cut;
 mod expand;
 mod lazy;
 mod modes;
 mod operator;
 mod orthogonal;
 mod random;
+mod round;
 mod storage;
 
 pub use any::AnyTrain;
 pub use compare::Distance;
+pub(crate) use cut::{Merged, cut_from_left};
 pub use modes::prime_factors;
 pub use operator::Operator;
-pub use orthogonal::Rounded;
-pub(crate) use orthogonal::{Merged, cut_from_left, orthogonalise_right};
+pub(crate) use orthogonal::centered;
+pub use round::Rounded;
+
+use faer::MatRef;
 
 use crate::error::{Error, Result};
+use crate::matrix;
 use crate::scalar::Scalar;
 
 /// One core: numbers at (left bond, place, right bond), the last index running fastest.
@@ -91,6 +97,47 @@ impl<T: Scalar> Core<T> {
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
+    }
+
+    /// The core as a matrix: a row for each left bond and place.
+    pub(crate) fn tall(&self) -> MatRef<'_, T> {
+        matrix::rows(&self.values, self.left * self.size, self.right)
+    }
+
+    /// The core as a matrix: a column for each place and right bond.
+    pub(crate) fn wide(&self) -> MatRef<'_, T> {
+        matrix::rows(&self.values, self.left, self.size * self.right)
+    }
+
+    /// A matrix times the core.
+    pub(crate) fn after(&self, matrix: MatRef<T>) -> Core<T> {
+        Core {
+            left: matrix.nrows(),
+            values: matrix::times_row_major(matrix, self.wide()),
+            ..*self
+        }
+    }
+
+    /// The adjoint of a matrix times the core.
+    pub(crate) fn after_adjoint(&self, matrix: MatRef<T>) -> Core<T> {
+        let (left, width) = (matrix.ncols(), self.size * self.right);
+        let mut values = vec![T::default(); left * width];
+        let out = matrix::rows_mut(&mut values, left, width);
+        matrix::multiply_adjoint(out, matrix, self.wide());
+        Core {
+            left,
+            values,
+            ..*self
+        }
+    }
+
+    /// The core times a matrix.
+    pub(crate) fn before(&self, matrix: MatRef<T>) -> Core<T> {
+        Core {
+            right: matrix.ncols(),
+            values: matrix::times_row_major(self.tall(), matrix),
+            ..*self
+        }
     }
 
     /// The core of the tensor with its modes in reverse: left and right exchanged.

@@ -169,16 +169,20 @@ fn orthogonal<T: Scalar>() {
     for eps in [0.5, 0.1, 0.01] {
         let rounded = sum.round(eps, None).unwrap();
         let error = difference(&brute(&rounded.train), &brute(&sum));
-        assert!(error <= eps * norm(&brute(&sum)));
+        let slack = 1e-13 * norm(&brute(&sum));
+        assert!(rounded.error <= eps * norm(&brute(&sum)) + slack);
+        // What several bonds leave out is counted as often.
+        let counted = 0.7 * rounded.error - slack..=rounded.error + slack;
         assert!(
-            (error - rounded.error).abs() < 1e-12 * norm(&brute(&sum)),
-            "{error:e}"
+            counted.contains(&error),
+            "{error:e} and {:e}",
+            rounded.error
         );
     }
     let capped = sum.round(0.0, Some(2)).unwrap();
     assert_eq!(capped.train.max_rank(), 2);
     let error = difference(&brute(&capped.train), &brute(&sum));
-    assert!((error - capped.error).abs() < 1e-12 * error);
+    assert!((0.7 * capped.error..=capped.error * (1.0 + 1e-12)).contains(&error));
     for spectrum in sum.spectra().unwrap() {
         assert!((norm(&spectrum) - sum.norm().unwrap()).abs() < 1e-12 * norm(&spectrum));
         assert!(spectrum.windows(2).all(|pair| pair[0] >= pair[1]));

@@ -13,6 +13,7 @@ mod closed_forms;
 mod edges;
 mod reference;
 mod repeat;
+mod rounding;
 mod sources;
 mod support;
 mod trials;

@@ -100,7 +100,7 @@ impl Rounded {
         };
         let len = |tensor: &Tensor| tensor.storage().stored_len();
         format!(
-            "{name}ranks {} become {}, {}, {} of the norm left out",
+            "{name}ranks {} become {}, {}, at most {} of the norm left out",
             ranks_text(ranks, 40),
             ranks_text(&self.train.ranks(), 40),
             ratio_text(len(&self.before), len(&self.after)),

@@ -1,0 +1,284 @@
+//! Rounding to smaller ranks, from the middle outwards.
+//!
+//! Both halves of a train are made orthogonal, each towards the bond between them, and what is left
+//! of their product is a small matrix there. Its singular values are those of the tensor at that
+//! bond. Going outwards on either side, it is carried along as weights: with these, a core shows
+//! the singular values at its outer bond. The two halves are worked on side by side.
+//!
+//! At each bond the tensor is projected onto the directions that are kept. A projection makes no
+//! error longer, and what it leaves out is orthogonal to everything that it keeps; so, taken from
+//! the outside inwards, the square of the whole error is no more than the sum of the squares of
+//! what each projection leaves out of the tensor as it was. That is what the weights tell: they are
+//! not cut.
+
+use faer::{Mat, MatRef};
+
+use super::orthogonal::{Half, halves, left_half, right_half, tamed};
+use super::{Core, Train};
+use crate::compress::noise;
+use crate::error::{Error, Result};
+use crate::matrix;
+use crate::number::real;
+use crate::scalar::Scalar;
+
+/// A rounded train, and how far it may be from the one before.
+#[derive(Debug, Clone)]
+pub struct Rounded<T> {
+    /// The train with smaller ranks.
+    pub train: Train<T>,
+    /// A bound on the norm of what was left out: an absolute error.
+    pub error: f64,
+}
+
+impl<T: Scalar> Train<T> {
+    /// A train near this one with ranks as small as `eps`, relative to the norm, allows, and at
+    /// most `max_rank` whatever that costs.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a tolerance that is no number, [`Error::Numeric`] if a decomposition
+    /// does not converge.
+    pub fn round(&self, eps: f64, max_rank: Option<usize>) -> Result<Rounded<T>> {
+        let is_tolerance = eps >= 0.0;
+        if !is_tolerance {
+            return Err(Error::invalid(format!("{eps} is no tolerance")));
+        }
+        if max_rank == Some(0) {
+            return Err(Error::invalid("a rank is at least 1"));
+        }
+        let (cores, back) = tamed(&self.cores);
+        let (before, after) = halves(&cores);
+        if before.is_empty() {
+            let (train, error) = (self.clone(), 0.0);
+            return Ok(Rounded { train, error });
+        }
+        let (left, right) = rayon::join(|| left_half(before), || right_half(after));
+        let between = matrix::times(left.rest.as_ref(), right.rest.as_ref());
+        let norm = matrix::norm(between.as_ref());
+        let mut budget = Budget {
+            energy: (eps * norm).powi(2),
+            floor: noise(norm).powi(2),
+            n_bonds: cores.len() - 1,
+            cap: max_rank.unwrap_or(usize::MAX),
+        };
+        let center = budget.cut(between.as_ref())?;
+        let [to_left, to_right] = center.weights(between);
+        let (one, two) = rayon::join(
+            || {
+                outwards(
+                    Side::Left,
+                    left,
+                    &center,
+                    to_left,
+                    budget.part(before.len() - 1),
+                )
+            },
+            || {
+                outwards(
+                    Side::Right,
+                    right,
+                    &center,
+                    to_right,
+                    budget.part(after.len() - 1),
+                )
+            },
+        );
+        let (one, two) = (one?, two?);
+        let mut cores = one.cores;
+        cores.reverse();
+        cores.extend(two.cores);
+        if let Some(heavy) = cores.get_mut(before.len()) {
+            back.apply_all(&mut heavy.values);
+        }
+        let error = (center.left_out + one.left_out + two.left_out).sqrt();
+        Ok(Rounded {
+            train: Train { cores },
+            error: back.apply(error),
+        })
+    }
+}
+
+/// What may be left out.
+#[derive(Debug, Clone, Copy)]
+struct Budget {
+    /// The energy, in all.
+    energy: f64,
+    /// The energy that rounding alone puts there: not worth a rank.
+    floor: f64,
+    /// Bonds that are to be cut.
+    n_bonds: usize,
+    /// The largest rank.
+    cap: usize,
+}
+
+impl Budget {
+    /// What the next bond may leave out: an equal share.
+    fn share(&self) -> f64 {
+        (self.energy.max(0.0) / real(self.n_bonds.max(1))).max(self.floor)
+    }
+
+    /// What is left for some of the bonds.
+    fn part(&self, n_bonds: usize) -> Budget {
+        Budget {
+            energy: self.energy * real(n_bonds) / real(self.n_bonds.max(1)),
+            n_bonds,
+            ..*self
+        }
+    }
+
+    /// Cuts a bond by the singular values of a matrix there.
+    fn cut<T: Scalar>(&mut self, matrix: MatRef<T>) -> Result<Cut<T>> {
+        let cut = Cut::new(matrix, self.share(), self.cap)?;
+        self.energy -= cut.left_out;
+        self.n_bonds -= 1;
+        Ok(cut)
+    }
+}
+
+/// What is kept of a bond.
+struct Cut<T> {
+    /// `None` if everything is.
+    kept: Option<Kept<T>>,
+    /// The energy left out.
+    left_out: f64,
+}
+
+/// Directions, one a column, on either side of a bond, and the singular values between them.
+struct Kept<T> {
+    left: Mat<T>,
+    values: Vec<f64>,
+    right: Mat<T>,
+}
+
+impl<T: Scalar> Cut<T> {
+    fn new(matrix: MatRef<T>, share: f64, cap: usize) -> Result<Cut<T>> {
+        let n = matrix.ncols();
+        // That nothing can be left out is quicker to see than the singular values are.
+        let may_keep_all = matrix.nrows() == n && n <= cap;
+        if may_keep_all && matrix::all_squares_exceed(matrix, share) {
+            return Ok(Cut {
+                kept: None,
+                left_out: 0.0,
+            });
+        }
+        let found = matrix::svd(matrix)?;
+        let (needed, mut left_out) = matrix::cut(&found.squares, share);
+        let rank = needed.min(cap);
+        if rank < needed {
+            left_out = matrix::tail(&found.squares, rank);
+        }
+        let values = found.squares.iter().take(rank);
+        let kept = Kept {
+            left: found.u.subcols(0, rank).to_owned(),
+            values: values.map(|square| square.sqrt()).collect(),
+            right: found.v.subcols(0, rank).to_owned(),
+        };
+        Ok(Cut {
+            kept: Some(kept),
+            left_out,
+        })
+    }
+
+    /// What the cores on either side are multiplied with, of the matrix that was between them.
+    fn weights(&self, between: Mat<T>) -> [Mat<T>; 2] {
+        let Some(kept) = &self.kept else {
+            return [between.clone(), between];
+        };
+        let mut left = kept.left.clone();
+        for (column, value) in left.col_iter_mut().zip(&kept.values) {
+            let places = column.iter_mut();
+            places.for_each(|place| *place = place.times(*value));
+        }
+        let right = matrix::scaled_adjoint(kept.right.as_ref(), &kept.values);
+        let right = matrix::rows(&right, kept.values.len(), kept.right.nrows());
+        [left, right.to_owned()]
+    }
+}
+
+/// The side of a bond that is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Cores that have been cut, from the middle outwards.
+struct Outwards<T> {
+    cores: Vec<Core<T>>,
+    left_out: f64,
+}
+
+/// Cuts the bonds of a half, beginning at the bond `center`, which has been cut. The first core on
+/// the right keeps the weights.
+fn outwards<T: Scalar>(
+    side: Side,
+    half: Half<T>,
+    center: &Cut<T>,
+    mut weights: Mat<T>,
+    mut budget: Budget,
+) -> Result<Outwards<T>> {
+    let mut done = Outwards {
+        cores: Vec::with_capacity(half.cores.len()),
+        left_out: 0.0,
+    };
+    let mut last: Option<Cut<T>> = None;
+    for core in half.cores {
+        let weighted = side.weighted(&core, weights.as_ref());
+        let is_heavy = side == Side::Right && last.is_none();
+        let inner = last.as_ref().unwrap_or(center);
+        let core = match (is_heavy, budget.n_bonds) {
+            (true, 0) => weighted,
+            (false, 0) => side.inner_kept(core, inner),
+            (_, _) => {
+                weights = side.triangle(&weighted);
+                let cut = budget.cut(weights.as_ref())?;
+                done.left_out += cut.left_out;
+                let core = if is_heavy {
+                    weighted
+                } else {
+                    side.inner_kept(core, inner)
+                };
+                let core = side.outer_kept(core, &cut);
+                last = Some(cut);
+                core
+            }
+        };
+        done.cores.push(core);
+    }
+    Ok(done)
+}
+
+impl Side {
+    /// A core in the directions that were kept of its inner bond.
+    fn inner_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
+        match (self, &cut.kept) {
+            (_, None) => core,
+            (Side::Left, Some(kept)) => core.before(kept.left.as_ref()),
+            (Side::Right, Some(kept)) => core.after_adjoint(kept.right.as_ref()),
+        }
+    }
+
+    /// A core in the directions that are kept of its outer bond.
+    fn outer_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
+        match (self, &cut.kept) {
+            (_, None) => core,
+            (Side::Left, Some(kept)) => core.after_adjoint(kept.left.as_ref()),
+            (Side::Right, Some(kept)) => core.before(kept.right.as_ref()),
+        }
+    }
+
+    /// A core with the weights at its inner bond.
+    fn weighted<T: Scalar>(self, core: &Core<T>, weights: MatRef<T>) -> Core<T> {
+        match self {
+            Side::Left => core.before(weights),
+            Side::Right => core.after(weights),
+        }
+    }
+
+    /// The weights at the outer bond of a core that has those at its inner one.
+    fn triangle<T: Scalar>(self, weighted: &Core<T>) -> Mat<T> {
+        match self {
+            Side::Left => matrix::lower(&weighted.values, weighted.left),
+            Side::Right => matrix::upper(&weighted.values, weighted.left * weighted.size),
+        }
+    }
+}
