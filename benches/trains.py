@@ -319,7 +319,7 @@ def arithmetic(options):
     for name in ["torchtt", "teneva"]:
         workers[name] = peer(name, "arithmetic")
     print("\n### rank 50, 30 modes of 4\n\n| | " + " | ".join(f"{name}, ms" for name in workers) + " |\n|---|" + "---:|" * len(workers))
-    for line in ["dot", "add", "round", "halve"]:
+    for line in ["dot", "add", "add, written out", "round", "halve"]:
         for worker in workers.values():
             worker.ask(line)
         times = in_turns(workers, options.rounds, line)

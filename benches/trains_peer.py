@@ -194,7 +194,7 @@ def arithmetic(name):
         allowed, of_double = 1e-10 * norm(both), 1e-10 * norm(double)
         works = {"dot": lambda: teneva.mul_scalar(one, two), "add": lambda: teneva.add(one, two),
                  "round": lambda: teneva.truncate(both, e=allowed), "halve": lambda: teneva.truncate(double, e=of_double)}
-    serve(lambda line: timed(works[line])[0])
+    serve(lambda line: timed(works[line.split(",")[0]])[0])
 
 
 {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic}[sys.argv[2]](sys.argv[1].split()[0], *sys.argv[3:])

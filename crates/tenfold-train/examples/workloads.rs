@@ -213,6 +213,18 @@ fn arithmetic(rank: usize, shape: &[usize]) -> Outcome<()> {
         let time = match line {
             "dot" => timed(|| one.dot(&two)).0,
             "add" => timed(|| one.add(&two)).0,
+            "add, written out" => {
+                timed(|| {
+                    let sum = one.add(&two);
+                    sum.map(|sum| {
+                        sum.cores()
+                            .iter()
+                            .map(|core| core.values().len())
+                            .sum::<usize>()
+                    })
+                })
+                .0
+            }
             "halve" => timed(|| double.round(1e-10, None)).0,
             _ => timed(|| sum.round(1e-10, None)).0,
         };

@@ -216,14 +216,14 @@ fn vector<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
             left: 1,
             size: *size,
             right: 1,
-            values,
+            values: values.into(),
         }),
         // One cell: some mode of size 1 has to carry it.
         None => solved.cores.push(Core {
             left: 1,
             size: 1,
             right: 1,
-            values,
+            values: values.into(),
         }),
     }
     Ok(solved)
@@ -306,7 +306,7 @@ fn zeros<T: Scalar>(problem: &Problem<T>) -> Solved<T> {
             left: 1,
             size: *size,
             right: 1,
-            values,
+            values: values.into(),
         }
     });
     let cores: Vec<Core<T>> = cores.collect();

@@ -133,7 +133,7 @@ impl<T: Scalar> Sweep<'_, T> {
             left: before,
             size,
             right: after,
-            values,
+            values: values.into(),
         });
         left.extend(right.into_iter().rev());
         Ok((left, self.ledger))
@@ -300,7 +300,7 @@ fn left_core<T: Scalar>(
         left,
         size,
         right: rank,
-        values,
+        values: values.into(),
     }
 }
 
@@ -317,6 +317,6 @@ fn right_core<T: Scalar>(
         left: rank,
         size,
         right,
-        values: matrix::adjoint_row_major(found.basis.as_ref()),
+        values: matrix::adjoint_row_major(found.basis.as_ref()).into(),
     }
 }

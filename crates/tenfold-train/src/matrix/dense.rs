@@ -18,9 +18,9 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn gemm_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>);
 
-    /// Writes `left · right^H` into `out`.
+    /// Puts `left · right^H` into `out`, or adds it.
     #[doc(hidden)]
-    fn gemm_by_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>);
+    fn gemm_by_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>);
 
     /// Adds the lower triangle of `panel^H · panel` to `gram`.
     #[doc(hidden)]
@@ -84,9 +84,8 @@ macro_rules! dense {
                 matmul(out, how, left.adjoint(), right, Self::of_real(1.0), Par::Seq);
             }
 
-            fn gemm_by_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>) {
-                let one = Self::of_real(1.0);
-                matmul(out, Accum::Replace, left, right.adjoint(), one, Par::Seq);
+            fn gemm_by_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>) {
+                matmul(out, how, left, right.adjoint(), Self::of_real(1.0), Par::Seq);
             }
 
             fn syrk(gram: MatMut<Self>, panel: MatRef<Self>) {

@@ -86,7 +86,7 @@ pub(crate) fn add_adjoint_product<T: Scalar>(out: MatMut<T>, left: MatRef<T>, ri
 
 /// Writes `left · right^H` into `out`.
 pub(crate) fn multiply_by_adjoint<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef<T>) {
-    T::gemm_by_adjoint(out, left, right);
+    T::gemm_by_adjoint(out, Accum::Replace, left, right);
 }
 
 /// Takes `left · right` from `out`.

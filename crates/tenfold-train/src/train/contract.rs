@@ -1,5 +1,7 @@
 //! Inner products, sums, and products with vectors and matrices.
 
+use faer::{Accum, Mat};
+
 use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::matrix;
@@ -17,10 +19,8 @@ impl<T: Scalar> Train<T> {
         let (first, last) = pairs.split_at(pairs.len() / 2);
         // From both ends at once; the halves meet in the middle.
         let (left, right) = rayon::join(|| from_left(first), || from_right(last));
-        let bond = first.last().map_or(1, |(_, two)| two.right);
-        let met = matrix::product(&left, &right, bond);
-        let n_rows = left.len() / bond;
-        Ok(met.into_iter().step_by(n_rows + 1).sum())
+        let met = matrix::times(left.as_ref(), right.as_ref());
+        Ok((0..met.nrows()).map(|place| met[(place, place)]).sum())
     }
 
     /// The cosine of the angle between two tensors, squared: 1 if one is a multiple of the other.
@@ -46,11 +46,9 @@ impl<T: Scalar> Train<T> {
         cores.remove(mode);
         // The mode has become one matrix; a neighbour takes it up.
         if let Some(next) = cores.get_mut(mode) {
-            next.values = matrix::product(&core.values, &next.values, core.right);
-            next.left = core.left;
+            *next = next.after(matrix::rows(&core.values, core.left, core.right));
         } else if let Some(last) = cores.last_mut() {
-            last.values = matrix::product(&last.values, &core.values, core.left);
-            last.right = core.right;
+            *last = last.before(matrix::rows(&core.values, core.left, core.right));
         } else {
             return Err(Error::invalid("no mode would be left: see Train::weigh"));
         }
@@ -158,33 +156,42 @@ impl<T: Scalar> Train<T> {
 }
 
 /// The inner products of what two trains have left of a bond: a row for each place of the first.
-fn from_left<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Vec<T> {
-    let mut between = vec![T::of_real(1.0)];
+fn from_left<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Mat<T> {
+    let mut between = Mat::identity(1, 1);
     for (one, two) in pairs {
-        let half = matrix::product(&between, &two.values, two.left);
-        let n_rows = one.left * one.size;
-        between = vec![T::default(); one.right * two.right];
-        matrix::multiply_adjoint(
-            matrix::rows_mut(&mut between, one.right, two.right),
-            matrix::rows(&one.values, n_rows, one.right),
-            matrix::rows(&half, n_rows, two.right),
-        );
+        let half = two.after(between.as_ref());
+        between = Mat::zeros(one.right, two.right);
+        for block in one.blocks() {
+            let n_rows = block.left * one.size;
+            let other = half.tall().subrows(block.left_at * one.size, n_rows);
+            let own = between.as_mut().subrows_mut(block.right_at, block.right);
+            let block = matrix::rows(&block.values, n_rows, block.right);
+            T::gemm_adjoint(own, Accum::Add, block, other);
+        }
     }
     between
 }
 
 /// The inner products of what two trains have right of a bond: a row for each place of the second.
-fn from_right<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Vec<T> {
-    let mut between = vec![T::of_real(1.0)];
+fn from_right<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Mat<T> {
+    let mut between = Mat::identity(1, 1);
     for (one, two) in pairs.iter().rev() {
-        let half = matrix::product(&two.values, &between, two.right);
-        let n_columns = one.size * one.right;
-        between = vec![T::default(); two.left * one.left];
-        matrix::multiply_by_adjoint(
-            matrix::rows_mut(&mut between, two.left, one.left),
-            matrix::rows(&half, two.left, n_columns),
-            matrix::rows(&one.values, one.left, n_columns),
-        );
+        let half = two.before(between.as_ref());
+        between = Mat::zeros(two.left, one.left);
+        for block in one.blocks() {
+            let mut own = between.as_mut().subcols_mut(block.left_at, block.left);
+            let all = matrix::rows(&block.values, block.left, one.size * block.right);
+            if block.right == one.right {
+                T::gemm_by_adjoint(own, Accum::Add, half.wide(), all);
+                continue;
+            }
+            for place in 0..one.size {
+                let at = place * one.right + block.right_at;
+                let other = half.wide().subcols(at, block.right);
+                let part = all.subcols(place * block.right, block.right);
+                T::gemm_by_adjoint(own.as_mut(), Accum::Add, other, part);
+            }
+        }
     }
     between
 }

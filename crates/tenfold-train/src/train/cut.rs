@@ -36,13 +36,13 @@ pub(crate) struct Merged<T> {
     pub(crate) values: Vec<T>,
 }
 
-impl<T> From<Core<T>> for Merged<T> {
+impl<T: Scalar> From<Core<T>> for Merged<T> {
     fn from(core: Core<T>) -> Merged<T> {
         Merged {
             left: core.left,
             sizes: vec![core.size],
             right: core.right,
-            values: core.values,
+            values: core.values.into_vec(),
         }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn cut_from_left<T: Scalar>(
                     left,
                     size,
                     right,
-                    values,
+                    values: values.into(),
                 });
                 break;
             }
@@ -91,7 +91,7 @@ pub(crate) fn cut_from_left<T: Scalar>(
                 left,
                 size,
                 right: half.rank,
-                values: half.kept,
+                values: half.kept.into(),
             });
             cuts.left_out.push(half.left_out);
             cuts.needed.push(half.needed);

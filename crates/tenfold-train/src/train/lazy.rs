@@ -118,7 +118,7 @@ impl<T: Scalar> Lazy<T> {
             left: 1,
             size: places.len(),
             right: core.right,
-            values: matrix::product(&row, &core.at(places), core.left),
+            values: matrix::product(&row, &core.at(places), core.left).into(),
         };
         let after = self.train.cores.iter().skip(mode + 1);
         let cores: Vec<&Core<T>> = std::iter::once(&first).chain(after).collect();

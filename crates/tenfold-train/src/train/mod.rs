@@ -13,6 +13,7 @@ mod orthogonal;
 mod random;
 mod round;
 mod storage;
+mod values;
 
 pub use any::AnyTrain;
 pub use compare::Distance;
@@ -21,8 +22,9 @@ pub use modes::prime_factors;
 pub use operator::Operator;
 pub(crate) use orthogonal::centered;
 pub use round::Rounded;
+pub(crate) use values::{Block, Values};
 
-use faer::MatRef;
+use faer::{Accum, MatMut, MatRef};
 
 use crate::error::{Error, Result};
 use crate::matrix;
@@ -34,7 +36,7 @@ pub struct Core<T> {
     pub(crate) left: usize,
     pub(crate) size: usize,
     pub(crate) right: usize,
-    pub(crate) values: Vec<T>,
+    pub(crate) values: Values<T>,
 }
 
 impl<T: Scalar> Core<T> {
@@ -54,7 +56,7 @@ impl<T: Scalar> Core<T> {
             left,
             size,
             right,
-            values,
+            values: values.into(),
         })
     }
 
@@ -71,7 +73,7 @@ impl<T: Scalar> Core<T> {
             left,
             size,
             right,
-            values,
+            values: values.into(),
         }
     }
 
@@ -109,34 +111,76 @@ impl<T: Scalar> Core<T> {
         matrix::rows(&self.values, self.left, self.size * self.right)
     }
 
+    /// The blocks it is made of.
+    pub(crate) fn blocks(&self) -> Vec<Block<T>> {
+        self.values.blocks(self.left, self.right)
+    }
+
     /// A matrix times the core.
     pub(crate) fn after(&self, matrix: MatRef<T>) -> Core<T> {
-        Core {
-            left: matrix.nrows(),
-            values: matrix::times_row_major(matrix, self.wide()),
-            ..*self
-        }
+        self.after_by(matrix.nrows(), |out, how, block, part| {
+            let own = matrix.subcols(block.left_at, block.left);
+            T::gemm(out, how, own, part, 1.0);
+        })
     }
 
     /// The adjoint of a matrix times the core.
     pub(crate) fn after_adjoint(&self, matrix: MatRef<T>) -> Core<T> {
-        let (left, width) = (matrix.ncols(), self.size * self.right);
-        let mut values = vec![T::default(); left * width];
-        let out = matrix::rows_mut(&mut values, left, width);
-        matrix::multiply_adjoint(out, matrix, self.wide());
+        self.after_by(matrix.ncols(), |out, how, block, part| {
+            let own = matrix.subrows(block.left_at, block.left);
+            T::gemm_adjoint(out, how, own, part);
+        })
+    }
+
+    /// Multiplies every block from the left, in parts that lie side by side in the product.
+    fn after_by(
+        &self,
+        left: usize,
+        multiply: impl Fn(MatMut<T>, Accum, &Block<T>, MatRef<T>),
+    ) -> Core<T> {
+        let mut values = vec![T::default(); left * self.size * self.right];
+        let mut out = matrix::rows_mut(&mut values, left, self.size * self.right);
+        let blocks = self.blocks();
+        let how = how_to_add(&blocks);
+        for block in &blocks {
+            let all = matrix::rows(&block.values, block.left, self.size * block.right);
+            if block.right == self.right {
+                multiply(out.as_mut(), how, block, all);
+                continue;
+            }
+            for place in 0..self.size {
+                let part = all.subcols(place * block.right, block.right);
+                let at = place * self.right + block.right_at;
+                multiply(out.as_mut().subcols_mut(at, block.right), how, block, part);
+            }
+        }
         Core {
             left,
-            values,
-            ..*self
+            size: self.size,
+            right: self.right,
+            values: values.into(),
         }
     }
 
     /// The core times a matrix.
     pub(crate) fn before(&self, matrix: MatRef<T>) -> Core<T> {
+        let right = matrix.ncols();
+        let mut values = vec![T::default(); self.left * self.size * right];
+        let mut out = matrix::rows_mut(&mut values, self.left * self.size, right);
+        let blocks = self.blocks();
+        let how = how_to_add(&blocks);
+        for block in &blocks {
+            let n_rows = block.left * self.size;
+            let own = out.as_mut().subrows_mut(block.left_at * self.size, n_rows);
+            let all = matrix::rows(&block.values, n_rows, block.right);
+            let matrix = matrix.subrows(block.right_at, block.right);
+            T::gemm(own, how, all, matrix, 1.0);
+        }
         Core {
-            right: matrix.ncols(),
-            values: matrix::times_row_major(self.tall(), matrix),
-            ..*self
+            left: self.left,
+            size: self.size,
+            right,
+            values: values.into(),
         }
     }
 
@@ -154,8 +198,16 @@ impl<T: Scalar> Core<T> {
             left: self.right,
             size: self.size,
             right: self.left,
-            values,
+            values: values.into(),
         }
+    }
+}
+
+/// Products of several blocks may fall on the same places.
+fn how_to_add<T>(blocks: &[Block<T>]) -> Accum {
+    match blocks {
+        [_] => Accum::Replace,
+        _ => Accum::Add,
     }
 }
 
@@ -287,13 +339,8 @@ impl<T: Scalar> Train<T> {
     /// The complex conjugate.
     #[must_use]
     pub fn conjugate(&self) -> Train<T> {
-        self.map_cores(|_, core| core.values.iter().map(|value| value.conjugate()).collect())
-    }
-
-    /// The same bonds with other numbers.
-    fn map_cores(&self, values: impl Fn(usize, &Core<T>) -> Vec<T>) -> Train<T> {
-        let cores = self.cores.iter().enumerate().map(|(mode, core)| Core {
-            values: values(mode, core),
+        let cores = self.cores.iter().map(|core| Core {
+            values: core.values.iter().map(|value| value.conjugate()).collect(),
             ..*core
         });
         Train {

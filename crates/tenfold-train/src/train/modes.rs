@@ -26,7 +26,7 @@ impl<T: Scalar> Train<T> {
         let mut cores = centred.cores;
         let mut core = cores.remove(mode);
         let back = tame(&mut core.values);
-        let mut parts = split_core(core.values, core.left, sizes, core.right)?;
+        let mut parts = split_core(core.values.into_vec(), core.left, sizes, core.right)?;
         if let Some(last) = parts.last_mut() {
             back.apply_all(&mut last.values);
         }
@@ -66,7 +66,7 @@ impl<T: Scalar> Train<T> {
             left: joined.left,
             size: joined.size * core.size,
             right: core.right,
-            values: matrix::product(&joined.values, &core.values, core.left),
+            values: matrix::product(&joined.values, &core.values, core.left).into(),
         });
         let mut cores = self.cores.clone();
         cores.splice(mode..mode + count, [joined]);
@@ -136,13 +136,13 @@ impl<T: Scalar> Train<T> {
                 left: joined.left,
                 size: second,
                 right: rank,
-                values: matrix::row_major(found.u.as_ref().subcols(0, rank)),
+                values: matrix::row_major(found.u.as_ref().subcols(0, rank)).into(),
             },
             Core {
                 left: rank,
                 size: first,
                 right,
-                values: moved,
+                values: moved.into(),
             },
         ];
         train.cores.splice(mode..mode, pair);
@@ -199,7 +199,7 @@ fn split_core<T: Scalar>(
             left,
             size: *size,
             right: rank,
-            values: matrix::row_major(found.u.as_ref().subcols(0, rank)),
+            values: matrix::row_major(found.u.as_ref().subcols(0, rank)).into(),
         });
         rest = matrix::scaled_adjoint(found.v.as_ref().subcols(0, rank), &roots);
         left = rank;
@@ -208,7 +208,7 @@ fn split_core<T: Scalar>(
         left,
         size: *last,
         right,
-        values: rest,
+        values: rest.into(),
     });
     Ok(cores)
 }

@@ -65,7 +65,7 @@ impl<T: Scalar> Operator<T> {
     pub fn identity(shape: &[usize]) -> Result<Operator<T>> {
         let matrices: Vec<Vec<T>> = shape
             .iter()
-            .map(|size| Core::identity(*size, 1, *size).values)
+            .map(|size| Core::identity(*size, 1, *size).values.into_vec())
             .collect();
         let pairs: Vec<(&[T], usize)> = matrices
             .iter()

@@ -9,7 +9,7 @@ use super::{Core, Train};
 use crate::error::Result;
 use crate::matrix::{self, Factors};
 use crate::number::real;
-use crate::scalar::{Power, Scalar, energy, is_tame, tame};
+use crate::scalar::{Power, Scalar, is_tame, tame};
 
 impl<T: Scalar> Train<T> {
     /// The Frobenius norm, to nearly full precision even where large parts cancel.
@@ -64,7 +64,7 @@ impl<T: Scalar> Train<T> {
 /// The cores, or others near 1, so that no square of theirs overflows or vanishes, and what takes
 /// their product back.
 pub(super) fn tamed<T: Scalar>(cores: &[Core<T>]) -> (Cow<'_, [Core<T>]>, Power) {
-    if cores.iter().all(|core| is_tame(energy(&core.values))) {
+    if cores.iter().all(|core| is_tame(core.values.energy())) {
         return (Cow::Borrowed(cores), Power::ONE);
     }
     let mut cores = cores.to_vec();
@@ -140,7 +140,7 @@ impl<T: Scalar> Half<T> {
             left,
             size,
             right,
-            values: found.long,
+            values: found.long.into(),
         });
     }
 }

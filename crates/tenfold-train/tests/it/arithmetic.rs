@@ -1,7 +1,7 @@
 //! Arithmetic on trains, against the same on all cells.
 
 use tenfold::Slice;
-use tenfold_train::{Complex64, Operator, Scalar, Train};
+use tenfold_train::{Complex64, Core, Operator, Scalar, Train};
 
 use crate::support::{brute, brute_fast, complex, difference, norm, tensor};
 
@@ -61,6 +61,75 @@ fn sums_and_products<T: Scalar>() {
 fn sums_and_products_are_those_of_the_cells() {
     sums_and_products::<f64>();
     sums_and_products::<Complex64>();
+}
+
+/// A sum shares the cores of its terms; whatever is done with it sees all of them.
+fn sums_of_sums<T: Scalar>() {
+    let (one, two) = trains::<T>();
+    let three = one
+        .add(&two)
+        .unwrap()
+        .add(&one.hadamard(&two).unwrap())
+        .unwrap();
+    let cells = brute(&three);
+    near(&cells, &cell_by_cell(&one, &two, |x, y| x + y + x * y));
+    // The same, written out.
+    let cores = three.cores().iter().map(|core| {
+        Core::new(
+            core.left(),
+            core.size(),
+            core.right(),
+            core.values().to_vec(),
+        )
+        .unwrap()
+    });
+    let plain = Train::new(cores.collect()).unwrap();
+    assert_eq!(three, plain);
+    assert_eq!(three.ranks(), plain.ranks());
+    assert_eq!(three.len(), plain.len());
+    for other in [&three, &plain, &one] {
+        near(
+            &[three.dot(other).unwrap(), other.dot(&three).unwrap()],
+            &[plain.dot(other).unwrap(), other.dot(&plain).unwrap()],
+        );
+    }
+    near(
+        &[three.dot(&three).unwrap()],
+        &[T::of_real(norm(&cells).powi(2))],
+    );
+    for center in 0..4 {
+        near(&brute(&three.orthogonalise(center).unwrap()), &cells);
+    }
+    near(&brute(&three.round(1e-13, None).unwrap().train), &cells);
+    let weights = [T::of_real(1.0), T::of_real(-2.0), T::of_real(0.5)];
+    for (mode, weights) in [(0, &weights[..]), (2, &weights[..2])] {
+        near(
+            &brute(&three.contract(mode, weights).unwrap()),
+            &brute(&plain.contract(mode, weights).unwrap()),
+        );
+    }
+    near(
+        &brute(&three.append(&one, 1).unwrap().sum(&[1]).unwrap()),
+        &brute(
+            &plain
+                .sum(&[1])
+                .unwrap()
+                .add(&one.sum(&[1]).unwrap())
+                .unwrap(),
+        ),
+    );
+    // Changing one of them leaves the others as they were.
+    near(
+        &brute(&three.scale(T::of_real(3.0)).sub(&three).unwrap()),
+        &brute(&plain.scale(T::of_real(2.0))),
+    );
+    near(&brute(&three), &cells);
+}
+
+#[test]
+fn a_sum_is_as_good_as_its_cores_written_out() {
+    sums_of_sums::<f64>();
+    sums_of_sums::<Complex64>();
 }
 
 fn contractions<T: Scalar>() {
