@@ -19,7 +19,7 @@ use super::ledger::{Choice, Ledger, allows_gram, outside, pythagoras_slack};
 use super::sample;
 use super::unfolding::{Held, Side, Unfolding};
 use super::watch::Watch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matrix;
 use crate::number::{UNIT, real};
 use crate::room::Room;
@@ -34,6 +34,10 @@ const WIDE: usize = 1024;
 /// share: the rest is for the cut inside it.
 const GUESS: f64 = 0.02;
 const GOOD: f64 = 0.4;
+
+/// How far the energy in a basis may be from what its singular values say, as a part of all: far
+/// more than rounding, far less than a wrong direction makes.
+const SOUND: f64 = 1e-10;
 
 /// Which ways to a basis may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,6 +224,12 @@ impl<T: Scalar> Sweep<'_, T> {
         let choice = self.ledger.choose(bond, &found.squares, 0.0);
         let basis = found.v.as_ref().subcols(0, choice.rank).to_owned();
         let projected = unfolding.project(basis.as_ref())?;
+        // What the singular values promise has to be there.
+        let promised: f64 = found.squares.iter().take(choice.rank).sum();
+        let is_kept = (projected.energy - promised).abs() <= SOUND * self.energy;
+        if !is_kept {
+            return Err(Error::Numeric("singular value decomposition"));
+        }
         Ok(Some(Found {
             basis,
             values: projected.values,

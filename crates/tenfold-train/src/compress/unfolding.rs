@@ -204,9 +204,9 @@ impl<T: Scalar> Unfolding<'_, T> {
     }
 
     /// Whether no singular value can be left out within the energy `share`, as far as a square part
-    /// of a wide matrix with the energy `energy` tells, quickly; false if it does not.
+    /// of a matrix with the energy `energy` tells, quickly; false if it does not.
     pub(crate) fn is_regular(&self, energy: f64, share: f64) -> Result<bool> {
-        let Some(all) = self.held.all().filter(|_| self.width >= WIDE) else {
+        let Some(all) = self.held.all() else {
             return Ok(false);
         };
         let step = self.height / self.width;

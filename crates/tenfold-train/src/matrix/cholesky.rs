@@ -93,7 +93,7 @@ fn is_much<T>(rows: MatRef<T>) -> bool {
 }
 
 /// The lower triangle of the Gram matrix of rows.
-fn gram_of_rows<T: Scalar>(rows: MatRef<T>) -> Mat<T> {
+pub(crate) fn gram_of_rows<T: Scalar>(rows: MatRef<T>) -> Mat<T> {
     let n = rows.nrows();
     let part = |rows: MatRef<T>| {
         let mut gram = Mat::zeros(n, n);
@@ -117,7 +117,7 @@ fn gram_of_rows<T: Scalar>(rows: MatRef<T>) -> Mat<T> {
 }
 
 /// Divides a matrix by a lower triangle, from the left.
-fn divide_rows<T: Scalar>(rows: MatMut<T>, lower: MatRef<T>) {
+pub(crate) fn divide_rows<T: Scalar>(rows: MatMut<T>, lower: MatRef<T>) {
     if !is_much(rows.as_ref()) {
         return T::divide_rows(rows, lower);
     }

@@ -2,11 +2,11 @@
 
 use faer::{Mat, MatMut, MatRef};
 
-use super::cholesky::{is_positive, orthonormalise, triangle};
+use super::cholesky::{gram_of_rows, is_positive, orthonormalise, triangle};
 use super::span::span;
 use super::{
     add_gram, adjoint, adjoint_row_major, hermitian_norm, multiply_adjoint, multiply_by_adjoint,
-    row_major, rows, rows_mut, subtract_product,
+    norm, row_major, rows, rows_mut, subtract_product, times,
 };
 use crate::error::{Error, Result};
 use crate::number::{UNIT, real};
@@ -43,9 +43,38 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
         multiply_adjoint(v.as_mut(), rows, inner.v.as_ref());
         return Ok(Svd { v, ..inner });
     }
-    let found = T::svd(matrix).ok_or(Error::Numeric("singular value decomposition"))?;
-    let (u, squares, v) = found;
-    Ok(Svd { u, squares, v })
+    square_svd(matrix).ok_or(Error::Numeric("singular value decomposition"))
+}
+
+/// The singular value decomposition of a square matrix; `None` if there is no way to it.
+///
+/// faer's way to small singular values is through quotients that are 0 by 0 for one matrix in a
+/// great many (seen with 256 complex columns of rank 85), and then nothing that it gives is a
+/// number. The adjoint, or the matrix after a rotation, goes through others.
+fn square_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
+    let direct = |matrix: MatRef<T>| {
+        let (u, squares, v) = T::svd(matrix)?;
+        let sizes = [norm(u.as_ref()), norm(v.as_ref()), squares.iter().sum()];
+        let is_sound = sizes.iter().all(|size| size.is_finite());
+        is_sound.then_some(Svd { u, squares, v })
+    };
+    let adjoined = || {
+        let turned = direct(adjoint(matrix).as_ref())?;
+        Some(Svd {
+            u: turned.v,
+            v: turned.u,
+            ..turned
+        })
+    };
+    let rotated = || {
+        let columns = T::quick_qr(matrix);
+        let inner = direct(within(columns.as_ref(), matrix).as_ref())?;
+        Some(Svd {
+            u: times(columns.as_ref(), inner.u.as_ref()),
+            ..inner
+        })
+    };
+    direct(matrix).or_else(adjoined).or_else(rotated)
 }
 
 /// A matrix as a product of a small one and orthonormal rows, or columns.
@@ -168,6 +197,41 @@ pub(crate) fn upper<T: Scalar>(values: &[T], n_rows: usize) -> Mat<T> {
     adjoint(revealed(&turned, width, 0.0).small.as_ref())
 }
 
+/// The smallest square of a singular value, as a part of all of them, that a Gram matrix shows
+/// clearly.
+const CLEAR: f64 = 1e-6;
+
+/// What [`clear_lower`] and [`clear_upper`] may add to a singular value, or take from it, as a part
+/// of it, for each of `n` rows or columns.
+pub(crate) fn blur(n: usize) -> f64 {
+    real(n) * UNIT / CLEAR
+}
+
+/// As [`lower`], from a Gram matrix alone, which is several times quicker; `None` if a singular
+/// value is too small for that, or its square is not above `floor`.
+pub(crate) fn clear_lower<T: Scalar>(values: &[T], n_rows: usize, floor: f64) -> Option<Mat<T>> {
+    let width = values.len() / n_rows.max(1);
+    clear_triangle(rows(values, n_rows, width), floor)
+}
+
+/// As [`upper`], likewise.
+pub(crate) fn clear_upper<T: Scalar>(values: &[T], n_rows: usize, floor: f64) -> Option<Mat<T>> {
+    let width = values.len() / n_rows.max(1);
+    let turned = MatRef::from_column_major_slice(values, width, n_rows);
+    clear_triangle(turned, floor).map(|found| found.transpose().to_owned())
+}
+
+fn clear_triangle<T: Scalar>(rows: MatRef<T>, floor: f64) -> Option<Mat<T>> {
+    if rows.nrows() > rows.ncols() {
+        return None;
+    }
+    let gram = gram_of_rows(rows);
+    let size = hermitian_norm(gram.as_ref());
+    let floor = floor + real(rows.nrows()) * UNIT * size;
+    let is_clear = all_eigenvalues_exceed(gram.as_ref(), floor.max(CLEAR * size));
+    is_clear.then(|| T::cholesky(gram.as_ref())).flatten()
+}
+
 /// Orthonormal columns that span those of a matrix up to rounding, by reflections.
 fn reflected<T: Scalar>(matrix: MatRef<T>) -> Mat<T> {
     let quick = T::quick_qr(matrix);
@@ -202,10 +266,25 @@ pub(crate) fn squared<T: Scalar>(matrix: MatRef<T>) -> Mat<T> {
 
 /// Eigenvalues, largest first, and eigenvectors of a Hermitian matrix given by its lower triangle.
 pub(crate) fn eigen<T: Scalar>(gram: MatRef<T>) -> Result<(Vec<f64>, Mat<T>)> {
-    let (mut values, vectors) = T::eigh(gram).ok_or(Error::Numeric("eigendecomposition"))?;
-    values.reverse();
-    values.iter_mut().for_each(|value| *value = value.max(0.0));
-    Ok((values, vectors.as_ref().reverse_cols().to_owned()))
+    if let Some((mut values, vectors)) = T::eigh(gram)
+        && norm(vectors.as_ref()).is_finite()
+        && values.iter().sum::<f64>().is_finite()
+    {
+        values.reverse();
+        values.iter_mut().for_each(|value| *value = value.max(0.0));
+        return Ok((values, vectors.as_ref().reverse_cols().to_owned()));
+    }
+    // As in `square_svd`. The singular values of such a matrix are its eigenvalues.
+    let whole = Mat::from_fn(gram.nrows(), gram.ncols(), |row, column| {
+        if row >= column {
+            gram[(row, column)]
+        } else {
+            gram[(column, row)].conjugate()
+        }
+    });
+    let found = square_svd(whole.as_ref()).ok_or(Error::Numeric("eigendecomposition"))?;
+    let values = found.squares.iter().map(|square| square.sqrt()).collect();
+    Ok((values, found.v))
 }
 
 /// Whether every eigenvalue of a Hermitian matrix, given by its lower triangle, exceeds `floor`.

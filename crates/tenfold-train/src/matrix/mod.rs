@@ -12,9 +12,10 @@ mod regular;
 mod single;
 mod span;
 
+pub(crate) use cholesky::{divide_rows, orthonormalise};
 pub(crate) use decompose::{
-    Factors, all_eigenvalues_exceed, all_squares_exceed, eigen, lower, lq, lq_within, qr,
-    qr_within, squared, svd, upper,
+    Factors, all_eigenvalues_exceed, all_squares_exceed, blur, clear_lower, clear_upper, eigen,
+    lower, lq, lq_within, qr, qr_within, squared, svd, upper,
 };
 pub(crate) use dense::Dense;
 use faer::{Accum, Mat, MatMut, MatRef};

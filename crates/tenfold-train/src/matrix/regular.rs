@@ -100,49 +100,33 @@ impl<T: Scalar> Triangles<T> {
             let mut stripe = MatMut::from_column_major_slice_mut(stripe, n, width);
             narrowed(stripe.as_mut(), from, factor);
         });
-        let mut triangles = Triangles {
-            n,
-            values,
-            orders: Vec::new(),
-        };
-        let mut rest = triangles.values.as_mut_slice();
-        let mut largest = 0.0_f32;
-        for first in (0..n).step_by(STRIPE) {
-            let width = STRIPE.min(n - first);
-            let (stripe, more) = rest.split_at_mut_checked(width * n)?;
-            let stripe = MatMut::from_column_major_slice_mut(stripe, n, width);
-            let mut stripe = stripe.subrows_mut(first, n - first);
-            let order = T::Single::take_apart(stripe.as_mut());
-            let moves: Vec<Move> = order
-                .iter()
-                .enumerate()
-                .filter(|(to, from)| to != *from)
-                .map(|(to, from)| Move { from: *from, to })
-                .collect();
-            let (corner, below) = stripe.as_ref().split_at_row(width);
-            for place in 0..width {
-                let pivot = corner[(place, place)].size();
-                largest = largest.max(pivot);
-                // A NaN is none.
-                let is_pivot = pivot > VANISHED * largest;
-                if !is_pivot {
-                    return None;
-                }
-            }
-            let others = more.par_chunks_mut(n * STRIPE);
-            others.for_each(|other| {
-                let columns = other.len() / n;
-                let other = MatMut::from_column_major_slice_mut(other, n, columns);
-                let mut other = other.subrows_mut(first, n - first);
-                exchange(other.as_mut(), &moves);
-                let (mut top, rest) = other.split_at_row_mut(width);
-                T::Single::divide_by_lower(top.as_mut(), corner);
-                T::Single::take_product(rest, below, top.as_ref());
-            });
-            triangles.orders.push(moves);
-            rest = more;
+        let mut orders = Vec::new();
+        let mut rest = values.as_mut_slice();
+        let mut last: Option<Panel<T::Single>> = None;
+        while !rest.is_empty() {
+            let first = orders.len() * STRIPE;
+            let (stripe, others) = rest.split_at_mut_checked(STRIPE.min(n - first) * n)?;
+            // The next stripe is taken apart while the others still follow the last one.
+            let (panel, ()) = rayon::join(
+                || {
+                    if let Some(last) = &last {
+                        last.take_from(stripe);
+                    }
+                    let largest = last.as_ref().map_or(0.0, |last| last.largest);
+                    Panel::of(stripe, n, first, largest)
+                },
+                || {
+                    if let Some(last) = &last {
+                        let others = others.par_chunks_mut(n * STRIPE);
+                        others.for_each(|other| last.take_from(other));
+                    }
+                },
+            );
+            let panel = panel?;
+            orders.push(panel.moves.clone());
+            (last, rest) = (Some(panel), others);
         }
-        Some(triangles)
+        Some(Triangles { n, values, orders })
     }
 
     /// Adds the solutions of equations with right sides, each number times `factor`, to others.
@@ -188,6 +172,60 @@ impl<T: Scalar> Triangles<T> {
                 below,
             }
         })
+    }
+}
+
+/// A stripe that has been taken apart.
+struct Panel<'a, S> {
+    n: usize,
+    /// Its first column, and the first row that is worked on.
+    first: usize,
+    corner: MatRef<'a, S>,
+    below: MatRef<'a, S>,
+    moves: Vec<Move>,
+    /// The largest pivot so far.
+    largest: f32,
+}
+
+impl<'a, S: Single> Panel<'a, S> {
+    /// Takes columns apart, from row `first` on; `None` if a pivot is rounding.
+    fn of(stripe: &'a mut [S], n: usize, first: usize, largest: f32) -> Option<Panel<'a, S>> {
+        let width = stripe.len() / n;
+        let columns = MatMut::from_column_major_slice_mut(&mut *stripe, n, width);
+        let order = S::take_apart(columns.subrows_mut(first, n - first));
+        let moves = order.iter().enumerate().filter(|(to, from)| to != *from);
+        let moves = moves.map(|(to, from)| Move { from: *from, to }).collect();
+        let columns = MatRef::from_column_major_slice(stripe, n, width);
+        let (corner, below) = columns.subrows(first, n - first).split_at_row(width);
+        let mut panel = Panel {
+            n,
+            first,
+            corner,
+            below,
+            moves,
+            largest,
+        };
+        for place in 0..width {
+            let pivot = corner[(place, place)].size();
+            panel.largest = panel.largest.max(pivot);
+            // A NaN is none.
+            let is_pivot = pivot > VANISHED * panel.largest;
+            if !is_pivot {
+                return None;
+            }
+        }
+        Some(panel)
+    }
+
+    /// Takes what it has in common with later columns out of these.
+    fn take_from(&self, other: &mut [S]) {
+        let columns = other.len() / self.n;
+        let other = MatMut::from_column_major_slice_mut(other, self.n, columns);
+        let mut other = other.subrows_mut(self.first, self.n - self.first);
+        exchange(other.as_mut(), &self.moves);
+        let (mut top, rest) = other.split_at_row_mut(self.corner.nrows());
+        S::divide_by_lower(top.as_mut(), self.corner);
+        S::take_product(rest, self.below, top.as_ref());
     }
 }
 

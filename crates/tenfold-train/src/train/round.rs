@@ -45,6 +45,12 @@ impl<T: Scalar> Train<T> {
         if max_rank == Some(0) {
             return Err(Error::invalid("a rank is at least 1"));
         }
+        let cap = max_rank.unwrap_or(usize::MAX);
+        // As one piece of work, between whose parts no thread is sent to sleep.
+        rayon::scope(|_| self.rounded(eps, cap))
+    }
+
+    fn rounded(&self, eps: f64, cap: usize) -> Result<Rounded<T>> {
         let (cores, back) = tamed(&self.cores);
         let (before, after) = halves(&cores);
         if before.is_empty() {
@@ -54,11 +60,16 @@ impl<T: Scalar> Train<T> {
         let (left, right) = rayon::join(|| left_half(before), || right_half(after));
         let between = matrix::times(left.rest.as_ref(), right.rest.as_ref());
         let norm = matrix::norm(between.as_ref());
+        // What the singular values at each bond may be off by, as a part of each: it adds up.
+        let blur = cores
+            .iter()
+            .map(|core| matrix::blur(core.right))
+            .sum::<f64>();
         let mut budget = Budget {
-            energy: (eps * norm).powi(2),
+            energy: (eps * norm / (1.0 + blur)).powi(2),
             floor: noise(norm).powi(2),
             n_bonds: cores.len() - 1,
-            cap: max_rank.unwrap_or(usize::MAX),
+            cap,
         };
         let center = budget.cut(between.as_ref())?;
         let [to_left, to_right] = center.weights(between);
@@ -89,7 +100,7 @@ impl<T: Scalar> Train<T> {
         if let Some(heavy) = cores.get_mut(before.len()) {
             back.apply_all(&mut heavy.values);
         }
-        let error = (center.left_out + one.left_out + two.left_out).sqrt();
+        let error = (center.left_out + one.left_out + two.left_out).sqrt() * (1.0 + blur);
         Ok(Rounded {
             train: Train { cores },
             error: back.apply(error),
@@ -122,6 +133,15 @@ impl Budget {
             energy: self.energy * real(n_bonds) / real(self.n_bonds.max(1)),
             n_bonds,
             ..*self
+        }
+    }
+
+    /// Cuts nothing from a bond.
+    fn keep_all<T>(&mut self) -> Cut<T> {
+        self.n_bonds -= 1;
+        Cut {
+            kept: None,
+            left_out: 0.0,
         }
     }
 
@@ -229,8 +249,8 @@ fn outwards<T: Scalar>(
             (true, 0) => weighted,
             (false, 0) => side.inner_kept(core, inner),
             (_, _) => {
-                weights = side.triangle(&weighted);
-                let cut = budget.cut(weights.as_ref())?;
+                let cut;
+                (weights, cut) = side.cut(&weighted, &mut budget)?;
                 done.left_out += cut.left_out;
                 let core = if is_heavy {
                     weighted
@@ -274,11 +294,32 @@ impl Side {
         }
     }
 
-    /// The weights at the outer bond of a core that has those at its inner one.
-    fn triangle<T: Scalar>(self, weighted: &Core<T>) -> Mat<T> {
+    /// Cuts the outer bond of a core that has the weights at its inner one; gives the weights at
+    /// the outer one, as they were.
+    fn cut<T: Scalar>(self, weighted: &Core<T>, budget: &mut Budget) -> Result<(Mat<T>, Cut<T>)> {
+        let (values, tall) = (&weighted.values, weighted.left * weighted.size);
+        let (outer, share) = (self.outer(weighted), budget.share());
+        let clear = match self {
+            _ if outer > budget.cap => None,
+            Side::Left => matrix::clear_lower(values, weighted.left, share),
+            Side::Right => matrix::clear_upper(values, tall, share),
+        };
+        if let Some(weights) = clear {
+            return Ok((weights, budget.keep_all()));
+        }
+        let weights = match self {
+            Side::Left => matrix::lower(values, weighted.left),
+            Side::Right => matrix::upper(values, tall),
+        };
+        let cut = budget.cut(weights.as_ref())?;
+        Ok((weights, cut))
+    }
+
+    /// The outer bond of a core.
+    fn outer<T>(self, core: &Core<T>) -> usize {
         match self {
-            Side::Left => matrix::lower(&weighted.values, weighted.left),
-            Side::Right => matrix::upper(&weighted.values, weighted.left * weighted.size),
+            Side::Left => core.left,
+            Side::Right => core.right,
         }
     }
 }
