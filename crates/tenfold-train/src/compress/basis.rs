@@ -1,8 +1,9 @@
 //! An orthonormal basis of rows that grows.
 
-use crate::kernel::{self, Energies, Tile};
+use super::lead::lead;
+use crate::kernel::{self, Energies, Lead, Tile};
 use crate::matrix;
-use crate::scalar::{Scalar, energy, reals};
+use crate::scalar::{Scalar, energy, reals, reals_mut};
 
 /// Orthonormal rows of `width` numbers.
 #[derive(Debug, Clone)]
@@ -12,7 +13,18 @@ pub(crate) struct Basis<T> {
     /// Row-major.
     pub(crate) rows: Vec<T>,
     /// The rows as the kernel wants them: see [`crate::kernel`].
-    pub(crate) lanes: Vec<f64>,
+    lanes: Vec<f64>,
+    lead: Leading,
+}
+
+/// Which part of a row its coefficients are told from.
+#[derive(Debug, Clone)]
+enum Leading {
+    Part(Lead),
+    /// All of it, until the basis is another.
+    Whole,
+    /// All of it, for good.
+    AlwaysWhole,
 }
 
 impl<T: Scalar> Basis<T> {
@@ -23,6 +35,7 @@ impl<T: Scalar> Basis<T> {
             rank: rows.len() / width,
             rows,
             lanes: Vec::new(),
+            lead: Leading::Whole,
         };
         basis.spread();
         basis
@@ -40,17 +53,58 @@ impl<T: Scalar> Basis<T> {
                 lanes.extend(pairs.flat_map(|[re, im]| [-im, *re]));
             }
         }
-        self.lanes = kernel::pack(&lanes, self.width * T::REALS);
+        let width = self.width * T::REALS;
+        self.lanes = kernel::pack(&lanes, width);
+        if !matches!(self.lead, Leading::AlwaysWhole) {
+            self.lead = lead(&lanes, width).map_or(Leading::Whole, Leading::Part);
+        }
     }
 
-    /// The coefficients of some rows of cells, and how much of these lies inside and outside.
-    pub(crate) fn project(&self, cells: &[T], coefficients: &mut [T]) -> Energies {
+    /// Coefficients of rows of cells, in tiles of `per_tile` rows each, and what was measured of each.
+    pub(crate) fn project(
+        &self,
+        cells: &[T],
+        per_tile: usize,
+        coefficients: &mut [T],
+    ) -> Vec<Energies> {
+        let lead = match &self.lead {
+            Leading::Part(lead) => Some(lead),
+            Leading::Whole | Leading::AlwaysWhole => None,
+        };
+        let tiles = cells.chunks(per_tile * self.width);
+        let next = tiles.clone().skip(1).chain(std::iter::once([].as_slice()));
+        let targets = coefficients.chunks_mut(per_tile * self.rank);
+        let tiles = tiles.zip(next).zip(targets);
+        tiles
+            .map(|((tile, ahead), target)| self.project_tile(lead, tile, target, ahead))
+            .collect()
+    }
+
+    /// The coefficients that leave out the least.
+    pub(crate) fn project_best(&self, cells: &[T], coefficients: &mut [T]) -> f64 {
+        self.project_tile(None, cells, coefficients, &[]).residual
+    }
+
+    fn project_tile(
+        &self,
+        lead: Option<&Lead>,
+        cells: &[T],
+        coefficients: &mut [T],
+        ahead: &[T],
+    ) -> Energies {
         kernel::project(Tile {
             cells: reals(cells),
             width: self.width * T::REALS,
             basis: &self.lanes,
-            coefficients: bytemuck::cast_slice_mut(coefficients),
+            lead,
+            coefficients: reals_mut(coefficients),
+            ahead: reals(ahead),
         })
+    }
+
+    /// Makes every projection the best from now on.
+    pub(crate) fn always_project_best(&mut self) {
+        self.lead = Leading::AlwaysWhole;
     }
 
     /// What the coefficients leave of the cells.

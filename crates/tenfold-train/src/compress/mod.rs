@@ -25,6 +25,8 @@
 //!   singular value can be left out.
 
 mod basis;
+mod choice;
+mod lead;
 mod ledger;
 mod opening;
 mod options;
@@ -42,6 +44,7 @@ use std::time::Instant;
 
 pub(crate) use ledger::noise;
 pub use options::{Caps, Options, Progress, Route, Watcher};
+use rayon::prelude::*;
 pub use report::{Bond, Compressed, Report};
 use shape::Shape;
 use solve::{EXACT, Problem, Solved};
@@ -50,7 +53,7 @@ pub(crate) use watch::Watch;
 
 use crate::error::{Error, RankLimit, Result};
 use crate::number::real;
-use crate::scalar::{Complex64, Power, Scalar, largest, norm};
+use crate::scalar::{Complex64, Power, Scalar, energy, largest, norm};
 use crate::source::{Access, AnySource, Scaled, Source};
 use crate::train::{AnyTrain, Core};
 
@@ -62,7 +65,8 @@ use crate::train::{AnyTrain, Core};
 /// shapes and options that make no sense, and what reading gives.
 pub fn compress<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
     let Some(threads) = options.threads else {
-        return compress_here(source, options);
+        // As one piece of work, between whose parts no thread is sent to sleep.
+        return rayon::scope(|_| compress_here(source, options));
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Error::invalid(format!("no threads: {error}")))?;
@@ -148,6 +152,13 @@ fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result
     let kept_bonds = solved.bonds.clone();
     let (is_near, is_capped, wanted) = (solved.is_near(), solved.is_capped(), solved.wanted);
     let train = shape.restore(solved.cores)?;
+    let is_sound = |core: &Core<T>| {
+        let values = core.values();
+        energy(values).is_finite() || largest(values).is_finite()
+    };
+    if !train.cores().par_iter().all(is_sound) {
+        return Err(Error::Numeric("factorisation of what was read"));
+    }
     report.bonds = shape.restore_bonds(&kept_bonds, &train.ranks());
     report.train_len = bytes::<T>(train.len());
     report.seconds = start.elapsed().as_secs_f64();

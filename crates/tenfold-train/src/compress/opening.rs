@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::basis::Basis;
+use super::choice::in_proportion;
 use super::unfolding::Unfolding;
 use crate::error::Result;
 use crate::matrix;
@@ -63,11 +64,11 @@ pub(crate) fn opening<T: Scalar>(
     }
     let mut wanted = FIRST;
     loop {
-        let chosen = choose(&looks, &energies, total, wanted.min(n_looks));
+        let chosen = in_proportion(&energies, wanted.min(n_looks));
         let mut sample = Vec::with_capacity(chosen.len() * width);
-        for place in &chosen {
+        for look in chosen.iter().filter_map(|place| looks.get(*place)) {
             let mut room = Vec::new();
-            sample.extend_from_slice(unfolding.held.cells(range(*place), &mut room)?);
+            sample.extend_from_slice(unfolding.held.cells(range(*look), &mut room)?);
         }
         let found = matrix::span(&sample, width, GUESS * part * energy(&sample));
         let rank = found.rank;
@@ -87,27 +88,4 @@ pub(crate) fn opening<T: Scalar>(
             estimate,
         }));
     }
-}
-
-/// Rows in proportion to their energy, topped up with evenly spread ones so that quiet parts are
-/// seen too.
-fn choose(looks: &[usize], energies: &[f64], total: f64, wanted: usize) -> Vec<usize> {
-    let step = total / real(wanted);
-    let mut next = 0.5 * step;
-    let mut sum = 0.0;
-    let mut chosen = Vec::new();
-    for (look, energy) in looks.iter().zip(energies) {
-        sum += energy;
-        if sum >= next {
-            chosen.push(*look);
-            while next <= sum {
-                next += step;
-            }
-        }
-    }
-    let extra = wanted.saturating_sub(chosen.len());
-    chosen.extend((0..extra).filter_map(|place| looks.get(place * looks.len() / extra.max(1))));
-    chosen.sort_unstable();
-    chosen.dedup();
-    chosen
 }

@@ -15,7 +15,6 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::unfolding::Unfolding;
 use crate::error::Result;
-use crate::kernel::Energies;
 use crate::matrix;
 use crate::number::real;
 use crate::room::Room;
@@ -36,7 +35,7 @@ pub(crate) struct Pass<T> {
 struct Tile<T> {
     first: usize,
     n_rows: usize,
-    energies: Energies,
+    residual: f64,
     own: Option<Vec<T>>,
 }
 
@@ -61,10 +60,10 @@ struct Run<'a, T> {
 }
 
 /// Cells in a tile, about, and rows, at least: with the basis they stay in a processor's own cache.
-const TILE: usize = 1 << 14;
-const ROWS: usize = 32;
+const TILE: usize = 1 << 15;
+const ROWS: usize = 8;
 /// Cells in the tiles that one task reads at a time, about.
-const BLOCK: usize = 1 << 17;
+const BLOCK: usize = 1 << 18;
 /// Cells in the first round and in the largest.
 const FIRST_ROUND: usize = 1 << 18;
 const LAST_ROUND: usize = 1 << 22;
@@ -79,13 +78,14 @@ pub(crate) fn verified_pass<T: Scalar>(
     estimate: f64,
     part: f64,
 ) -> Result<Option<Pass<T>>> {
-    unfolding.watch.hold::<T>(unfolding.height * basis.rank)?;
+    let (width, height) = (unfolding.width, unfolding.height);
+    unfolding.watch.hold::<T>((height + width) * basis.rank)?;
     let mut run = Run {
         unfolding,
         part,
-        max_rank: (unfolding.width / 3).max(1),
+        max_rank: (width / 3).max(1),
         tiles: Vec::new(),
-        plain: Room::zeros(unfolding.height * basis.rank),
+        plain: Room::zeros(height * basis.rank),
         plain_rank: basis.rank,
         basis,
         later: Vec::new(),
@@ -94,7 +94,7 @@ pub(crate) fn verified_pass<T: Scalar>(
         rows_seen: 0,
     };
     let mut round = FIRST_ROUND;
-    while run.rows_seen < unfolding.height {
+    while run.rows_seen < height {
         run.round(round)?;
         if !run.seen.is_finite() {
             return Ok(Some(run.finish()));
@@ -109,7 +109,7 @@ pub(crate) fn verified_pass<T: Scalar>(
 
 impl<T: Scalar> Run<'_, T> {
     fn rows_per_tile(&self) -> usize {
-        ((TILE / self.unfolding.width).clamp(ROWS, 256) / 4) * 4
+        ((TILE / (self.unfolding.width * T::REALS)).clamp(ROWS, 256) / 4) * 4
     }
 
     /// Projects the next rows, about `cells` of them, onto the basis as it is.
@@ -130,7 +130,7 @@ impl<T: Scalar> Run<'_, T> {
             grown.as_mut_slice()
         };
         let (unfolding, basis) = (self.unfolding, &self.basis);
-        let tiles = target
+        let blocks = target
             .par_chunks_mut(per_block * rank)
             .enumerate()
             // Room that is used again is there already.
@@ -140,21 +140,19 @@ impl<T: Scalar> Run<'_, T> {
                 unfolding.watch.advance(rows * width)?;
                 let range = start * width..(start + rows) * width;
                 let cells = unfolding.held.cells(range, room)?;
-                let tiles = target.chunks_mut(per_tile * rank);
-                let tiles = tiles.zip(cells.chunks(per_tile * width)).enumerate();
-                Ok(tiles
-                    .map(|(tile, (target, cells))| Tile {
-                        first: start + tile * per_tile,
-                        n_rows: target.len() / rank,
-                        energies: basis.project(cells, target),
-                        own: None,
-                    })
-                    .collect::<Vec<_>>())
+                Ok((start, rows, basis.project(cells, per_tile, target)))
             })
             .collect::<Result<Vec<_>>>()?;
-        for tile in tiles.into_iter().flatten() {
-            self.seen += tile.energies.inside + tile.energies.residual;
-            self.tiles.push(tile);
+        for (start, rows, measured) in blocks {
+            for (tile, measured) in measured.into_iter().enumerate() {
+                self.seen += measured.all;
+                self.tiles.push(Tile {
+                    first: start + tile * per_tile,
+                    n_rows: per_tile.min(rows - tile * per_tile),
+                    residual: measured.residual,
+                    own: None,
+                });
+            }
         }
         if !is_plain {
             self.later.push((rank, grown));
@@ -170,14 +168,22 @@ impl<T: Scalar> Run<'_, T> {
         let expected = estimate.max(self.seen * height / real(self.rows_seen));
         let start = self.round_start;
         let from = self.tiles.partition_point(|tile| tile.first < start);
+        let share = self.part * expected / height;
+        let left_out = self.residual();
+        let rank = self.basis.rank;
         for place in from..self.tiles.len() {
             let Some(tile) = self.tiles.get(place) else {
                 break;
             };
-            let share = self.part * expected * real(tile.n_rows) / height;
-            if tile.energies.residual > 8.0 * share && !self.improve(place, 8.0 * share, share)? {
+            let share = share * real(tile.n_rows);
+            if tile.residual > 8.0 * share && !self.improve(place, 8.0 * share, share)? {
                 return Ok(false);
             }
+        }
+        // What is left out though no direction lacks may be the price of quick coefficients.
+        let so_far = real(self.rows_seen).max(0.125 * height);
+        if self.basis.rank == rank && left_out > 0.5 * share * so_far {
+            self.basis.always_project_best();
         }
         Ok(true)
     }
@@ -194,8 +200,8 @@ impl<T: Scalar> Run<'_, T> {
         let cells = self.unfolding.held.cells(range, &mut room)?;
         self.unfolding.watch.advance(cells.len())?;
         let mut coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
-        let mut energies = self.basis.project(cells, &mut coefficients);
-        if energies.residual > tolerated {
+        let mut left = self.basis.project_best(cells, &mut coefficients);
+        if left > tolerated {
             let residual = self.basis.residual(cells, &coefficients);
             let found = matrix::span(&residual, width, goal);
             let rank = self.basis.rank + found.rank;
@@ -203,19 +209,19 @@ impl<T: Scalar> Run<'_, T> {
                 return Ok(false);
             }
             // What was held before is copied once at the end.
-            let held = self.unfolding.height * rank * 2;
+            let held = (2 * self.unfolding.height + width) * rank;
             self.unfolding.watch.hold::<T>(held)?;
             self.basis.extend(&found.rows);
             coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
-            energies = self.basis.project(cells, &mut coefficients);
+            left = self.basis.project_best(cells, &mut coefficients);
         }
-        tile.energies = energies;
+        tile.residual = left;
         tile.own = Some(coefficients);
         Ok(true)
     }
 
     fn residual(&self) -> f64 {
-        self.tiles.iter().map(|tile| tile.energies.residual).sum()
+        self.tiles.iter().map(|tile| tile.residual).sum()
     }
 
     /// Reads the worst tiles again until all together leave out no more than they may. False if
@@ -229,7 +235,7 @@ impl<T: Scalar> Run<'_, T> {
         let mut worst: Vec<(usize, f64)> = self
             .tiles
             .iter()
-            .map(|tile| tile.energies.residual)
+            .map(|tile| tile.residual)
             .enumerate()
             .collect();
         worst.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -243,10 +249,7 @@ impl<T: Scalar> Run<'_, T> {
             if !self.improve(place, goal, goal)? {
                 return Ok(false);
             }
-            let after = self
-                .tiles
-                .get(place)
-                .map_or(0.0, |tile| tile.energies.residual);
+            let after = self.tiles.get(place).map_or(0.0, |tile| tile.residual);
             left_out += after - before;
         }
         Ok(self.residual() <= allowed)

@@ -24,8 +24,9 @@ pub(crate) struct Streamed<T> {
     pub(crate) energy: f64,
 }
 
-/// Columns of the first matrix, at least: a row of them outweighs the work on its coefficients.
+/// Columns of a matrix, at least, and better: a row of them outweighs the work on its coefficients.
 const WIDTH: usize = 512;
+const GOOD_WIDTH: usize = 2048;
 /// What is small enough to be decomposed as it is.
 const SMALL: usize = 1 << 13;
 /// The square of the part of the tolerance that one pass may use: there are up to four or so, and
@@ -122,12 +123,14 @@ fn grouping(open: &[usize], after: usize, cells: usize) -> Option<(usize, usize)
     if cells <= SMALL {
         return None;
     }
-    let wanted = WIDTH.max(if after > 1 { 4 * after } else { 0 });
+    let least = WIDTH.max(if after > 1 { 4 * after } else { 0 });
+    let good = GOOD_WIDTH.max(least);
     let mut sizes = open.iter().enumerate().skip(1).rev();
     let (mut kept, last) = sizes.next()?;
     let mut width = after * last;
     for (mode, size) in sizes {
-        if width >= wanted || cells / (width * size) < 64 {
+        let is_enough = width >= good || (width >= least && width * size > 2 * good);
+        if is_enough || cells / (width * size) < 64 {
             break;
         }
         width *= size;
