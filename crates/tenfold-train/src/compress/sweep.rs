@@ -32,8 +32,8 @@ const WIDE: usize = 1024;
 
 /// What a guess leaves out of its sample, and what it may leave out of everything, as parts of the
 /// share: the rest is for the cut inside it.
-const GUESS: f64 = 0.02;
-const GOOD: f64 = 0.4;
+const GUESS: f64 = 0.05;
+const GOOD: f64 = 0.5;
 
 /// How far the energy in a basis may be from what its singular values say, as a part of all: far
 /// more than rounding, far less than a wrong direction makes.
