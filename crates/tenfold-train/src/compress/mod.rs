@@ -10,9 +10,10 @@
 //! measured and entered; the next bond may spend an equal share of what is left. Decompositions
 //! only decide how small the ranks are.
 //!
-//! Two things do not fit this account, and are added as norms, not as squares: the rounding of a
-//! train whose cores were made from merged modes, and rows that were projected before their basis
-//! was extended. A bound on rounding in the arithmetic is added to every result.
+//! Three things do not fit this account, and are added as norms, not as squares: the rounding of a
+//! train whose cores were made from merged modes, rows that were projected before their basis was
+//! extended, and rows whose coefficients were told from a part of them (`lead.rs`). A bound on
+//! rounding in the arithmetic is added to every result.
 //!
 //! # The routes
 //!

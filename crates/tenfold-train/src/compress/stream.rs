@@ -17,8 +17,9 @@ pub(crate) struct Streamed<T> {
     /// The rows of all but the first are orthonormal. Those that come from a pass are of several
     /// modes each.
     pub(crate) cores: Vec<Merged<T>>,
-    /// The norm of the difference, at most. Passes that extended their basis do not leave out what
-    /// is orthogonal to later errors, so norms are added, not squares.
+    /// The norm of the difference, at most. What a pass leaves out need not be orthogonal to later
+    /// errors (its basis may have been extended, its coefficients not be the best), so norms are
+    /// added, not squares.
     pub(crate) error: f64,
     /// The energy of the source; not finite if a cell, or a square, is not.
     pub(crate) energy: f64,

@@ -75,8 +75,8 @@ pub(crate) struct Unfolding<'a, T> {
     pub(crate) watch: &'a Watch<'a>,
 }
 
-/// Cells in a panel, about: half a megabyte.
-const PANEL: usize = 1 << 16;
+/// Cells in a panel, about: a megabyte.
+const PANEL: usize = 1 << 17;
 
 /// Groups of panels that are summed up on their own: enough for many threads, few enough for
 /// memory.

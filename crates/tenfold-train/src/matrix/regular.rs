@@ -13,7 +13,7 @@
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::{Single, subtract_product};
+use super::{Single, stripes, subtract_product};
 use crate::number::real;
 use crate::random::Random;
 use crate::scalar::Scalar;
@@ -21,8 +21,11 @@ use crate::scalar::Scalar;
 /// Columns in a stripe.
 const STRIPE: usize = 64;
 
+/// Rows that are multiplied at a time.
+const LONG: usize = 256;
+
 /// Equations that are solved.
-const EQUATIONS: usize = 8;
+const EQUATIONS: usize = 4;
 
 /// How often the solutions are improved.
 const ROUNDS: usize = 3;
@@ -56,7 +59,11 @@ pub(crate) fn is_regular<T: Scalar>(square: MatRef<T>, size: f64, floor: f64) ->
     for _ in 0..ROUNDS {
         triangles.solve(left.as_ref(), 1.0 / size, &mut solutions);
         left = sides.clone();
-        subtract_product(left.as_mut(), square, solutions.as_ref());
+        let parts = stripes(left.as_mut().transpose_mut(), LONG);
+        parts.into_par_iter().enumerate().for_each(|(place, part)| {
+            let rows = square.subrows(place * LONG, part.ncols());
+            subtract_product(part.transpose_mut(), rows, solutions.as_ref());
+        });
         let is_seen = (0..EQUATIONS).all(|place| {
             let length = |matrix: &Mat<T>| {
                 let energies = matrix.col(place).iter().map(|value| value.energy());
