@@ -8,7 +8,7 @@
 use faer::Mat;
 
 use super::choice::in_proportion;
-use crate::kernel::{LEADING, Lead, pack};
+use crate::kernel::{LINE, Lead, pack};
 use crate::matrix;
 use crate::number::real;
 
@@ -24,18 +24,18 @@ const LOUDER: f64 = 0.25;
 /// takes too many of them.
 pub(crate) fn lead(rows: &[f64], width: usize) -> Option<Lead> {
     let rank = rows.len() / width;
-    let mut weights = vec![0.0; width / LEADING];
+    let mut weights = vec![0.0; width / LINE];
     for row in rows.chunks_exact(width) {
-        for (weight, run) in weights.iter_mut().zip(row.as_chunks::<LEADING>().0) {
+        for (weight, run) in weights.iter_mut().zip(row.as_chunks::<LINE>().0) {
             *weight += run.iter().map(|value| value * value).sum::<f64>();
         }
     }
-    let mut wanted = (PLACES * rank).div_ceil(LEADING);
-    while wanted * LEADING * PART <= width {
+    let mut wanted = (PLACES * rank).div_ceil(LINE);
+    while wanted * LINE * PART <= width {
         let starts = in_proportion(&weights, wanted).into_iter();
-        let starts: Vec<usize> = starts.map(|run| run * LEADING).collect();
+        let starts: Vec<usize> = starts.map(|run| run * LINE).collect();
         if let Some(factors) = factors(rows, width, &starts) {
-            let factors = pack(&factors, starts.len() * LEADING);
+            let factors = pack(&factors, starts.len() * LINE);
             return Some(Lead { starts, factors });
         }
         wanted *= 2;
@@ -47,14 +47,14 @@ pub(crate) fn lead(rows: &[f64], width: usize) -> Option<Lead> {
 /// row a coefficient; `None` if that would be loud.
 fn factors(rows: &[f64], width: usize, starts: &[usize]) -> Option<Vec<f64>> {
     let rank = rows.len() / width;
-    let n_places = starts.len() * LEADING;
+    let n_places = starts.len() * LINE;
     if n_places < rank {
         return None;
     }
     let mut parts = Vec::with_capacity(rank * n_places);
     for row in rows.chunks_exact(width) {
         for start in starts {
-            parts.extend_from_slice(row.get(*start..start + LEADING)?);
+            parts.extend_from_slice(row.get(*start..start + LINE)?);
         }
     }
     let triangle = matrix::orthonormalise(matrix::rows_mut(&mut parts, rank, n_places))?;
@@ -93,7 +93,7 @@ mod tests {
     fn check(rank: usize, width: usize, value: impl FnMut(usize, usize) -> f64) {
         let [basis, cells] = sample(rank, width, value);
         let found = lead(&basis, width).unwrap();
-        assert!(found.starts.len() * LEADING * PART <= width);
+        assert!(found.starts.len() * LINE * PART <= width);
         let packed = pack(&basis, width);
         let [mut whole, mut led] = [vec![0.0; 9 * rank], vec![0.0; 9 * rank]];
         for (lead, coefficients) in [(None, &mut whole), (Some(&found), &mut led)] {

@@ -10,10 +10,11 @@ use rayon::prelude::*;
 
 use super::watch::Watch;
 use crate::error::Result;
+use crate::kernel::{self, Combination, combine};
 use crate::matrix;
 use crate::number::{real, sum};
 use crate::room::Room;
-use crate::scalar::{Scalar, energy};
+use crate::scalar::{Scalar, energy, reals, reals_mut};
 use crate::source::Source;
 
 /// The cells a step works on: the source itself, or what earlier steps made of it.
@@ -256,59 +257,95 @@ impl<T: Scalar> Unfolding<'_, T> {
 
     /// The product with a basis, whose columns are orthonormal.
     pub(crate) fn project(&self, basis: MatRef<T>) -> Result<Projected<T>> {
-        let rank = basis.ncols();
-        let per_panel = self.rows_per_panel();
-        self.watch.hold::<T>(self.height * rank)?;
-        let mut values = Room::zeros(self.height * rank);
-        let rows_of = |panel: usize, n_rows: usize| {
-            let first = panel * per_panel;
-            first..first + n_rows
-        };
-        let energies: Vec<f64> = match self.side {
-            Side::Right => values
-                .par_chunks_mut(per_panel * rank)
-                .enumerate()
-                .map(|(panel, out)| {
-                    let rows = rows_of(panel, out.len() / rank);
-                    self.watch.advance(rows.len() * self.width)?;
-                    self.panel(rows, |panel| {
-                        matrix::multiply(matrix::rows_mut(out, panel.nrows(), rank), panel, basis);
-                        energy(out)
-                    })
-                })
-                .collect::<Result<_>>()?,
-            Side::Left => {
-                // Every panel gets its stretch of every row of the result.
-                let mut targets: Vec<Vec<&mut [T]>> = Vec::new();
-                targets.resize_with(self.height.div_ceil(per_panel), Vec::new);
-                for row in values.chunks_mut(self.height) {
-                    for (target, part) in targets.iter_mut().zip(row.chunks_mut(per_panel)) {
-                        target.push(part);
-                    }
-                }
-                targets
-                    .into_par_iter()
-                    .enumerate()
-                    .map(|(panel, target)| {
-                        let n_rows = target.first().map_or(0, |part| part.len());
-                        self.watch.advance(n_rows * self.width)?;
-                        let mut out = vec![T::default(); n_rows * rank];
-                        self.panel(rows_of(panel, n_rows), |panel| {
-                            let out = matrix::rows_mut(&mut out, rank, n_rows);
-                            matrix::multiply(out, basis.transpose(), panel.transpose());
-                        })?;
-                        for (target, part) in target.into_iter().zip(out.chunks(n_rows)) {
-                            target.copy_from_slice(part);
-                        }
-                        Ok(energy(&out))
-                    })
-                    .collect::<Result<_>>()?
-            }
+        let count = self.height * basis.ncols();
+        self.watch.hold::<T>(count)?;
+        let mut values = Room::zeros(count);
+        let energies = match self.side {
+            Side::Right => self.project_right(basis, &mut values)?,
+            Side::Left => self.project_left(basis, &mut values)?,
         };
         Ok(Projected {
             values,
             energy: sum(energies),
         })
+    }
+
+    /// Panel by panel; gives the energies of their products.
+    fn project_right(&self, basis: MatRef<T>, values: &mut [T]) -> Result<Vec<f64>> {
+        let (rank, per_panel) = (basis.ncols(), self.rows_per_panel());
+        let panels = values.par_chunks_mut(per_panel * rank).enumerate();
+        let energies = panels.map(|(panel, out)| {
+            let (first, n_rows) = (panel * per_panel, out.len() / rank);
+            self.watch.advance(n_rows * self.width)?;
+            self.panel(first..first + n_rows, |panel| {
+                matrix::multiply(matrix::rows_mut(out, n_rows, rank), panel, basis);
+                energy(out)
+            })
+        });
+        energies.collect()
+    }
+
+    /// The same, where the product is stored as its transpose: every panel gets its stretch of every
+    /// row of it.
+    fn project_left(&self, basis: MatRef<T>, values: &mut [T]) -> Result<Vec<f64>> {
+        let per_panel = self.rows_per_panel();
+        let mut panels: Vec<Vec<&mut [T]>> = Vec::new();
+        panels.resize_with(self.height.div_ceil(per_panel), Vec::new);
+        for row in values.chunks_mut(self.height) {
+            for (panel, part) in panels.iter_mut().zip(row.chunks_mut(per_panel)) {
+                panel.push(part);
+            }
+        }
+        let real = self.held.all().filter(|_| T::REALS == 1);
+        let real = real.map(|all| {
+            let factors = matrix::row_major(basis);
+            (all, kernel::pad(reals(&factors), basis.ncols()))
+        });
+        let panels = panels.into_par_iter().enumerate();
+        let energies = panels.map(|(panel, targets)| {
+            let (first, n_rows) = (
+                panel * per_panel,
+                targets.first().map_or(0, |part| part.len()),
+            );
+            self.watch.advance(n_rows * self.width)?;
+            match &real {
+                Some((all, factors)) => Ok(self.combined(all, factors, first, targets)),
+                None => self.multiplied(basis, first..first + n_rows, targets),
+            }
+        });
+        energies.collect()
+    }
+
+    /// Sums of real rows that lie in memory.
+    fn combined(&self, all: &[T], factors: &[f64], first: usize, targets: Vec<&mut [T]>) -> f64 {
+        let mut sums: Vec<&mut [f64]> = targets.into_iter().map(reals_mut).collect();
+        combine(Combination {
+            rows: reals(all),
+            len: self.height,
+            factors,
+            first,
+            sums: &mut sums,
+        });
+        sum(sums.iter().map(|sum| kernel::energy(sum)))
+    }
+
+    /// The product of any panel.
+    fn multiplied(
+        &self,
+        basis: MatRef<T>,
+        rows: Range<usize>,
+        targets: Vec<&mut [T]>,
+    ) -> Result<f64> {
+        let (rank, n_rows) = (basis.ncols(), rows.len());
+        let mut out = vec![T::default(); n_rows * rank];
+        self.panel(rows, |panel| {
+            let out = matrix::rows_mut(&mut out, rank, n_rows);
+            matrix::multiply(out, basis.transpose(), panel.transpose());
+        })?;
+        for (target, part) in targets.into_iter().zip(out.chunks(n_rows)) {
+            target.copy_from_slice(part);
+        }
+        Ok(energy(&out))
     }
 }
 

@@ -1,7 +1,11 @@
 //! The loops that every cell goes through, for whatever vector registers there are.
 
+mod combine;
 mod energy;
+mod fetch;
 mod tile;
 
+pub(crate) use combine::{Combination, combine, pad};
 pub(crate) use energy::{energy, run_energy};
-pub(crate) use tile::{Energies, LEADING, Lead, Tile, pack, project};
+pub(crate) use fetch::LINE;
+pub(crate) use tile::{Energies, Lead, Tile, pack, project};

@@ -14,6 +14,8 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::fetch::{LINE, ask_for};
+
 /// The energies of a tile.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Energies {
@@ -41,22 +43,19 @@ pub(crate) struct Tile<'a> {
 /// Places of a row that are enough to tell its coefficients.
 #[derive(Debug, Clone)]
 pub(crate) struct Lead {
-    /// Where runs of [`LEADING`] numbers begin.
+    /// Where runs of [`LINE`] numbers begin.
     pub(crate) starts: Vec<usize>,
     /// What these numbers are multiplied with, one row a coefficient, as [`pack`] puts them.
     pub(crate) factors: Vec<f64>,
 }
 
-/// Numbers in a run of a [`Lead`]: a line of a processor's cache.
-pub(crate) const LEADING: usize = 8;
-
 impl Lead {
     /// The leading numbers of some rows of `width`.
     fn of(&self, cells: &[f64], width: usize) -> Vec<f64> {
-        let mut found = Vec::with_capacity(cells.len() / width * self.starts.len() * LEADING);
+        let mut found = Vec::with_capacity(cells.len() / width * self.starts.len() * LINE);
         for row in cells.chunks_exact(width) {
             for start in &self.starts {
-                found.extend_from_slice(&row[*start..start + LEADING]);
+                found.extend_from_slice(&row[*start..start + LINE]);
             }
         }
         found
@@ -80,7 +79,7 @@ impl WithSimd for Tile<'_> {
         let rank = self.basis.len() / self.width;
         let basis = Directions::<S>::new(self.basis, self.width, rank);
         let lead = self.lead.map(|lead| {
-            let width = lead.starts.len() * LEADING;
+            let width = lead.starts.len() * LINE;
             (lead, Directions::<S>::new(&lead.factors, width, rank))
         });
         let fours = self.cells.len() / (4 * self.width) * 4;
@@ -406,7 +405,7 @@ impl<S: Simd, const Q: usize> Sums<S, Q> {
 }
 
 /// Cells that the memory has not been asked for yet, by lines of a processor's cache.
-struct Ahead<'a>(&'a [[f64; LEADING]]);
+struct Ahead<'a>(&'a [[f64; LINE]]);
 
 impl<'a> Ahead<'a> {
     fn new(cells: &'a [f64]) -> Ahead<'a> {
@@ -416,22 +415,10 @@ impl<'a> Ahead<'a> {
     /// Asks for about `count` cells.
     #[inline(always)]
     fn fetch(&mut self, count: usize) {
-        let (now, later) = self.0.split_at(self.0.len().min(count / LEADING));
-        now.iter().for_each(ask_for);
+        let (now, later) = self.0.split_at(self.0.len().min(count / LINE));
+        now.iter().for_each(|line| ask_for(line));
         self.0 = later;
     }
-}
-
-/// Tells the memory that a line will be wanted.
-#[inline(always)]
-fn ask_for(line: &[f64; LEADING]) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
-        const INTO_SECOND_CACHE: i32 = std::arch::x86_64::_MM_HINT_T1;
-        sse._mm_prefetch::<INTO_SECOND_CACHE>(line.as_ptr().cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
 }
 
 #[cfg(test)]
