@@ -17,6 +17,9 @@ WORKLOADS = {
 }
 
 
+ROUNDS = 7
+
+
 def rows(bench):
     os.environ.setdefault("WORKLOADS", os.path.join(ROOT, "target/release/examples/workloads"))
     import trains
@@ -39,18 +42,11 @@ def rows(bench):
         for program, train in cores.items():
             error = trains.error_of(train, cells)
             assert error <= max(eps, 1e-12) * 1.0001, (name, program, error)
-        asked = {key: lambda worker=worker: float(worker.ask("go")) / 1e3 for key, worker in workers.items()}
-        times = bench.in_turns(asked | {"read": lambda own=own: float(own.ask("read")) / 1e3})
+        times = trains.in_turns(trains.of_all(workers) | {"read": (own, "read")}, ROUNDS)
+        times = {name: milliseconds / 1e3 for name, milliseconds in times.items()}
         for worker in workers.values():
             worker.end()
         ours, limit = times.pop("tenfold"), times.pop("read")
-        found.append(Row("trains", name, ours, limit, times, Target(peer=1 / times_faster), reason=REASONS.get(file, "")))
+        found.append(Row("trains", name, ours, limit, times, Target(peer=1 / times_faster)))
     return found
 
-
-REASONS = {
-    "random": "perf has seven tenths of the time in the kernels of matrix products, for a Gram matrix of 1024 columns and its Cholesky decomposition, "
-    "which prove that nothing can be left out; with OpenBLAS the two alone take as long",
-    "complex": "the peer has become several times quicker since the target was set",
-    "hilbert": "the peer has become several times quicker since the target was set",
-}
