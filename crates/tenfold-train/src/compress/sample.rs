@@ -12,6 +12,10 @@ use crate::scalar::{Scalar, energy};
 const FEWEST: usize = 256;
 const MOST: usize = 1024;
 
+/// What may be left out of a sample before its best directions are looked for, as a part of what the
+/// guess may leave out.
+const SPARE: f64 = 0.1;
+
 /// Guesses a basis that leaves out about the part `share` of the energy, from evenly spread rows;
 /// `None` if the rows are too few, or the basis would be too large to be worth it.
 pub(crate) fn guess<T: Scalar>(unfolding: &Unfolding<T>, share: f64) -> Result<Option<Mat<T>>> {
@@ -63,26 +67,17 @@ fn guess_from<T: Scalar>(
     if !(total > 0.0 && total.is_finite()) {
         return Ok(None);
     }
-    let rows = matrix::rows(&sample, n_rows, width);
-    let is_tall = n_rows >= width;
-    let side = n_rows.min(width);
-    let mut gram = Mat::zeros(side, side);
-    if is_tall {
-        matrix::add_gram(gram.as_mut(), rows);
-    } else {
-        // The Gram matrix of the conjugated rows' transpose: rows times their adjoint.
-        matrix::multiply_by_adjoint(gram.as_mut(), rows, rows);
-    }
+    // Directions that leave out next to nothing are quick to find; the best of them are chosen where
+    // there are few.
+    let found = matrix::span(&sample, width, SPARE * share * total);
+    let along = matrix::rows(&found.rows, found.rank, width);
+    let mut inside = Mat::zeros(n_rows, found.rank);
+    matrix::multiply_by_adjoint(inside.as_mut(), matrix::rows(&sample, n_rows, width), along);
+    let mut gram = Mat::zeros(found.rank, found.rank);
+    matrix::add_gram(gram.as_mut(), inside.as_ref());
     let (squares, vectors) = matrix::eigen(gram.as_ref())?;
-    let (rank, _) = matrix::cut(&squares, share * total);
-    let vectors = vectors.as_ref().subcols(0, rank);
-    if is_tall {
-        return Ok(Some(vectors.to_owned()));
-    }
-    let mut columns = vec![T::default(); width * rank];
-    matrix::multiply_adjoint(matrix::rows_mut(&mut columns, width, rank), rows, vectors);
-    let found = matrix::qr(&columns, width);
-    Ok(Some(
-        matrix::rows(&found.long, width, found.rank).to_owned(),
-    ))
+    let (rank, _) = matrix::cut(&squares, share * total - found.left_out);
+    let mut columns = Mat::zeros(width, rank);
+    matrix::multiply_adjoint(columns.as_mut(), along, vectors.as_ref().subcols(0, rank));
+    Ok(Some(columns))
 }

@@ -5,7 +5,7 @@ use super::options::{Caps, Options, Route};
 use super::report::Bond;
 use super::shape::Shape;
 use super::stream::{part, stream};
-use super::sweep::{Sweep, Ways};
+use super::sweep::{Started, Sweep, Ways};
 use super::unfolding::{Held, total_energy};
 use super::watch::Watch;
 use crate::error::Result;
@@ -113,14 +113,18 @@ impl<T: Scalar> Problem<'_, T> {
                 passed = Some(solved);
             }
         }
-        let energy = match energy {
+        let started = match energy {
+            Some(_) => None,
+            None => self.start()?,
+        };
+        let energy = match energy.or(started.as_ref().map(|started| started.energy)) {
             Some(energy) => energy,
             None => total_energy(self.source, self.shape.cells, self.watch)?,
         };
         if !is_tame(energy) {
             return Ok(None);
         }
-        let swept = self.swept(energy)?;
+        let swept = self.swept(energy, started)?;
         Ok(Some(nearer(passed, swept)))
     }
 
@@ -201,7 +205,7 @@ impl<T: Scalar> Problem<'_, T> {
 
     /// Sweeps from both sides; once more, by the safest way, if the first does not come near
     /// enough.
-    fn swept(&self, energy: f64) -> Result<Solved<T>> {
+    fn swept(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
         let loaded;
         let cells;
         let mut source = self.source;
@@ -219,9 +223,14 @@ impl<T: Scalar> Problem<'_, T> {
             Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
             _ => (Ways::Sampled, Route::Sampled),
         };
-        let mut solved = self.sweep(source, energy, ways, route)?;
+        let sweep = Sweep {
+            started,
+            ..self.sweep(source, energy, ways)
+        };
+        let mut solved = self.run(sweep, route)?;
         if self.is_small() && self.options.route.is_none() {
-            let classical = self.sweep(source, energy, Ways::FromLeft, Route::TwoSided)?;
+            let classical = self.sweep(source, energy, Ways::FromLeft);
+            let classical = self.run(classical, Route::TwoSided)?;
             if classical.is_near() && (classical.len() < solved.len() || !solved.is_near()) {
                 solved = classical;
             }
@@ -229,21 +238,27 @@ impl<T: Scalar> Problem<'_, T> {
         if !solved.is_worth_another_way(solved.rounding) {
             return Ok(solved);
         }
-        let safest = self.sweep(source, energy, Ways::Orthogonal, Route::TwoSided)?;
+        let safest = self.sweep(source, energy, Ways::Orthogonal);
+        let safest = self.run(safest, Route::TwoSided)?;
         Ok(nearer(Some(solved), safest))
     }
 
-    fn sweep(
-        &self,
-        source: &dyn Source<T>,
-        energy: f64,
-        ways: Ways,
-        route: Route,
-    ) -> Result<Solved<T>> {
+    /// Begins a sweep of a source in memory with its first reading, which also tells its energy; no
+    /// sum of squares has to be read before.
+    fn start(&self) -> Result<Option<Started<T>>> {
+        let is_sampled = matches!(self.options.route, None | Some(Route::Sampled));
+        if !is_sampled || self.source.access() != Access::Memory {
+            return Ok(None);
+        }
+        self.sweep(self.source, 1.0, Ways::Sampled).start()
+    }
+
+    /// A sweep through a source of some energy.
+    fn sweep<'b>(&'b self, source: &'b dyn Source<T>, energy: f64, ways: Ways) -> Sweep<'b, T> {
         let norm = energy.sqrt();
-        let (wanted, allowed) = self.allowance(norm);
+        let (_, allowed) = self.allowance(norm);
         let ndim = self.shape.kept.len();
-        let sweep = Sweep {
+        Sweep {
             held: Held::Source(source),
             shape: self.shape.kept.clone(),
             outer: 1,
@@ -252,7 +267,13 @@ impl<T: Scalar> Problem<'_, T> {
             ways,
             is_forward: source.access() != Access::Memory,
             watch: self.watch,
-        };
+            started: None,
+        }
+    }
+
+    fn run(&self, sweep: Sweep<T>, route: Route) -> Result<Solved<T>> {
+        let norm = sweep.energy.sqrt();
+        let (wanted, allowed) = self.allowance(norm);
         let (cores, ledger) = sweep.run()?;
         Ok(Solved {
             cores,

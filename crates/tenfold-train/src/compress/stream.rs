@@ -107,6 +107,7 @@ pub(crate) fn stream<T: Scalar>(
         ways: Ways::Orthogonal,
         is_forward: false,
         watch,
+        started: None,
     };
     let (cores, ledger) = sweep.run()?;
     error += ledger.spent().sqrt();

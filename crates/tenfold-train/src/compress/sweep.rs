@@ -17,7 +17,7 @@ use faer::Mat;
 
 use super::ledger::{Choice, Ledger, allows_gram, outside, pythagoras_slack};
 use super::sample;
-use super::unfolding::{Held, Side, Unfolding};
+use super::unfolding::{Held, Projected, Side, Unfolding};
 use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::matrix;
@@ -66,6 +66,17 @@ pub(crate) struct Sweep<'a, T> {
     /// Only the last mode may be split off while the source itself is held: it is read in order.
     pub(crate) is_forward: bool,
     pub(crate) watch: &'a Watch<'a>,
+    /// The first step, if it has been begun.
+    pub(crate) started: Option<Started<T>>,
+}
+
+/// The first step of a sweep, begun before the energy of the tensor was known.
+pub(crate) struct Started<T> {
+    side: Side,
+    guess: Mat<T>,
+    projected: Projected<T>,
+    /// The energy, measured on the way.
+    pub(crate) energy: f64,
 }
 
 /// A basis, the matrix in it, and what it leaves out.
@@ -83,6 +94,7 @@ impl<T: Scalar> Sweep<'_, T> {
         let mut open = 0..self.shape.len();
         let (mut before, mut after) = (1, self.outer);
         let mut cells: usize = self.shape.iter().product::<usize>() * self.outer;
+        let mut started = self.started.take();
         while open.len() > 1 {
             let first = before * self.size(open.start);
             let last = after * self.size(open.end - 1);
@@ -95,12 +107,14 @@ impl<T: Scalar> Sweep<'_, T> {
             let (other, other_bond) = at(side.other());
             let mut found = None;
             if width < FEW && self.may_start_at(side.other(), other) {
-                found = self.sampled(&self.unfolding(side.other(), other, cells), other_bond)?;
+                let unfolding = self.unfolding(side.other(), other, cells);
+                found = self.sampled(&unfolding, other_bond, started.take())?;
             }
             if found.is_some() {
                 (side, width, bond) = (side.other(), other, other_bond);
             } else {
-                found = self.step(&self.unfolding(side, width, cells), bond)?;
+                let unfolding = self.unfolding(side, width, cells);
+                found = self.step(&unfolding, bond, started.take())?;
             }
             let rank = found.as_ref().map_or(width, |found| found.basis.ncols());
             match side {
@@ -190,12 +204,43 @@ impl<T: Scalar> Sweep<'_, T> {
         }
     }
 
+    /// Begins the first step of a sweep through a tensor in memory, whose energy is not known yet
+    /// and stands for 1; `None` if it does not begin with a guess, or could not be measured on the
+    /// way.
+    pub(crate) fn start(&self) -> Result<Option<Started<T>>> {
+        let [Some(first), Some(last)] = [self.shape.first(), self.shape.last()] else {
+            return Ok(None);
+        };
+        let (first, last) = (*first, *last * self.outer);
+        let is_left = first < last || (last < FEW && self.may_start_at(Side::Left, first));
+        if !is_left || self.is_forward || !self.may_guess(first) {
+            return Ok(None);
+        }
+        let cells: usize = self.shape.iter().product::<usize>() * self.outer;
+        let unfolding = self.unfolding(Side::Left, first, cells);
+        let Some(guess) = sample::guess(&unfolding, GUESS * self.ledger.share())? else {
+            return Ok(None);
+        };
+        let measured = unfolding.project_measured(guess.as_ref())?;
+        Ok(measured.map(|(projected, energy)| Started {
+            side: Side::Left,
+            guess,
+            projected,
+            energy,
+        }))
+    }
+
     /// One step; `None` if nothing can be left out.
-    fn step(&self, unfolding: &Unfolding<T>, bond: usize) -> Result<Option<Found<T>>> {
+    fn step(
+        &self,
+        unfolding: &Unfolding<T>,
+        bond: usize,
+        started: Option<Started<T>>,
+    ) -> Result<Option<Found<T>>> {
         let width = unfolding.width;
         let allows_gram = allows_gram(self.ledger.share(), self.energy, width);
         if self.may_guess(width)
-            && let Some(found) = self.sampled(unfolding, bond)?
+            && let Some(found) = self.sampled(unfolding, bond, started)?
         {
             return Ok(Some(found));
         }
@@ -264,12 +309,23 @@ impl<T: Scalar> Sweep<'_, T> {
     }
 
     /// A basis from a sample, if it turns out to be good.
-    fn sampled(&self, unfolding: &Unfolding<T>, bond: usize) -> Result<Option<Found<T>>> {
+    fn sampled(
+        &self,
+        unfolding: &Unfolding<T>,
+        bond: usize,
+        started: Option<Started<T>>,
+    ) -> Result<Option<Found<T>>> {
         let share = self.ledger.share();
-        let Some(guess) = sample::guess(unfolding, GUESS * share / self.energy)? else {
-            return Ok(None);
+        let (guess, projected) = match started.filter(|it| it.side == unfolding.side) {
+            Some(started) => (started.guess, started.projected),
+            None => {
+                let Some(guess) = sample::guess(unfolding, GUESS * share / self.energy)? else {
+                    return Ok(None);
+                };
+                let projected = unfolding.project(guess.as_ref())?;
+                (guess, projected)
+            }
         };
-        let projected = unfolding.project(guess.as_ref())?;
         let lost = outside(self.energy, projected.energy, unfolding.width);
         // A NaN is no success.
         let is_good = lost <= GOOD * share;

@@ -79,6 +79,9 @@ pub(crate) struct Unfolding<'a, T> {
 /// Cells in a panel, about: a megabyte.
 const PANEL: usize = 1 << 17;
 
+/// Rows in a panel of a matrix that is stored as its transpose: a short stretch of each of its rows.
+const SUMMED: usize = 256;
+
 /// Groups of panels that are summed up on their own: enough for many threads, few enough for
 /// memory.
 const GROUPS: usize = 16;
@@ -270,6 +273,40 @@ impl<T: Scalar> Unfolding<'_, T> {
         })
     }
 
+    /// The same, and the energy of the matrix, by one reading; `None` where that takes two.
+    pub(crate) fn project_measured(&self, basis: MatRef<T>) -> Result<Option<(Projected<T>, f64)>> {
+        let Some(all) = self.held.all().filter(|_| self.is_summed()) else {
+            return Ok(None);
+        };
+        let count = self.height * basis.ncols();
+        self.watch.hold::<T>(count)?;
+        let mut values = Room::zeros(count);
+        let factors = self.factors(basis);
+        let panels = self.stretches(&mut values);
+        let energies = panels.into_par_iter().enumerate().map(|(panel, targets)| {
+            let (inside, rows) = self.combined(all, &factors, panel * SUMMED, targets)?;
+            // While they are at hand.
+            let parts = all
+                .chunks_exact(self.height)
+                .filter_map(|row| row.get(rows.clone()));
+            Ok([inside, sum(parts.map(energy))])
+        });
+        let energies = energies.collect::<Result<Vec<[f64; 2]>>>()?;
+        let projected = Projected {
+            values,
+            energy: sum(energies.iter().map(|[inside, _]| *inside)),
+        };
+        Ok(Some((
+            projected,
+            sum(energies.iter().map(|[_, whole]| *whole)),
+        )))
+    }
+
+    /// Whether a product is a sum of real rows that lie in memory.
+    fn is_summed(&self) -> bool {
+        self.side == Side::Left && T::REALS == 1 && self.held.all().is_some()
+    }
+
     /// Panel by panel; gives the energies of their products.
     fn project_right(&self, basis: MatRef<T>, values: &mut [T]) -> Result<Vec<f64>> {
         let (rank, per_panel) = (basis.ncols(), self.rows_per_panel());
@@ -285,40 +322,49 @@ impl<T: Scalar> Unfolding<'_, T> {
         energies.collect()
     }
 
-    /// The same, where the product is stored as its transpose: every panel gets its stretch of every
-    /// row of it.
+    /// The same, where the product is stored as its transpose.
     fn project_left(&self, basis: MatRef<T>, values: &mut [T]) -> Result<Vec<f64>> {
-        let per_panel = self.rows_per_panel();
-        let mut panels: Vec<Vec<&mut [T]>> = Vec::new();
-        panels.resize_with(self.height.div_ceil(per_panel), Vec::new);
-        for row in values.chunks_mut(self.height) {
-            for (panel, part) in panels.iter_mut().zip(row.chunks_mut(per_panel)) {
-                panel.push(part);
+        let real = self.held.all().filter(|_| self.is_summed());
+        let real = real.map(|all| (all, self.factors(basis)));
+        let panels = self.stretches(values).into_par_iter().enumerate();
+        let energies = panels.map(|(panel, targets)| match &real {
+            Some((all, factors)) => {
+                let (inside, _) = self.combined(all, factors, panel * SUMMED, targets)?;
+                Ok(inside)
             }
-        }
-        let real = self.held.all().filter(|_| T::REALS == 1);
-        let real = real.map(|all| {
-            let factors = matrix::row_major(basis);
-            (all, kernel::pad(reals(&factors), basis.ncols()))
-        });
-        let panels = panels.into_par_iter().enumerate();
-        let energies = panels.map(|(panel, targets)| {
-            let (first, n_rows) = (
-                panel * per_panel,
-                targets.first().map_or(0, |part| part.len()),
-            );
-            self.watch.advance(n_rows * self.width)?;
-            match &real {
-                Some((all, factors)) => Ok(self.combined(all, factors, first, targets)),
-                None => self.multiplied(basis, first..first + n_rows, targets),
-            }
+            None => self.multiplied(basis, panel * SUMMED, targets),
         });
         energies.collect()
     }
 
-    /// Sums of real rows that lie in memory.
-    fn combined(&self, all: &[T], factors: &[f64], first: usize, targets: Vec<&mut [T]>) -> f64 {
+    /// A stretch of every row of a product for every panel.
+    fn stretches<'b>(&self, values: &'b mut [T]) -> Vec<Vec<&'b mut [T]>> {
+        let mut panels: Vec<Vec<&mut [T]>> = Vec::new();
+        panels.resize_with(self.height.div_ceil(SUMMED), Vec::new);
+        for row in values.chunks_mut(self.height) {
+            for (panel, part) in panels.iter_mut().zip(row.chunks_mut(SUMMED)) {
+                panel.push(part);
+            }
+        }
+        panels
+    }
+
+    /// A basis as the kernel wants it.
+    fn factors(&self, basis: MatRef<T>) -> Vec<f64> {
+        kernel::pad(reals(&matrix::row_major(basis)), basis.ncols())
+    }
+
+    /// Sums of real rows that lie in memory; gives their energy, and the stretch of each row.
+    fn combined(
+        &self,
+        all: &[T],
+        factors: &[f64],
+        first: usize,
+        targets: Vec<&mut [T]>,
+    ) -> Result<(f64, Range<usize>)> {
         let mut sums: Vec<&mut [f64]> = targets.into_iter().map(reals_mut).collect();
+        let count = sums.first().map_or(0, |sum| sum.len());
+        self.watch.advance(count * self.width)?;
         combine(Combination {
             rows: reals(all),
             len: self.height,
@@ -326,19 +372,16 @@ impl<T: Scalar> Unfolding<'_, T> {
             first,
             sums: &mut sums,
         });
-        sum(sums.iter().map(|sum| kernel::energy(sum)))
+        let inside = sum(sums.iter().map(|sum| kernel::energy(sum)));
+        Ok((inside, first..first + count))
     }
 
     /// The product of any panel.
-    fn multiplied(
-        &self,
-        basis: MatRef<T>,
-        rows: Range<usize>,
-        targets: Vec<&mut [T]>,
-    ) -> Result<f64> {
-        let (rank, n_rows) = (basis.ncols(), rows.len());
+    fn multiplied(&self, basis: MatRef<T>, first: usize, targets: Vec<&mut [T]>) -> Result<f64> {
+        let (rank, n_rows) = (basis.ncols(), targets.first().map_or(0, |part| part.len()));
+        self.watch.advance(n_rows * self.width)?;
         let mut out = vec![T::default(); n_rows * rank];
-        self.panel(rows, |panel| {
+        self.panel(first..first + n_rows, |panel| {
             let out = matrix::rows_mut(&mut out, rank, n_rows);
             matrix::multiply(out, basis.transpose(), panel.transpose());
         })?;

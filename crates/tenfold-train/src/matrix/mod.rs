@@ -1,8 +1,8 @@
 //! Small dense matrices: the one module that calls faer.
 //!
-//! Cores are row-major slices; faer sees them as views with strides. Everything here runs on the
-//! calling thread: parallel work is cut into panels above, so that its result does not depend on
-//! how many threads there are.
+//! Cores are row-major slices; faer sees them as views with strides, and runs on the calling thread.
+//! Parallel work is cut into panels above, or into stripes of columns here, by sizes alone, so that
+//! its result does not depend on how many threads there are.
 
 mod cholesky;
 mod decompose;
