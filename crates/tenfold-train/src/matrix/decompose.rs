@@ -48,9 +48,8 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
 
 /// The singular value decomposition of a square matrix; `None` if there is no way to it.
 ///
-/// faer's way to small singular values is through quotients that are 0 by 0 for one matrix in a
-/// great many (seen with 256 complex columns of rank 85), and then nothing that it gives is a
-/// number. The adjoint, or the matrix after a rotation, goes through others.
+/// What faer gives is not always numbers: seen with 256 complex columns of rank 85, whose adjoint
+/// came out well. The matrix after a rotation is the last way.
 fn square_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
     let direct = |matrix: MatRef<T>| {
         let (u, squares, v) = T::svd(matrix)?;
