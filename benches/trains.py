@@ -7,6 +7,9 @@ exceeds the tolerance is listed as broken. Medians; the data is made once, below
 Usage: cargo build --release -p tenfold-train --example workloads
        python3 -m venv target/peers && target/peers/bin/pip install -r benches/peers.txt
        target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|growth|file …]
+
+`--beside NAME=PROGRAM` has one more program take part in the six workloads: another build of `workloads`, or whatever
+answers the same lines (`PROGRAM compress FILE EPS`, then `go` and `save FILE.blz` on its standard input).
 """
 
 import argparse
@@ -272,16 +275,19 @@ def compress(options):
         ranks = [core.shape[2] for core in cores[:-1]]
         errors = {"tenfold": error_of(cores, cells)}
         sizes = {"tenfold": sum(core.size for core in cores)}
+        for other, program in options.beside:
+            workers[other] = Worker([program, "compress", path, str(eps)])
         for other in options.peers:
             workers[other] = peer(other, "compress", path, eps, json.dumps(ranks))
         times = in_turns({"read": (workers["tenfold"], "read")} | of_all(workers), options.rounds)
         read = times["read"]
-        for other in options.peers:
-            npz = os.path.join(options.folder, "peer.npz")
+        kinds = dict.fromkeys(options.peers, ("peer.npz", load_cores)) | {other: ("beside.blz", read_blz) for other, _ in options.beside}
+        for other, (name_of_file, load) in kinds.items():
+            saved = os.path.join(options.folder, name_of_file)
             if not workers[other].broken:
-                workers[other].ask("save " + npz)
+                workers[other].ask("save " + saved)
             if not workers[other].broken:
-                cores = load_cores(npz)
+                cores = load(saved)
                 errors[other], sizes[other] = error_of(cores, cells), sum(core.size for core in cores)
         print(f"\n### {name}\n\nOne read of the data takes {read:.1f} ms. Route: {route}; proven error {float(proven):.2e}.\n")
         print("| program | ms | times ours | error | numbers in the train |\n|---|---:|---:|---:|---:|")
@@ -407,6 +413,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", default=os.path.join(HERE, "../target/benches/trains"))
     parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [name for name in text.split(",") if name])
+    parser.add_argument("--beside", default=[], action="append", type=lambda text: text.split("=", 1), metavar="NAME=PROGRAM")
     parser.add_argument("--only", default="", type=lambda text: text.split(",") if text else [])
     parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "growth", "file"])
     options = parser.parse_args()

@@ -36,14 +36,18 @@ impl Ledger {
 
     /// The energy that the next bond may leave out: an equal share of what is left.
     pub(crate) fn share(&self) -> f64 {
-        let open = self.bonds.iter().filter(|bond| bond.is_none()).count();
         let left = if self.was_capped {
             // A cap broke the budget; the other bonds keep to the classical share.
             self.budget / real(self.bonds.len().max(1))
         } else {
-            (self.budget - self.spent) / real(open.max(1))
+            (self.budget - self.spent) / real(self.n_open().max(1))
         };
         left.max(self.floor)
+    }
+
+    /// The bonds that nothing was entered for yet.
+    pub(crate) fn n_open(&self) -> usize {
+        self.bonds.iter().filter(|bond| bond.is_none()).count()
     }
 
     /// The largest rank allowed at a bond, counted from 1.

@@ -1,6 +1,7 @@
 //! Bases guessed from a few rows. A guess is never trusted: what it leaves out is measured.
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use super::unfolding::{Side, Unfolding};
 use crate::error::Result;
@@ -41,9 +42,9 @@ fn guess_from<T: Scalar>(
     wanted: usize,
 ) -> Result<Option<Mat<T>>> {
     let (width, height) = (unfolding.width, unfolding.height);
-    // Columns of a stored matrix come in cache lines of several.
+    // Columns of a stored matrix come in cache lines of several, but neighbours are much alike.
     let run = match unfolding.side {
-        Side::Left => 8,
+        Side::Left => 2,
         Side::Right => 1,
     };
     let n_runs = wanted / run;
@@ -52,15 +53,16 @@ fn guess_from<T: Scalar>(
         return Ok(None);
     }
     let mut sample = vec![T::default(); n_rows * width];
-    for (place, target) in sample.chunks_exact_mut(run * width).enumerate() {
+    let runs = sample.par_chunks_exact_mut(run * width).with_min_len(16);
+    runs.enumerate().try_for_each(|(place, target)| {
         // Spread evenly, with a jitter that no period of the data is likely to share.
         let stride = height / n_runs;
         let first = place * height / n_runs + (place * 7919) % stride.max(1);
         let first = first.min(height - run);
         unfolding.panel(first..first + run, |rows| {
             matrix::rows_mut(target, run, width).copy_from(rows);
-        })?;
-    }
+        })
+    })?;
     unfolding.watch.advance(sample.len())?;
     let total = energy(&sample);
     // Written so that a NaN gives up.

@@ -6,7 +6,9 @@
 //! [`Ledger`], whatever V is. The ways to a basis, cheapest first:
 //!
 //! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
-//!    whether the guess is good. The optimal cut is then made inside it, where it is cheap.
+//!    whether the guess is good. At first a guess has as few directions as its sample needs, and is
+//!    kept if it misses about a share: the bonds to come make up for the difference. Else it has
+//!    more, and the optimal cut is made inside it, where it is cheap.
 //! 2. *Everything*: equations with a square part of a wide X, or a Cholesky decomposition of the
 //!    shifted Gram matrix, show that no singular value is small enough to be left out. The core is
 //!    an identity and nothing is computed.
@@ -30,10 +32,17 @@ use crate::train::Core;
 const FEW: usize = 16;
 const WIDE: usize = 1024;
 
-/// What a guess leaves out of its sample, and what it may leave out of everything, as parts of the
-/// share: the rest is for the cut inside it.
+/// What a guess leaves out of its sample, as a part of the share: of one that is kept as it is, since
+/// a little more is missing from everything than from a sample, and of one that is cut inside.
+const NEAR: f64 = 0.85;
 const GUESS: f64 = 0.05;
+
+/// What a guess may leave out of everything, as parts of the share: so little that it is cut inside,
+/// so much that it is kept if other bonds can make up for it, and so much that the rows looked at
+/// tell nothing of the others.
 const GOOD: f64 = 0.5;
+const MUCH: f64 = 1.2;
+const FAR: f64 = 4.0;
 
 /// How far the energy in a basis may be from what its singular values say, as a part of all: far
 /// more than rounding, far less than a wrong direction makes.
@@ -218,7 +227,10 @@ impl<T: Scalar> Sweep<'_, T> {
         }
         let cells: usize = self.shape.iter().product::<usize>() * self.outer;
         let unfolding = self.unfolding(Side::Left, first, cells);
-        let Some(guess) = sample::guess(&unfolding, GUESS * self.ledger.share())? else {
+        let [part, ..] = self.parts() else {
+            return Ok(None);
+        };
+        let Some(guess) = sample::guess(&unfolding, part * self.ledger.share())? else {
             return Ok(None);
         };
         let measured = unfolding.project_measured(guess.as_ref())?;
@@ -308,6 +320,16 @@ impl<T: Scalar> Sweep<'_, T> {
         })
     }
 
+    /// The parts of the share that guesses aim at, one after the other. The last bond has nobody
+    /// to make up for it.
+    fn parts(&self) -> &'static [f64] {
+        if self.ledger.n_open() > 1 {
+            &[NEAR, GUESS]
+        } else {
+            &[GUESS]
+        }
+    }
+
     /// A basis from a sample, if it turns out to be good.
     fn sampled(
         &self,
@@ -316,22 +338,56 @@ impl<T: Scalar> Sweep<'_, T> {
         started: Option<Started<T>>,
     ) -> Result<Option<Found<T>>> {
         let share = self.ledger.share();
-        let (guess, projected) = match started.filter(|it| it.side == unfolding.side) {
-            Some(started) => (started.guess, started.projected),
-            None => {
-                let Some(guess) = sample::guess(unfolding, GUESS * share / self.energy)? else {
-                    return Ok(None);
-                };
-                let projected = unfolding.project(guess.as_ref())?;
-                (guess, projected)
+        let mut started = started.filter(|it| it.side == unfolding.side);
+        for part in self.parts() {
+            let (guess, projected) = match started.take() {
+                Some(started) => (started.guess, started.projected),
+                None => {
+                    let Some(guess) = sample::guess(unfolding, part * share / self.energy)? else {
+                        return Ok(None);
+                    };
+                    let projected = unfolding.project(guess.as_ref())?;
+                    (guess, projected)
+                }
+            };
+            let (rank, width) = (guess.ncols(), unfolding.width);
+            let lost = outside(self.energy, projected.energy, width);
+            if lost <= GOOD * share {
+                return self
+                    .cut_inside(unfolding, bond, guess, projected, lost)
+                    .map(Some);
             }
-        };
-        let lost = outside(self.energy, projected.energy, unfolding.width);
-        // A NaN is no success.
-        let is_good = lost <= GOOD * share;
-        if !is_good {
-            return Ok(None);
+            let is_near = *part == NEAR && lost <= MUCH * share;
+            if is_near && rank <= self.ledger.cap(bond) {
+                return Ok(Some(Found {
+                    basis: guess,
+                    values: projected.values,
+                    energy: projected.energy,
+                    choice: Choice {
+                        needed: rank,
+                        rank,
+                        left_out: lost,
+                    },
+                }));
+            }
+            // A NaN is far, too.
+            let is_worth_more = lost <= FAR * share;
+            if !is_worth_more {
+                break;
+            }
         }
+        Ok(None)
+    }
+
+    /// The best basis within a guess that leaves out `lost`.
+    fn cut_inside(
+        &self,
+        unfolding: &Unfolding<T>,
+        bond: usize,
+        guess: Mat<T>,
+        projected: Projected<T>,
+        lost: f64,
+    ) -> Result<Found<T>> {
         let held = Held::Own(projected.values);
         let reduced = Unfolding {
             held: &held,
@@ -344,7 +400,7 @@ impl<T: Scalar> Sweep<'_, T> {
         let mut basis = Mat::zeros(guess.nrows(), found.basis.ncols());
         matrix::multiply(basis.as_mut(), guess.as_ref(), found.basis.as_ref());
         found.basis = basis;
-        Ok(Some(found))
+        Ok(found)
     }
 }
 

@@ -283,13 +283,9 @@ impl<T: Scalar> Unfolding<'_, T> {
         let mut values = Room::zeros(count);
         let factors = self.factors(basis);
         let panels = self.stretches(&mut values);
-        let energies = panels.into_par_iter().enumerate().map(|(panel, targets)| {
-            let (inside, rows) = self.combined(all, &factors, panel * SUMMED, targets)?;
-            // While they are at hand.
-            let parts = all
-                .chunks_exact(self.height)
-                .filter_map(|row| row.get(rows.clone()));
-            Ok([inside, sum(parts.map(energy))])
+        let panels = panels.into_par_iter().enumerate();
+        let energies = panels.map_init(Vec::new, |room, (panel, targets)| {
+            self.combined(all, &factors, panel * SUMMED, targets, room)
         });
         let energies = energies.collect::<Result<Vec<[f64; 2]>>>()?;
         let projected = Projected {
@@ -327,9 +323,9 @@ impl<T: Scalar> Unfolding<'_, T> {
         let real = self.held.all().filter(|_| self.is_summed());
         let real = real.map(|all| (all, self.factors(basis)));
         let panels = self.stretches(values).into_par_iter().enumerate();
-        let energies = panels.map(|(panel, targets)| match &real {
+        let energies = panels.map_init(Vec::new, |room, (panel, targets)| match &real {
             Some((all, factors)) => {
-                let (inside, _) = self.combined(all, factors, panel * SUMMED, targets)?;
+                let [inside, _] = self.combined(all, factors, panel * SUMMED, targets, room)?;
                 Ok(inside)
             }
             None => self.multiplied(basis, panel * SUMMED, targets),
@@ -354,26 +350,28 @@ impl<T: Scalar> Unfolding<'_, T> {
         kernel::pad(reals(&matrix::row_major(basis)), basis.ncols())
     }
 
-    /// Sums of real rows that lie in memory; gives their energy, and the stretch of each row.
+    /// Sums of real rows that lie in memory; gives their energy, and that of the cells they are of.
     fn combined(
         &self,
         all: &[T],
         factors: &[f64],
         first: usize,
         targets: Vec<&mut [T]>,
-    ) -> Result<(f64, Range<usize>)> {
+        room: &mut Vec<f64>,
+    ) -> Result<[f64; 2]> {
         let mut sums: Vec<&mut [f64]> = targets.into_iter().map(reals_mut).collect();
         let count = sums.first().map_or(0, |sum| sum.len());
         self.watch.advance(count * self.width)?;
-        combine(Combination {
+        let whole = combine(Combination {
             rows: reals(all),
             len: self.height,
             factors,
             first,
             sums: &mut sums,
+            room,
         });
         let inside = sum(sums.iter().map(|sum| kernel::energy(sum)));
-        Ok((inside, first..first + count))
+        Ok([inside, whole])
     }
 
     /// The product of any panel.

@@ -1,8 +1,9 @@
 //! Sums of long rows, each times a number: the projection of a tensor that is split off at its
 //! first mode.
 //!
-//! A few columns of all rows are worked on at a time, for as many sums as there are registers,
-//! while the memory brings the next columns.
+//! A few columns of all rows are put side by side first: rows lie so far apart that the caches have
+//! no place for many of them at once. On the way their squares are added up. The sums are then
+//! worked out from there, as many at a time as there are registers for.
 #![expect(
     clippy::indexing_slicing,
     reason = "places run to lengths that are checked once, so that no check is left in the loops"
@@ -11,6 +12,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::fetch::{LINE, ask_for};
+use crate::number::sum;
 
 /// Rows, and sums of them.
 pub(crate) struct Combination<'a, 'b> {
@@ -23,11 +25,13 @@ pub(crate) struct Combination<'a, 'b> {
     pub(crate) first: usize,
     /// Where the sums go: a stretch of columns each, all of one length.
     pub(crate) sums: &'a mut [&'b mut [f64]],
+    /// Room to work in.
+    pub(crate) room: &'a mut Vec<f64>,
 }
 
-/// Computes the sums.
-pub(crate) fn combine(all: Combination) {
-    Arch::new().dispatch(all);
+/// Computes the sums; gives the energy of the cells that they are made of.
+pub(crate) fn combine(all: Combination) -> f64 {
+    Arch::new().dispatch(all)
 }
 
 /// Sums that are worked on together, at least.
@@ -41,38 +45,38 @@ pub(crate) fn pad(factors: &[f64], n_sums: usize) -> Vec<f64> {
     padded.collect()
 }
 
-/// Columns that are asked for together: several lines of each row.
+/// Columns that are put side by side.
 const BLOCK: usize = 64;
 
+/// Rows that are asked for ahead of the one that is put aside: enough for the memory to bring them,
+/// few enough for the ways of a cache.
+const AHEAD: usize = 8;
+
 impl WithSimd for Combination<'_, '_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) -> f64 {
         let count = self.sums.first().map_or(0, |sum| sum.len());
+        let mut energies = Vec::with_capacity(count.div_ceil(BLOCK));
         for block in (0..count).step_by(BLOCK) {
-            let end = count.min(block + BLOCK);
-            let wide = (end - block) / (2 * S::F64_LANES) * (2 * S::F64_LANES);
-            // Every turn asks for one line of each row of the next block.
-            let ahead = self.first + block + BLOCK;
-            let mut lines = (ahead..self.len.min(ahead + BLOCK)).step_by(LINE);
-            for at in (block..block + wide).step_by(2 * S::F64_LANES) {
+            let n_columns = BLOCK.min(count - block);
+            energies.push(self.gather(self.first + block, n_columns));
+            for at in (0..n_columns).step_by(2 * S::F64_LANES) {
                 let mut place = 0;
                 while place < self.n_padded() {
-                    let (left, next) = (self.n_padded() - place, lines.next());
+                    let left = self.n_padded() - place;
                     place += if left >= 12 && S::REGISTER_COUNT >= 32 {
-                        self.some::<S, 12>(simd, at, place, next)
+                        self.some::<S, 12>(simd, block, at, place)
                     } else if left >= 8 && S::REGISTER_COUNT >= 32 {
-                        self.some::<S, 8>(simd, at, place, next)
+                        self.some::<S, 8>(simd, block, at, place)
                     } else {
-                        self.some::<S, FEW>(simd, at, place, next)
+                        self.some::<S, FEW>(simd, block, at, place)
                     };
                 }
             }
-            for at in block + wide..end {
-                self.column(at);
-            }
         }
+        sum(energies)
     }
 }
 
@@ -83,23 +87,52 @@ impl Combination<'_, '_> {
         self.sums.len().next_multiple_of(FEW)
     }
 
-    /// Two registers' worth of columns of `N` sums; gives `N`.
+    /// Puts some columns of all rows side by side, zeros behind them; gives their energy.
+    #[inline(always)]
+    fn gather(&mut self, from: usize, n_columns: usize) -> f64 {
+        let n_rows = self.rows.len() / self.len;
+        self.room.resize(n_rows * BLOCK, 0.0);
+        let mut squares = [0.0_f64; BLOCK];
+        for (row, target) in self.room.chunks_exact_mut(BLOCK).enumerate() {
+            let at = row * self.len + from;
+            let ahead = at + AHEAD * self.len;
+            if let Some(cells) = self.rows.get(ahead..ahead + n_columns) {
+                cells.chunks(LINE).for_each(ask_for);
+            }
+            let cells = &self.rows[at..at + n_columns];
+            if let (Ok(cells), Ok(target)) = (
+                <&[f64; BLOCK]>::try_from(cells),
+                <&mut [f64; BLOCK]>::try_from(&mut *target),
+            ) {
+                for place in 0..BLOCK {
+                    target[place] = cells[place];
+                    squares[place] += cells[place] * cells[place];
+                }
+            } else {
+                target.fill(0.0);
+                for ((target, cell), square) in target.iter_mut().zip(cells).zip(&mut squares) {
+                    *target = *cell;
+                    *square += cell * cell;
+                }
+            }
+        }
+        sum(squares)
+    }
+
+    /// Two registers' worth of columns of `N` sums, from the columns that were put aside; gives `N`.
     #[inline(always)]
     fn some<S: Simd, const N: usize>(
         &mut self,
         simd: S,
+        block: usize,
         at: usize,
         place: usize,
-        next: Option<usize>,
     ) -> usize {
-        let (from, n_columns) = (self.first + at, 2 * S::F64_LANES);
+        let n_columns = 2 * S::F64_LANES;
         let mut found = [[simd.splat_f64s(0.0); 2]; N];
         let factors = self.factors.chunks_exact(self.n_padded());
-        for (row, factors) in self.rows.chunks_exact(self.len).zip(factors) {
-            if let Some(next) = next {
-                ask_for(&row[next..]);
-            }
-            let cells = S::as_simd_f64s(&row[from..from + n_columns]).0;
+        for (row, factors) in self.room.chunks_exact(BLOCK).zip(factors) {
+            let cells = S::as_simd_f64s(&row[at..at + n_columns]).0;
             let cells = [cells[0], cells[1]];
             for (found, factor) in found.iter_mut().zip(&factors[place..place + N]) {
                 let factor = simd.splat_f64s(*factor);
@@ -109,20 +142,16 @@ impl Combination<'_, '_> {
             }
         }
         for (sum, found) in self.sums[place..].iter_mut().zip(found) {
-            let target = S::as_mut_simd_f64s(&mut sum[at..at + n_columns]).0;
-            target.copy_from_slice(&found);
+            let target = &mut sum[block + at..];
+            if target.len() >= n_columns {
+                let target = S::as_mut_simd_f64s(&mut target[..n_columns]).0;
+                target.copy_from_slice(&found);
+            } else {
+                let found: &[f64] = pulp::bytemuck::cast_slice(&found);
+                target.copy_from_slice(&found[..target.len()]);
+            }
         }
         N
-    }
-
-    /// One column of all sums.
-    fn column(&mut self, at: usize) {
-        let n_padded = self.n_padded();
-        for (place, sum) in self.sums.iter_mut().enumerate() {
-            let factors = self.factors.iter().skip(place).step_by(n_padded);
-            let cells = self.rows.iter().skip(self.first + at).step_by(self.len);
-            sum[at] = cells.zip(factors).map(|(cell, factor)| cell * factor).sum();
-        }
     }
 }
 
@@ -146,13 +175,17 @@ mod tests {
             for first in [0, len / 3] {
                 let mut found = vec![0.0; n_sums * (len - first)];
                 let mut sums: Vec<&mut [f64]> = found.chunks_exact_mut(len - first).collect();
-                combine(Combination {
+                let energy = combine(Combination {
                     rows: &rows,
                     len,
                     factors: &pad(&factors, n_sums),
                     first,
                     sums: &mut sums,
+                    room: &mut Vec::new(),
                 });
+                let cells = rows.chunks_exact(len).flat_map(|row| &row[first..]);
+                let plain: f64 = cells.map(|cell| cell * cell).sum();
+                assert!((energy / plain - 1.0).abs() < 1e-13, "{n_rows} {len}");
                 for (place, sum) in found.chunks_exact(len - first).enumerate() {
                     for (at, sum) in sum.iter().enumerate() {
                         let plain: f64 = (0..n_rows)
