@@ -181,6 +181,16 @@ fn slowly_falling_spectra_cost_no_more_than_the_classical_algorithm() {
         no_larger_than_classical(&shape, &soft, eps, "soft ball");
         no_larger_than_classical(&shape, &corner, eps, "corner");
     }
+    // Modes that are long enough for guesses from a sample.
+    let long = [40, 36, 33, 3];
+    let ripples = tensor(&long, |i| (far(i, 3.0) + 0.5).sqrt().sin());
+    let soft = tensor(&long, |i| 1.0 / (1.0 + (far(i, 14.0).sqrt() - 9.0).exp()));
+    let corner = tensor(&long, |i| (far(i, 0.0) + 1e-3).sqrt().ln());
+    for eps in [1e-1, 3e-2, 1e-2, 1e-3, 1e-5] {
+        no_larger_than_classical(&long, &ripples, eps, "long ripples");
+        no_larger_than_classical(&long, &soft, eps, "long soft ball");
+        no_larger_than_classical(&long, &corner, eps, "long corner");
+    }
     let mut dice = Dice::new(31);
     let random = tensor(&[14, 14, 14], |_| ());
     let random: Vec<f64> = random.iter().map(|()| dice.normal()).collect();
