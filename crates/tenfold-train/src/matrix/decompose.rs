@@ -43,20 +43,26 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
         multiply_adjoint(v.as_mut(), rows, inner.v.as_ref());
         return Ok(Svd { v, ..inner });
     }
-    square_svd(matrix).ok_or(Error::Numeric("singular value decomposition"))
+    square_svd(matrix, direct_svd).ok_or(Error::Numeric("singular value decomposition"))
 }
 
-/// The singular value decomposition of a square matrix; `None` if there is no way to it.
+/// What faer gives, if it is numbers.
+fn direct_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
+    let (u, squares, v) = T::svd(matrix)?;
+    let sizes = [norm(u.as_ref()), norm(v.as_ref()), squares.iter().sum()];
+    let is_sound = sizes.iter().all(|size| size.is_finite());
+    is_sound.then_some(Svd { u, squares, v })
+}
+
+/// The singular value decomposition of a square matrix by a way that may fail; `None` if it always
+/// does.
 ///
 /// What faer gives is not always numbers: seen with 256 complex columns of rank 85, whose adjoint
 /// came out well. The matrix after a rotation is the last way.
-fn square_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
-    let direct = |matrix: MatRef<T>| {
-        let (u, squares, v) = T::svd(matrix)?;
-        let sizes = [norm(u.as_ref()), norm(v.as_ref()), squares.iter().sum()];
-        let is_sound = sizes.iter().all(|size| size.is_finite());
-        is_sound.then_some(Svd { u, squares, v })
-    };
+fn square_svd<T: Scalar>(
+    matrix: MatRef<T>,
+    direct: impl Fn(MatRef<T>) -> Option<Svd<T>>,
+) -> Option<Svd<T>> {
     let adjoined = || {
         let turned = direct(adjoint(matrix).as_ref())?;
         Some(Svd {
@@ -273,7 +279,15 @@ pub(crate) fn eigen<T: Scalar>(gram: MatRef<T>) -> Result<(Vec<f64>, Mat<T>)> {
         values.iter_mut().for_each(|value| *value = value.max(0.0));
         return Ok((values, vectors.as_ref().reverse_cols().to_owned()));
     }
-    // As in `square_svd`. The singular values of such a matrix are its eigenvalues.
+    eigen_by_svd(gram, direct_svd).ok_or(Error::Numeric("eigendecomposition"))
+}
+
+/// As [`eigen`], where faer does not give numbers, for a matrix without negative eigenvalues: they
+/// are its singular values.
+fn eigen_by_svd<T: Scalar>(
+    gram: MatRef<T>,
+    direct: impl Fn(MatRef<T>) -> Option<Svd<T>>,
+) -> Option<(Vec<f64>, Mat<T>)> {
     let whole = Mat::from_fn(gram.nrows(), gram.ncols(), |row, column| {
         if row >= column {
             gram[(row, column)]
@@ -281,9 +295,9 @@ pub(crate) fn eigen<T: Scalar>(gram: MatRef<T>) -> Result<(Vec<f64>, Mat<T>)> {
             gram[(column, row)].conjugate()
         }
     });
-    let found = square_svd(whole.as_ref()).ok_or(Error::Numeric("eigendecomposition"))?;
+    let found = square_svd(whole.as_ref(), direct)?;
     let values = found.squares.iter().map(|square| square.sqrt()).collect();
-    Ok((values, found.v))
+    Some((values, found.v))
 }
 
 /// Whether every eigenvalue of a Hermitian matrix, given by its lower triangle, exceeds `floor`.
@@ -307,11 +321,14 @@ pub(crate) fn all_squares_exceed<T: Scalar>(matrix: MatRef<T>, floor: f64) -> bo
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use faer::Accum;
 
     use super::super::{Dense, scaled_adjoint};
     use super::*;
     use crate::random::Random;
+    use crate::scalar::Complex64;
 
     /// A matrix of a rank, with a part of noise.
     fn sample(n_rows: usize, n_columns: usize, rank: usize, noise: f64) -> Mat<f64> {
@@ -329,8 +346,70 @@ mod tests {
         both
     }
 
-    fn distance(one: MatRef<f64>, other: MatRef<f64>) -> f64 {
-        (one - other).norm_l2() / UNIT
+    /// A decomposition that fails some times before it works.
+    fn failing<T: Scalar>(times: usize) -> impl Fn(MatRef<T>) -> Option<Svd<T>> {
+        let left = Cell::new(times);
+        move |matrix| {
+            if left.get() == 0 {
+                return direct_svd(matrix);
+            }
+            left.set(left.get() - 1);
+            None
+        }
+    }
+
+    /// `u · diag(values) · v^H`.
+    fn multiplied<T: Scalar>(u: MatRef<T>, values: &[f64], v: MatRef<T>) -> Mat<T> {
+        let right = scaled_adjoint(v, values);
+        times(u, rows(&right, values.len(), v.nrows()))
+    }
+
+    /// In units of rounding.
+    fn distance<T: Scalar>(one: MatRef<T>, other: MatRef<T>) -> f64 {
+        let mut left = one.to_owned();
+        let unit = Mat::from_fn(other.ncols(), other.ncols(), |row, column| {
+            T::of_real(if row == column { 1.0 } else { 0.0 })
+        });
+        subtract_product(left.as_mut(), other, unit.as_ref());
+        square_norm(left.as_ref()).sqrt() / UNIT
+    }
+
+    fn ways_round_a_failure<T: Scalar>(matrix: MatRef<T>) {
+        let size = square_norm(matrix).sqrt();
+        for failures in 0..3 {
+            let found = square_svd(matrix, failing(failures)).unwrap();
+            let roots: Vec<f64> = found.squares.iter().map(|x| x.sqrt()).collect();
+            assert!(roots.is_sorted_by(|one, two| one >= two));
+            let back = multiplied(found.u.as_ref(), &roots, found.v.as_ref());
+            let off = distance(back.as_ref(), matrix) / size;
+            assert!(off < 100.0, "{failures} failures: {off}");
+        }
+        assert!(square_svd(matrix, failing(3)).is_none());
+        let mut gram = Mat::zeros(matrix.ncols(), matrix.ncols());
+        add_gram(gram.as_mut(), matrix);
+        let (wanted, _) = eigen(gram.as_ref()).unwrap();
+        for failures in 0..3 {
+            let (values, vectors) = eigen_by_svd(gram.as_ref(), failing(failures)).unwrap();
+            for (value, wanted) in values.iter().zip(&wanted) {
+                assert!((value - wanted).abs() < 1e-13 * size * size);
+            }
+            let back = multiplied(vectors.as_ref(), &values, vectors.as_ref());
+            let whole = within(matrix, matrix);
+            let off = distance(back.as_ref(), whole.as_ref()) / (size * size);
+            assert!(off < 100.0, "{failures} failures: {off}");
+        }
+        assert!(eigen_by_svd(gram.as_ref(), failing(3)).is_none());
+    }
+
+    #[test]
+    fn a_decomposition_that_fails_is_made_another_way() {
+        ways_round_a_failure(sample(24, 24, 24, 0.0).as_ref());
+        ways_round_a_failure(sample(40, 40, 7, 1e-9).as_ref());
+        let [re, im] = [sample(30, 30, 30, 0.0), sample(30, 30, 5, 0.5)];
+        let complex = Mat::from_fn(30, 30, |row, column| {
+            Complex64::new(re[(row, column)], im[(row, column)])
+        });
+        ways_round_a_failure(complex.as_ref());
     }
 
     #[test]
@@ -356,8 +435,7 @@ mod tests {
             let n = found.squares.len();
             let unit = Mat::<f64>::identity(n, n);
             let roots: Vec<f64> = found.squares.iter().map(|x| x.sqrt()).collect();
-            let right = scaled_adjoint(found.v.as_ref(), &roots);
-            let back = &found.u * rows(&right, n, n_columns);
+            let back = multiplied(found.u.as_ref(), &roots, found.v.as_ref());
             let what = format!("{n_rows} by {n_columns} of rank {rank}");
             assert!(
                 distance(back.as_ref(), matrix.as_ref()) < 100.0 * size,
