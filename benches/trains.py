@@ -6,7 +6,9 @@ exceeds the tolerance is listed as broken. Medians; the data is made once, below
 
 Usage: cargo build --release -p tenfold-train --example workloads
        python3 -m venv target/peers && target/peers/bin/pip install -r benches/peers.txt
-       target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|growth|file …]
+       target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|file …]
+
+`cargo xtask bench trains` measures the shorter workloads and the growth with size.
 
 `--beside NAME=PROGRAM` has one more program take part in the six workloads: another build of `workloads`, or whatever
 answers the same lines (`PROGRAM compress FILE EPS`, then `go` and `save FILE.blz` on its standard input).
@@ -261,7 +263,6 @@ def load_cores(path):
 
 def compress(options):
     """The six workloads."""
-    found = {}
     for name, file, eps in WORKLOADS:
         if options.only and file not in options.only:
             continue
@@ -338,15 +339,17 @@ def arithmetic(options):
         worker.end()
 
 
-def growth(options):
-    """Time against size at a fixed rank."""
-    print("\n### growth at rank 10, modes of 2, 1e-8\n\n| cells | ms | ns a cell | times one read |\n|---:|---:|---:|---:|")
+GROWTH = ["cells at rank 10, modes of 2, 1e-8", "ms", "ns a cell", "times one read"]
+
+
+def growth(folder, rounds):
+    """Lines of a table of time against size at a fixed rank."""
     for bits in range(20, 29, 2):
-        worker = ours("compress", data(options.folder, f"grown-{bits}"), 1e-8)
+        worker = ours("compress", data(folder, f"grown-{bits}"), 1e-8)
         worker.ask("go")
-        times = in_turns({"read": (worker, "read"), "tenfold": (worker, "go")}, options.rounds)
+        times = in_turns({"read": (worker, "read"), "tenfold": (worker, "go")}, rounds)
         read, found = times["read"], times["tenfold"]
-        print(f"| 2^{bits} | {found:.2f} | {found * 1e6 / 2**bits:.2f} | {found / read:.1f} |", flush=True)
+        yield [f"2^{bits}", f"{found:.2f}", f"{found * 1e6 / 2**bits:.2f}", f"{found / read:.1f}"]
         worker.end()
 
 
@@ -415,12 +418,12 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [name for name in text.split(",") if name])
     parser.add_argument("--beside", default=[], action="append", type=lambda text: text.split("=", 1), metavar="NAME=PROGRAM")
     parser.add_argument("--only", default="", type=lambda text: text.split(",") if text else [])
-    parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "growth", "file"])
+    parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "file"])
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     touch_memory()
     for name in options.tables:
-        {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic, "growth": growth, "file": file}[name](options)
+        {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic, "file": file}[name](options)
 
 
 if __name__ == "__main__":

@@ -100,20 +100,11 @@ impl Combination<'_, '_> {
                 cells.chunks(LINE).for_each(ask_for);
             }
             let cells = &self.rows[at..at + n_columns];
-            if let (Ok(cells), Ok(target)) = (
-                <&[f64; BLOCK]>::try_from(cells),
-                <&mut [f64; BLOCK]>::try_from(&mut *target),
-            ) {
-                for place in 0..BLOCK {
-                    target[place] = cells[place];
-                    squares[place] += cells[place] * cells[place];
-                }
-            } else {
-                target.fill(0.0);
-                for ((target, cell), square) in target.iter_mut().zip(cells).zip(&mut squares) {
-                    *target = *cell;
-                    *square += cell * cell;
-                }
+            let (target, rest) = target.split_at_mut(n_columns);
+            target.copy_from_slice(cells);
+            rest.fill(0.0);
+            for (square, cell) in squares.iter_mut().zip(cells) {
+                *square += cell * cell;
             }
         }
         sum(squares)
