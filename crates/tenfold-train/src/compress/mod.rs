@@ -19,8 +19,8 @@
 //!
 //! * **Verified pass**, for tight tolerances and for sources larger than memory: the tensor is read
 //!   once, in order. See `pass.rs`.
-//! * **Sampled**, for loose tolerances: bases are guessed from a sample, verified by the energy
-//!   they keep, and cut inside. See `sweep.rs`.
+//! * **Sampled**, for loose tolerances: bases are guessed from a sample and verified by the energy
+//!   they keep; those that keep more than they must are cut inside. See `sweep.rs`.
 //! * **Two-sided**, the safest: Gram matrices where the tolerance lies far above their rounding,
 //!   else the singular values of the triangle of a QR decomposition; nothing at all where no
 //!   singular value can be left out.

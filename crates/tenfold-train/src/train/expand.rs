@@ -5,13 +5,16 @@ use tenfold::Slice;
 
 use super::{Core, Train};
 use crate::error::{Error, Result};
+use crate::kernel::{self, Product, multiply_out};
 use crate::matrix;
 use crate::number::real;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, reals, reals_mut};
 
 /// About as many cells are multiplied out at a time: they stay in a processor's cache.
 const TILE: usize = 1 << 15;
-/// Rows of a tile, at least, and columns that are multiplied at a time.
+/// Rows of a tile, at least, where writing takes longer than arithmetic, and where it does not, with
+/// the columns that are then multiplied at a time.
+const FEW_ROWS: usize = 8;
 const ROWS: usize = 64;
 const COLUMNS: usize = 1024;
 
@@ -176,7 +179,9 @@ impl<T: Scalar> Halves<T> {
 
     /// Writes whole rows, from `first` on, into `out`, in tiles that do not depend on threads.
     pub(crate) fn fill_rows(&self, first: usize, out: &mut [T]) {
-        let per_tile = (TILE / self.n_columns).max(ROWS);
+        let is_thin = T::REALS == 1 && self.bond <= kernel::FEW;
+        let least = if is_thin { FEW_ROWS } else { ROWS };
+        let per_tile = (TILE / self.n_columns).max(least);
         let right = matrix::rows(&self.right, self.bond, self.n_columns);
         let left = self.left.get(first * self.bond..).unwrap_or_default();
         out.par_chunks_mut(per_tile * self.n_columns)
@@ -184,6 +189,14 @@ impl<T: Scalar> Halves<T> {
             .for_each(|(tile, left)| {
                 let n_rows = tile.len() / self.n_columns;
                 let left = left.get(..n_rows * self.bond).unwrap_or_default();
+                if is_thin {
+                    return multiply_out(Product {
+                        left: reals(left),
+                        right: reals(&self.right),
+                        bond: self.bond,
+                        out: reals_mut(tile),
+                    });
+                }
                 let left = matrix::rows(left, n_rows, self.bond);
                 let mut tile = matrix::rows_mut(tile, n_rows, self.n_columns);
                 // A block of the right half is used for all rows while it is at hand.
@@ -197,9 +210,17 @@ impl<T: Scalar> Halves<T> {
 }
 
 /// The number of cores left of the bond where multiplying out both sides, and then their product,
-/// takes the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters.
+/// takes the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters. Rows of the
+/// product that lie far apart are written half as quickly.
 fn best_bond<T>(cores: &[&Core<T>]) -> usize {
     let seconds = |flops: f64, written: f64| flops * 2.0 / 40e9 + written * 8.0 / 10e9;
+    let slowness = |n_columns: f64| {
+        if n_columns > real(kernel::NEAR) {
+            2.0
+        } else {
+            1.0
+        }
+    };
     // What it costs to have multiplied out everything up to each bond, from either end.
     let costs = |sizes: &mut dyn Iterator<Item = (usize, usize, usize)>| {
         let (mut cells, mut cost) = (1.0, 0.0);
@@ -221,12 +242,19 @@ fn best_bond<T>(cores: &[&Core<T>]) -> usize {
     );
     let cells: f64 = cores.iter().map(|core| real(core.size)).product();
     let bonds = cores.iter().map(|core| real(core.right.max(4)));
+    let mut n_rows = 1.0;
+    let lengths = cores.iter().map(|core| {
+        n_rows *= real(core.size);
+        cells / n_rows
+    });
     let total = from_left
         .iter()
         .skip(1)
         .zip(from_right.iter().rev().skip(1))
-        .zip(bonds)
-        .map(|((left, right), bond)| left + right + seconds(cells * bond, cells));
+        .zip(bonds.zip(lengths))
+        .map(|((left, right), (bond, n_columns))| {
+            left + right + seconds(cells * bond, cells * slowness(n_columns))
+        });
     let best = total
         .enumerate()
         .min_by(|(_, one), (_, other)| one.total_cmp(other));
