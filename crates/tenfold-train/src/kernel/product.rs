@@ -48,14 +48,13 @@ impl WithSimd for Product<'_> {
         let least = if n_columns > NEAR { LONG } else { step };
         let block = (ROOM / self.bond).max(least) / step * step;
         for start in (0..n_columns).step_by(block) {
-            let columns = start..n_columns.min(start + block);
+            let strip = Strip {
+                right: self.right,
+                n_columns,
+                columns: start..n_columns.min(start + block),
+            };
             let rows = self.out.chunks_mut(ROWS * n_columns);
             for (out, left) in rows.zip(self.left.chunks(ROWS * self.bond)) {
-                let strip = Strip {
-                    right: self.right,
-                    n_columns,
-                    columns: columns.clone(),
-                };
                 if out.len() == ROWS * n_columns {
                     strip.fill::<S, ROWS>(simd, left, out);
                 } else {
