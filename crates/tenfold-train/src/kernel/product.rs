@@ -87,11 +87,16 @@ impl Strip<'_> {
             }
         }
         let factors = &factors[..bond];
-        let wide = 4 * S::F64_LANES;
         let mut at = self.columns.start;
-        while at + wide <= self.columns.end {
-            self.some::<S, N, 4>(simd, factors, at, out);
-            at += wide;
+        if S::REGISTER_COUNT >= 32 {
+            while at + 4 * S::F64_LANES <= self.columns.end {
+                self.some::<S, N, 4>(simd, factors, at, out);
+                at += 4 * S::F64_LANES;
+            }
+        }
+        while at + 2 * S::F64_LANES <= self.columns.end {
+            self.some::<S, N, 2>(simd, factors, at, out);
+            at += 2 * S::F64_LANES;
         }
         while at + S::F64_LANES <= self.columns.end {
             self.some::<S, N, 1>(simd, factors, at, out);
@@ -138,6 +143,30 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
+    /// The product by every kind of register that this processor has.
+    fn products(left: &[f64], right: &[f64], bond: usize) -> Vec<Vec<f64>> {
+        let len = left.len() * right.len() / (bond * bond);
+        let by = |multiply: &dyn Fn(Product)| {
+            let mut out = vec![f64::NAN; len];
+            multiply(Product {
+                left,
+                right,
+                bond,
+                out: &mut out,
+            });
+            out
+        };
+        let mut found = vec![
+            by(&multiply_out),
+            by(&|product| Simd::vectorize(pulp::Scalar::new(), product)),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            found.push(by(&|product| Simd::vectorize(simd, product)));
+        }
+        found
+    }
+
     #[test]
     fn products_are_those_of_a_plain_loop() {
         let mut random = Random::new(4);
@@ -151,23 +180,18 @@ mod tests {
         ] {
             let left: Vec<f64> = (0..n_rows * bond).map(|_| random.normal()).collect();
             let right: Vec<f64> = (0..bond * n_columns).map(|_| random.normal()).collect();
-            let mut out = vec![f64::NAN; n_rows * n_columns];
-            multiply_out(Product {
-                left: &left,
-                right: &right,
-                bond,
-                out: &mut out,
-            });
-            for (place, found) in out.iter().enumerate() {
-                let (row, column) = (place / n_columns, place % n_columns);
-                let plain: f64 = (0..bond)
-                    .map(|at| left[row * bond + at] * right[at * n_columns + column])
-                    .sum();
-                let off = (found - plain).abs();
-                assert!(
-                    off < 1e-13,
-                    "{n_rows} {bond} {n_columns}: {row} {column} {off}"
-                );
+            for out in products(&left, &right, bond) {
+                for (place, found) in out.iter().enumerate() {
+                    let (row, column) = (place / n_columns, place % n_columns);
+                    let plain: f64 = (0..bond)
+                        .map(|at| left[row * bond + at] * right[at * n_columns + column])
+                        .sum();
+                    let off = (found - plain).abs();
+                    assert!(
+                        off < 1e-13,
+                        "{n_rows} {bond} {n_columns}: {row} {column} {off}"
+                    );
+                }
             }
         }
     }
