@@ -148,6 +148,7 @@ impl Combination<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registers::Registers;
     use super::*;
     use crate::random::Random;
 
@@ -163,10 +164,11 @@ mod tests {
         ] {
             let rows: Vec<f64> = (0..n_rows * len).map(|_| random.normal()).collect();
             let factors: Vec<f64> = (0..n_rows * n_sums).map(|_| random.normal()).collect();
-            for first in [0, len / 3] {
+            let ways = Registers::all().into_iter();
+            for (registers, first) in ways.flat_map(|way| [(way, 0), (way, len / 3)]) {
                 let mut found = vec![0.0; n_sums * (len - first)];
                 let mut sums: Vec<&mut [f64]> = found.chunks_exact_mut(len - first).collect();
-                let energy = combine(Combination {
+                let energy = registers.run(Combination {
                     rows: &rows,
                     len,
                     factors: &pad(&factors, n_sums),
@@ -184,7 +186,7 @@ mod tests {
                             .sum();
                         assert!(
                             (sum - plain).abs() < 1e-13,
-                            "{n_rows} {len} {n_sums} {place} {at}"
+                            "{registers:?} {n_rows} {len} {n_sums} {place} {at}"
                         );
                     }
                 }

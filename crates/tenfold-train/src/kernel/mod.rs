@@ -4,6 +4,8 @@ mod combine;
 mod energy;
 mod fetch;
 mod product;
+#[cfg(test)]
+mod registers;
 mod tile;
 
 pub(crate) use combine::{Combination, combine, pad};

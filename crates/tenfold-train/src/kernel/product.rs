@@ -140,32 +140,9 @@ impl Strip<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registers::Registers;
     use super::*;
     use crate::random::Random;
-
-    /// The product by every kind of register that this processor has.
-    fn products(left: &[f64], right: &[f64], bond: usize) -> Vec<Vec<f64>> {
-        let len = left.len() * right.len() / (bond * bond);
-        let by = |multiply: &dyn Fn(Product)| {
-            let mut out = vec![f64::NAN; len];
-            multiply(Product {
-                left,
-                right,
-                bond,
-                out: &mut out,
-            });
-            out
-        };
-        let mut found = vec![
-            by(&multiply_out),
-            by(&|product| Simd::vectorize(pulp::Scalar::new(), product)),
-        ];
-        #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            found.push(by(&|product| Simd::vectorize(simd, product)));
-        }
-        found
-    }
 
     #[test]
     fn products_are_those_of_a_plain_loop() {
@@ -180,7 +157,14 @@ mod tests {
         ] {
             let left: Vec<f64> = (0..n_rows * bond).map(|_| random.normal()).collect();
             let right: Vec<f64> = (0..bond * n_columns).map(|_| random.normal()).collect();
-            for out in products(&left, &right, bond) {
+            for registers in Registers::all() {
+                let mut out = vec![f64::NAN; n_rows * n_columns];
+                registers.run(Product {
+                    left: &left,
+                    right: &right,
+                    bond,
+                    out: &mut out,
+                });
                 for (place, found) in out.iter().enumerate() {
                     let (row, column) = (place / n_columns, place % n_columns);
                     let plain: f64 = (0..bond)
@@ -189,7 +173,7 @@ mod tests {
                     let off = (found - plain).abs();
                     assert!(
                         off < 1e-13,
-                        "{n_rows} {bond} {n_columns}: {row} {column} {off}"
+                        "{registers:?} {n_rows} {bond} {n_columns}: {row} {column} {off}"
                     );
                 }
             }
