@@ -10,7 +10,7 @@ use super::unfolding::{Held, total_energy};
 use super::watch::Watch;
 use crate::error::Result;
 use crate::scalar::{Scalar, is_tame};
-use crate::source::{Access, Cells, Source};
+use crate::source::{Access, Loaded, Source};
 use crate::train::{Core, Merged, cut_from_left};
 
 /// What is to be compressed, and how.
@@ -89,6 +89,10 @@ impl<T: Scalar> Problem<'_, T> {
     pub(crate) fn solve(&self) -> Result<Option<Solved<T>>> {
         let mut energy = None;
         if self.absolute.is_some() || self.options.relative.is_none() {
+            if self.is_better_loaded() {
+                let loaded = Loaded::read(self.source, self.watch)?;
+                return self.of(&loaded).solve();
+            }
             let found = total_energy(self.source, self.shape.cells, self.watch)?;
             if !is_tame(found) {
                 return Ok(None);
@@ -113,6 +117,31 @@ impl<T: Scalar> Problem<'_, T> {
                 passed = Some(solved);
             }
         }
+        if self.is_better_loaded() {
+            let loaded = Loaded::read(self.source, self.watch)?;
+            return self.of(&loaded).swept(energy, passed);
+        }
+        self.swept(energy, passed)
+    }
+
+    /// The same with another source of the same cells.
+    fn of<'b>(&'b self, source: &'b dyn Source<T>) -> Problem<'b, T> {
+        Problem {
+            source,
+            caps: self.caps.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether a sweep, which works on all cells several times, has to bring them into memory
+    /// first, as what they are computed with.
+    fn is_better_loaded(&self) -> bool {
+        self.source.all().is_none() && self.len() <= self.options.memory
+    }
+
+    /// Sweeps, unless what a pass found is nearer; `None` if the squares of the cells overflow or
+    /// vanish.
+    fn swept(&self, energy: Option<f64>, passed: Option<Solved<T>>) -> Result<Option<Solved<T>>> {
         let started = match energy {
             Some(_) => None,
             None => self.start()?,
@@ -124,8 +153,7 @@ impl<T: Scalar> Problem<'_, T> {
         if !is_tame(energy) {
             return Ok(None);
         }
-        let swept = self.swept(energy, started)?;
-        Ok(Some(nearer(passed, swept)))
+        Ok(Some(nearer(passed, self.sweeps(energy, started)?)))
     }
 
     /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
@@ -162,8 +190,12 @@ impl<T: Scalar> Problem<'_, T> {
 
     /// Whether the source is in memory, or may be brought there.
     fn fits(&self) -> bool {
-        let len = self.shape.cells.saturating_mul(size_of::<T>());
-        self.source.access() == Access::Memory || len <= self.options.memory
+        self.source.access() == Access::Memory || self.len() <= self.options.memory
+    }
+
+    /// The bytes of all cells in memory.
+    fn len(&self) -> usize {
+        self.shape.cells.saturating_mul(size_of::<T>())
     }
 
     /// The error that may be made on purpose, so that rounding still fits in.
@@ -205,31 +237,18 @@ impl<T: Scalar> Problem<'_, T> {
 
     /// Sweeps from both sides; once more, by the safest way, if the first does not come near
     /// enough.
-    fn swept(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
-        let loaded;
-        let cells;
-        let mut source = self.source;
-        if self.source.access() != Access::Memory && self.fits() {
-            let mut room = Vec::new();
-            let read = self.source.cells(0..self.shape.cells, &mut room)?.len();
-            self.watch.advance(read)?;
-            loaded = room;
-            if loaded.len() == read {
-                cells = Cells::new(self.source.shape(), &loaded)?;
-                source = &cells;
-            }
-        }
+    fn sweeps(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
         let (ways, route) = match self.options.route {
             Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
             _ => (Ways::Sampled, Route::Sampled),
         };
         let sweep = Sweep {
             started,
-            ..self.sweep(source, energy, ways)
+            ..self.sweep(energy, ways)
         };
         let mut solved = self.run(sweep, route)?;
         if self.is_small() && self.options.route.is_none() {
-            let classical = self.sweep(source, energy, Ways::FromLeft);
+            let classical = self.sweep(energy, Ways::FromLeft);
             let classical = self.run(classical, Route::TwoSided)?;
             if classical.is_near() && (classical.len() < solved.len() || !solved.is_near()) {
                 solved = classical;
@@ -238,7 +257,7 @@ impl<T: Scalar> Problem<'_, T> {
         if !solved.is_worth_another_way(solved.rounding) {
             return Ok(solved);
         }
-        let safest = self.sweep(source, energy, Ways::Orthogonal);
+        let safest = self.sweep(energy, Ways::Orthogonal);
         let safest = self.run(safest, Route::TwoSided)?;
         Ok(nearer(Some(solved), safest))
     }
@@ -250,22 +269,22 @@ impl<T: Scalar> Problem<'_, T> {
         if !is_sampled || self.source.access() != Access::Memory {
             return Ok(None);
         }
-        self.sweep(self.source, 1.0, Ways::Sampled).start()
+        self.sweep(1.0, Ways::Sampled).start()
     }
 
-    /// A sweep through a source of some energy.
-    fn sweep<'b>(&'b self, source: &'b dyn Source<T>, energy: f64, ways: Ways) -> Sweep<'b, T> {
+    /// A sweep through the source, of some energy.
+    fn sweep(&self, energy: f64, ways: Ways) -> Sweep<'_, T> {
         let norm = energy.sqrt();
         let (_, allowed) = self.allowance(norm);
         let ndim = self.shape.kept.len();
         Sweep {
-            held: Held::Source(source),
+            held: Held::Source(self.source),
             shape: self.shape.kept.clone(),
             outer: 1,
             energy,
             ledger: Ledger::new(allowed * allowed, norm, ndim, self.caps.clone()),
             ways,
-            is_forward: source.access() != Access::Memory,
+            is_forward: self.source.access() != Access::Memory,
             watch: self.watch,
             started: None,
         }

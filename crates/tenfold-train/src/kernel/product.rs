@@ -1,7 +1,9 @@
 //! The product of a matrix with few columns and one with few rows: the cells of a train of small
 //! ranks, where writing takes longer than arithmetic.
 //!
-//! A few rows are written at a time, in runs, from columns of the second matrix that stay at hand.
+//! A few rows are written at a time, in long runs, from columns of the second matrix that stay at
+//! hand: the more rows, the less often these are looked at; the longer the runs, the better the
+//! memory follows.
 #![expect(
     clippy::indexing_slicing,
     reason = "places run to lengths that are checked once, so that no check is left in the loops"
@@ -10,6 +12,8 @@
 use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
+
+use super::fetch::{LINE, ask_for_soon};
 
 /// Two matrices, and room for their product; all are row-major.
 pub(crate) struct Product<'a> {
@@ -26,12 +30,17 @@ pub(crate) const FEW: usize = 16;
 /// The length of rows up to which they lie near each other: several are written as one is.
 pub(crate) const NEAR: usize = 4096;
 
-/// Rows that are written at a time.
-const ROWS: usize = 4;
-/// Numbers of the second matrix that stay in the nearest cache, and columns of it, at least, where rows
-/// of the product lie far apart: long runs of them count more then.
-const ROOM: usize = 2560;
-const LONG: usize = 1536;
+/// Rows that are written at a time, with many registers and with few.
+const ROWS: usize = 8;
+const FEW_ROWS: usize = 4;
+/// Registers from which on they are many.
+const MANY: usize = 32;
+/// Columns that are worked through before the next rows: of the second matrix they stay in a
+/// processor's own cache.
+const STRIP: usize = 1024;
+
+/// How many cells ahead of those that are written the memory is told of them.
+const AHEAD: usize = 64;
 
 /// Computes the product.
 pub(crate) fn multiply_out(product: Product) {
@@ -43,20 +52,29 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= MANY {
+            self.fill::<S, ROWS>(simd);
+        } else {
+            self.fill::<S, FEW_ROWS>(simd);
+        }
+    }
+}
+
+impl Product<'_> {
+    /// All rows, `N` at a time.
+    #[inline(always)]
+    fn fill<S: Simd, const N: usize>(self, simd: S) {
         let n_columns = self.right.len() / self.bond;
-        let step = 4 * S::F64_LANES;
-        let least = if n_columns > NEAR { LONG } else { step };
-        let block = (ROOM / self.bond).max(least) / step * step;
-        for start in (0..n_columns).step_by(block) {
+        for start in (0..n_columns).step_by(STRIP) {
             let strip = Strip {
                 right: self.right,
                 n_columns,
-                columns: start..n_columns.min(start + block),
+                columns: start..n_columns.min(start + STRIP),
             };
-            let rows = self.out.chunks_mut(ROWS * n_columns);
-            for (out, left) in rows.zip(self.left.chunks(ROWS * self.bond)) {
-                if out.len() == ROWS * n_columns {
-                    strip.fill::<S, ROWS>(simd, left, out);
+            let rows = self.out.chunks_mut(N * n_columns);
+            for (out, left) in rows.zip(self.left.chunks(N * self.bond)) {
+                if out.len() == N * n_columns {
+                    strip.fill::<S, N>(simd, left, out);
                 } else {
                     let rows = out.chunks_mut(n_columns);
                     for (out, left) in rows.zip(left.chunks(self.bond)) {
@@ -88,12 +106,6 @@ impl Strip<'_> {
         }
         let factors = &factors[..bond];
         let mut at = self.columns.start;
-        if S::REGISTER_COUNT >= 32 {
-            while at + 4 * S::F64_LANES <= self.columns.end {
-                self.some::<S, N, 4>(simd, factors, at, out);
-                at += 4 * S::F64_LANES;
-            }
-        }
         while at + 2 * S::F64_LANES <= self.columns.end {
             self.some::<S, N, 2>(simd, factors, at, out);
             at += 2 * S::F64_LANES;
@@ -121,6 +133,10 @@ impl Strip<'_> {
         out: &mut [f64],
     ) {
         let count = W * S::F64_LANES;
+        for row in out.chunks_exact(self.n_columns) {
+            let ahead = row.get(at + AHEAD..at + AHEAD + count).unwrap_or_default();
+            ahead.chunks(LINE).for_each(ask_for_soon);
+        }
         let mut found = [[simd.splat_f64s(0.0); W]; N];
         for (row, factors) in self.right.chunks_exact(self.n_columns).zip(factors) {
             let cells = S::as_simd_f64s(&row[at..at + count]).0;
@@ -150,9 +166,10 @@ mod tests {
         for (n_rows, bond, n_columns) in [
             (1, 1, 1),
             (4, 10, 64),
+            (8, 10, 64),
             (7, 3, 100),
-            (9, FEW, 77),
-            (5, 2, 3000),
+            (19, FEW, 77),
+            (9, 2, 3000),
             (6, 3, 5001),
         ] {
             let left: Vec<f64> = (0..n_rows * bond).map(|_| random.normal()).collect();

@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-pub(crate) use held::Scaled;
+pub(crate) use held::{Loaded, Scaled};
 pub use slice::{Cells, Widen};
 pub use tensor::{AnySource, TensorSource};
 
@@ -26,6 +26,16 @@ pub trait Source<T: Scalar>: Sync {
     /// # Errors
     /// What reading gives.
     fn cells<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<T>) -> Result<&'a [T]>;
+
+    /// Fills `out` with the cells from `first` on.
+    ///
+    /// # Errors
+    /// What reading gives.
+    fn read(&self, first: usize, out: &mut [T]) -> Result<()> {
+        let mut room = Vec::new();
+        out.copy_from_slice(self.cells(first..first + out.len(), &mut room)?);
+        Ok(())
+    }
 
     /// All cells, if they lie in memory as they are.
     fn all(&self) -> Option<&[T]> {

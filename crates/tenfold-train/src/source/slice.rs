@@ -125,14 +125,20 @@ impl<T: Scalar, E: Widen<T>> Source<T> for Cells<'_, E> {
     }
 
     fn cells<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<T>) -> Result<&'a [T]> {
-        let outside = || Error::invalid("cells outside the slice");
         if let Some(all) = E::same(self.values) {
             return all.get(range).ok_or_else(outside);
         }
-        let values = self.values.get(range).ok_or_else(outside)?;
-        room.clear();
-        room.extend(values.iter().map(|value| value.widen()));
+        room.resize(range.len(), T::default());
+        self.read(range.start, room)?;
         Ok(room)
+    }
+
+    fn read(&self, first: usize, out: &mut [T]) -> Result<()> {
+        let values = self.values.get(first..first + out.len());
+        for (target, value) in out.iter_mut().zip(values.ok_or_else(outside)?) {
+            *target = value.widen();
+        }
+        Ok(())
     }
 
     fn all(&self) -> Option<&[T]> {
@@ -142,4 +148,8 @@ impl<T: Scalar, E: Widen<T>> Source<T> for Cells<'_, E> {
     fn is_reversed(&self) -> bool {
         self.is_reversed
     }
+}
+
+fn outside() -> Error {
+    Error::invalid("cells outside the slice")
 }

@@ -9,7 +9,7 @@ use tenfold::{Arity, Element, Endian, Limits, Number, Numbers, Order, Storage, T
 use super::slice::Widen;
 use super::{Access, Source};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex64, Scalar};
+use crate::scalar::{Complex64, Scalar, reals_mut};
 use crate::train::count_cells;
 
 /// The cells of a tensor, read where they are and widened a panel at a time.
@@ -110,23 +110,29 @@ impl<T: Scalar> Source<T> for TensorSource<T> {
                 .get(range)
                 .ok_or_else(|| Error::invalid("cells outside the tensor"));
         }
-        let width = self.numbers.number.width();
-        let at = range.start.saturating_mul(width).saturating_mul(T::REALS);
-        let at = u64::try_from(at).map_err(|_| Error::invalid("an offset exceeds 64 bits"))?;
         room.resize(range.len(), T::default());
+        self.read(range.start, room)?;
+        Ok(room)
+    }
+
+    fn read(&self, first: usize, out: &mut [T]) -> Result<()> {
+        let width = self.numbers.number.width();
+        let at = first.saturating_mul(width).saturating_mul(T::REALS);
+        let at = u64::try_from(at).map_err(|_| Error::invalid("an offset exceeds 64 bits"))?;
         if self.is_native() {
-            let target: &mut [u8] = bytemuck::cast_slice_mut(room);
-            self.numbers.bytes.read_at(at, target)?;
-            return Ok(room);
+            return Ok(self
+                .numbers
+                .bytes
+                .read_at(at, bytemuck::cast_slice_mut(out))?);
         }
-        let reals: &mut [f64] = bytemuck::cast_slice_mut(room);
+        let reals = reals_mut(out);
         let mut bytes = vec![0; reals.len() * width];
         self.numbers.bytes.read_at(at, &mut bytes)?;
         if self.numbers.endian == Endian::Big {
             bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
         }
         decode(self.numbers.number, &bytes, reals);
-        Ok(room)
+        Ok(())
     }
 
     fn all(&self) -> Option<&[T]> {

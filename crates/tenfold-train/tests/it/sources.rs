@@ -1,6 +1,7 @@
 //! Sources of every kind give the same train.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use half::f16;
 use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
@@ -272,4 +273,53 @@ fn what_does_not_get_smaller_is_refused_before_it_fills_the_memory() {
     };
     assert_eq!(allowed, 64 << 20);
     assert!(needed > allowed);
+}
+
+/// Smooth cells that lie elsewhere; counts those that are asked for.
+struct Counted {
+    shape: [usize; 3],
+    cells: Vec<f64>,
+    access: Access,
+    read: AtomicUsize,
+}
+
+impl Source<f64> for Counted {
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn cells<'a>(&'a self, range: Range<usize>, _: &'a mut Vec<f64>) -> Result<&'a [f64]> {
+        self.read.fetch_add(range.len(), Ordering::Relaxed);
+        Ok(&self.cells[range])
+    }
+
+    fn access(&self) -> Access {
+        self.access
+    }
+}
+
+#[test]
+fn what_fits_into_memory_is_read_once_at_loose_tolerances_and_gives_the_same_train() {
+    let shape = [96, 80, 72];
+    let cells = tensor(&shape, |i| 1.0 / real(i[0] + i[1] * i[2] + 1));
+    let here = Cells::new(&shape, &cells).unwrap();
+    for options in [
+        Options::relative(1e-3),
+        Options::absolute(1e-2),
+        Options::ranked(5),
+    ] {
+        let wanted = compress(&here, &options).unwrap();
+        for access in [Access::Positioned, Access::Forward] {
+            let source = Counted {
+                shape,
+                cells: cells.clone(),
+                access,
+                read: AtomicUsize::new(0),
+            };
+            let found = compress(&source, &options).unwrap();
+            assert!(found.train == wanted.train);
+            assert_eq!(found.report.error, wanted.report.error);
+            assert_eq!(source.read.into_inner(), cells.len());
+        }
+    }
 }
