@@ -134,6 +134,12 @@ impl From<tenfold_train::Error> for Failure {
                 bytes_text(needed),
                 bytes_text(allowed),
             )),
+            Why::NotSmaller { rank, least, below } => Failure::refused(&format!(
+                "every train within the error has a rank of {rank} or more and takes at least {} \
+                 where the tensor takes {}; --force writes one, a larger --eps makes it smaller",
+                bytes_text(least),
+                bytes_text(below),
+            )),
             other => Failure::usage(other.to_string()),
         }
     }

@@ -34,6 +34,19 @@ pub enum Error {
         /// The bytes that were allowed.
         allowed: u64,
     },
+    /// Every train within the tolerance is too large to be of use.
+    #[error(
+        "every train within the error has a rank of {rank} or more, which takes {least} bytes at \
+         least; less than {below} were asked for"
+    )]
+    NotSmaller {
+        /// The least rank at some bond.
+        rank: usize,
+        /// The bytes that a train with such a rank has at least.
+        least: u64,
+        /// The bytes that it should have stayed below.
+        below: u64,
+    },
     /// A factorisation did not converge.
     #[error("a {0} did not converge")]
     Numeric(&'static str),

@@ -177,6 +177,19 @@ fn a_train_that_is_not_smaller_is_refused() {
 }
 
 #[test]
+fn a_train_that_cannot_be_smaller_is_refused_before_it_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    // A hundredth of the energy may be left out; each direction has a sixteenth of it.
+    let cells = (0..256_u16).map(|n| f32::from(u8::from(n % 17 == 0)));
+    let cells: Vec<u8> = cells.flat_map(f32::to_le_bytes).collect();
+    npy(&folder, "eye.npy", "<f4", "(16, 16)", &cells);
+    let words = ["compress", "@eye.npy", "@eye.blz", "--eps", "1e-1"];
+    assert_snapshot!(ran_in(&folder, &words));
+    let forced = ran_in(&folder, &[&words[..], &["--force"]].concat());
+    assert_eq!(forced.exit, Exit::Fine, "{forced}");
+}
+
+#[test]
 fn ranks_and_a_tolerance_that_exclude_each_other_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     doubles(&folder, "a.npy", "(20, 24, 22)", &smooth([20, 24, 22]));

@@ -27,6 +27,7 @@
 
 mod basis;
 mod choice;
+mod demand;
 mod lead;
 mod ledger;
 mod opening;
@@ -63,7 +64,8 @@ use crate::train::{AnyTrain, Core};
 /// # Errors
 /// [`Error::NotFinite`] for a tensor with NaN or infinities, [`Error::RankLimit`] if the ranks do
 /// not allow the tolerance, [`Error::Stopped`] if the watcher wants so, [`Error::Invalid`] for
-/// shapes and options that make no sense, and what reading gives.
+/// shapes and options that make no sense, [`Error::NotSmaller`] where a size was demanded, and what
+/// reading gives.
 pub fn compress<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
     let Some(threads) = options.threads else {
         // As one piece of work, between whose parts no thread is sent to sleep.

@@ -16,6 +16,7 @@ pub struct Options<'a> {
     pub(crate) absolute: Option<f64>,
     pub(crate) caps: Caps,
     pub(crate) is_best_effort: bool,
+    pub(crate) below: Option<u64>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: usize,
     pub(crate) route: Option<Route>,
@@ -92,6 +93,7 @@ impl<'a> Options<'a> {
             absolute,
             caps: Caps::None,
             is_best_effort: false,
+            below: None,
             threads: None,
             memory: 1 << 30,
             route: None,
@@ -145,6 +147,16 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn best_effort(mut self) -> Options<'a> {
         self.is_best_effort = true;
+        self
+    }
+
+    /// A train is of use only if it takes less than `bytes`: where it is soon clear that none does
+    /// which is near enough, there is an error instead of a long computation.
+    ///
+    /// A train that is returned may still be larger.
+    #[must_use]
+    pub fn smaller_than(mut self, bytes: u64) -> Options<'a> {
+        self.below = Some(bytes);
         self
     }
 

@@ -1,5 +1,6 @@
 //! The choice of a route, and the proof that its train is near enough.
 
+use super::demand::Demand;
 use super::ledger::{Ledger, rounding};
 use super::options::{Caps, Options, Route};
 use super::report::Bond;
@@ -146,7 +147,7 @@ impl<T: Scalar> Problem<'_, T> {
             Some(_) => None,
             None => self.start()?,
         };
-        let energy = match energy.or(started.as_ref().map(|started| started.energy)) {
+        let energy = match energy.or(started.as_ref().and_then(Started::energy)) {
             Some(energy) => energy,
             None => total_energy(self.source, self.shape.cells, self.watch)?,
         };
@@ -286,8 +287,21 @@ impl<T: Scalar> Problem<'_, T> {
             ways,
             is_forward: self.source.access() != Access::Memory,
             watch: self.watch,
+            demand: self.demand(norm),
             started: None,
         }
+    }
+
+    /// What every train has to be, if that was said, and nothing else may be in the way.
+    fn demand(&self, norm: f64) -> Option<Demand> {
+        let below = self.options.below.filter(|_| self.caps == Caps::None)?;
+        let (wanted, _) = self.allowance(norm);
+        let most = wanted? + rounding(&self.shape.kept) * norm;
+        Some(Demand {
+            below,
+            width: size_of::<T>(),
+            budget: most * most,
+        })
     }
 
     fn run(&self, sweep: Sweep<T>, route: Route) -> Result<Solved<T>> {

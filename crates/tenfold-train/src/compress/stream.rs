@@ -107,6 +107,7 @@ pub(crate) fn stream<T: Scalar>(
         ways: Ways::Orthogonal,
         is_forward: false,
         watch,
+        demand: None,
         started: None,
     };
     let (cores, ledger) = sweep.run()?;

@@ -17,6 +17,7 @@
 
 use faer::Mat;
 
+use super::demand::Demand;
 use super::ledger::{Choice, Ledger, allows_gram, outside, pythagoras_slack};
 use super::sample;
 use super::unfolding::{Held, Projected, Side, Unfolding};
@@ -75,6 +76,8 @@ pub(crate) struct Sweep<'a, T> {
     /// Only the last mode may be split off while the source itself is held: it is read in order.
     pub(crate) is_forward: bool,
     pub(crate) watch: &'a Watch<'a>,
+    /// What every train would have to be.
+    pub(crate) demand: Option<Demand>,
     /// The first step, if it has been begun.
     pub(crate) started: Option<Started<T>>,
 }
@@ -82,10 +85,23 @@ pub(crate) struct Sweep<'a, T> {
 /// The first step of a sweep, begun before the energy of the tensor was known.
 pub(crate) struct Started<T> {
     side: Side,
+    /// `None` if no guess is worth it.
+    begun: Option<Begun<T>>,
+}
+
+/// A guess and where it leads to.
+struct Begun<T> {
     guess: Mat<T>,
     projected: Projected<T>,
-    /// The energy, measured on the way.
-    pub(crate) energy: f64,
+    /// The energy of everything, measured on the way.
+    energy: f64,
+}
+
+impl<T> Started<T> {
+    /// The energy of the tensor, if it was measured.
+    pub(crate) fn energy(&self) -> Option<f64> {
+        self.begun.as_ref().map(|begun| begun.energy)
+    }
 }
 
 /// A basis, the matrix in it, and what it leaves out.
@@ -230,15 +246,18 @@ impl<T: Scalar> Sweep<'_, T> {
         let [part, ..] = self.parts() else {
             return Ok(None);
         };
+        let side = Side::Left;
         let Some(guess) = sample::guess(&unfolding, part * self.ledger.share())? else {
-            return Ok(None);
+            return Ok(Some(Started { side, begun: None }));
         };
         let measured = unfolding.project_measured(guess.as_ref())?;
         Ok(measured.map(|(projected, energy)| Started {
-            side: Side::Left,
-            guess,
-            projected,
-            energy,
+            side,
+            begun: Some(Begun {
+                guess,
+                projected,
+                energy,
+            }),
         }))
     }
 
@@ -266,8 +285,11 @@ impl<T: Scalar> Sweep<'_, T> {
         }
         if (may_keep_all || allows_gram) && !is_orthogonal {
             let gram = unfolding.gram()?;
-            let floor = real(width) * UNIT * matrix::hermitian_norm(gram.as_ref());
-            let floor = self.ledger.share() + floor;
+            let norm = matrix::hermitian_norm(gram.as_ref());
+            if let Some(demand) = &self.demand {
+                demand.check(self.energy, norm, [self.size(bond - 1), self.size(bond)])?;
+            }
+            let floor = self.ledger.share() + real(width) * UNIT * norm;
             if may_keep_all && matrix::all_eigenvalues_exceed(gram.as_ref(), floor) {
                 return Ok(None);
             }
@@ -341,7 +363,10 @@ impl<T: Scalar> Sweep<'_, T> {
         let mut started = started.filter(|it| it.side == unfolding.side);
         for part in self.parts() {
             let (guess, projected) = match started.take() {
-                Some(started) => (started.guess, started.projected),
+                Some(Started {
+                    begun: Some(begun), ..
+                }) => (begun.guess, begun.projected),
+                Some(Started { begun: None, .. }) => return Ok(None),
                 None => {
                     let Some(guess) = sample::guess(unfolding, part * share / self.energy)? else {
                         return Ok(None);

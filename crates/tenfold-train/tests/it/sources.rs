@@ -323,3 +323,40 @@ fn what_fits_into_memory_is_read_once_at_loose_tolerances_and_gives_the_same_tra
         }
     }
 }
+
+#[test]
+fn rows_too_long_to_be_looked_at_within_the_memory_are_refused() {
+    // 24 rows of the 32, twice: more than the tensor itself takes.
+    let options = Options::relative(1e-6).with_memory(64 << 20);
+    let refused = compress(&Noise([2, 16, 1 << 20]), &options).err();
+    let Some(Error::Memory { needed, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(needed, 2 * 24 * 8 << 20);
+}
+
+#[test]
+fn where_no_train_is_small_enough_that_is_proven_and_no_train_is_returned() {
+    let source = Noise([4, 128, 512]);
+    let bytes = u64::try_from(8 * 4 * 128 * 512).unwrap();
+    let found = compress(&source, &Options::relative(1e-1)).unwrap();
+    assert!(found.report.train_len > bytes);
+    // As doubles they take that many bytes, as single precision half of them.
+    for below in [bytes / 2, bytes / 4] {
+        let refused = compress(&source, &Options::relative(1e-1).smaller_than(below)).err();
+        let Some(Error::NotSmaller { rank, least, .. }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(least >= below && least <= found.report.train_len);
+        assert!(found.report.bonds.iter().any(|bond| bond.rank >= rank));
+    }
+    // What does get smaller is not refused, however little may be left out.
+    let smooth: Vec<f64> = tensor(&[40, 50, 60], |i| 1.0 / real(i[0] + i[1] + i[2] + 1));
+    let source = Cells::new(&[40, 50, 60], &smooth).unwrap();
+    for eps in [1e-1, 1e-3, 1e-6, 1e-12] {
+        let found = compress(&source, &Options::relative(eps)).unwrap();
+        let below = found.report.train_len + 1;
+        let again = compress(&source, &Options::relative(eps).smaller_than(below)).unwrap();
+        assert!(again.train == found.train);
+    }
+}

@@ -140,10 +140,13 @@ pub(super) fn carry_out(
 
 /// The only tensor there is.
 fn alone(work: &Work, tensor: &Tensor) -> Result<Made, Failure> {
-    let options = options(work.nearness)?;
+    let mut options = options(work.nearness)?;
+    let before = tensor.storage().stored_len();
+    if !work.may_grow {
+        options = options.smaller_than(before);
+    }
     let prepared = work.prepare(tensor)?;
     let made = work.compress(&prepared, &options)?;
-    let before = tensor.storage().stored_len();
     if made.report.train_len >= before && !work.may_grow {
         return Err(work::too_large(before, &made));
     }
@@ -152,10 +155,11 @@ fn alone(work: &Work, tensor: &Tensor) -> Result<Made, Failure> {
 
 /// One of many tensors.
 fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
-    let options = options(work.nearness)?;
     if let Some(reason) = reason_to_keep(work, tensor, name) {
         return Ok(Fate::Kept(reason));
     }
+    let before = tensor.storage().stored_len();
+    let options = options(work.nearness)?.smaller_than(before);
     let made = work
         .prepare(tensor)
         .and_then(|prepared| work.compress(&prepared, &options));
@@ -170,9 +174,13 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
         Err(why @ (TrainError::RankLimit(_) | TrainError::Memory { .. })) => {
             return Ok(Fate::Kept(why.to_string()));
         }
+        Err(TrainError::NotSmaller { least, .. }) => {
+            let larger = ratio_text(before, least);
+            return Ok(Fate::Kept(format!("a train would be at least {larger}")));
+        }
         Err(other) => return Err(other.into()),
     };
-    let (before, after) = (tensor.storage().stored_len(), made.report.train_len);
+    let after = made.report.train_len;
     Ok(match after < before {
         true => Fate::Made(Box::new(made)),
         false => Fate::Kept(format!("a train would be {}", ratio_text(before, after))),
