@@ -332,7 +332,7 @@ fn rows_too_long_to_be_looked_at_within_the_memory_are_refused() {
     let Some(Error::Memory { needed, .. }) = refused else {
         panic!("{refused:?}");
     };
-    assert_eq!(needed, 2 * 24 * 8 << 20);
+    assert_eq!(needed, 2 * 24 * (8 << 20));
 }
 
 #[test]
