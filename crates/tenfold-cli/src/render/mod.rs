@@ -28,6 +28,6 @@ pub(crate) use type_spec::{is_dim_name, type_of, type_spec};
 pub(crate) use value::{short_value, value};
 pub(crate) use window::{EDGE, Window, is_small};
 pub(crate) use words::{
-    cells_text, count_text, counted, dense_len, dim_names_text, dtype_text, kind_text, names_text,
-    ranks_text, ratio, ratio_text, rough, shape_text, when_text,
+    cells_text, count_text, counted, dense_len, dim_names_text, dtype_text, growth_text, kind_text,
+    names_text, ranks_text, ratio, ratio_text, rough, shape_text, when_text,
 };

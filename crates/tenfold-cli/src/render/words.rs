@@ -119,6 +119,14 @@ pub(crate) fn ratio_text(before: u64, after: u64) -> String {
     }
 }
 
+/// What has not become smaller, in words.
+pub(crate) fn growth_text(before: u64, after: u64) -> String {
+    match after == before {
+        true => "no smaller".into(),
+        false => ratio_text(before, after),
+    }
+}
+
 /// How many times one size is another.
 pub(crate) fn ratio(before: u64, after: u64) -> f64 {
     #[expect(clippy::as_conversions, reason = "no reader needs more digits")]

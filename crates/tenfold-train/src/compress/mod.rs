@@ -21,6 +21,7 @@
 //!   once, in order. See `pass.rs`.
 //! * **Sampled**, for loose tolerances: bases are guessed from a sample and verified by the energy
 //!   they keep; those that keep more than they must are cut inside. See `sweep.rs`.
+//!   A source that does not lie in memory as it is computed with is brought there first, if it fits.
 //! * **Two-sided**, the safest: Gram matrices where the tolerance lies far above their rounding,
 //!   else the singular values of the triangle of a QR decomposition; nothing at all where no
 //!   singular value can be left out.

@@ -167,7 +167,8 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// How many bytes of a source that is not in memory may be brought there: 1 GiB by default.
+    /// How many bytes of a source that does not lie in memory as doubles may be brought there: 1 GiB
+    /// by default.
     #[must_use]
     pub fn with_memory(mut self, bytes: usize) -> Options<'a> {
         self.memory = bytes;

@@ -9,7 +9,7 @@ use super::{options, tolerance_text};
 use crate::args::{Choice, Compress};
 use crate::before::Before;
 use crate::failure::Failure;
-use crate::render::{ratio_text, shown_name};
+use crate::render::{bytes_text, growth_text, shown_name};
 use crate::select::{demand_all, matches, names, nearest};
 
 /// What became of one tensor.
@@ -175,15 +175,17 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
             return Ok(Fate::Kept(why.to_string()));
         }
         Err(TrainError::NotSmaller { least, .. }) => {
-            let larger = ratio_text(before, least);
-            return Ok(Fate::Kept(format!("a train would be at least {larger}")));
+            let (now, then) = (bytes_text(before), bytes_text(least));
+            return Ok(Fate::Kept(format!(
+                "any train takes {then} or more, {now} now"
+            )));
         }
         Err(other) => return Err(other.into()),
     };
     let after = made.report.train_len;
     Ok(match after < before {
         true => Fate::Made(Box::new(made)),
-        false => Fate::Kept(format!("a train would be {}", ratio_text(before, after))),
+        false => Fate::Kept(format!("a train would be {}", growth_text(before, after))),
     })
 }
 

@@ -8,7 +8,7 @@ use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, Watch
 
 use crate::args::{Choice, Nearness, Reshaping};
 use crate::failure::Failure;
-use crate::render::{bytes_text, dense_len, ranks_text, ratio_text};
+use crate::render::{bytes_text, dense_len, growth_text, ranks_text};
 
 /// What it takes to compress, and what is wanted.
 pub(super) struct Work<'a> {
@@ -187,9 +187,6 @@ pub(super) fn too_large(before: u64, made: &Made) -> Failure {
          larger --eps makes it smaller",
         bytes_text(after),
         bytes_text(before),
-        match after == before {
-            true => "no smaller".into(),
-            false => ratio_text(before, after),
-        }
+        growth_text(before, after),
     ))
 }
