@@ -11,7 +11,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::fetch::{LINE, ask_for};
+use super::fetch::{LINE, SECOND, ask_for};
 use crate::number::sum;
 
 /// Rows, and sums of them.
@@ -97,7 +97,7 @@ impl Combination<'_, '_> {
             let at = row * self.len + from;
             let ahead = at + AHEAD * self.len;
             if let Some(cells) = self.rows.get(ahead..ahead + n_columns) {
-                cells.chunks(LINE).for_each(ask_for);
+                cells.chunks(LINE).for_each(ask_for::<SECOND>);
             }
             let cells = &self.rows[at..at + n_columns];
             let (target, rest) = target.split_at_mut(n_columns);

@@ -3,30 +3,18 @@
 /// Numbers in a line of a processor's cache.
 pub(crate) const LINE: usize = 8;
 
-/// Asks for the line that a slice begins in, which will be read after some more work; nothing happens
-/// where that is not possible.
-#[inline(always)]
-pub(super) fn ask_for(cells: &[f64]) {
-    #[cfg(target_arch = "x86_64")]
-    ask::<{ std::arch::x86_64::_MM_HINT_T1 }>(cells);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = cells;
-}
+/// The cache to bring a line into, by the number that x86 has for it: the nearest, for what is wanted
+/// next, and the second, for what has time.
+pub(super) const NEAREST: i32 = 3;
+pub(super) const SECOND: i32 = 2;
 
-/// The same, for a line that will be written to very soon.
+/// Asks for the line that a slice begins in; nothing happens where that is not possible.
 #[inline(always)]
-pub(super) fn ask_for_soon(cells: &[f64]) {
+pub(super) fn ask_for<const CACHE: i32>(cells: &[f64]) {
     #[cfg(target_arch = "x86_64")]
-    ask::<{ std::arch::x86_64::_MM_HINT_T0 }>(cells);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = cells;
-}
-
-/// Asks for a line, into one of the caches.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn ask<const INTO: i32>(cells: &[f64]) {
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
-        sse._mm_prefetch::<INTO>(cells.as_ptr().cast());
+        sse._mm_prefetch::<CACHE>(cells.as_ptr().cast());
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = cells;
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::fetch::{LINE, ask_for_soon};
+use super::fetch::{LINE, NEAREST, ask_for};
 
 /// Two matrices, and room for their product; all are row-major.
 pub(crate) struct Product<'a> {
@@ -135,7 +135,7 @@ impl Strip<'_> {
         let count = W * S::F64_LANES;
         for row in out.chunks_exact(self.n_columns) {
             let ahead = row.get(at + AHEAD..at + AHEAD + count).unwrap_or_default();
-            ahead.chunks(LINE).for_each(ask_for_soon);
+            ahead.chunks(LINE).for_each(ask_for::<NEAREST>);
         }
         let mut found = [[simd.splat_f64s(0.0); W]; N];
         for (row, factors) in self.right.chunks_exact(self.n_columns).zip(factors) {

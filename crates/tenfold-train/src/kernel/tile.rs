@@ -14,7 +14,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::fetch::{LINE, ask_for};
+use super::fetch::{LINE, SECOND, ask_for};
 
 /// The energies of a tile.
 #[derive(Debug, Clone, Copy, Default)]
@@ -416,7 +416,7 @@ impl<'a> Ahead<'a> {
     #[inline(always)]
     fn fetch(&mut self, count: usize) {
         let (now, later) = self.0.split_at(self.0.len().min(count / LINE));
-        now.iter().for_each(|line| ask_for(line));
+        now.iter().for_each(|line| ask_for::<SECOND>(line));
         self.0 = later;
     }
 }
