@@ -67,6 +67,9 @@ impl<T: Scalar> Train<T> {
 
     /// All cells, row-major.
     ///
+    /// Most of the time of a large result goes into memory that nobody has touched before:
+    /// [`Train::fill`] writes into what the caller has, on large pages if that is so.
+    ///
     /// # Errors
     /// [`Error::Invalid`] if memory could not hold them.
     pub fn full(&self) -> Result<Vec<T>> {
