@@ -246,6 +246,11 @@ impl Trial {
         };
         let found = compress::<T>(&source, &options);
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", self.about));
+        // Where there is a train, nothing proves that every one is larger.
+        let demanding = options.smaller_than(found.report.train_len + 1);
+        let again = compress::<T>(&source, &demanding);
+        let again = again.unwrap_or_else(|error| panic!("{}: {error}", self.about));
+        assert!(again.train == found.train, "{}", self.about);
         // Squares of cells near the ends of doubles would not be doubles.
         let parts = wide.iter().map(|cell| {
             let im = (*cell + cell.conjugate().times(-1.0)) * T::of_parts(0.0, -0.5);
