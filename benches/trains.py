@@ -6,7 +6,7 @@ exceeds the tolerance is listed as broken. Medians; the data is made once, below
 
 Usage: cargo build --release -p tenfold-train --example workloads
        python3 -m venv target/peers && target/peers/bin/pip install -r benches/peers.txt
-       target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|file …]
+       target/peers/bin/python benches/trains.py [--rounds N] [--folder F] [compress|reconstruct|arithmetic|file|refuse …]
 
 `cargo xtask bench trains` measures the shorter workloads and the growth with size.
 
@@ -133,6 +133,8 @@ def data(folder, name):
         cells = field(random)
     elif name == "random":
         cells = random.standard_normal((32,) * 4)
+    elif name == "matrix":
+        cells = random.standard_normal((4096, 4096), "f4")
     elif name == "complex":
         cells = with_noise(random, expand(random_train(random, [48] * 4, 8, True)), 1e-10)
     else:  # grown-N: 2^N cells of rank 10
@@ -424,6 +426,23 @@ def read_as(title, path, eps, memory, rounds):
     print(f"| cat FILE > /dev/null | {cat:.2f} | 1.00 | |\n| tenfold | {seconds:.2f} | {seconds / cat:.2f} | {max(peaks)} |", flush=True)
 
 
+def refuse(options):
+    """A matrix that no train makes smaller: the proof, beside making the train, and NumPy's singular values."""
+    path = data(options.folder, "matrix")
+    workers = {"tenfold, the proof": ours("refuse", path, 1e-1), "tenfold, the train": ours("stream", path, 1e-1, 1 << 30)}
+    times = in_turns(of_all(workers), 3)
+    for worker in workers.values():
+        worker.end()
+    cells = numpy.load(path).astype(float)
+    start = time.perf_counter()
+    numpy.linalg.svd(cells, compute_uv=False)
+    times["numpy.linalg.svd, values alone"] = (time.perf_counter() - start) * 1e3
+    proof = times["tenfold, the proof"]
+    print("\n### random 4096 x 4096 of f32, 1e-1: no train is smaller\n\n| program | s | times the proof |\n|---|---:|---:|")
+    for name, milliseconds in times.items():
+        print(f"| {name} | {milliseconds / 1e3:.2f} | {milliseconds / proof:.1f} |", flush=True)
+
+
 def touch_memory():
     """Writes to most of the memory once: the host of a virtual machine hands it out when it is first touched, and whoever
     came first would pay for that."""
@@ -441,12 +460,12 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [name for name in text.split(",") if name])
     parser.add_argument("--beside", default=[], action="append", type=lambda text: text.split("=", 1), metavar="NAME=PROGRAM")
     parser.add_argument("--only", default="", type=lambda text: text.split(",") if text else [])
-    parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "file"])
+    parser.add_argument("tables", nargs="*", default=["compress", "reconstruct", "arithmetic", "file", "refuse"])
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     touch_memory()
     for name in options.tables:
-        {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic, "file": file}[name](options)
+        {"compress": compress, "reconstruct": reconstruct, "arithmetic": arithmetic, "file": file, "refuse": refuse}[name](options)
 
 
 if __name__ == "__main__":

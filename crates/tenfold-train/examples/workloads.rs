@@ -1,6 +1,6 @@
 //! Does one piece of work again and again, as it is told: what `benches/trains.py` measures.
 //!
-//! `workloads compress FILE.npy EPS`, `workloads stream FILE.npy EPS MEMORY`,
+//! `workloads compress FILE.npy EPS`, `workloads stream FILE.npy EPS MEMORY`, `workloads refuse FILE.npy EPS`,
 //! `workloads reconstruct RANK SIZE…`, `workloads arithmetic RANK SIZE COUNT`.
 //!
 //! Says `ready` when everything is in memory. Then a line `go` on the standard input does the work
@@ -28,6 +28,7 @@ fn main() -> Outcome<()> {
     match words.as_slice() {
         ["compress", file, eps] => in_memory(file, eps.parse()?),
         ["stream", file, eps, memory] => stream(file, eps.parse()?, memory.parse()?),
+        ["refuse", file, eps] => refuse(file, eps.parse()?),
         ["reconstruct", rank, sizes @ ..] => {
             let sizes = sizes.iter().map(|size| size.parse());
             reconstruct(rank.parse()?, &sizes.collect::<Result<Vec<usize>, _>>()?)
@@ -147,6 +148,20 @@ fn stream(file: &str, eps: f64, memory: usize) -> Outcome<()> {
         Some((_, file)) => {
             let (train, report) = last.take().ok_or("nothing to save yet")?;
             save(&train, &report, file)
+        }
+    })
+}
+
+/// Finds out that no train of a file's tensor is smaller than it is.
+fn refuse(file: &str, eps: f64) -> Outcome<()> {
+    let tensor = first_tensor(file)?;
+    let options = Options::relative(eps).smaller_than(tensor.storage().stored_len());
+    serve(|_| {
+        let found = timed(|| compress_tensor(&tensor, &options, &tenfold::Limits::default()));
+        match found.1 {
+            Err(tenfold_train::Error::NotSmaller { .. }) => Ok(found.0.to_string()),
+            Err(other) => Err(other.into()),
+            Ok(_) => Err("there is a train, or none was ruled out".into()),
         }
     })
 }
