@@ -9,7 +9,7 @@ mod tensor;
 
 use std::ops::Range;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 pub(crate) use held::{Loaded, Scaled};
@@ -33,7 +33,12 @@ pub trait Source<T: Scalar>: Sync {
     /// What reading gives.
     fn read(&self, first: usize, out: &mut [T]) -> Result<()> {
         let mut room = Vec::new();
-        out.copy_from_slice(self.cells(first..first + out.len(), &mut room)?);
+        let cells = self.cells(first..first + out.len(), &mut room)?;
+        if cells.len() != out.len() {
+            let why = format!("{} cells read of {}", cells.len(), out.len());
+            return Err(Error::invalid(why));
+        }
+        out.copy_from_slice(cells);
         Ok(())
     }
 
