@@ -73,13 +73,15 @@ class UnsupportedFeature(TenfoldError, ValueError):
 class UnrecognisedFile(TenfoldError, ValueError):
     """No format claims the file, or several do."""
 
-    def __init__(self, candidates: Sequence[str] = ()) -> None:
+    def __init__(self, candidates: Sequence[str] = (), content: str | None = None) -> None:
         which = f"could be {' or '.join(candidates)}" if candidates else "no known format"
-        super().__init__(f"{which}: name one with format=")
+        super().__init__(content or f"{which}: name one with format=")
         self.candidates = tuple(candidates)
+        self.content = content
+        """What the file is, where it is known: `x.h5: an HDF5 file, which is not read yet`."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.candidates,)
+        return type(self), (self.candidates, self.content)
 
 
 class LimitExceeded(TenfoldError, ValueError):

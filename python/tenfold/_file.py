@@ -26,14 +26,18 @@ def reading(
     lenient: bool,
     limits: Mapping[str, int] | None,
     options: Mapping[str, str] | None,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """How a file is to be read, as the compiled half takes it."""
+    if io == "auto":
+        io = os.environ.get("TENFOLD_IO", io)
     return {
         "format": format,
         "io": io,
         "lenient": lenient,
         "limits": list((limits or {}).items()),
         "options": [(name, str(value)) for name, value in (options or {}).items()],
+        "alone": alone,
     }
 
 
@@ -187,21 +191,33 @@ def open(
     lenient: bool = False,
     limits: Mapping[str, int] | None = None,
     options: Mapping[str, str] | None = None,
+    alone: bool = False,
 ) -> File:
     """Opens a tensor file of any format: reads its headers, leaves its numbers where they are.
 
-    `file` is a path, the bytes of a file, or a file object in binary mode, which is read to its end.
+    `file` is a path, the bytes of a file, or a file object in binary mode, which is read to its end. A
+    path may also be a folder, an index such as `model.safetensors.index.json`, a glob, or any file of
+    a numbered set, whose files are opened as one, or `FILE:KEY[0:3]`; `alone` opens a file of a set by
+    itself.
 
     `io` says how values come: `"mmap"` as views of the file wherever its bytes are what NumPy wants,
     `"auto"` the same but for tensors with a checksum, which are read so that it is compared, and
     `"read"` never as views. A file that another program shortens while it is mapped kills the
-    process that touches what is gone; use `"read"` where that may happen.
+    process that touches what is gone; use `"read"`, or set the environment variable `TENFOLD_IO` to
+    `read`, where that may happen.
 
     `lenient` turns harmless violations of a format into notes. `limits` raises what an untrusted
     file may ask for, `options` are those of the format (`tenfold.formats()` lists them).
     """
-    how = {"format": format, "io": io, "lenient": lenient, "limits": limits, "options": options}
-    rules = reading(format, io, lenient, limits, options)
+    how = {
+        "format": format,
+        "io": io,
+        "lenient": lenient,
+        "limits": limits,
+        "options": options,
+        "alone": alone,
+    }
+    rules = reading(format, io, lenient, limits, options, alone)
     if isinstance(file, (str, os.PathLike)):
         return File(_tenfold.FileCore.open(os.fspath(file), rules), how)
     if isinstance(file, (bytes, bytearray, memoryview)):

@@ -68,7 +68,13 @@ class Stats:
     negative: int
     of_moduli: bool
     faults: list[str]
-    """What may be wrong: `nan`, `inf`, `zero` (all are), `constant`."""
+    """What is wrong: `nan`, `inf`."""
+    remarks: list[str]
+    """What may be meant so: `zero` (all cells are), `constant`."""
+    first_nan: tuple[list[str], list[int]] | None
+    """Labels and index of the first NaN, in row-major order."""
+    first_inf: tuple[list[str], list[int]] | None
+    """Labels and index of the first infinity."""
     min: Any = None
     max: Any = None
     mean: float | None = None
@@ -87,8 +93,8 @@ def stats(tensor: Any, *, bins: int = 0) -> Stats:
 
     >>> import numpy as np, tenfold
     >>> found = tenfold.stats(np.array([1.0, 2.0, np.nan, 3.0]))
-    >>> found.mean, found.nan, found.faults
-    (2.0, 1, ['nan'])
+    >>> found.mean, found.nan, found.faults, found.first_nan
+    (2.0, 1, ['nan'], ([], [2]))
     """
     fields = _tenfold.stats(core_of(_lone(tensor)), bins)
     for name in ("min", "max"):

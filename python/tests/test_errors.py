@@ -18,9 +18,11 @@ def test_a_missing_file_is_that_of_python(tmp_path):
     assert "No such file" in str(error)
 
 
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(IsADirectoryError):
+def test_a_folder_without_a_tensor_file_is_none(tmp_path):
+    with pytest.raises(tenfold.UnrecognisedFile, match="an empty folder"):
         tenfold.open(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        tenfold.save(tmp_path, np.zeros(2), format="npy", overwrite=True)
 
 
 def test_what_no_format_claims(tmp_path):

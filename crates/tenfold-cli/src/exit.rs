@@ -35,7 +35,7 @@ impl Exit {
     /// The exit code for an error, by who must act.
     #[must_use]
     pub fn of(error: &Error) -> Exit {
-        match error {
+        match error.cause() {
             Error::Malformed { .. }
             | Error::Unsupported { .. }
             | Error::Limit { .. }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tenfold::{Error, Info, Loss, Note, Refusal};
+use tenfold::{Error, Info, Note, Refusal};
 
 use crate::exit::Exit;
 use crate::render::{bytes_text, note_text, plain};
@@ -37,6 +37,17 @@ impl Failure {
             kind: "note",
             at: note.at,
             text: plain(&text),
+            file: None,
+        }
+    }
+
+    /// A set of which files are missing.
+    pub(crate) fn incomplete(text: &str) -> Failure {
+        Failure {
+            exit: Exit::No,
+            kind: "incomplete",
+            at: None,
+            text: plain(text),
             file: None,
         }
     }
@@ -94,15 +105,13 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
+        let (path, error) = error.split_file();
         let (kind, at) = kind(&error);
-        let (text, file) = match &error {
-            Error::Refused(refusal) => (plain_refusal(refusal), None),
-            Error::Io { path, source } => {
-                let file = path.as_ref().map(|path| plain(&path.display().to_string()));
-                (plain(&source.to_string()), file)
-            }
-            other => (plain(&other.to_string()), None),
+        let text = match &error {
+            Error::Refused(refusal) => refusal.text(plain),
+            other => plain(&other.to_string()),
         };
+        let file = path.map(|path| plain(&path.display().to_string()));
         let exit = if kind == "closed" {
             Exit::Fine
         } else {
@@ -160,28 +169,10 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
     }
 }
 
-/// A refusal takes several lines: only the names in it are made safe, not its line ends.
-fn plain_refusal(refusal: &Refusal) -> String {
-    let losses = refusal.losses.iter().map(|loss| Loss {
-        key: None,
-        tier: loss.tier,
-        aspect: loss.aspect,
-        detail: match loss.key.as_ref().filter(|key| !key.is_empty()) {
-            Some(key) => plain(&format!("{key}: {}", loss.detail)),
-            None => plain(&loss.detail),
-        },
-    });
-    Refusal {
-        format: refusal.format,
-        losses: losses.collect(),
-    }
-    .to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenfold::{Aspect, Key, Tier};
+    use tenfold::{Aspect, Key, Loss, Tier};
 
     #[test]
     fn a_file_is_named_once() {

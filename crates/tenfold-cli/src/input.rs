@@ -1,221 +1,188 @@
 //! From a word on the command line to an open tensor file.
 
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::Seek;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use tenfold::ops::{Input, Listing, OpenOptions, TensorRef, list};
 use tenfold::{
-    Bundle, Error, Format, Info, Key, Limits, Match, Note, Opened, Options, Overflow, ReadOptions,
-    Result, Source, Spool, formats,
+    Bundle, Error, Format, Info, Note, NoteKind, Opened, Options, Overflow, ReadOptions, Result,
+    Spool, formats,
 };
 
-use crate::address::Address;
-use crate::args::Reading;
+use crate::args::{Part, Reading, Words};
 use crate::failure::Failure;
 use crate::options;
-use crate::sets::Set;
-use crate::streams::{Input, Streams};
+use crate::streams::{self, Streams};
 
 /// The word that stands for standard input or output.
 pub(crate) const DASH: &str = "-";
 
-/// Opens the file that a word names, or the part of one, as in `FILE:KEY[0:3]`, and reads its
-/// headers; `--strict` lets no note pass.
-pub(crate) fn open(
-    word: &Path,
-    reading: &Reading,
-    streams: &mut Streams,
-) -> Result<(u64, Opened), Failure> {
-    open_at(&Address::find(word), reading, streams)
+/// The reference that a word, the words after it, and flags give together.
+pub(crate) fn reference(file: &Path, words: &Words, part: &Part) -> Result<TensorRef> {
+    TensorRef::find(file)
+        .with_words(words.key.as_deref(), words.places.as_deref())?
+        .with(part.tensor.as_deref(), part.slice.as_deref())
 }
 
-/// Opens what is at an address, a file or a set of files; the bundle holds no more than that. Gives
-/// also how many bytes the files have.
-pub(crate) fn open_at(
-    address: &Address,
+/// Finds the file, or the files, of a reference.
+pub(crate) fn find(
+    reference: &TensorRef,
     reading: &Reading,
     streams: &mut Streams,
-) -> Result<(u64, Opened), Failure> {
-    let (len, opened, _) = open_towards(address, reading, None, streams)?;
-    Ok((len, opened))
+) -> Result<Input> {
+    let how = opening(reading, streams);
+    find_with(reference, how, reading, streams)
 }
 
-/// Opens what is at an address to be written as `target`; gives the options for writing too.
-pub(crate) fn open_towards(
-    address: &Address,
+fn find_with(
+    reference: &TensorRef,
+    how: OpenOptions,
     reading: &Reading,
-    target: Option<&Info>,
     streams: &mut Streams,
-) -> Result<(u64, Opened, Options), Failure> {
-    let limits = &reading.limits.0;
-    let (len, mut opened, writing) = match Set::find(&address.file, limits)? {
-        None => open_file(&address.file, reading, target, streams)?,
-        Some(set) => open_set(&set, reading, target, streams)?,
+) -> Result<Input> {
+    let file = &reference.file;
+    let found = if file == Path::new(DASH) {
+        standard_input(&how, streams)
+    } else {
+        Input::find(file, &how)
     };
-    address.narrow(&mut opened.bundle, opened.format.info(), limits)?;
-    refuse_notes(opened.format, opened.bundle.notes(), reading)?;
-    Ok((len, opened, writing))
+    found.map_err(|error| of_other_file(error, reading))
 }
 
-fn open_file(
-    file: &Path,
+/// Finds a file that is meant by itself, also where it is one of a set.
+pub(crate) fn find_alone(
+    reference: &TensorRef,
     reading: &Reading,
-    target: Option<&Info>,
     streams: &mut Streams,
-) -> Result<(u64, Opened, Options), Failure> {
-    let source = source(file, reading, streams)?;
-    let format = detect(&source, file, reading)?;
-    streams.detail(file, &format!("read as {}", format.info().name));
-    let (options, writing) = options::of(reading, format.info(), target)?;
-    let opened = read(&source, format, reading, options, Overflow::Fails)?;
-    Ok((source.len(), opened, writing))
-}
-
-/// Opens all files of a set as one; they are of one format, and the metadata is that of the first.
-pub(crate) fn open_set(
-    set: &Set,
-    reading: &Reading,
-    target: Option<&Info>,
-    streams: &mut Streams,
-) -> Result<(u64, Opened, Options), Failure> {
-    let mut all: Option<(u64, Opened, Options)> = None;
-    for file in &set.files {
-        let about = |failure: Failure| failure.about(file);
-        let (len, mut opened, writing) =
-            open_file(file, reading, target, streams).map_err(about)?;
-        narrow_to_set(set, file, &mut opened.bundle, streams).map_err(about)?;
-        name_by_file(file, &mut opened.bundle);
-        match &mut all {
-            None => all = Some((len, opened, writing)),
-            Some((_, first, _)) if first.format.info().name != opened.format.info().name => {
-                let (own, other) = (opened.format.info().name, first.format.info().name);
-                let why = format!("it is {own}, and the files before it are {other}");
-                return Err(about(Failure::usage(why)));
-            }
-            Some((sum, first, _)) => {
-                *sum = sum.saturating_add(len);
-                first.bundle.append(opened.bundle);
-            }
-        }
-    }
-    all.ok_or_else(|| Failure::usage("a set without files"))
-}
-
-/// Keeps of a file what the index of its set says, and says if that is not all.
-pub(crate) fn narrow_to_set(
-    set: &Set,
-    file: &Path,
-    bundle: &mut Bundle,
-    streams: &mut Streams,
-) -> Result<(), Failure> {
-    let left_out = set.narrow(file, bundle)?;
-    if left_out > 0 {
-        let text = format!("tensors that the index does not name are left out: {left_out}");
-        streams.note(file, &text);
-    }
-    Ok(())
-}
-
-/// What a file is called without the endings that say its format.
-pub(crate) fn stem(file: &Path) -> OsString {
-    let is_gzip = { file.extension() }.is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-    let stem = file.file_stem().unwrap_or_default();
-    let stem = match is_gzip {
-        true => Path::new(stem).file_stem().unwrap_or_default(),
-        false => stem,
+) -> Result<Input> {
+    let how = OpenOptions {
+        alone: true,
+        ..opening(reading, streams)
     };
-    stem.to_owned()
+    find_with(reference, how, reading, streams)
 }
 
-/// Calls a tensor without a name by its file.
-fn name_by_file(file: &Path, bundle: &mut Bundle) {
-    let stem = stem(file);
-    let stem = stem.to_string_lossy();
-    bundle.rename(|key| match key.is_empty() {
-        true => Key::flat(stem.clone()),
-        false => key.clone(),
-    });
-}
-
-/// Opens a file, or standard input for `-`, so that it can be read by position; what is compressed by
-/// gzip is decompressed.
-pub(crate) fn source(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
-    let source = uncounted(path, reading, streams)?;
-    source.counted(streams.reads()).unpacked(&reading.limits.0)
-}
-
-fn uncounted(path: &Path, reading: &Reading, streams: &mut Streams) -> Result<Source> {
-    let limits = &reading.limits.0;
-    if path != Path::new(DASH) {
-        let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
-        return Ok(by_position(file, limits)?.named(path));
+/// Finds all inputs that a reference stands for: for a folder there may be many.
+pub(crate) fn find_all(
+    reference: &TensorRef,
+    reading: &Reading,
+    streams: &mut Streams,
+) -> Result<Listing> {
+    let file = &reference.file;
+    if file == Path::new(DASH) || !reference.is_whole() {
+        let inputs = vec![find(reference, reading, streams)?];
+        return Ok(Listing {
+            inputs,
+            ..Listing::default()
+        });
     }
+    list(file, &opening(reading, streams)).map_err(|error| of_other_file(error, reading))
+}
+
+fn opening(reading: &Reading, streams: &Streams) -> OpenOptions {
+    let raw: &'static dyn Format = &formats::raw::Raw;
+    OpenOptions {
+        format: reading.format,
+        fallback: reading.meaning.input.is_some().then_some(raw),
+        options: reading.options(),
+        alone: reading.alone,
+        limits: reading.limits.0.clone(),
+        progress: streams.reads().clone(),
+    }
+}
+
+fn standard_input(how: &OpenOptions, streams: &mut Streams) -> Result<Input> {
+    let dash = Path::new(DASH);
     match streams.take_input() {
-        Some(Input::File(file)) => by_position(file, limits),
-        Some(Input::Stream(mut stream)) => Spool::read_from(&mut stream, limits),
+        Some(streams::Input::File(file)) => Input::of_file(dash, file, how),
+        Some(streams::Input::Stream(mut stream)) => {
+            let source = Spool::read_from(&mut stream, &how.limits)?;
+            Input::of_source(dash, source, how)
+        }
         None => Err(Error::Invalid(
             "standard input can be read only once".into(),
         )),
     }
 }
 
-/// A regular file is read where it lies; a pipe, or a file that somebody read the start of, is
-/// spooled from where it stands.
-fn by_position(mut file: File, limits: &Limits) -> Result<Source> {
-    let about = file.metadata()?;
-    if about.is_dir() || about.is_file() && file.stream_position()? == 0 {
-        return Source::file(file);
-    }
-    Spool::read_from(&mut file, limits)
-}
-
-/// The format named by `--format`, or meant by `--raw`, else the one the content shows.
-pub(crate) fn detect(
-    source: &Source,
-    path: &Path,
-    reading: &Reading,
-) -> Result<&'static dyn Format> {
-    let is_marked =
-        |format: &&dyn Format| !format.info().magic.is_empty() && format.probe(source) != Match::No;
-    match reading.format {
-        Some(format) => Ok(format),
-        None if reading.meaning.input.is_some() && !formats::ALL.iter().any(is_marked) => {
-            Ok(&formats::raw::Raw)
+/// Where `--raw` is about the output, an input of no known format may be a mistake about that.
+fn of_other_file(error: Error, reading: &Reading) -> Error {
+    match error.cause() {
+        Error::Unrecognised { .. } if reading.meaning.output.is_some() => {
+            let why = "no known format, and --raw is about the file that is written: twice, the \
+                       first is about what is read";
+            Error::Invalid(why.into())
         }
-        None => match tenfold::detect(source, Some(path)) {
-            Err(Error::Unrecognised { .. }) if reading.meaning.output.is_some() => {
-                let why = "no known format, and --raw is about the file that is written: twice, the \
-                           first is about what is read";
-                Err(Error::Invalid(why.into()))
-            }
-            found => found,
-        },
+        _ => error,
     }
 }
 
-/// Reads the headers; what `--dequantize` leaves no room for fares as `over` says.
-pub(crate) fn read(
-    source: &Source,
-    format: &'static dyn Format,
+/// Opens what a word names, which may be a part of a file, as in `FILE:KEY[0:3]`; gives also how
+/// many bytes the files have.
+pub(crate) fn open(
+    word: &Path,
     reading: &Reading,
-    options: Options,
-    over: Overflow,
-) -> Result<Opened> {
-    let how = ReadOptions {
+    streams: &mut Streams,
+) -> Result<(u64, Opened), Failure> {
+    open_at(&TensorRef::find(word), reading, streams)
+}
+
+/// Opens what a reference names; the bundle holds no more than that.
+pub(crate) fn open_at(
+    reference: &TensorRef,
+    reading: &Reading,
+    streams: &mut Streams,
+) -> Result<(u64, Opened), Failure> {
+    let input = find(reference, reading, streams)?;
+    let (opened, _) = read(&input, reference, reading, None, streams)?;
+    Ok((input.len(), opened))
+}
+
+/// Reads what a reference means of an input, to be written as `target`; gives the options for
+/// writing too.
+pub(crate) fn read(
+    input: &Input,
+    reference: &TensorRef,
+    reading: &Reading,
+    target: Option<&Info>,
+    streams: &mut Streams,
+) -> Result<(Opened, Options), Failure> {
+    let info = input.format().info();
+    say_format(input, streams);
+    let (options, writing) = options::of(reading, info, target)?;
+    let mut opened = input.read(&read_options(reading, options))?;
+    dequantize(&mut opened.bundle, reading, Overflow::Fails)?;
+    reference.narrow(&mut opened.bundle, info, &reading.limits.0)?;
+    refuse_notes(opened.format, opened.bundle.notes(), reading)?;
+    Ok((opened, writing))
+}
+
+/// Tells those who want to know more as what the files are read.
+pub(crate) fn say_format(input: &Input, streams: &mut Streams) {
+    for member in input.members() {
+        let name = member.format.info().name;
+        streams.detail(&member.path, &format!("read as {name}"));
+    }
+}
+
+/// How headers are read.
+pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
+    ReadOptions {
         limits: reading.limits.0.clone(),
         mode: reading.mode(),
         options,
         skip_restore: reading.no_restore,
         salvage: false,
-    };
-    let mut opened = tenfold::read(source, format, &how)?;
+    }
+}
+
+/// Does what `--dequantize` says; values out of range fare as `over` says.
+pub(crate) fn dequantize(bundle: &mut Bundle, reading: &Reading, over: Overflow) -> Result<()> {
     if let Some(number) = reading.dequantize {
-        for (_, tensor) in opened.bundle.entries_mut() {
-            *tensor = tensor.dequantized(number, over, &how.limits)?;
+        for (_, tensor) in bundle.entries_mut() {
+            *tensor = tensor.dequantized(number, over, &reading.limits.0)?;
         }
     }
-    Ok(opened)
+    Ok(())
 }
 
 /// Fails at the first note if `--strict` is given.
@@ -228,6 +195,22 @@ pub(crate) fn refuse_notes(
         None => Ok(()),
         Some(note) => Err(Failure::strict(format.info(), note)),
     }
+}
+
+/// Fails if files of the set are missing.
+pub(crate) fn refuse_incomplete(notes: &[Note]) -> Result<(), Failure> {
+    match notes.iter().find(|note| note.kind == NoteKind::Incomplete) {
+        None => Ok(()),
+        Some(note) => Err(Failure::incomplete(&note.text)),
+    }
+}
+
+/// The files of an input, by which words that name one set are told from others.
+pub(crate) fn files(input: &Input) -> Vec<PathBuf> {
+    let files = input.members().iter().map(|member| &member.path);
+    files
+        .map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! code. Each command has a file in `commands`; what they print with is in `render`.
 #![forbid(unsafe_code)]
 
-mod address;
 mod args;
 mod before;
 mod change;
@@ -19,8 +18,6 @@ mod rename;
 mod render;
 #[cfg(test)]
 mod samples;
-mod select;
-mod sets;
 mod signals;
 mod streams;
 mod transform;
@@ -33,7 +30,6 @@ pub use exit::Exit;
 use failure::Failure;
 pub use open_files::raise_open_files;
 use render::Paint;
-pub use select::matches;
 pub use signals::heed_signals;
 pub use streams::Streams;
 use streams::Voice;

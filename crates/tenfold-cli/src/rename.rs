@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
+use tenfold::ops::nearest;
 use tenfold::{Bundle, Info, Key};
 
 use crate::failure::Failure;
 use crate::render::shown_name;
-use crate::select::{names, nearest};
 
 /// A substitution.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ pub(crate) fn rename(
             changes.extend(is_new.then_some(names));
         }
         if changes.len() == n_before {
-            let nearest = nearest("", &names(bundle, info));
+            let nearest = nearest("", &info.names_of(bundle));
             let why = format!("{rule} changes no name; there are {nearest}");
             return Err(Failure::usage(why));
         }

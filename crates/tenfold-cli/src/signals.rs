@@ -1,12 +1,21 @@
 //! What happens when the system, or Ctrl-C, wants the program to end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
 use crate::meter;
+
+/// Whether the program runs until it is interrupted, which is then no failure.
+static IS_SERVER: AtomicBool = AtomicBool::new(false);
+
+/// Makes an interrupt the way in which the program is meant to end.
+pub(crate) fn end_by_interrupt() {
+    IS_SERVER.store(true, Ordering::Relaxed);
+}
 
 /// Makes this process end cleanly when it is told to: with no litter, and with exit code 130 after
 /// Ctrl-C. A file that grows beyond what is allowed becomes an error like any other.
@@ -29,6 +38,7 @@ pub fn heed_signals() {
         meter::clear();
         tenfold::remove_drafts();
         std::process::exit(match signal {
+            SIGINT if IS_SERVER.load(Ordering::Relaxed) => Exit::Fine.code().into(),
             SIGINT => Exit::Interrupted.code().into(),
             // What shells say of a process that a signal has ended.
             other => other.saturating_add(128),

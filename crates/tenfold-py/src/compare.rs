@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tenfold::{
-    Closeness, DiffOptions, Error, Mode, NoteKind, PERCENTS, Samples, SparseAs, Tensor, Verdict,
-    file_hash, tensor_hashes,
+    Closeness, DiffOptions, Error, Finding, Mode, NoteKind, PERCENTS, Place, Samples, SparseAs,
+    Tensor, Verdict, file_hash, tensor_hashes,
 };
 
 use crate::errors;
@@ -97,13 +97,14 @@ pub(crate) fn stats<'py>(
             (Some(finite), 1..) => samples.histogram(finite, n_bins)?,
             _ => Vec::new(),
         };
-        Ok((stats, bins))
+        let first = stats.first_not_finite(core.tensor()?, &core.home().limits)?;
+        Ok((stats, bins, first))
     };
     let len = core
         .tensor()
         .map_or(0, |tensor| tensor.storage().stored_len());
     progress.restart(len);
-    let (stats, bins) =
+    let (stats, bins, first) =
         watched(py, len, &[progress], None, work)?.map_err(|error| errors::of(py, error))?;
     let fields = PyDict::new(py);
     fields.set_item("cells", stats.cells)?;
@@ -114,12 +115,14 @@ pub(crate) fn stats<'py>(
     fields.set_item("zeros", stats.zeros)?;
     fields.set_item("negative", stats.negative)?;
     fields.set_item("of_moduli", stats.of_moduli)?;
-    let faults: Vec<&str> = stats
-        .faults()
-        .into_iter()
-        .map(tenfold::Fault::as_str)
-        .collect();
-    fields.set_item("faults", faults)?;
+    let (faults, remarks): (Vec<Finding>, Vec<Finding>) =
+        { stats.findings().into_iter() }.partition(|finding| finding.is_fault());
+    let words = |all: Vec<Finding>| all.into_iter().map(Finding::as_str).collect::<Vec<_>>();
+    fields.set_item("faults", words(faults))?;
+    fields.set_item("remarks", words(remarks))?;
+    let place = |place: Option<Place>| place.map(|place| (place.labels, place.index));
+    fields.set_item("first_nan", place(first.nan))?;
+    fields.set_item("first_inf", place(first.inf))?;
     if let Some(finite) = &stats.finite {
         let scalar =
             |scalar: &tenfold::Scalar| (scalar.number.as_str(), PyBytes::new(py, &scalar.bytes));

@@ -63,8 +63,11 @@ pub(crate) fn invalid(py: Python<'_>, why: &str) -> PyErr {
 /// What the library says, as Python hears it.
 pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     let text = in_python(&error.to_string());
+    let (path, error) = error.split_file();
+    let shown = path.as_ref().map(|path| format!("{}: ", path.display()));
+    let shown = shown.unwrap_or_default();
     match error {
-        Error::Io { path, source } => {
+        Error::Io { source, .. } => {
             let name = match source.kind() {
                 ErrorKind::NotFound => "MissingFile",
                 ErrorKind::PermissionDenied => "ForbiddenFile",
@@ -91,7 +94,7 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
             wanted,
             allowed,
         } => raise(py, "LimitExceeded", |py| {
-            (&why, limit, wanted, allowed).into_pyobject(py)
+            (format!("{shown}{why}"), limit, wanted, allowed).into_pyobject(py)
         }),
         Error::NoRoom { value, number } => {
             let why =
@@ -102,8 +105,12 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
             let losses = losses(py, None, &refusal.losses)?;
             (refusal.format, losses).into_pyobject(py)
         }),
-        Error::Unrecognised { candidates } => raise(py, "UnrecognisedFile", |py| {
-            (candidates.clone(),).into_pyobject(py)
+        Error::Unrecognised {
+            candidates,
+            content,
+        } => raise(py, "UnrecognisedFile", |py| {
+            let content = { content.as_ref() }.map(|content| format!("{shown}{content}"));
+            (candidates.clone(), content).into_pyobject(py)
         }),
         Error::Stopped => PyRuntimeError::new_err(text),
         _ => invalid(py, &text),

@@ -1,11 +1,11 @@
 //! An open file.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use tenfold::ops::{Input, OpenOptions, TensorRef, stem};
 use tenfold::{
     Bundle, Format, Info, Limits, Mode, Note, Options, Progress, ReadOptions, Result, Source,
     Spool, Storage, Tensor,
@@ -39,9 +39,24 @@ pub(crate) struct Reading {
     limits: Vec<(String, u64)>,
     #[pyo3(item)]
     options: Vec<(String, String)>,
+    #[pyo3(item)]
+    alone: bool,
 }
 
 impl Reading {
+    /// How files are found.
+    fn opening(&self, progress: &Progress) -> Result<OpenOptions> {
+        let format = self.format.as_deref().map(format_called).transpose()?;
+        Ok(OpenOptions {
+            format,
+            options: self.options.clone(),
+            alone: self.alone,
+            limits: limits(&self.limits)?,
+            progress: progress.clone(),
+            ..OpenOptions::default()
+        })
+    }
+
     fn io(&self) -> Result<Io> {
         match self.io.as_str() {
             "auto" => Ok(Io::Auto),
@@ -56,9 +71,10 @@ impl Reading {
     fn options(&self) -> Result<ReadOptions> {
         Ok(ReadOptions {
             limits: limits(&self.limits)?,
-            mode: match self.lenient {
-                true => Mode::Lenient,
-                false => Mode::Strict,
+            mode: if self.lenient {
+                Mode::Lenient
+            } else {
+                Mode::Strict
             },
             options: options(&self.options),
             skip_restore: false,
@@ -103,30 +119,36 @@ pub(crate) fn format_called(name: &str) -> Result<&'static dyn Format> {
 }
 
 impl FileCore {
-    /// Reads the headers of `source`.
+    /// Reads the headers of an input; keeps of it what a reference means.
     fn read(
-        source: Source,
-        file: Option<File>,
-        path: Option<PathBuf>,
+        input: &Input,
+        reference: Option<&TensorRef>,
         how: &Reading,
         progress: Progress,
     ) -> Result<FileCore> {
         let (io, options) = (how.io()?, how.options()?);
-        let source = source.counted(&progress);
-        let plain = file.map(|file| (file, source.clone()));
-        let content = source.unpacked(&options.limits)?;
-        let format = match &how.format {
-            Some(name) => format_called(name)?,
-            None => tenfold::detect(&content, path.as_deref())?,
-        };
-        let opened = tenfold::read(&content, format, &options)?;
-        let home = Home::new(plain, path, io, options.limits.clone(), progress);
+        let mut opened = input.read(&options)?;
+        if let Some(reference) = reference {
+            let info = opened.format.info();
+            reference.narrow(&mut opened.bundle, info, &options.limits)?;
+        }
+        let sources = input.members().iter().map(|member| member.source.clone());
+        let path = reference.map(|reference| reference.file.clone());
+        let home = Home::new(sources, path, io, options.limits.clone(), progress);
         Ok(FileCore {
             bundle: Arc::new(opened.bundle),
-            format,
+            format: opened.format,
             mode: options.mode,
             home: Arc::new(home),
         })
+    }
+
+    /// Reads the headers of a source without a name.
+    fn read_source(source: Source, how: &Reading, progress: Progress) -> Result<FileCore> {
+        let input = Input::of_source(Path::new(""), source, &how.opening(&progress)?);
+        // A path that is none is nothing to name in an error.
+        let input = input.map_err(|error| error.split_file().1)?;
+        FileCore::read(&input, None, how, progress).map_err(|error| error.split_file().1)
     }
 
     pub(crate) fn bundle(&self) -> &Arc<Bundle> {
@@ -149,22 +171,10 @@ impl FileCore {
         self.format
     }
 
-    /// What a tensor without a name is called.
+    /// The name for a tensor that has none.
     fn stem(&self) -> String {
-        let stem = { self.home.path.as_deref() }.and_then(|path| {
-            let inner = path.file_stem()?;
-            let is_gzip = path
-                .extension()
-                .is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-            match is_gzip {
-                true => PathBuf::from(inner).file_stem().map(ToOwned::to_owned),
-                false => Some(inner.to_owned()),
-            }
-        });
-        stem.map_or_else(
-            || "tensor".into(),
-            |stem| stem.to_string_lossy().into_owned(),
-        )
+        let stem = self.home.path.as_deref().and_then(stem);
+        stem.unwrap_or_else(|| "tensor".into())
     }
 
     /// The names of all tensors, in file order.
@@ -195,27 +205,16 @@ impl FileCore {
     fn open(py: Python<'_>, path: PathBuf, how: Reading) -> PyResult<FileCore> {
         let progress = Progress::default();
         let open = || {
-            let in_file = |error: tenfold::Error| error.in_file(&path);
-            let file = File::open(&path).map_err(|error| in_file(error.into()))?;
-            let other = file.try_clone().map_err(|error| in_file(error.into()))?;
-            let source = match file
-                .metadata()
-                .is_ok_and(|about| about.is_file() || about.is_dir())
-            {
-                true => Source::file(file).map_err(in_file)?.named(&path),
-                // A pipe is read to its end.
-                false => Spool::read_from(&mut { file }, &Limits::default())?,
-            };
-            let path = Some(path.clone());
-            FileCore::read(source, Some(other), path, &how, progress.clone()).map_err(in_file)
+            let reference = TensorRef::find(&path);
+            let input = Input::find(&reference.file, &how.opening(&progress)?)?;
+            FileCore::read(&input, Some(&reference), &how, progress.clone())
         };
-        // Headers are quickly read; what is compressed as a whole may take its time.
+        // Headers are quickly read; a file that is compressed as a whole takes its time.
+        let packed = ["gz", "zst", "xz"];
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
         let len = path.metadata().map_or(0, |about| about.len());
-        let len = if path.extension().is_some_and(|ending| ending == "gz") {
-            len
-        } else {
-            0
-        };
+        let len = if is_packed { len } else { 0 };
         watched(py, len, &[&progress], None, open)?.map_err(|error| errors::of(py, error))
     }
 
@@ -224,7 +223,7 @@ impl FileCore {
     fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
         let lent = Lent::of(data)?;
         let progress = Progress::default();
-        let read = || FileCore::read(lent.into_source(), None, None, &how, progress);
+        let read = || FileCore::read_source(lent.into_source(), &how, progress);
         py.detach(read).map_err(|error| errors::of(py, error))
     }
 
@@ -247,7 +246,7 @@ impl FileCore {
             spool.write(piece).map_err(to_python)?;
         }
         let source = spool.finish().map_err(to_python)?;
-        let read = || FileCore::read(source, None, None, &how, Progress::default());
+        let read = || FileCore::read_source(source, &how, Progress::default());
         py.detach(read).map_err(to_python)
     }
 

@@ -1,6 +1,5 @@
 //! Where the tensors of an open file have their values.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -22,37 +21,41 @@ pub(crate) enum Io {
     Read,
 }
 
-/// What all tensors of a file share.
+/// What all tensors of a file, or of several that are one, share.
 pub(crate) struct Home {
-    /// The file as it is read; compressed ones are decompressed elsewhere.
-    pub(crate) source: Option<Source>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) io: Io,
     pub(crate) limits: Limits,
     /// Counts what is read, and stops it.
     pub(crate) progress: Progress,
-    /// The same open file, for the map.
-    file: Option<File>,
+    files: Vec<OpenFile>,
+}
+
+/// An open file, for its map; compressed ones are decompressed elsewhere.
+struct OpenFile {
+    source: Source,
     map: PyOnceLock<Py<Memory>>,
 }
 
 impl Home {
     pub(crate) fn new(
-        file: Option<(File, Source)>,
+        sources: impl Iterator<Item = Source>,
         path: Option<PathBuf>,
         io: Io,
         limits: Limits,
         progress: Progress,
     ) -> Home {
-        let (file, source) = file.unzip();
-        Home {
+        let files = sources.filter(|source| source.named_file().is_some());
+        let files = files.map(|source| OpenFile {
             source,
+            map: PyOnceLock::new(),
+        });
+        Home {
             path,
             io,
             limits,
             progress,
-            file,
-            map: PyOnceLock::new(),
+            files: files.collect(),
         }
     }
 
@@ -60,12 +63,18 @@ impl Home {
     pub(crate) fn nowhere() -> Arc<Home> {
         static NOWHERE: LazyLock<Arc<Home>> = LazyLock::new(|| {
             let (limits, progress) = (Limits::default(), Progress::default());
-            Arc::new(Home::new(None, None, Io::Read, limits, progress))
+            let none = std::iter::empty();
+            Arc::new(Home::new(none, None, Io::Read, limits, progress))
         });
         NOWHERE.clone()
     }
 
-    /// The map of the file, and where in it bytes lie, if a view of them is wanted.
+    /// Whether values are read from files.
+    pub(crate) fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// The map of a file, and where in it bytes lie, if a view of them is wanted.
     pub(crate) fn view<'py>(
         &self,
         py: Python<'py>,
@@ -76,20 +85,21 @@ impl Home {
             Io::Map => true,
             Io::Read => false,
         };
-        let (Some(file), Some(source)) = (&self.file, &self.source) else {
+        if !is_wanted {
             return Ok(None);
-        };
-        let Some(run) = Some(source)
-            .filter(|_| is_wanted)
-            .and_then(|source| bytes.run_in(source))
-        else {
+        }
+        let mut places = { self.files.iter() }.filter_map(|open| {
+            let run = bytes.run_in(&open.source)?;
+            Some((open, open.source.named_file()?, run))
+        });
+        let Some((open, file, run)) = places.next() else {
             return Ok(None);
         };
         let make = || {
             let memory = Memory::of_file(file).map_err(|error| errors::of(py, error))?;
             Py::new(py, memory)
         };
-        let memory = self.map.get_or_try_init(py, make)?.bind(py);
+        let memory = open.map.get_or_try_init(py, make)?.bind(py);
         // A file that became shorter since it was opened is read, which says so.
         let is_inside = usize::try_from(run.end).is_ok_and(|end| end <= memory.get().len());
         Ok(is_inside.then(|| (memory.clone(), run.start)))

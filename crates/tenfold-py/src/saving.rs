@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use tenfold::ops::cast_tensor;
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Loss, Overflow, Progress, Result, Sink, WriteOptions,
+    Allow, Aspect, Bundle, Error, Format, Key, Loss, Overflow, Progress, Result, Rounding, Sink,
+    WriteOptions,
 };
 
 use crate::entries::ToSave;
@@ -128,7 +130,7 @@ pub(crate) fn save<'py>(
     let format = how.format(Some(&path), None).map_err(to_python)?;
     let ToSave { bundle, cores } = ToSave::new(entries, describe, metadata, format)?;
     let homes = cores.iter().map(|core| core.get().home());
-    let reads: Vec<&Progress> = { homes.filter(|home| home.source.is_some()) }
+    let reads: Vec<&Progress> = { homes.filter(|home| home.has_files()) }
         .map(|home| &home.progress)
         .collect();
     save_bundle(py, &bundle, &path, format, &how, &reads, progress)
@@ -225,27 +227,29 @@ fn selected(
     let names: Vec<String> = file.names().collect();
     let globs = only.iter().chain(cast.iter().map(|(glob, _)| glob));
     for glob in globs {
-        if !names.iter().any(|name| tenfold_cli::matches(glob, name)) {
+        if !names.iter().any(|name| tenfold::ops::matches(glob, name)) {
             return Err(Error::Invalid(format!("no tensor matches {glob:?}")));
         }
     }
     let options = how.options(None)?;
-    let over = match options.allow.permits(Aspect::Precision) {
-        true => Overflow::Saturates,
-        false => Overflow::Fails,
-    };
+    let (allow, limits) = (&options.allow, &options.limits);
     let mut bundle = Bundle::clone(file.bundle());
     for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
-        let meant = { cast.iter() }.rfind(|(glob, _)| tenfold_cli::matches(glob, name));
+        let meant = { cast.iter() }.rfind(|(glob, _)| tenfold::ops::matches(glob, name));
         if let Some((_, number)) = meant {
             let number = number.parse::<tenfold::DType>()?.number;
-            let values = tensor.dequantized(number, over, &options.limits)?;
-            *tensor = values.cast(number, over, &options.limits)?;
+            let over = if allow.permits(Aspect::Precision) {
+                Overflow::Saturates
+            } else {
+                Overflow::Fails
+            };
+            let values = tensor.dequantized(number, over, limits)?;
+            *tensor = cast_tensor(&values, number, Rounding::NearestEven, allow, limits)?;
         }
     }
     if !only.is_empty() {
         let kept: Vec<bool> = { names.iter() }
-            .map(|name| only.iter().any(|glob| tenfold_cli::matches(glob, name)))
+            .map(|name| only.iter().any(|glob| tenfold::ops::matches(glob, name)))
             .collect();
         let keys: Vec<Key> = { bundle.entries().iter().zip(kept) }
             .filter(|(_, keep)| *keep)

@@ -65,10 +65,20 @@ pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// No format claims the file, or several do.
-    #[error("{}", unrecognised(.candidates))]
+    #[error("{}", unrecognised(.candidates, .content))]
     Unrecognised {
         /// The formats that might be meant; empty if none.
         candidates: Vec<&'static str>,
+        /// What the content is, where it is known, such as `an HDF5 file, which is not read yet`.
+        content: Option<String>,
+    },
+    /// Any of the others, in a file.
+    #[error("{}: {error}", .path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Box<Error>,
     },
     /// The caller asked for something that makes no sense.
     #[error("{0}")]
@@ -122,7 +132,7 @@ impl Error {
         }
     }
 
-    /// Names the file in which an input or output error happened, if it is not named yet.
+    /// Names the file that an error is about, if it is about one and none is named yet.
     #[must_use]
     pub fn in_file(self, name: &Path) -> Self {
         match self {
@@ -130,6 +140,37 @@ impl Error {
                 path: Some(name.into()),
                 source,
             },
+            Error::Malformed { .. }
+            | Error::Unsupported { .. }
+            | Error::Limit { .. }
+            | Error::Unrecognised { .. } => Error::InFile {
+                path: name.into(),
+                error: Box::new(self),
+            },
+            Error::Io { path: Some(_), .. }
+            | Error::NoRoom { .. }
+            | Error::Refused(_)
+            | Error::Invalid(_)
+            | Error::InFile { .. }
+            | Error::Stopped => self,
+        }
+    }
+
+    /// The file that it is about, where one is named, and the error without it.
+    #[must_use]
+    pub fn split_file(self) -> (Option<PathBuf>, Self) {
+        match self {
+            Error::InFile { path, error } => (Some(path), *error),
+            Error::Io { path, source } => (path, Error::Io { path: None, source }),
+            other => (None, other),
+        }
+    }
+
+    /// What is wrong, whatever file it is about.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        match self {
+            Error::InFile { error, .. } => error,
             other => other,
         }
     }
@@ -161,14 +202,17 @@ fn flag(limit: &str) -> String {
     }
 }
 
-fn unrecognised(candidates: &[&str]) -> String {
-    if candidates.is_empty() {
-        "no known format: name one with --format, or say with --raw what numbers these are".into()
-    } else {
-        format!(
+fn unrecognised(candidates: &[&str], content: &Option<String>) -> String {
+    match (candidates, content) {
+        (_, Some(content)) => content.clone(),
+        ([], None) => {
+            "no known format: name one with --format, or say with --raw what numbers these are"
+                .into()
+        }
+        (candidates, None) => format!(
             "could be {}: name one with --format",
             candidates.join(" or ")
-        )
+        ),
     }
 }
 
@@ -246,6 +290,8 @@ pub enum Aspect {
     Metadata,
     /// Tensors that could not be read.
     Skipped,
+    /// How to read bytes that only their own format understands, such as quantized blocks.
+    Opaque,
     /// A name that the target demands and nobody chose.
     Invented,
 }
@@ -267,6 +313,7 @@ impl Aspect {
         Aspect::Count,
         Aspect::Metadata,
         Aspect::Skipped,
+        Aspect::Opaque,
         Aspect::Invented,
     ];
 
@@ -288,6 +335,7 @@ impl Aspect {
             Aspect::Count => "count",
             Aspect::Metadata => "metadata",
             Aspect::Skipped => "skipped",
+            Aspect::Opaque => "opaque",
             Aspect::Invented => "invented",
         }
     }
@@ -309,58 +357,125 @@ impl Refusal {
 
 impl std::error::Error for Refusal {}
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}{}", self.format, Refusal::OF_IT)?;
-        for alike in alike(&self.losses) {
-            let word = alike.aspect.as_str();
-            write!(out, "\n  {word:<10} {}", alike.detail)?;
+impl Refusal {
+    /// The whole text, several lines of it; `clean` makes each safe to print.
+    #[must_use]
+    pub fn text(&self, clean: impl Fn(&str) -> String) -> String {
+        let mut text = format!("{}{}", self.format, Refusal::OF_IT);
+        let groups = group_losses(&self.losses);
+        for group in &groups {
+            let word = group.aspect.as_str();
+            text.push_str(&format!("\n  {word:<10} {}", clean(&group.detail)));
         }
-        write!(out, "\nNothing was written.")?;
+        text.push_str("\nNothing was written.");
         if self.losses.iter().all(|loss| loss.tier < Tier::Impossible) {
-            let aspects = alike(&self.losses);
-            let mut words: Vec<&str> = aspects.iter().map(|all| all.aspect.as_str()).collect();
+            let mut words: Vec<&str> = groups.iter().map(|group| group.aspect.as_str()).collect();
             words.sort_unstable();
-            write!(out, " To go ahead: --allow {}", words.join(","))?;
+            words.dedup();
+            text.push_str(&format!(" To go ahead: --allow {}", words.join(",")));
             if words.contains(&Aspect::Train.as_str()) {
-                write!(out, ", or tenfold reconstruct IN.blz OUT")?;
+                text.push_str(", or tenfold reconstruct IN.blz OUT");
             }
         }
-        Ok(())
+        text
     }
 }
 
-/// The losses of one aspect, as a line that stays short however many there are.
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text(str::to_owned))
+    }
+}
+
+/// Losses of one aspect for one reason, as a line that stays short however many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alike {
+pub struct LossGroup {
     /// What they have in common.
     pub aspect: Aspect,
-    /// The first of them, and how many more there are.
+    /// The reason, the first tensor that it concerns, and how many more there are.
     pub detail: String,
 }
 
-/// Puts losses of one aspect together, in the order of [`Aspect::ALL`].
+/// Puts losses together that have one aspect and one reason, in the order of [`Aspect::ALL`], the
+/// gravest first; of an aspect with many reasons, the first few.
 #[must_use]
-pub fn alike(losses: &[Loss]) -> Vec<Alike> {
+pub fn group_losses(losses: &[Loss]) -> Vec<LossGroup> {
+    /// How many reasons of one aspect are listed.
+    const SHOWN: usize = 3;
     let mut found = Vec::new();
     for aspect in Aspect::ALL {
-        let same = || losses.iter().filter(|loss| loss.aspect == *aspect);
-        // The gravest is what has to be read.
-        let Some(first) = same().min_by_key(|loss| Reverse(loss.tier)) else {
-            continue;
-        };
-        let mut detail = match first.key.as_ref().filter(|key| !key.is_empty()) {
-            Some(key) => format!("{key}: {}", first.detail),
-            None => first.detail.clone(),
-        };
-        let more = same().count().saturating_sub(1);
-        if more > 0 {
-            detail.push_str(&format!(" (and {more} more)"));
+        let mut same: Vec<&Loss> = losses
+            .iter()
+            .filter(|loss| loss.aspect == *aspect)
+            .collect();
+        same.sort_by_key(|loss| Reverse(loss.tier));
+        let mut reasons: Vec<(&Loss, usize)> = Vec::new();
+        for loss in &same {
+            let is_full = reasons.len() >= SHOWN;
+            let mut known = reasons.iter_mut();
+            match known.find(|(first, _)| first.detail == loss.detail) {
+                Some((_, count)) => *count = count.saturating_add(1),
+                None if is_full => {}
+                None => reasons.push((loss, 1)),
+            }
         }
-        found.push(Alike {
-            aspect: *aspect,
-            detail,
-        });
+        let listed: usize = reasons.iter().map(|(_, count)| count).sum();
+        let hidden = same.len().saturating_sub(listed);
+        let last = reasons.len();
+        for (number, (first, count)) in (1..).zip(reasons) {
+            let mut detail = match first.key.as_ref().filter(|key| !key.is_empty()) {
+                Some(key) => format!("{key}: {}", first.detail),
+                None => first.detail.clone(),
+            };
+            if count > 1 {
+                let more = count.saturating_sub(1);
+                detail.push_str(&format!(" (and {more} more)"));
+            }
+            if number == last && hidden > 0 {
+                detail.push_str(&format!("; {hidden} more like these"));
+            }
+            found.push(LossGroup {
+                aspect: *aspect,
+                detail,
+            });
+        }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(key: &str, detail: &str, tier: Tier) -> Loss {
+        Loss {
+            key: Some(Key::flat(key)),
+            aspect: Aspect::Shape,
+            detail: detail.into(),
+            tier,
+        }
+    }
+
+    #[test]
+    fn every_reason_has_a_line_and_the_gravest_comes_first() {
+        let losses = [
+            loss("a", "one", Tier::Said),
+            loss("b", "one", Tier::Said),
+            loss("c", "two", Tier::Refused),
+        ];
+        let lines: Vec<String> = { group_losses(&losses).into_iter() }
+            .map(|group| group.detail)
+            .collect();
+        assert_eq!(lines, ["c: two", "a: one (and 1 more)"]);
+    }
+
+    #[test]
+    fn of_many_reasons_a_few_are_listed() {
+        let losses: Vec<Loss> = (0..9)
+            .map(|n| loss("a", &format!("reason {n}"), Tier::Said))
+            .collect();
+        let groups = group_losses(&losses);
+        assert_eq!(groups.len(), 3);
+        assert_eq!(groups[2].detail, "a: reason 2; 6 more like these");
+    }
 }

@@ -38,6 +38,27 @@ pub trait Format: Sync {
         }
     }
 
+    /// Whether a file might be of this format whose name says so: where the format has no signature,
+    /// that is enough unless its content contradicts.
+    fn probe_named(&self, _source: &Source) -> Match {
+        Match::Maybe
+    }
+
+    /// Whether files that are numbered by their names, such as `x-00001-of-00003`, are always one set:
+    /// any of them stands for all.
+    fn has_numbered_sets(&self) -> bool {
+        false
+    }
+
+    /// Which file of a set a bundle says that it is; `None` if it names no others.
+    fn shard(&self, _bundle: &Bundle) -> Option<Shard> {
+        None
+    }
+
+    /// Marks a bundle as one file of a set, as the programs of the format do; without a shard, takes
+    /// such marks off.
+    fn mark_shard(&self, _bundle: &mut Bundle, _shard: Option<&Shard>) {}
+
     /// The versions that hold other things than the first, each as a format of its own.
     fn editions(&self) -> &'static [&'static dyn Format] {
         &[]
@@ -66,6 +87,17 @@ pub trait Format: Sync {
     fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
         Vec::new()
     }
+}
+
+/// One file of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which one, counted from 0.
+    pub number: u64,
+    /// How many files the set has.
+    pub count: u64,
+    /// How many tensors all of them have together, where that is known.
+    pub n_tensors: Option<u64>,
 }
 
 /// A tensor that a format has adapted, and what that changes.
@@ -120,6 +152,13 @@ impl Info {
             (Names::Flat, Some(name)) => name.into(),
             _ => key.to_string(),
         }
+    }
+
+    /// The names of all tensors, as [`Info::name_of`] gives them.
+    #[must_use]
+    pub fn names_of(&self, bundle: &Bundle) -> Vec<String> {
+        let entries = bundle.entries().iter();
+        entries.map(|(key, _)| self.name_of(key)).collect()
     }
 
     /// Why something is not written as this format.

@@ -38,11 +38,14 @@ mod limits;
 mod meta;
 mod note;
 mod number;
+pub mod ops;
 mod salvage;
 mod tensor;
 mod wire;
 
 use std::path::Path;
+
+use ops::{Input, OpenOptions, TensorRef};
 
 pub use bundle::Bundle;
 pub use bytes::{
@@ -50,15 +53,15 @@ pub use bytes::{
     bytes_text,
 };
 pub use compare::{
-    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Fault, Finite, Measures,
-    PERCENTS, Pairing, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare, file_hash, pair,
-    tensor_hashes,
+    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Finding, Finite, Measures,
+    NotFinite, PERCENTS, Pairing, Place, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare,
+    file_hash, pair, tensor_hashes,
 };
-pub use convert::{forecast, losses, remove_drafts, save, save_with, write_to};
-pub use error::{Alike, Aspect, Error, Loss, Refusal, Result, Tier, alike};
+pub use convert::{forecast, is_stream, losses, remove_drafts, save, save_with, write_to};
+pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
 pub use format::{
     Adapted, Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,
-    OptionInfo, Options, ReadOptions, StorageKind, When, WriteOptions,
+    OptionInfo, Options, ReadOptions, Shard, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};
 pub use key::Key;
@@ -71,8 +74,8 @@ pub use number::{
 };
 pub use salvage::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
-    Address, Cell, Density, Dim, Labels, Operation, Orbits, Order, Packing, Pick, Placed, Size,
-    Slice, Storage, Symmetry, Tensor, Tolerance,
+    Address, CastChanges, Cell, Density, Dim, Labels, Operation, Orbits, Order, Packing, Pick,
+    Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.
@@ -83,17 +86,22 @@ pub struct Opened {
     pub bundle: Bundle,
 }
 
-/// Opens a tensor file of any format: reads its headers, leaves its numbers where they are. A file
-/// that is compressed by gzip is decompressed first.
+/// Opens tensors of any format: reads headers, leaves the numbers where they are.
+///
+/// A path is a file, a folder, an index such as `model.safetensors.index.json`, or a glob, whose files
+/// are opened as one; `FILE:KEY[0:3]` is one tensor, or a slice of it. A file that is compressed by
+/// gzip, zstd or xz is decompressed first.
 ///
 /// # Errors
 /// [`Error::Unrecognised`] if no format claims the file, [`Error::Malformed`] if it breaks the
 /// rules of the one that does.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
-    let path = path.as_ref();
-    let source = Source::open(path)?.unpacked(&Limits::default())?;
-    let format = detect(&source, Some(path))?;
-    read(&source, format, &ReadOptions::default()).map_err(|error| error.in_file(path))
+    let reference = TensorRef::find(path.as_ref());
+    let (find, read) = (OpenOptions::default(), ReadOptions::default());
+    let mut opened = Input::find(&reference.file, &find)?.read(&read)?;
+    let info = opened.format.info();
+    reference.narrow(&mut opened.bundle, info, &read.limits)?;
+    Ok(opened)
 }
 
 /// Reads the headers of a source as `format`.
@@ -110,8 +118,8 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
         true => bundle,
         false => convert::restore(bundle, info, &how.limits),
     };
-    if source.packing() == bytes::Packing::Gzip {
-        bundle.hints.set("compression", "gzip");
+    if let Some(name) = source.packing().name() {
+        bundle.hints.set("compression", name);
     }
     Ok(Opened { format, bundle })
 }

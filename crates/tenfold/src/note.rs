@@ -45,6 +45,12 @@ pub enum NoteKind {
     Summed,
     /// A tensor is damaged, and was left out so that others could be saved.
     Lost,
+    /// Files of a set are missing.
+    Incomplete,
+    /// Files or tensors that are no part of a set are left out.
+    LeftOut,
+    /// The files of a set say different things about the same metadata.
+    DifferingMetadata,
 }
 
 impl NoteKind {
@@ -65,6 +71,9 @@ impl NoteKind {
             NoteKind::UnreadBytes => "unread-bytes",
             NoteKind::Summed => "summed",
             NoteKind::Lost => "lost",
+            NoteKind::Incomplete => "incomplete",
+            NoteKind::LeftOut => "left-out",
+            NoteKind::DifferingMetadata => "differing-metadata",
         }
     }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tenfold::{Allow, Aspect, Number};
+use tenfold::ops::CastRule;
+use tenfold::{Allow, Aspect};
 
 use super::compress::tolerance;
 use super::naming::NamingFlags;
@@ -22,7 +23,7 @@ pub(crate) struct Convert {
     /// Write another number type: all tensors, or those whose names match. May round; a value
     /// that has no room is refused unless `--allow precision`
     #[arg(long, visible_alias = "dtype", value_name = "[GLOB=]DTYPE", value_parser = cast)]
-    pub(crate) cast: Vec<Cast>,
+    pub(crate) cast: Vec<CastRule>,
     /// Turn tensors into trains that are as near to them as this, relative to their norm, as
     /// `tenfold compress` does
     #[arg(long, visible_alias = "rel-error", value_name = "E", value_parser = tolerance)]
@@ -74,20 +75,12 @@ pub(crate) fn allow(permissions: &[Permission]) -> Allow {
     aspects.map_or(Allow::Everything, Allow::These)
 }
 
-/// What `--cast` says.
-#[derive(Clone)]
-pub(crate) struct Cast {
-    /// The names of the tensors that are meant; all if there is none.
-    pub(crate) glob: Option<String>,
-    pub(crate) number: Number,
-}
-
-fn cast(text: &str) -> Result<Cast, String> {
+fn cast(text: &str) -> Result<CastRule, String> {
     let (glob, name) = match text.rsplit_once('=') {
-        // The sign of NumPy's native byte order, as in `=f4`, parts nothing.
+        // The sign of NumPy's native byte order, as in `=f4`, separates nothing.
         Some(("", _)) | None => (None, text),
         Some((glob, name)) => (Some(glob.to_owned()), name),
     };
     let number = number(name)?;
-    Ok(Cast { glob, number })
+    Ok(CastRule { glob, number })
 }

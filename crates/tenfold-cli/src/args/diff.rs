@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Reading;
+use super::given::{Given, given};
 
 /// The arguments of `diff`.
 #[derive(Args)]
@@ -21,7 +22,8 @@ pub(crate) struct Diff {
     /// List at most N changed tensors, those that changed most [default: 20; all with --json]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
-    /// Compare only tensors whose names match; `*` stands for any text, `?` for any letter
+    /// Compare only tensors whose names match, in A after `--map`; `*` stands for any text, `?` for any
+    /// letter
     #[arg(long, visible_alias = "include", value_name = "GLOB")]
     pub(crate) only: Vec<String>,
     /// Leave out the tensors whose names match
@@ -36,6 +38,14 @@ pub(crate) struct Diff {
     pub(crate) meta: bool,
     #[command(flatten)]
     pub(crate) sameness: Sameness,
+    /// Set options of A's format alone, as `--opt` does of both
+    #[arg(long, value_name = "KEY=VALUE[,…]", value_parser = given)]
+    #[arg(help_heading = "Reading")]
+    pub(crate) opt_a: Vec<Given>,
+    /// Set options of B's format alone
+    #[arg(long, value_name = "KEY=VALUE[,…]", value_parser = given)]
+    #[arg(help_heading = "Reading")]
+    pub(crate) opt_b: Vec<Given>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -7,6 +7,7 @@ use tenfold::{LimitInfo, Limits};
 use super::size::size;
 
 /// The limits, as far as flags raise or lower them.
+#[derive(Clone)]
 pub(crate) struct LimitFlags(pub(crate) Limits);
 
 const MEMORY: &str = "memory";

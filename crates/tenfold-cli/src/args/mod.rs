@@ -30,16 +30,15 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Format, Mode, Number, formats};
 
-use given::Given;
-
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::{Choice, Selection};
 pub(crate) use compress::{
     Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound,
 };
-pub(crate) use convert::{Cast, Convert, allow};
+pub(crate) use convert::{Convert, allow};
 pub(crate) use diff::Diff;
 pub(crate) use edit::Edit;
+pub(crate) use given::Given;
 pub(crate) use hash::Hash;
 pub(crate) use info::{Describe, Sort};
 pub(crate) use limits::LimitFlags;
@@ -290,7 +289,7 @@ pub(crate) struct Formats {
 }
 
 /// How files are read: the same for all commands that read any.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// Read as this format, whatever the content shows
@@ -305,6 +304,9 @@ pub(crate) struct Reading {
     /// Take a file as it stands: leave what a conversion carried as text the text it is
     #[arg(long)]
     pub(crate) no_restore: bool,
+    /// Open a file of a set, such as `x-00001-of-00003.gguf`, by itself
+    #[arg(long)]
+    pub(crate) alone: bool,
     /// Work out the values of quantised tensors, such as those of GGUF files, in single precision;
     /// a number type to bring them to may follow
     #[arg(long, value_name = "DTYPE", num_args = 0..=1, default_missing_value = "f32",
@@ -330,6 +332,14 @@ impl Reading {
     pub(crate) fn options(&self) -> Vec<(String, String)> {
         let given = self.options.iter();
         given.flat_map(|given| given.0.iter().cloned()).collect()
+    }
+
+    /// The same with these options of formats instead.
+    pub(crate) fn with_options(&self, options: Vec<(String, String)>) -> Reading {
+        Reading {
+            options: vec![Given(options)],
+            ..self.clone()
+        }
     }
 
     /// How strictly headers are read.

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, ValueEnum};
+use tenfold::ops::{TensorRef, is_glob};
 
 use super::number::number;
 use super::raw::settle;
 use super::{Tenfold, Wish};
-use crate::address::Address;
 
 /// Reads the command line; where it names a file in the place of a command, `info` is meant.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
@@ -60,7 +60,10 @@ fn may_be_file(answer: &clap::Error, words: &[OsString]) -> bool {
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, _) => first_word(words),
         _ => None,
     };
-    word.is_some_and(|word| Address::find(Path::new(word)).file.exists() && !is_command(word))
+    word.is_some_and(|word| {
+        let file = TensorRef::find(Path::new(word)).file;
+        (file.exists() || is_glob(&file)) && !is_command(word)
+    })
 }
 
 /// What to say of a word in the place of a command that looks like a file that is not there.

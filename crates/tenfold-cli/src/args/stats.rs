@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tenfold::Fault;
+use tenfold::Finding;
 
 use super::{Choice, Reading};
 
@@ -30,22 +30,25 @@ pub(crate) struct Stats {
     /// Draw the logarithms of the counts, so that few values are seen beside many
     #[arg(long, requires = "hist")]
     pub(crate) log: bool,
-    /// Exit with 1 if a tensor has values that are NaN or infinite, or is zero or constant
-    /// throughout
-    #[arg(long, value_name = "FAULT,…", value_delimiter = ',', value_parser = faults())]
-    pub(crate) fail_on: Vec<Fault>,
+    /// Exit with 1 if a tensor has NaN or infinite values, is zero or constant throughout, or could
+    /// not be read
+    #[arg(long, value_name = "FINDING,…", value_delimiter = ',', value_parser = findings())]
+    pub(crate) fail_on: Vec<Finding>,
+    /// Let `--fail-on` pass over tensors that could not be read
+    #[arg(long, requires = "fail_on")]
+    pub(crate) skip_unreadable: bool,
     #[command(flatten)]
     pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
-/// Reads the name of a fault.
-fn faults() -> impl TypedValueParser<Value = Fault> {
-    let words = Fault::ALL.iter().map(|fault| fault.as_str());
+/// Reads the name of a finding.
+fn findings() -> impl TypedValueParser<Value = Finding> {
+    let words = Finding::ALL.iter().map(|finding| finding.as_str());
     PossibleValuesParser::new(words).try_map(|word| {
-        let is_it = |fault: &&Fault| fault.as_str() == word;
-        let found = Fault::ALL.iter().find(is_it).copied();
-        found.ok_or("no such fault")
+        let is_it = |finding: &&Finding| finding.as_str() == word;
+        let found = Finding::ALL.iter().find(is_it).copied();
+        found.ok_or("no such finding")
     })
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use tenfold::ops::{demand, matches};
 use tenfold::{Bundle, Info, Key, Names};
 
 use super::{Change, Content};
 use crate::failure::Failure;
 use crate::rename::Rename;
 use crate::render::shown_name;
-use crate::select::{demand, matches, names};
 
 /// Leaves out the tensors whose names match, with their statistics, or all statistics.
 pub(super) fn drop(
@@ -17,7 +17,7 @@ pub(super) fn drop(
     globs: &[String],
     strip_state: bool,
 ) -> Result<Vec<Change>, Failure> {
-    let names = names(bundle, info);
+    let names = info.names_of(bundle);
     globs.iter().try_for_each(|glob| demand(glob, &names))?;
     let is_named = |key: &Key| {
         let name = shown_name(info, key);

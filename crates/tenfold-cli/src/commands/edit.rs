@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use tenfold::{Overflow, Result, WriteOptions, formats};
+use tenfold::ops::TensorRef;
+use tenfold::{Result, WriteOptions, formats};
 
 use super::Outcome;
 use crate::args::{Edit, allow};
@@ -11,7 +12,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, DASH};
 use crate::meter::Meter;
-use crate::options;
 use crate::render::{Json, Row, Table, counted, note_text, plain};
 use crate::streams::{Out, Streams};
 
@@ -24,17 +24,15 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         let why = "edit writes a file: name it with --output";
         return Err(Failure::usage(why));
     }
-    let source =
-        input::source(&args.file, &args.reading, streams).map_err(|error| about(error.into()))?;
-    let format =
-        input::detect(&source, &args.file, &args.reading).map_err(|error| about(error.into()))?;
+    let file = TensorRef::whole(&args.file);
+    let input =
+        input::find_alone(&file, &args.reading, streams).map_err(|error| about(error.into()))?;
+    let format = input.format();
     let info = format.info();
     keep_format(info.name, out)?;
-    let (reading, writing) = options::of(&args.reading, info, Some(info))?;
-    let mut opened = input::read(&source, format, &args.reading, reading, Overflow::Fails)
-        .map_err(|error| about(error.into()))?;
+    let (mut opened, writing) =
+        input::read(&input, &file, &args.reading, Some(info), streams).map_err(about)?;
     let notes = opened.bundle.notes();
-    input::refuse_notes(format, notes, &args.reading).map_err(about)?;
     for note in notes {
         streams.note(&args.file, &note_text(info, note));
     }

@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{ContentHash, Error, Result, file_hash, tensor_hashes};
+use tenfold::ops::{TensorRef, select};
+use tenfold::{ContentHash, Error, Opened, Result, file_hash, tensor_hashes};
 
-use super::{Outcome, each_file};
-use crate::address::Address;
+use super::{Found, Outcome, each_file, each_input};
 use crate::args::Hash;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::meter::Meter;
 use crate::render::{Json, note_text, plain, shown_name};
-use crate::select::select;
 use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.hash/1";
@@ -21,8 +20,11 @@ pub(super) fn run(args: &Hash, streams: &mut Streams) -> Outcome {
     if let Some(sums) = &args.check {
         return check(sums, args, streams).map_err(|failure| failure.about(sums));
     }
-    each_file(&args.files, streams, |file, streams| {
-        let hashed = hashed(file, args, streams)?;
+    let reading = &args.reading;
+    each_input(&args.files, reading, streams, |file, found, streams| {
+        let Found { reference, input } = found?;
+        let (opened, _) = input::read(input, reference, reading, None, streams)?;
+        let hashed = hashed(file, opened, args, streams)?;
         if args.json {
             print_json(file, &hashed, &mut streams.out)?;
         } else {
@@ -38,8 +40,12 @@ struct Hashed {
     tensors: Vec<(String, ContentHash)>,
 }
 
-fn hashed(file: &Path, args: &Hash, streams: &mut Streams) -> Result<Hashed, Failure> {
-    let (_, mut opened) = input::open(file, &args.reading, streams)?;
+fn hashed(
+    file: &Path,
+    mut opened: Opened,
+    args: &Hash,
+    streams: &mut Streams,
+) -> Result<Hashed, Failure> {
     let info = opened.format.info();
     let bundle = &mut opened.bundle;
     select(bundle, info, &args.choice.only, &args.choice.exclude)?;
@@ -63,7 +69,7 @@ fn hashed(file: &Path, args: &Hash, streams: &mut Streams) -> Result<Hashed, Fai
 fn print(word: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
     let shown = plain(&word.display().to_string());
     // A word such as `FILE:KEY` names its tensor already.
-    let is_file = Address::find(word).file == word;
+    let is_file = TensorRef::find(word).file == word;
     if !args.tensors || !is_file {
         return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)));
     }
@@ -108,7 +114,8 @@ fn check(sums: &Path, args: &Hash, streams: &mut Streams) -> Outcome {
     let mut wanted = sums.iter();
     each_file(&words, streams, |word, streams| {
         let wanted = wanted.next().map(|sum| sum.hash.as_str());
-        let found = file_hash(&hashed(word, args, streams)?.tensors).to_string();
+        let (_, opened) = input::open(word, &args.reading, streams)?;
+        let found = file_hash(&hashed(word, opened, args, streams)?.tensors).to_string();
         let is_right = wanted == Some(found.as_str());
         let verdict = if is_right { "ok" } else { "differs" };
         let word = plain(&word.display().to_string());

@@ -20,11 +20,15 @@ mod tt;
 mod verify;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::args::Command;
+use tenfold::ops::{Input, Listing, Skipped, TensorRef};
+
+use crate::args::{Command, Reading};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input;
 use crate::streams::Streams;
 
 /// What comes of a command.
@@ -73,4 +77,92 @@ fn each_file(
         worst = worst.max(exit);
     }
     Ok(worst)
+}
+
+/// What one of several words stands for.
+struct Found {
+    reference: TensorRef,
+    input: Input,
+}
+
+/// Does the same for every input, whatever becomes of the others; the worst outcome counts. A folder
+/// may stand for many inputs, and several words for one, as all files of a set do. `each` gets the
+/// name of the input and what was found, or why nothing was.
+fn each_input(
+    words: &[PathBuf],
+    reading: &Reading,
+    streams: &mut Streams,
+    mut each: impl FnMut(&Path, Result<&Found, Failure>, &mut Streams) -> Outcome,
+) -> Outcome {
+    let mut sets = Vec::new();
+    each_file(words, streams, |word, streams| {
+        let reference = TensorRef::find(word);
+        let listing = match input::find_all(&reference, reading, streams) {
+            Ok(listing) => listing,
+            Err(error) => return each(word, Err(error.into()), streams),
+        };
+        let Listing {
+            inputs,
+            skipped,
+            faults,
+        } = listing;
+        let is_alone = inputs.len() == 1 && faults.is_empty();
+        let found = inputs.into_iter().map(|input| {
+            let name = if is_alone { word } else { input.path() };
+            (name.to_owned(), Ok(input))
+        });
+        let faults = faults.into_iter().map(|error| {
+            let (path, error) = error.split_file();
+            let name = path.unwrap_or_else(|| word.to_owned());
+            (name, Err(Failure::from(error)))
+        });
+        let mut worst = Exit::Fine;
+        for (name, found) in found.chain(faults) {
+            let outcome = match found {
+                Err(failure) => each(&name, Err(failure), streams),
+                Ok(input) if is_repeated(&input, &reference, &mut sets) => Ok(Exit::Fine),
+                Ok(input) => {
+                    let reference = reference.clone();
+                    each(&name, Ok(&Found { reference, input }), streams)
+                }
+            };
+            let exit = match outcome {
+                Err(failure) if !is_alone && !failure.is_quiet() => {
+                    let failure = failure.about(&name);
+                    streams.report(&failure);
+                    failure.exit
+                }
+                other => other?,
+            };
+            worst = worst.max(exit);
+        }
+        note_skipped(word, &skipped, streams);
+        Ok(worst)
+    })
+}
+
+/// Whether an input is a set that another word stood for.
+fn is_repeated(input: &Input, reference: &TensorRef, sets: &mut Vec<Vec<PathBuf>>) -> bool {
+    if input.members().len() < 2 || !reference.is_whole() {
+        return false;
+    }
+    let files = input::files(input);
+    let is_known = sets.contains(&files);
+    if !is_known {
+        sets.push(files);
+    }
+    is_known
+}
+
+/// Lists the files of a folder that are no tensor files, a line for every reason.
+fn note_skipped(folder: &Path, skipped: &[Skipped], streams: &mut Streams) {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in skipped {
+        let name = one.path.file_name().unwrap_or_default().to_string_lossy();
+        let names = reasons.entry(&one.why).or_default();
+        names.push(name.into_owned());
+    }
+    for (why, names) in reasons {
+        streams.note(folder, &format!("left out {}: {why}", names.join(", ")));
+    }
 }

@@ -7,7 +7,6 @@ use tenfold_view::plot::{Drawing, Options, Scene, png, svg, terminal};
 
 use super::Outcome;
 use super::output::Destination;
-use crate::address::Address;
 use crate::args::Plot;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -28,8 +27,9 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
     if let Some(output) = &args.output {
         Destination::File(output.clone()).refuse_existing(args.force)?;
     }
-    let address = Address::named(&args.file, &args.words, &args.part).map_err(about)?;
-    let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
+    let reference = input::reference(&args.file, &args.words, &args.part)
+        .map_err(|error| about(error.into()))?;
+    let (_, opened) = input::open_at(&reference, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     for note in opened.bundle.notes() {
         streams.note(&args.file, &note_text(info, note));
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
         tensor: &tensor.at_hand(limits)?,
         title: plain(&title(
             &args.file,
-            &address.file,
+            &reference.file,
             &shown_name(info, key),
             tensor,
         )),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use tenfold::{Aspect, Bundle, Info, Key, Limits, Order, Overflow, Storage, Tensor};
+use tenfold::ops::{cast_tensor, nearest};
+use tenfold::{Bundle, Info, Key, Limits, Order, Rounding, Storage, Tensor};
 use tenfold_train::AnyTrain;
 
 use super::Outcome;
@@ -15,7 +16,6 @@ use crate::failure::Failure;
 use crate::input;
 use crate::meter::Meter;
 use crate::render::{shape_text, shown_name};
-use crate::select::{names, nearest};
 use crate::streams::Streams;
 
 pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
         }
     }
     // A part of a train may be no train: its cells are worked out all the same.
-    if n_trains == 0 && line.address.is_whole() {
+    if n_trains == 0 && line.reference.is_whole() {
         let file = line.word.display();
         let why = format!("there is no train in {file}: tenfold convert writes it anew");
         return Err(Failure::usage(why));
@@ -109,11 +109,8 @@ fn expanded(
         cells = before.restore(&cells, limits)?;
     }
     if let Some(number) = cast {
-        let over = match allow(&args.allow).permits(Aspect::Precision) {
-            true => Overflow::Saturates,
-            false => Overflow::Fails,
-        };
-        cells = cells.cast(number, over, limits)?;
+        let allow = allow(&args.allow);
+        cells = cast_tensor(&cells, number, Rounding::NearestEven, &allow, limits)?;
     }
     Ok(cells)
 }
@@ -149,7 +146,7 @@ impl Like<'_> {
             (None, [(_, tensor)]) if n_trains == 1 => Ok(Before::of(tensor)),
             _ => {
                 let (name, file) = (shown_name(info, key), self.file.display());
-                let there = nearest(&name, &names(&self.bundle, self.info));
+                let there = nearest(&name, &self.info.names_of(&self.bundle));
                 Err(Failure::usage(format!(
                     "{file} has no tensor called {name:?}; there are {there}"
                 )))

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use tenfold::ops::{Member, TensorRef, stem};
 use tenfold::{Format, Info, Lost, Proof, ReadOptions, Result, Salvaged, WriteOptions};
 
 use super::Outcome;
-use super::output::{Destination, stem, target};
+use super::output::{Destination, target};
 use crate::args::Verify;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,8 +30,12 @@ pub(super) fn run(args: &Verify, out: &Path, streams: &mut Streams) -> Outcome {
     let destination = Destination::File(out.into());
     destination.refuse_existing(args.force)?;
     let reading = &args.files.reading;
-    let source = input::source(file, reading, streams).map_err(|error| about(error.into()))?;
-    let format = input::detect(&source, file, reading).map_err(|error| about(error.into()))?;
+    let input = input::find_alone(&TensorRef::whole(file), reading, streams)
+        .map_err(|error| about(error.into()))?;
+    let [Member { source, format, .. }] = input.members() else {
+        return Err(Failure::usage("--salvage is for one file at a time"));
+    };
+    let format = *format;
     let target = target::choose(args.to.as_ref(), &destination, Some(format), &[file])?;
     let (options, writing) = options::of(reading, format.info(), Some(target.info()))?;
     let how = ReadOptions {
@@ -40,7 +45,7 @@ pub(super) fn run(args: &Verify, out: &Path, streams: &mut Streams) -> Outcome {
         ..ReadOptions::default()
     };
     let meter = Meter::reading(streams, source.len());
-    let salvaged = tenfold::salvage(&source, format, &how);
+    let salvaged = tenfold::salvage(source, format, &how);
     drop(meter);
     let salvaged = salvaged.map_err(|error| about(error.into()))?;
     let is_saved = !salvaged.bundle.entries().is_empty();

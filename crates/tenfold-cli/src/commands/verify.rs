@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use tenfold::{Error, Format, Mode, Note, NoteKind, Overflow, Result};
+use tenfold::{Bundle, Error, Format, Mode, Note, NoteKind, Overflow, Result};
 
-use super::{Outcome, each_file};
-use crate::address::Address;
+use super::{Found, Outcome, each_input};
 use crate::args::{Reading, Verify};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -13,7 +12,6 @@ use crate::input;
 use crate::meter::Meter;
 use crate::options;
 use crate::render::{Json, counted, note, note_text, plain, shown_name};
-use crate::sets::Set;
 use crate::streams::{Out, Streams};
 
 const SCHEMA: &str = "tenfold.verify/1";
@@ -23,13 +21,15 @@ pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
         return super::salvage::run(args, out, streams);
     }
     let args = &args.files;
-    each_file(&args.files, streams, |file, streams| {
-        let mut found = Found::default();
-        let fault = examine(file, &args.reading, streams, &mut found).err();
+    let reading = &args.reading;
+    each_input(&args.files, reading, streams, |file, found, streams| {
+        let mut verdict = Verdict::default();
+        let examined = found.and_then(|found| examine(found, reading, streams, &mut verdict));
+        let fault = examined.err();
         if args.json {
-            print_json(file, &found, fault.as_ref(), &mut streams.out)?;
+            print_json(file, &verdict, fault.as_ref(), &mut streams.out)?;
         } else {
-            print(file, &found, fault.as_ref(), streams)?;
+            print(file, &verdict, fault.as_ref(), streams)?;
         }
         fault.map_or(Ok(Exit::Fine), Err)
     })
@@ -37,68 +37,73 @@ pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
 
 /// What is known of a file by the time something is wrong with it, or nothing is.
 #[derive(Default)]
-struct Found {
+struct Verdict {
     format: Option<&'static dyn Format>,
     n_tensors: Option<u64>,
     notes: Vec<Note>,
 }
 
 fn examine(
-    file: &Path,
+    found: &Found,
     reading: &Reading,
     streams: &mut Streams,
-    found: &mut Found,
+    verdict: &mut Verdict,
 ) -> Result<(), Failure> {
-    let address = Address::find(file);
-    let Some(set) = Set::find(&address.file, &reading.limits.0)? else {
-        return examine_file(&address, None, reading, streams, found);
-    };
-    for file in &set.files {
-        let mut of_file = Found::default();
-        let address = Address::whole(file);
-        let done = examine_file(&address, Some(&set), reading, streams, &mut of_file);
-        found.format = of_file.format;
-        let sum = found.n_tensors.unwrap_or(0);
-        found.n_tensors = of_file.n_tensors.map(|count| sum.saturating_add(count));
-        found.notes.extend(of_file.notes);
-        done.map_err(|failure| failure.about(file))?;
+    let input = &found.input;
+    input::say_format(input, streams);
+    verdict.format = Some(input.format());
+    let (options, _) = options::of(reading, input.format().info(), None)?;
+    let how = input::read_options(reading, options);
+    if !found.reference.is_whole() {
+        let mut opened = input.read(&how)?;
+        let info = opened.format.info();
+        found
+            .reference
+            .narrow(&mut opened.bundle, info, &reading.limits.0)?;
+        return examine_bundle(opened.format, &opened.bundle, reading, streams, verdict);
     }
-    Ok(())
+    let mut parts = Vec::new();
+    for member in input.members() {
+        let part = input.read_member(member, &how)?;
+        examine_bundle(member.format, &part.bundle, reading, streams, verdict)
+            .map_err(|failure| failure.about(&member.path))?;
+        parts.push(part);
+    }
+    input.check_set(&parts)?;
+    let notes = input.notes();
+    verdict.notes.extend(notes.clone());
+    input::refuse_incomplete(&verdict.notes)?;
+    input::refuse_notes(input.format(), &notes, reading)
 }
 
-fn examine_file(
-    address: &Address,
-    set: Option<&Set>,
+/// Checks the values of one file.
+fn examine_bundle(
+    format: &'static dyn Format,
+    bundle: &Bundle,
     reading: &Reading,
     streams: &mut Streams,
-    found: &mut Found,
+    verdict: &mut Verdict,
 ) -> Result<(), Failure> {
-    let file = &address.file;
-    let source = input::source(&address.file, reading, streams)?;
-    let format = input::detect(&source, &address.file, reading)?;
-    let info = format.info();
-    found.format = Some(format);
-    streams.detail(file, &format!("read as {}", info.name));
-    let (options, _) = options::of(reading, info, None)?;
-    let mut bundle = input::read(&source, format, reading, options, Overflow::Fails)?.bundle;
-    if let Some(set) = set {
-        input::narrow_to_set(set, file, &mut bundle, streams)?;
-    }
-    address.narrow(&mut bundle, info, &reading.limits.0)?;
-    found.n_tensors = u64::try_from(bundle.entries().len()).ok();
-    found.notes = bundle.notes().to_vec();
+    let mut bundle = bundle.clone();
+    input::dequantize(&mut bundle, reading, Overflow::Fails)?;
+    let count = u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX);
+    let sum = verdict.n_tensors.unwrap_or(0);
+    verdict.n_tensors = Some(sum.saturating_add(count));
+    let mut own = bundle.notes().to_vec();
+    verdict.notes.extend(own.clone());
     let meter = Meter::reading(streams, bundle.stored_len());
     let notes = bundle.check(&reading.limits.0);
     drop(meter);
-    let notes = notes.map_err(|error| error.of(info.name))?;
+    let notes = notes.map_err(|error| error.of(format.info().name))?;
     let broken = notes.iter().find(|note| note.kind == NoteKind::Lenient);
     let fault = broken
         .filter(|_| reading.mode() == Mode::Strict)
         .map(|note| fault(format, note));
-    found.notes.extend(notes.clone());
+    verdict.notes.extend(notes.clone());
+    own.extend(notes);
     match fault {
         Some(error) => Err(error.into()),
-        None => input::refuse_notes(format, &found.notes, reading),
+        None => input::refuse_notes(format, &own, reading),
     }
 }
 
@@ -117,23 +122,33 @@ fn fault(format: &dyn Format, note: &Note) -> Error {
 }
 
 /// Prints the good news, and notes; a fault is reported by whoever called.
-fn print(file: &Path, found: &Found, fault: Option<&Failure>, streams: &mut Streams) -> Result<()> {
-    let (None, Some(format)) = (fault, found.format) else {
+fn print(
+    file: &Path,
+    verdict: &Verdict,
+    fault: Option<&Failure>,
+    streams: &mut Streams,
+) -> Result<()> {
+    let (None, Some(format)) = (fault, verdict.format) else {
         return Ok(());
     };
     let info = format.info();
-    for note in &found.notes {
+    for note in &verdict.notes {
         streams.note(file, &note_text(info, note));
     }
     let file = plain(&file.display().to_string());
-    let count = counted(found.n_tensors.unwrap_or(0), "tensor");
+    let count = counted(verdict.n_tensors.unwrap_or(0), "tensor");
     streams
         .out
         .text(&format!("{file}: ok, {}, {count}\n", info.name))
 }
 
-fn print_json(file: &Path, found: &Found, fault: Option<&Failure>, out: &mut Out) -> Result<()> {
-    let info = found.format.map(Format::info);
+fn print_json(
+    file: &Path,
+    verdict: &Verdict,
+    fault: Option<&Failure>,
+    out: &mut Out,
+) -> Result<()> {
+    let info = verdict.format.map(Format::info);
     let mut json = Json::new(out);
     json.object(|json| {
         json.name("schema")?.text(SCHEMA)?;
@@ -150,10 +165,10 @@ fn print_json(file: &Path, found: &Found, fault: Option<&Failure>, out: &mut Out
             })?,
         }
         json.name("notes")?.list(|json| {
-            let mut notes = found.notes.iter();
+            let mut notes = verdict.notes.iter();
             notes.try_for_each(|item| note(json, info, item))
         })?;
-        json.name("tensors")?.number_or_null(found.n_tensors)
+        json.name("tensors")?.number_or_null(verdict.n_tensors)
     })?;
     json.end_line()
 }

@@ -6,23 +6,32 @@ use std::path::Path;
 use tenfold::Result;
 use tenfold_view::{File, Server, Wording};
 
-use super::{Outcome, show};
-use crate::address::Address;
+use super::{Found, Outcome, each_input, show};
 use crate::args::{Reading, View};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::render::{metadata_object, note_text, plain};
+use crate::signals;
 use crate::streams::{Out, Streams, in_output};
 
 pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
     let mut files = Vec::with_capacity(args.files.len());
-    for word in &args.files {
-        let opened = open(word, &args.reading, streams);
-        files.push(opened.map_err(|failure| failure.about(word))?);
+    let reading = &args.reading;
+    // A folder is shown as far as it can be; a file that was named has to be.
+    let mut is_named_missing = false;
+    let worst = each_input(&args.files, reading, streams, |word, found, streams| {
+        let opened = found.and_then(|found| open(word, found, reading, streams));
+        is_named_missing |= opened.is_err() && args.files.iter().any(|named| named == word);
+        files.push(opened?);
+        Ok(Exit::Fine)
+    })?;
+    if is_named_missing || files.is_empty() {
+        return Ok(worst);
     }
     let server = Server::bind(files, WORDING, &args.reading.limits.0, args.port)
         .map_err(|error| Failure::usage(format!("no port to listen on: {error}")))?;
+    signals::end_by_interrupt();
     let url = server.url();
     streams.out.text(&format!("{url}\n"))?;
     streams.out.flush()?;
@@ -38,23 +47,21 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
 
 fn open(
     word: &Path,
+    found: &Found,
     reading: &Reading,
     streams: &mut Streams,
 ) -> std::result::Result<File, Failure> {
-    let address = Address::find(word);
-    let (len, opened) = input::open_at(&address, reading, streams)?;
+    let Found { reference, input } = found;
+    let (opened, _) = input::read(input, reference, reading, None, streams)?;
     let text = word.to_string_lossy();
-    let name = match address.is_whole() {
-        true => word
-            .file_name()
-            .map_or_else(|| text.clone(), |name| name.to_string_lossy()),
-        false => text.clone(),
-    };
+    let is_whole = reference.is_whole();
+    let file_name = word.file_name().filter(|_| is_whole);
+    let name = file_name.map_or_else(|| text.clone(), |name| name.to_string_lossy());
     Ok(File {
         name: plain(&name),
         word: text.clone().into_owned(),
-        is_whole: address.is_whole(),
-        len,
+        is_whole,
+        len: input.len(),
         opened,
     })
 }

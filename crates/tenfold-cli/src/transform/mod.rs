@@ -5,12 +5,12 @@ mod step;
 
 use std::path::Path;
 
+use tenfold::ops::demand;
 use tenfold::{Aspect, Bundle, Error, Info, Key};
 
 use crate::args::{Convert, Meant, Transform, allow};
 use crate::failure::Failure;
 use crate::render::shown_name;
-use crate::select::{demand, names};
 use crate::streams::Streams;
 use labels::Lists;
 pub(crate) use labels::Wanted;
@@ -26,7 +26,7 @@ pub(crate) fn apply(
     streams: &mut Streams,
 ) -> Result<Wanted, Failure> {
     let transform = &args.transform;
-    let names = names(bundle, info);
+    let names = info.names_of(bundle);
     for glob in globs(transform) {
         demand(glob, &names)?;
     }

@@ -1,5 +1,6 @@
 //! The way of one tensor through the flags, in the order in which `--help` lists them.
 
+use tenfold::ops::matches;
 use tenfold::{
     Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
 };
@@ -7,7 +8,6 @@ use tenfold::{
 use super::labels::{Given, Lists, Wanted};
 use crate::args::{Meant, Transform};
 use crate::render::{bytes_text, counted, plain};
-use crate::select::matches;
 
 pub(super) struct Step<'a> {
     pub(super) key: &'a Key,

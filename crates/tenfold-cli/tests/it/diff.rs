@@ -262,3 +262,69 @@ fn standard_input_is_compared() {
     let ran = tenfold_with(["diff", "-", "-"], Vec::new());
     assert_eq!(ran.exit.code(), 2);
 }
+
+#[test]
+fn names_are_chosen_as_they_are_mapped() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = || tensor(&[2], &[1.0_f32, 2.0]);
+    let old = bundle(vec![
+        ("model.enc.w", values()),
+        ("model.dec.w", tensor(&[2], &[9.0_f32, 9.0])),
+    ]);
+    let new = bundle(vec![("enc.w", values()), ("dec.w", values())]);
+    let old = save(folder.path(), "old.zt", &old);
+    let new = save(folder.path(), "new.zt", &new);
+    // The example of the help.
+    let words = [
+        &old,
+        &new,
+        "--map",
+        "model.*=*",
+        "--only",
+        "enc*",
+        "--top",
+        "5",
+    ];
+    let ran = diff(folder.path(), &words);
+    assert_eq!(
+        (ran.exit.code(), ran.text().as_str()),
+        (0, "1 same\n"),
+        "{ran}"
+    );
+    let words = [&old, &new, "--map", "model.*=*", "--exclude", "dec*"];
+    assert_eq!(diff(folder.path(), &words).exit.code(), 0);
+    let words = [&old, &new, "--map", "model.*=*", "--only", "model*"];
+    let ran = diff(folder.path(), &words);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+}
+
+#[test]
+fn an_option_is_for_the_files_that_have_it_or_for_one_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("a.json"), "[1, 2]").unwrap();
+    std::fs::write(path("b.json"), "[[1], [2]]").unwrap();
+    let npy = save(
+        folder.path(),
+        "a.npy",
+        &Bundle::of(tensor(&[2], &[1.0_f64, 2.0])),
+    );
+    let kind = ["--opt", "type=tensor(x[2])"];
+    let ran = diff(folder.path(), &[&path("a.json"), &npy, kind[0], kind[1]]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let sides = [
+        "--opt-a",
+        "type=tensor(x[2])",
+        "--opt-b",
+        "type=tensor(x[2],y[1])",
+    ];
+    let (a, b) = (path("a.json"), path("b.json"));
+    let ran = diff(
+        folder.path(),
+        &[&[a.as_str(), b.as_str()], &sides[..]].concat(),
+    );
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    assert!(ran.text().contains("shape"), "{ran}");
+    let ran = diff(folder.path(), &[&npy, &npy, kind[0], kind[1]]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+}

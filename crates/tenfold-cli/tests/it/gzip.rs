@@ -75,3 +75,29 @@ fn an_output_that_is_called_gz_is_compressed() {
     assert!(written.starts_with(b"\x1f\x8b\x08"));
     assert_snapshot!(lines.join("\n"));
 }
+
+/// The same array as liblzma compresses it.
+const XZ: &str = "\
+    fd377a585a000004e6d6b4460200210116000000742fe5a3e00082004a5d00499386a4ded382796a5b0d233836\
+    ab9d9d4c4deee36dc331696bfb1134772c5d7e20338ead2c39772d8d6ac52af3db77899e2dc6c2b34d9b46a71c\
+    e8122832329674e7968918e04b2b880000003bd675102f4be2020001668301000000bd950253b1c467fb020000\
+    000004595a";
+
+#[test]
+fn xz_and_zstd_files_are_read_and_not_written() {
+    let folder = folder_with(&[]);
+    let digits = XZ.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    fs::write(
+        folder.path().join("m.npy.xz"),
+        digits.map(byte).collect::<Vec<u8>>(),
+    )
+    .unwrap();
+    let ran = tenfold_in(&folder, &["show", "@/m.npy.xz", "--csv"]);
+    assert!(ran.text().contains("1") && ran.exit.code() == 0, "{ran}");
+    for name in ["@/n.npy.xz", "@/n.npy.zst"] {
+        let ran = tenfold_in(&folder, &["convert", "@/m.npy.xz", name]);
+        assert_eq!(ran.exit.code(), 2, "{ran}");
+        assert!(ran.errors.contains("written as .gz alone"), "{ran}");
+    }
+}

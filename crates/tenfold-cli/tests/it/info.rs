@@ -76,8 +76,14 @@ fn a_limit_names_the_flag_that_raises_it() {
 }
 
 #[test]
-fn a_folder_is_no_file() {
-    assert_snapshot!(tenfold(["info", "src"]));
+fn a_folder_without_a_tensor_file_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = tenfold(["info".as_ref(), folder.path().as_os_str()]);
+    assert!(ran.errors.ends_with(": an empty folder\n"), "{ran}");
+    std::fs::write(folder.path().join("README.md"), "# Words\n").unwrap();
+    let ran = tenfold(["info".as_ref(), folder.path().as_os_str()]);
+    let said = ": no tensor file in it: README.md: no known format\n";
+    assert!(ran.errors.ends_with(said) && ran.exit.code() == 1, "{ran}");
 }
 
 #[test]

@@ -57,7 +57,13 @@ fn a_model_is_cut_and_put_together_again_byte_for_byte() {
         made(&["convert", "--no-sync"], &[set, &whole]);
         assert_eq!(fs::read(&whole).unwrap(), fs::read(model()).unwrap());
         let zt = out.path().join("whole.zt");
-        made(&["convert", "--no-sync", "--exclude", "*C64"], &[set, &zt]);
+        let flags = ["convert", "--no-sync", "--exclude", "*C64"];
+        // Small floats are bytes to version 0.1, and numbers to version 2.
+        let ran = run(&flags, &[set, &zt]);
+        assert_eq!(ran.exit.code(), 3, "{ran}");
+        assert!(ran.errors.contains("--allow opaque"), "{ran}");
+        let flags = [&flags[..], &["--allow", "opaque"]].concat();
+        made(&flags, &[set, &zt]);
     }
 }
 
@@ -127,10 +133,8 @@ fn what_an_index_does_not_name_is_left_out_and_said() {
     )
     .unwrap();
     let ran = made(&["info"], &[folder.path()]);
-    assert!(
-        ran.errors.contains("does not name are left out: 43"),
-        "{ran}"
-    );
+    let note = "note (left-out): tensors that the index does not name: 43";
+    assert!(ran.text().contains(note), "{ran}");
 }
 
 #[test]

@@ -149,3 +149,68 @@ fn trouble_is_named() {
     ]);
     assert_snapshot!("too_large", ran);
 }
+
+#[test]
+fn tensors_that_were_not_read_are_counted_first_and_fail() {
+    let quantized = corpus("gguf/good/several.gguf");
+    let ran = tenfold(["stats", &quantized]);
+    let first = ran.text().lines().next().unwrap().to_owned();
+    assert!(
+        first.ends_with("1 tensor not read; no NaN and no Inf in 2 tensors"),
+        "{first}"
+    );
+    let ran = tenfold(["stats", &quantized, "--fail-on", "nan"]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    assert!(ran.errors.contains("--skip-unreadable"), "{ran}");
+    for more in ["--skip-unreadable", "--dequantize"] {
+        let ran = tenfold(["stats", &quantized, "--fail-on", "nan", more]);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+    }
+    let json = tenfold(["stats", &quantized, "--json"]).text();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["unread"], 1);
+}
+
+#[test]
+fn what_is_not_finite_comes_before_what_is_only_remarkable() {
+    let folder = tempfile::tempdir().unwrap();
+    let ones = singles(&folder, "norm.npy", &[1.0; 8]);
+    let zeros = singles(&folder, "bias.npy", &[0.0; 8]);
+    let bad = singles(
+        &folder,
+        "w.npy",
+        &[1.0, 2.0, f32::NEG_INFINITY, f32::NAN, f32::NAN],
+    );
+    let out = folder.path().join("model.npz");
+    let files = [&ones, &zeros, &bad, &out].map(|path| path.to_str().unwrap());
+    let ran = tenfold([&["convert", "--no-sync"], &files[..]].concat());
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let ran = tenfold(["stats", files[3]]);
+    let text = ran.text();
+    let lines: Vec<&str> = text.lines().take(4).collect();
+    assert!(
+        lines[0].ends_with(": NaN or Inf in 1 of 3 tensors"),
+        "{text}"
+    );
+    assert_eq!(
+        lines[1..],
+        [
+            "  w: 2 NaN, first at [3]; 1 Inf, first at [2]",
+            "  all zero: bias",
+            "  constant: norm (1.0)",
+        ]
+    );
+    // Remarks fail only where they are asked for.
+    assert_eq!(
+        tenfold(["stats", files[0], "--fail-on", "nan,inf"])
+            .exit
+            .code(),
+        0
+    );
+    assert_eq!(
+        tenfold(["stats", files[0], "--fail-on", "constant"])
+            .exit
+            .code(),
+        1
+    );
+}

@@ -6,6 +6,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Cursor, Write};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
@@ -156,4 +157,18 @@ pub(crate) fn npy(
     let path = folder.path().join(name);
     fs::write(&path, file).unwrap();
     path
+}
+
+/// Starts a program that an interrupt reaches, also where the caller of the tests ignores interrupts:
+/// a process hands that on to its children.
+pub(crate) fn interruptible(program: &str) -> Command {
+    const DEFAULT: &str = "--default-signal=INT";
+    let resets = Command::new("env").args([DEFAULT, "true"]).output();
+    if resets.is_ok_and(|ran| ran.status.success()) {
+        let mut command = Command::new("env");
+        command.args([DEFAULT, program]);
+        command
+    } else {
+        Command::new(program)
+    }
 }

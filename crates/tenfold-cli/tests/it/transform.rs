@@ -273,10 +273,19 @@ fn casts_round_as_they_are_told() {
         &folder,
         &near,
         &[
-            ("a.npy", &["--cast", "i8"]),
+            ("a.npy", &["--cast", "i8", "--allow", "precision"]),
             (
                 "a.npy",
-                &["--cast", "i8", "--round", "toward-zero", "--permute", "ba"]
+                &[
+                    "--cast",
+                    "i8",
+                    "--round",
+                    "toward-zero",
+                    "--permute",
+                    "ba",
+                    "--allow",
+                    "precision"
+                ]
             ),
         ]
     ));

@@ -8,9 +8,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
+
+use crate::support::interruptible;
 
 /// `tenfold view --no-open FILE…`, ended when it is dropped.
 pub(crate) struct Viewer {
@@ -47,7 +49,7 @@ impl Viewer {
     }
 
     pub(crate) fn with(files: &[impl AsRef<Path>], flags: &[&str]) -> Viewer {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tenfold"))
+        let mut child = interruptible(env!("CARGO_BIN_EXE_tenfold"))
             .args(["view", "--no-open"])
             .args(flags)
             .args(files.iter().map(AsRef::as_ref))

@@ -31,6 +31,7 @@ mod source;
 mod spool;
 mod swap;
 mod threads;
+mod unpack;
 mod window;
 
 use std::ops::Range;
@@ -61,6 +62,7 @@ pub use spool::Spool;
 pub(crate) use spool::{put_down_at, scratch_file_of};
 pub(crate) use swap::{swap, swap_into};
 pub(crate) use threads::{Threads, alone, at_once, in_order, share_out};
+pub(crate) use unpack::is_packed_name;
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;

@@ -33,8 +33,24 @@ pub(crate) enum Packing {
     None,
     /// A gzip file.
     Gzip,
+    /// A zstd file.
+    Zstd,
+    /// An xz file.
+    Xz,
     /// A text that spelled them: where they lie now is no place in the file.
     Text,
+}
+
+impl Packing {
+    /// What the compression of a file is called.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Packing::None | Packing::Text => None,
+            Packing::Gzip => Some("gzip"),
+            Packing::Zstd => Some("zstd"),
+            Packing::Xz => Some("xz"),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -161,6 +177,17 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.0.kind {
             Kind::File(positioned) => positioned.path.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The open file, where the source is all of one that has a name.
+    #[must_use]
+    pub fn named_file(&self) -> Option<&File> {
+        match &self.0.kind {
+            Kind::File(positioned) if positioned.start == 0 && positioned.path.is_some() => {
+                Some(&positioned.file)
+            }
             _ => None,
         }
     }

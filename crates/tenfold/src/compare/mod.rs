@@ -9,4 +9,4 @@ pub use diff::{
     pair,
 };
 pub use digest::{ContentHash, SparseAs, file_hash, tensor_hashes};
-pub use stats::{Fault, Finite, PERCENTS, Samples, Scalar, Stats};
+pub use stats::{Finding, Finite, NotFinite, PERCENTS, Place, Samples, Scalar, Stats};

@@ -14,7 +14,7 @@ use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmet
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
 /// nothing changes.
 pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
-    if let Some(bytes) = opaque::carried(step, tensor)? {
+    if let Some(bytes) = opaque::as_bytes(step, tensor)? {
         return Ok(Some(bytes));
     }
     let holds = &step.info.holds;

@@ -18,4 +18,4 @@ mod typed;
 pub use draft::remove_drafts;
 pub use losses::losses;
 pub(crate) use restore::restore;
-pub use save::{forecast, save, save_with, write_to};
+pub use save::{forecast, is_stream, save, save_with, write_to};

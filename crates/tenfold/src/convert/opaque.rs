@@ -15,9 +15,9 @@ use crate::tensor::{Dim, Order, Storage, Tensor};
 /// The type of bytes.
 const BYTE: DType = DType::real(Number::U8);
 
-/// An opaque tensor as the bytes it is, where the target has no word for it but carries what they
-/// are; `None` for all other tensors.
-pub(super) fn carried(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+/// An opaque tensor as plain bytes, where the target does not know its layout: a loss, even where it
+/// carries how to read them, as no other program would. `None` for all other tensors.
+pub(super) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let Storage::Opaque { layout, parts } = tensor.storage() else {
         return Ok(None);
     };
@@ -45,11 +45,19 @@ pub(super) fn carried(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>
         "symmetries": symmetries_json(tensor.symmetries().iter()),
         "hints": meta_json(&hints),
     });
-    if !step.carry("opaque", about) {
-        return Ok(None);
-    }
-    let detail = format!("{layout} is carried as bytes");
-    step.change(Tier::Carried, Aspect::Number, detail);
+    let is_carried = step.carry("opaque", about);
+    let restored = if is_carried {
+        " that only this program reads"
+    } else {
+        ""
+    };
+    let way = if tensor.is_quantized() {
+        "; --dequantize computes its values"
+    } else {
+        ""
+    };
+    let detail = format!("{layout} becomes plain bytes{restored}{way}");
+    step.change(Tier::Refused, Aspect::Opaque, detail);
     let dims = vec![Dim::indexed(part.bytes.len())];
     let storage = Storage::Dense {
         order: Order::Row,

@@ -11,9 +11,11 @@ use super::draft::Draft;
 use super::losses::losses_of;
 use super::lower::lower;
 use crate::bundle::Bundle;
-use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name};
+use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name, is_packed_name};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
+use crate::key::Key;
+use crate::limits::Limits;
 use crate::tensor::{Storage, Tensor};
 
 /// Gives a bundle as `format` would hold it, lazily, and what it loses on the way, if all of that
@@ -72,7 +74,7 @@ pub fn write_to(
     format: &dyn Format,
     how: &WriteOptions,
 ) -> Result<Vec<Loss>> {
-    let (lowered, said) = forecast(bundle, format, how)?;
+    let (lowered, mut said) = forecast(bundle, format, how)?;
     let parts = lowered.entries().iter();
     let parts = parts.flat_map(|(_, tensor)| tensor.storage().parts());
     how.progress
@@ -82,7 +84,59 @@ pub fn write_to(
         let name = format.info().name;
         no_room(error, &lowered, name).of(name)
     })?;
+    said.extend(rounding(&lowered, &said, &how.limits)?);
     Ok(said)
+}
+
+/// What casts have changed in all tensors that were written.
+fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<Loss>> {
+    let (mut numbers, mut changed, mut tensors) = (0_u64, 0_u64, 0_u64);
+    let mut most: Option<(f64, &Key)> = None;
+    for (key, tensor) in lowered.entries() {
+        let casts = tensor.cast_changes(limits)?;
+        for cast in casts.iter().filter(|cast| cast.changed > 0) {
+            numbers = numbers.saturating_add(cast.numbers);
+            changed = changed.saturating_add(cast.changed);
+            tensors = tensors.saturating_add(1);
+            if most.is_none_or(|(largest, _)| cast.largest > largest) {
+                most = Some((cast.largest, key));
+            }
+        }
+    }
+    let Some((largest, key)) = most else {
+        return Ok(None);
+    };
+    // A permission was needed for what the format made of them, and none for what was asked for.
+    let is_refused = |loss: &Loss| loss.aspect == Aspect::Precision && loss.tier == Tier::Refused;
+    let tier = if said.iter().any(is_refused) {
+        Tier::Refused
+    } else {
+        Tier::Said
+    };
+    let place = if key.is_empty() || tensors == 1 {
+        String::new()
+    } else {
+        format!(" ({key})")
+    };
+    let detail = format!(
+        "{changed} of {numbers} values are rounded, by {} at most{place}",
+        short(largest)
+    );
+    Ok(Some(Loss {
+        key: None,
+        aspect: Aspect::Precision,
+        detail,
+        tier,
+    }))
+}
+
+/// A number with three digits.
+fn short(number: f64) -> String {
+    if (1e-3..1e6).contains(&number) {
+        format!("{number:.3}")
+    } else {
+        format!("{number:.2e}")
+    }
 }
 
 /// Makes a refusal of a value that has no room, which is found only when it is read: it names the
@@ -150,6 +204,11 @@ pub fn save_with<T>(
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
             Ok(written)
+        }
+        Place::File(_) if is_packed_name(path) && !is_gzip_name(path) => {
+            let name = path.display();
+            let why = format!("{name}: a compressed file is written as .gz alone");
+            Err(Error::invalid(why))
         }
         Place::File(place) => {
             let draft = Draft::create(&place).map_err(in_file)?;
@@ -232,6 +291,14 @@ impl Place {
 pub(super) fn taken(path: &Path) -> Error {
     let why = format!("{} exists already; --force replaces it", path.display());
     Error::invalid(why)
+}
+
+/// Whether a path is something else than a file, to which bytes are written as they come: a pipe, a
+/// device, or a stream of this process by its name, such as `/dev/stdout`.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
+    let is_other = |about: std::fs::Metadata| !about.is_file() && !about.is_dir();
+    is_own_stream(path) || path.metadata().is_ok_and(is_other)
 }
 
 /// Whether a path is another word for one of the streams that this process was given.

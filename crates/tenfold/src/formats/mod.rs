@@ -4,6 +4,7 @@
 pub mod blz;
 pub mod cc4s;
 pub mod fcidump;
+mod foreign;
 pub mod gguf;
 pub mod mtx;
 pub mod npy;
@@ -21,7 +22,7 @@ pub mod ztensor;
 
 use std::path::Path;
 
-use crate::bytes::{Source, is_gzip_name};
+use crate::bytes::{Source, is_packed_name};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
@@ -64,9 +65,10 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
 #[must_use]
 pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
     let inside = path.with_extension("");
-    let path = match is_gzip_name(path) {
-        true => inside.as_path(),
-        false => path,
+    let path = if is_packed_name(path) {
+        inside.as_path()
+    } else {
+        path
     };
     let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else {
         return Vec::new();
@@ -76,29 +78,30 @@ pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
     ALL.iter().copied().filter(suggests).collect()
 }
 
-/// Finds out of which format a file is: by the bytes it begins with; for formats that have no such
-/// bytes by its name, or else by whether all of it parses.
+/// Finds the format of a file: by its first bytes; for formats without a signature by its name
+/// together with its content, or else by whether all of it parses.
 ///
 /// # Errors
 /// [`Error::Unrecognised`] if no format claims it, or several do.
 pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Format> {
+    if source.is_empty() {
+        return Err(Error::Unrecognised {
+            candidates: Vec::new(),
+            content: foreign::content(source, path),
+        });
+    }
     let suggested = path.map(by_extension).unwrap_or_default();
     let is_suggested = |format: &&dyn Format| {
         suggested
             .iter()
             .any(|other| other.info().name == format.info().name)
     };
-    let (marked, plain): (Vec<&dyn Format>, Vec<&dyn Format>) = ALL
+    let (signed, plain): (Vec<&dyn Format>, Vec<&dyn Format>) = ALL
         .iter()
         .partition(|format| !format.info().magic.is_empty());
-    let claim = |format: &&dyn Format| match format.probe(source) {
-        Match::No => false,
-        Match::Looks => suggested.is_empty(),
-        Match::Maybe | Match::Yes => true,
-    };
 
     // Of formats that begin alike, the one that is sure.
-    let sure: Vec<(Match, &'static dyn Format)> = { marked.into_iter() }
+    let sure: Vec<(Match, &'static dyn Format)> = { signed.into_iter() }
         .map(|format| (format.probe(source), format))
         .filter(|(how_sure, _)| *how_sure != Match::No)
         .collect();
@@ -116,11 +119,17 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
             "a part of what {by} describes: open that"
         )));
     }
-    if claims.is_empty() {
+    if claims.is_empty() && !foreign::is_certain(source) {
         claims = plain.iter().copied().filter(is_suggested).collect();
-    }
-    if claims.is_empty() {
-        claims = plain.into_iter().filter(claim).collect();
+        claims.retain(|format| format.probe_named(source) != Match::No);
+        if claims.is_empty() {
+            let claim = |format: &&dyn Format| match format.probe(source) {
+                Match::No => false,
+                Match::Looks => suggested.is_empty(),
+                Match::Maybe | Match::Yes => true,
+            };
+            claims = plain.into_iter().filter(claim).collect();
+        }
     }
     if claims.len() > 1 && claims.iter().any(is_suggested) {
         claims.retain(is_suggested);
@@ -129,6 +138,7 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         [format] => Ok(*format),
         several => Err(Error::Unrecognised {
             candidates: several.iter().map(|format| format.info().name).collect(),
+            content: { several.is_empty().then(|| foreign::content(source, path)) }.flatten(),
         }),
     }
 }

@@ -1,6 +1,9 @@
 //! Numbers as another type, lazily: cast in pieces, by several threads, when they are read.
 
+use std::sync::Arc;
+
 use super::cast::{Overflow, Rounding, convert_rounded, is_exact};
+use super::changes::Changes;
 use super::quick::{BLOCK, Quick, quick};
 use super::worked::{Work, worked};
 use super::{Number, Numbers};
@@ -9,18 +12,21 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 impl Numbers {
-    /// The same numbers as another type: exactly where that is possible, else rounded.
+    /// The same numbers as another type: exactly where that is possible, else rounded; `changes` counts
+    /// what that changes, whenever they are read.
     pub(crate) fn cast(
         &self,
         to: Number,
         rounding: Rounding,
         over: Overflow,
+        changes: Option<Arc<Changes>>,
         limits: &Limits,
     ) -> Result<Numbers> {
         if self.number == to {
             return Ok(self.clone());
         }
         let cast = Cast {
+            changes: changes.filter(|_| !is_exact(self.number, to)),
             from: self.number,
             must_swap: self.must_swap(Endian::Little),
             to,
@@ -39,8 +45,10 @@ impl Numbers {
 const WIDEST: usize = 16;
 
 /// From numbers to numbers of another type.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Cast {
+    /// Where to count what changes.
+    pub(super) changes: Option<Arc<Changes>>,
     pub(super) from: Number,
     /// Whether the numbers are big-endian.
     pub(super) must_swap: bool,
@@ -64,6 +72,8 @@ impl Work for Cast {
         // The quick ways round to the nearest.
         let is_quick = self.rounding == Rounding::NearestEven || is_exact(from, to);
         let quick = quick(from, to).filter(|_| is_quick);
+        let changes = self.changes.as_ref();
+        let mut counter = changes.map(|changes| changes.counter(from, to));
         let mut turned = [0; BLOCK * WIDEST];
         let blocks = stored.chunks(BLOCK.saturating_mul(from.width()));
         let rooms = made.chunks_mut(BLOCK.saturating_mul(to.width()));
@@ -78,6 +88,9 @@ impl Work for Cast {
             };
             if !quick.is_some_and(|quick| quick(block, room)) {
                 self.work_in_parts(quick, block, room)?;
+            }
+            if let Some(counter) = &mut counter {
+                counter.add(block, room);
             }
         }
         Ok(())
@@ -149,7 +162,7 @@ mod tests {
                     bytes: Bytes::memory(bytes),
                 };
                 let limits = Limits::default();
-                let cast = numbers.cast(to, Rounding::NearestEven, Overflow::Fails, &limits);
+                let cast = numbers.cast(to, Rounding::NearestEven, Overflow::Fails, None, &limits);
                 let cast = cast.unwrap().bytes;
                 assert_eq!(cast.to_vec().unwrap(), slowly, "{to} {endian:?}");
                 let parts = [(3, 4 * part + 5), (4 * part, 6 * part)];

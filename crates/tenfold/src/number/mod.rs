@@ -3,6 +3,7 @@
 mod blocks;
 mod cast;
 mod casting;
+mod changes;
 mod difference;
 mod doubles;
 mod element;
@@ -22,6 +23,7 @@ use std::str::FromStr;
 pub(crate) use blocks::Block;
 pub use cast::{Overflow, Rounding};
 pub(crate) use cast::{convert, is_exact, significand};
+pub(crate) use changes::{Changes, Counts};
 pub(crate) use difference::difference;
 pub use element::Element;
 pub use f128::F128;

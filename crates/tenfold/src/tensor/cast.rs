@@ -1,10 +1,13 @@
 //! A tensor of another number type.
 
+use std::sync::Arc;
+
 use super::storage::{Address, Storage};
 use super::{Tensor, not_understood};
+use crate::bytes::PIECE;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{DType, Number, Numbers, Overflow, Rounding};
+use crate::number::{Changes, Counts, DType, Number, Numbers, Overflow, Rounding, is_exact};
 
 impl Tensor {
     /// The same tensor with its numbers as another type, lazily: exact where that is possible,
@@ -38,7 +41,17 @@ impl Tensor {
             number,
             ..self.dtype()
         };
-        let cast = |values: &Numbers| values.cast(number, rounding, over, limits);
+        let record = CastRecord {
+            from: self.dtype().number,
+            to: number,
+            rounding,
+            over,
+            changes: Arc::default(),
+            numbers: numbers_of(self.storage()),
+            before: self.cast.clone(),
+        };
+        let changes = || Some(record.changes.clone());
+        let cast = |values: &Numbers| values.cast(number, rounding, over, changes(), limits);
         let storage = match self.storage() {
             Storage::Dense { order, values } => Storage::Dense {
                 order: *order,
@@ -69,6 +82,154 @@ impl Tensor {
         };
         let symmetries = self.symmetries().to_vec();
         let cast = Tensor::within(self.dims().to_vec(), dtype, symmetries, storage, limits)?;
-        Ok(cast.described_like(self))
+        let mut cast = cast.described_like(self);
+        if !is_exact(record.from, record.to) {
+            cast.cast = Some(Arc::new(record));
+        }
+        Ok(cast)
+    }
+
+    /// What casts have changed in the values of this tensor, one entry a cast that may round. Values
+    /// that were read once, or several times to their end, have been counted then; all others
+    /// are read for it.
+    ///
+    /// # Errors
+    /// What reading the values gives.
+    pub fn cast_changes(&self, limits: &Limits) -> Result<Vec<CastChanges>> {
+        let mut found = Vec::new();
+        let mut record = self.cast.as_ref();
+        while let Some(cast) = record {
+            found.push(cast.found(limits)?);
+            record = cast.before.as_ref();
+        }
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// The values of all kinds of storage.
+fn numbers_of(storage: &Storage) -> Vec<Numbers> {
+    match storage {
+        Storage::Dense { values, .. } | Storage::Sparse { values, .. } => vec![values.clone()],
+        Storage::Train { cores, .. } => cores.clone(),
+        Storage::Opaque { .. } => Vec::new(),
+    }
+}
+
+/// What a cast has changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct CastChanges {
+    /// The number type before.
+    pub from: Number,
+    /// The number type after.
+    pub to: Number,
+    /// How many numbers were cast.
+    pub numbers: u64,
+    /// How many of them became another number.
+    pub changed: u64,
+    /// The largest difference between a number and what became of it.
+    pub largest: f64,
+}
+
+/// A cast that may have changed values.
+#[derive(Debug)]
+pub(super) struct CastRecord {
+    from: Number,
+    to: Number,
+    rounding: Rounding,
+    over: Overflow,
+    changes: Arc<Changes>,
+    /// The numbers before.
+    numbers: Vec<Numbers>,
+    /// The cast before this one.
+    before: Option<Arc<CastRecord>>,
+}
+
+impl CastRecord {
+    fn found(&self, limits: &Limits) -> Result<CastChanges> {
+        let lens = self.numbers.iter().map(Numbers::len);
+        let all = lens.fold(0, u64::saturating_add);
+        let counted = self.changes.counts();
+        let counts = match counted.numbers.checked_div(all) {
+            // So many passes over all of them give the same counts each.
+            Some(times) if times > 0 && counted.numbers.is_multiple_of(all) => Counts {
+                numbers: all,
+                changed: counted.changed / times,
+                ..counted
+            },
+            _ => self.count(limits)?,
+        };
+        Ok(CastChanges {
+            from: self.from,
+            to: self.to,
+            numbers: counts.numbers,
+            changed: counts.changed,
+            largest: counts.largest,
+        })
+    }
+
+    /// Casts all numbers once more.
+    fn count(&self, limits: &Limits) -> Result<Counts> {
+        let changes: Arc<Changes> = Arc::default();
+        for numbers in &self.numbers {
+            let changes = Some(changes.clone());
+            let cast = numbers.cast(self.to, self.rounding, self.over, changes, limits)?;
+            cast.bytes.for_each(PIECE, &mut |_| Ok(()))?;
+        }
+        Ok(changes.counts())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::wide;
+    use crate::tensor::{Dim, Order};
+
+    #[test]
+    fn what_a_cast_changes_is_counted_once_however_often_it_is_read() {
+        let values: Vec<f64> = (0_u16..3000).map(|n| f64::from(n) / 8.0 + 1e-9).collect();
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: Numbers::from_vec(&values),
+        };
+        let limits = Limits::default();
+        let tensor = Tensor::new(
+            vec![Dim::indexed(3000)],
+            "f64".parse().unwrap(),
+            vec![],
+            storage,
+        );
+        let tensor = tensor.unwrap();
+        let cast = tensor.cast(Number::F32, Overflow::Fails, &limits).unwrap();
+        // Rounds as a cast does: the shortest digits of a double name it exactly.
+        let single = |value: f64| value.to_string().parse::<f32>().unwrap();
+        let expected = values
+            .iter()
+            .map(|value| (value - f64::from(single(*value))).abs());
+        let expected: Vec<f64> = expected.collect();
+        let n_changed = wide(expected.iter().filter(|change| **change > 0.0).count());
+        let largest = expected.iter().copied().fold(0.0, f64::max);
+        for times in 0..3 {
+            let changes = cast.cast_changes(&limits).unwrap();
+            let [changes] = changes.as_slice() else {
+                panic!("one cast")
+            };
+            assert_eq!(
+                (changes.numbers, changes.changed),
+                (3000, n_changed),
+                "{times}"
+            );
+            assert_eq!(changes.largest, largest);
+            cast.to_vec::<f32>().unwrap();
+        }
+        // A part of a pass counts for nothing.
+        cast.read_box::<f32>(&[crate::tensor::Slice::range(0..7)], &limits)
+            .unwrap();
+        assert_eq!(cast.cast_changes(&limits).unwrap()[0].changed, n_changed);
+        // What fits changes nothing, and is not looked at.
+        let wider = cast.cast(Number::F64, Overflow::Fails, &limits).unwrap();
+        assert_eq!(wider.cast_changes(&limits).unwrap().len(), 1);
     }
 }

@@ -47,6 +47,8 @@ mod tiles;
 mod train;
 mod woven;
 
+pub use cast::CastChanges;
+use cast::CastRecord;
 pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
@@ -100,6 +102,8 @@ pub struct Tensor {
     storage: Storage,
     /// What its format demands of the values besides what they mean.
     demands: Vec<Demand>,
+    /// The last cast of its values that may have changed some.
+    cast: Option<Arc<CastRecord>>,
     /// What the file says about the tensor.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -150,6 +154,7 @@ impl Tensor {
             symmetries,
             storage,
             demands: Vec::new(),
+            cast: None,
             meta,
             hints,
         };
@@ -158,11 +163,12 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// The same tensor with the metadata and hints of another: of the one it was made from.
+    /// The same tensor with the metadata, hints and casts of another: of the one it was made from.
     #[must_use]
     pub(crate) fn described_like(mut self, other: &Tensor) -> Tensor {
         self.meta.clone_from(&other.meta);
         self.hints.clone_from(&other.hints);
+        self.cast.clone_from(&other.cast);
         self
     }
 

@@ -42,6 +42,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "error", "limits", "key", "bytes", "number", "tensor", "bundle",
         ],
     ),
+    (
+        "ops",
+        &[
+            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
+            "format", "formats", "read", "Opened",
+        ],
+    ),
     // Tests alone.
     ("boundaries", &["bytes", "limits", "tensor"]),
     (

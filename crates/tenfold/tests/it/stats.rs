@@ -2,7 +2,7 @@
 
 use half::bf16;
 use tenfold::{
-    Address, Bytes, DType, Dim, Element, Endian, Fault, Limits, Number, Numbers, Order, PERCENTS,
+    Address, Bytes, DType, Dim, Element, Endian, Finding, Limits, Number, Numbers, Order, PERCENTS,
     Samples, Stats, Storage, Symmetry, Tensor,
 };
 
@@ -291,14 +291,14 @@ fn complex_numbers_are_told_by_their_moduli() {
 
 #[test]
 fn what_is_wrong_has_a_name() {
-    let faults = |values: &[f32]| stats(&dense(values)).faults();
+    let faults = |values: &[f32]| stats(&dense(values)).findings();
     assert_eq!(
         faults(&[1.0, f32::NAN, f32::INFINITY]),
-        [Fault::Nan, Fault::Inf]
+        [Finding::Nan, Finding::Inf]
     );
-    assert_eq!(faults(&[0.0, -0.0]), [Fault::Zero]);
-    assert_eq!(faults(&[2.0, 2.0]), [Fault::Constant]);
-    assert_eq!(faults(&[2.0, 2.0, f32::NAN]), [Fault::Nan]);
+    assert_eq!(faults(&[0.0, -0.0]), [Finding::Zero]);
+    assert_eq!(faults(&[2.0, 2.0]), [Finding::Constant]);
+    assert_eq!(faults(&[2.0, 2.0, f32::NAN]), [Finding::Nan]);
     for fine in [&[][..], &[0.0], &[2.0], &[1.0, 2.0]] {
         assert_eq!(faults(fine), []);
     }

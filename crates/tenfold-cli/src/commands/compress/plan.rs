@@ -1,5 +1,6 @@
 //! Which tensors of a file become trains, and which are kept.
 
+use tenfold::ops::{demand_all, matches, nearest};
 use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Numbers, Spool, Storage, Tensor};
 use tenfold_train::Error as TrainError;
 
@@ -10,7 +11,6 @@ use crate::args::{Choice, Compress};
 use crate::before::Before;
 use crate::failure::Failure;
 use crate::render::{bytes_text, growth_text, shown_name};
-use crate::select::{demand_all, matches, names, nearest};
 
 /// What became of one tensor.
 pub(super) struct Entry {
@@ -51,7 +51,7 @@ impl Entry {
 /// room for one.
 pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Result<(), Failure> {
     let choice = &args.selection.choice;
-    let names = names(&content.bundle, content.info);
+    let names = content.info.names_of(&content.bundle);
     demand_all(choice.only.iter().chain(&choice.exclude), &names)?;
     let shape = &args.reshaping;
     let places = names.iter().enumerate();

@@ -31,8 +31,9 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     output::say_losses(folder, job.content.said.iter().chain(&said), streams);
     for (entry, file) in entries.iter().zip(&files) {
         let alone = alone(job, entry);
-        tenfold::save(&alone, file, job.format, job.how, job.force)
+        let said = tenfold::save(&alone, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
+        output::say_rounding(file, &said, streams);
     }
     let text = index_text(job, &names);
     tenfold::save_with(&index, job.force, job.how.skip_sync, |out| {

@@ -8,6 +8,7 @@ mod shards;
 
 use std::path::{Path, PathBuf};
 
+use tenfold::ops::cast;
 use tenfold::{Allow, Aspect, Info, Names, Overflow, WriteOptions};
 
 use super::output::line::writing;
@@ -18,7 +19,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::rename::rename;
-use crate::select::cast;
 use crate::streams::Streams;
 use crate::transform::{self, Wanted};
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let found = inputs::find(args, words, streams)?;
     let saving = &args.output.saving;
     let format = inputs::target(saving.to.as_ref(), &destination, &found)?;
-    let (mut content, options) = inputs::read(args, found, format.info(), streams)?;
+    let (mut content, options) = inputs::read(args, &found, format.info(), streams)?;
     let labels = prepare(args, &mut content, format.info(), streams)?;
     if let Some(eps) = args.eps {
         compress::turn(&mut content, eps, args, format.info(), streams)?;
@@ -73,11 +73,15 @@ fn prepare(
         .iter()
         .any(|info| info.holds.names == Names::Tree);
     rename(bundle, info, is_tree, &args.renaming.rename)?;
-    let over = overflow(args);
+    let (allow, limits) = (allowed(args), &args.reading.limits.0);
+    let round = args.transform.round.into();
     let all = Path::new("the inputs");
     let file = content.file.as_deref().unwrap_or(all);
     transform::apply(bundle, info, args, file, streams)
-        .and_then(|labels| cast(bundle, info, args, over).map(|()| labels))
+        .and_then(|labels| {
+            cast(bundle, info, &args.cast, round, &allow, limits)?;
+            Ok(labels)
+        })
         .map_err(|failure| match &content.file {
             Some(file) => failure.about(file),
             None => failure,

@@ -25,7 +25,7 @@ pub(super) fn write(
             "{name} holds one tensor, which --max-size cannot cut: --out-dir writes a file for each"
         )));
     }
-    let (_, said) = tenfold::forecast(&job.content.bundle, job.format, job.how)
+    let (lowered, said) = tenfold::forecast(&job.content.bundle, job.format, job.how)
         .map_err(|error| job.blame(file, error))?;
     let shards = cut(job, most).map_err(|error| job.blame(file, error))?;
     if shards.len() < 2 {
@@ -37,14 +37,23 @@ pub(super) fn write(
     output::refuse_existing(all.map(PathBuf::as_path), job.force)?;
     output::say_losses(file, job.content.said.iter().chain(&said), streams);
     let mut owners = Owners::default();
-    for (file, shard) in files.iter().zip(shards) {
-        let bundle = bundled(job, shard.entries);
+    let n_tensors = u64::try_from(lowered.entries().len()).ok();
+    let count = u64::try_from(files.len()).unwrap_or(u64::MAX);
+    for ((number, file), shard) in (0..).zip(&files).zip(shards) {
+        let mut bundle = bundled(job, shard.entries);
+        let place = tenfold::Shard {
+            number,
+            count,
+            n_tensors,
+        };
+        job.format.mark_shard(&mut bundle, Some(&place));
         if index.is_some() {
             let lowered = tenfold::forecast(&bundle, job.format, job.how);
             owners.add(file, &lowered.map_err(|error| job.blame(file, error))?.0);
         }
-        tenfold::save(&bundle, file, job.format, job.how, job.force)
+        let said = tenfold::save(&bundle, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
+        output::say_rounding(file, &said, streams);
         output::say_written(job, file, streams);
         if let (true, Some((key, _))) = (shard.len > most, shard.entries.first()) {
             let (name, len) = (shown_name(info, key), bytes_text(shard.len));

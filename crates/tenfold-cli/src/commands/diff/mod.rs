@@ -4,21 +4,23 @@ mod human;
 mod json;
 mod meta;
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use tenfold::ops::{Input, TensorRef, captures, demand_all, retain, retain_by};
 use tenfold::{
     Closeness, Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Verdict,
-    compare, pair,
+    When, compare, pair,
 };
 
 use super::Outcome;
-use crate::args::Diff;
+use crate::args::{Diff, Given};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::meter::Meter;
+use crate::options;
 use crate::render::{note_text, shown_name};
-use crate::select::{captures, demand_all, keep, names};
 use crate::streams::Streams;
 use meta::MetaChange;
 
@@ -125,19 +127,27 @@ impl Report {
 }
 
 fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
-    let mut a = open(&args.a, args, streams)?;
-    let mut b = open(&args.b, args, streams)?;
-    let mut all_names = [&a, &b]
-        .map(|file| names(&file.opened.bundle, file.info()))
-        .concat();
+    let (mut a, mut b) = open(args, streams)?;
+    let map = mapped(args, &a, &b)?;
+    // Names are chosen as they are once they are mapped.
+    let new_names: HashMap<&str, &str> = map.iter().map(|(a, b)| (&**a, &**b)).collect();
+    let renamed = |name: String| match new_names.get(&*name) {
+        Some(new) => (*new).to_owned(),
+        None => name,
+    };
+    let own = a.info().names_of(&a.opened.bundle).into_iter();
+    let others = b.info().names_of(&b.opened.bundle);
+    let mut all_names: Vec<String> = own.map(renamed).chain(others).collect();
     all_names.sort_unstable();
     all_names.dedup();
-    demand_all(args.only.iter().chain(&args.exclude), &all_names)?;
-    for file in [&mut a, &mut b] {
-        let info = file.info();
-        keep(&mut file.opened.bundle, info, &args.only, &args.exclude);
-    }
-    let map = mapped(args, &a, &b)?;
+    let (only, exclude) = (&args.only, &args.exclude);
+    demand_all(only.iter().chain(exclude), &all_names)?;
+    let info = a.info();
+    retain_by(&mut a.opened.bundle, only, exclude, |key| {
+        renamed(info.name_of(key))
+    });
+    let info = b.info();
+    retain(&mut b.opened.bundle, info, only, exclude);
     let pairing = pair(&a.opened.bundle, &b.opened.bundle, &map);
     let mut report = Report {
         formats: [a.info().name, b.info().name],
@@ -160,13 +170,39 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn open<'a>(path: &'a Path, args: &Diff, streams: &mut Streams) -> Result<File<'a>, Failure> {
-    let (_, opened) =
-        input::open(path, &args.reading, streams).map_err(|failure| failure.about(path))?;
-    for note in opened.bundle.notes() {
-        streams.note(path, &note_text(opened.format.info(), note));
-    }
-    Ok(File { path, opened })
+/// Options, and then those of one side.
+fn with(mut options: Vec<(String, String)>, own: &[Given]) -> Vec<(String, String)> {
+    options.extend(own.iter().flat_map(|given| given.0.iter().cloned()));
+    options
+}
+
+/// Opens both files. An option is for the files whose formats have it; `--opt-a` and `--opt-b` are
+/// for one of them.
+fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>), Failure> {
+    let find = |path: &'a Path, own: &[Given], streams: &mut Streams| {
+        let reference = TensorRef::find(path);
+        let reading = args.reading.with_options(with(args.reading.options(), own));
+        let input = input::find(&reference, &reading, streams)
+            .map_err(|error| Failure::from(error).about(path))?;
+        Ok::<_, Failure>((path, reference, input))
+    };
+    let a = find(&args.a, &args.opt_a, streams)?;
+    let b = find(&args.b, &args.opt_b, streams)?;
+    let infos = [&a, &b].map(|(_, _, input)| input.format().info());
+    let mut open = |(path, reference, input): (&'a Path, TensorRef, Input), own: &[Given]| {
+        let info = input.format().info();
+        let has = |info: &Info, name: &str| options::has(info, name, When::Read);
+        let mut given = args.reading.options();
+        given.retain(|(name, _)| has(info, name) || !infos.iter().any(|info| has(info, name)));
+        let reading = args.reading.with_options(with(given, own));
+        let (opened, _) = input::read(&input, &reference, &reading, None, streams)
+            .map_err(|failure| failure.about(path))?;
+        for note in opened.bundle.notes() {
+            streams.note(path, &note_text(info, note));
+        }
+        Ok::<_, Failure>(File { path, opened })
+    };
+    Ok((open(a, &args.opt_a)?, open(b, &args.opt_b)?))
 }
 
 fn options(args: &Diff) -> DiffOptions {
@@ -184,8 +220,8 @@ fn options(args: &Diff) -> DiffOptions {
 
 /// The names that `--map` puts together.
 fn mapped(args: &Diff, a: &File, b: &File) -> Result<Vec<(String, String)>, Failure> {
-    let own = names(&a.opened.bundle, a.info());
-    let others = names(&b.opened.bundle, b.info());
+    let own = a.info().names_of(&a.opened.bundle);
+    let others = b.info().names_of(&b.opened.bundle);
     let mut map = Vec::new();
     for (glob, target) in &args.map {
         demand_all([glob].into_iter(), &own)?;

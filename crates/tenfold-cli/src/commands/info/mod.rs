@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tenfold::{Bundle, Info, Key, Opened, Result, Storage, Tensor};
 
-use super::{Outcome, each_file};
+use super::{Found, Outcome, each_input};
 use crate::args::{Describe, Sort};
 use crate::exit::Exit;
 use crate::input;
@@ -21,15 +21,23 @@ use order::sorted;
 const SCHEMA: &str = "tenfold.info/1";
 
 pub(super) fn run(args: &Describe, streams: &mut Streams) -> Outcome {
-    each_file(&args.files.files, streams, |file, streams| {
-        let (len, opened) = input::open(file, &args.files.reading, streams)?;
-        if args.files.json {
-            print_json(file, len, &opened, args, &mut streams.out)?;
-        } else {
-            print(file, len, &opened, args, &mut streams.out)?;
-        }
-        Ok(Exit::Fine)
-    })
+    let reading = &args.files.reading;
+    each_input(
+        &args.files.files,
+        reading,
+        streams,
+        |file, found, streams| {
+            let Found { reference, input } = found?;
+            let (opened, _) = input::read(input, reference, reading, None, streams)?;
+            let len = input.len();
+            if args.files.json {
+                print_json(file, len, &opened, args, &mut streams.out)?;
+            } else {
+                print(file, len, &opened, args, &mut streams.out)?;
+            }
+            Ok(Exit::Fine)
+        },
+    )
 }
 
 fn print_json(

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use tenfold::{Loss, ReadOptions, Sink, Source, Tier};
+use tenfold::{Aspect, Loss, ReadOptions, Sink, Source, Tier, is_stream};
 
 use super::Job;
-use super::target::is_nameless;
 use crate::failure::Failure;
 use crate::render::{bytes_text, counted};
 use crate::streams::{Streams, in_output};
@@ -56,7 +55,7 @@ pub(in crate::commands) fn refuse_existing<'a>(
     }
 }
 
-/// Says what was permitted or only has to be said, a line for every aspect; to those who want to
+/// Says what was permitted or only has to be said, a line for every reason; to those who want to
 /// know more, also what is carried.
 pub(in crate::commands) fn say_losses<'a>(
     file: &Path,
@@ -65,19 +64,25 @@ pub(in crate::commands) fn say_losses<'a>(
 ) {
     let (carried, said): (Vec<Loss>, Vec<Loss>) =
         losses.cloned().partition(|loss| loss.tier == Tier::Carried);
-    for alike in tenfold::alike(&carried) {
-        let word = alike.aspect.as_str();
-        streams.detail(file, &format!("carried, {word}: {}", alike.detail));
+    for group in tenfold::group_losses(&carried) {
+        let word = group.aspect.as_str();
+        streams.detail(file, &format!("carried, {word}: {}", group.detail));
     }
-    for alike in tenfold::alike(&said) {
-        let word = alike.aspect.as_str();
-        streams.note(file, &format!("{word}: {}", alike.detail));
+    for group in tenfold::group_losses(&said) {
+        let word = group.aspect.as_str();
+        streams.note(file, &format!("{word}: {}", group.detail));
     }
+}
+
+/// Reports what casts have changed, which is known when a file has been written.
+pub(in crate::commands) fn say_rounding(file: &Path, losses: &[Loss], streams: &mut Streams) {
+    let is_rounding = |loss: &&Loss| loss.key.is_none() && loss.aspect == Aspect::Precision;
+    say_losses(file, losses.iter().filter(is_rounding), streams);
 }
 
 /// Says that a file was written, and what it is; a pipe or a device is none.
 pub(in crate::commands) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
-    let about = file.metadata().ok().filter(|_| !is_nameless(file));
+    let about = file.metadata().ok().filter(|_| !is_stream(file));
     let Some(about) = about else { return };
     let (name, shown) = (job.format.info().name, file.display());
     let written = Written::find(job, file);

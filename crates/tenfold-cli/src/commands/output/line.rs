@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use tenfold::ops::{TensorRef, stem};
 use tenfold::{Allow, Info, Options, Progress, WriteOptions, formats};
 
-use super::{Content, Destination, stem};
-use crate::address::Address;
+use super::{Content, Destination};
 use crate::args::{Part, Reading, Saving};
 use crate::failure::Failure;
 use crate::input::{self, DASH};
@@ -16,7 +16,7 @@ use crate::streams::Streams;
 pub(in crate::commands) struct Line {
     /// The file to read, as it stands on the command line.
     pub(in crate::commands) word: PathBuf,
-    pub(in crate::commands) address: Address,
+    pub(in crate::commands) reference: TensorRef,
     pub(in crate::commands) destination: Option<Destination>,
 }
 
@@ -56,13 +56,14 @@ impl Line {
         if inputs.len() > 3 {
             return Err(Failure::usage("more words than FILE KEY SLICE OUT"));
         }
-        let address = Address::find(&word)
+        let (key, place) = (text(1)?, text(2)?);
+        let reference = TensorRef::find(&word)
             .with(tensor, slice)
-            .and_then(|address| address.with_words(text(1)?, text(2)?))
-            .map_err(|failure| failure.about(&word))?;
+            .and_then(|reference| reference.with_words(key, place))
+            .map_err(|error| Failure::from(error).about(&word))?;
         Ok(Line {
             word,
-            address,
+            reference,
             destination: out.map(|out| Destination::named(out)),
         })
     }
@@ -74,8 +75,12 @@ impl Line {
         target: Option<&Info>,
         streams: &mut Streams,
     ) -> Result<(Content, Options), Failure> {
-        let (_, opened, options) = input::open_towards(&self.address, reading, target, streams)
-            .map_err(|failure| failure.about(&self.word))?;
+        let about = |failure: Failure| failure.about(&self.word);
+        let reference = &self.reference;
+        let input =
+            input::find(reference, reading, streams).map_err(|error| about(error.into()))?;
+        let (opened, options) =
+            input::read(&input, reference, reading, target, streams).map_err(about)?;
         let info = opened.format.info();
         for note in opened.bundle.notes() {
             streams.note(&self.word, &note_text(info, note));
@@ -84,7 +89,7 @@ impl Line {
             bundle: opened.bundle,
             info,
             file: Some(self.word.clone()),
-            stem: stem(&self.address.file),
+            stem: stem(&self.reference.file),
             said: Vec::new(),
         };
         Ok((content, options))

@@ -6,7 +6,7 @@ pub(super) mod target;
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{Bundle, Info, Loss, WriteOptions};
+use tenfold::{Bundle, Info, Loss, WriteOptions, is_stream};
 
 use crate::failure::Failure;
 use crate::input::DASH;
@@ -33,7 +33,7 @@ impl Destination {
     /// Fails if it is a file that exists and must not be replaced: before the work, not after it.
     pub(super) fn refuse_existing(&self, force: bool) -> Result<(), Failure> {
         match self {
-            Destination::File(path) if !target::is_nameless(path) => {
+            Destination::File(path) if !is_stream(path) => {
                 file::refuse_existing(std::iter::once(path.as_path()), force)
             }
             _ => Ok(()),
@@ -83,10 +83,4 @@ impl Job<'_> {
             failure => failure.about(self.content.file.as_deref().unwrap_or(file)),
         }
     }
-}
-
-/// What a tensor without a name is called: as its file.
-pub(super) fn stem(path: &Path) -> Option<String> {
-    let stem = Some(crate::input::stem(path)).filter(|_| path != Path::new(DASH))?;
-    stem.into_string().ok().filter(|stem| !stem.is_empty())
 }

@@ -2,18 +2,11 @@
 
 use std::path::Path;
 
-use tenfold::{Format, formats};
+use tenfold::{Format, formats, is_stream};
 
 use super::Destination;
 use crate::args::{Target, is_shared};
 use crate::failure::Failure;
-
-/// Whether a path is a pipe, a device or this process's own output: what such a thing is called says
-/// nothing.
-pub(super) fn is_nameless(file: &Path) -> bool {
-    let is_other = |about: std::fs::Metadata| !about.is_file();
-    file.starts_with("/dev") || file.metadata().is_ok_and(is_other)
-}
 
 /// The format named by `--to`, else the one that the name of the output says; `own` where the output
 /// is called as all `inputs` are, or is a stream.
@@ -27,7 +20,11 @@ pub(in crate::commands) fn choose(
         return Ok(to.format);
     }
     match (destination, own) {
-        (Destination::File(file), own) if !is_nameless(file) => by_name(file, own, inputs),
+        (Destination::File(file), _) if file.is_dir() => Err(Failure::usage(format!(
+            "{} is a folder: --out-dir writes a file for every tensor into it",
+            file.display()
+        ))),
+        (Destination::File(file), own) if !is_stream(file) => by_name(file, own, inputs),
         (_, Some(own)) if !own.info().is_written() => Err(Failure::usage(format!(
             "{}: name one with --to",
             only_read(own)

@@ -9,7 +9,6 @@ mod literal;
 use tenfold::{Bundle, Limits, Result};
 
 use super::Outcome;
-use crate::address::Address;
 use crate::args::{Form, Show, Table};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,8 +25,9 @@ pub(super) fn csv_wide(bundle: &Bundle, limits: &Limits, out: &mut Out) -> Resul
 
 pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
-    let address = Address::named(&args.file, &args.words, &args.part).map_err(about)?;
-    let (_, opened) = input::open_at(&address, &args.reading, streams).map_err(about)?;
+    let reference = input::reference(&args.file, &args.words, &args.part)
+        .map_err(|error| about(error.into()))?;
+    let (_, opened) = input::open_at(&reference, &args.reading, streams).map_err(about)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
     let table = args

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tenfold::{Arity, DType, Fault, Info, Number, PERCENTS, Result, Scalar, Stats};
+use tenfold::{Arity, DType, Finding, Info, Number, PERCENTS, Place, Result, Scalar, Stats};
 
 use super::bars;
-use super::{Found, Known};
+use super::{Found, Known, Report};
 use crate::args;
 use crate::render::{
     Row, Table, cells_text, counted, dtype_text, element, plain, shape_text, shown_name,
@@ -15,14 +15,20 @@ use crate::streams::Out;
 pub(super) fn print(
     file: &Path,
     info: &Info,
-    found: &[Found],
+    report: &Report,
     args: &args::Stats,
     out: &mut Out,
 ) -> Result<()> {
+    let found = report.tensors.as_slice();
     let file = plain(&file.display().to_string());
-    out.text(&format!("{file}: {}\n", verdict(found)))?;
+    out.text(&format!("{file}: {}\n", verdict(report)))?;
     for found in found {
         if let Some(line) = wrong(info, found) {
+            out.text(&format!("  {}\n", plain(&line)))?;
+        }
+    }
+    for finding in [Finding::Zero, Finding::Constant] {
+        if let Some(line) = remark(info, found, finding) {
             out.text(&format!("  {}\n", plain(&line)))?;
         }
     }
@@ -45,45 +51,85 @@ pub(super) fn print(
     table.print("  ", out)
 }
 
-/// The first line: whether anything is wrong.
-fn verdict(found: &[Found]) -> String {
+/// The first line: how many tensors were not read, then whether anything is wrong with the others.
+fn verdict(report: &Report) -> String {
+    let found = report.tensors.as_slice();
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let n_unread = report.n_unread();
+    let n_all = found.len().saturating_add(report.n_skipped);
+    let n_read = n_all.saturating_sub(n_unread);
     let n_wrong = found.iter().filter(|found| !found.faults().is_empty());
-    let n_unknown = found.iter().filter(|found| found.known.is_none()).count();
-    let count = |count: usize| counted(u64::try_from(count).unwrap_or(u64::MAX), "tensor");
+    let all = counted(count(n_read), "tensor");
     let text = match n_wrong.count() {
-        _ if found.is_empty() => "no tensors".into(),
-        0 => "nothing wrong: no NaN, no Inf, no all-zero or constant tensor".into(),
-        wrong => format!("something is wrong with {wrong} of {}", count(found.len())),
+        _ if n_all == 0 => return "no tensors".into(),
+        _ if n_read == 0 => {
+            return format!("{} not read", counted(count(n_all), "tensor"));
+        }
+        0 => format!("no NaN and no Inf in {all}"),
+        wrong => format!("NaN or Inf in {wrong} of {all}"),
     };
-    match n_unknown {
-        0 => text,
-        unknown => format!("{text}; {} not understood", count(unknown)),
+    if n_unread == 0 {
+        text
+    } else {
+        let unread = counted(count(n_unread), "tensor");
+        format!("{unread} not read; {text}")
     }
 }
 
 /// What is wrong with a tensor.
 fn wrong(info: &Info, found: &Found) -> Option<String> {
-    let stats = &found.known.as_ref()?.stats;
-    let faults = found.faults();
-    let texts: Vec<String> = faults
-        .iter()
-        .map(|fault| fault_text(*fault, stats))
+    let known = found.known.as_ref()?;
+    let Stats { nan, .. } = known.stats;
+    let texts = [
+        (nan, "NaN", &known.first.nan),
+        (known.stats.infinite(), "Inf", &known.first.inf),
+    ];
+    let texts = texts.into_iter().filter(|(count, ..)| *count > 0);
+    let texts: Vec<String> = texts
+        .map(|(count, word, first)| match first {
+            Some(place) => format!("{count} {word}, first at {}", place_text(place)),
+            None => format!("{count} {word}"),
+        })
         .collect();
     let name = name_text(&shown_name(info, found.key));
-    (!texts.is_empty()).then(|| format!("{name}: {}", texts.join(", ")))
+    (!texts.is_empty()).then(|| format!("{name}: {}", texts.join("; ")))
 }
 
-fn fault_text(fault: Fault, stats: &Stats) -> String {
-    match fault {
-        Fault::Nan => format!("{} NaN", stats.nan),
-        Fault::Inf => format!("{} Inf", stats.infinite()),
-        Fault::Zero => format!("all {} are zero", counted(stats.cells, "cell")),
-        Fault::Constant => {
-            let value = stats.finite.as_ref().map(|finite| scalar_text(&finite.min));
-            let cells = counted(stats.cells, "cell");
-            format!("all {cells} are {}", value.unwrap_or_default())
+/// The place of an element as a slice names it: `[a, 0, 17]`.
+fn place_text(place: &Place) -> String {
+    let labels = place.labels.iter().map(|label| format!("{label:?}"));
+    let index = place.index.iter().map(u64::to_string);
+    let all: Vec<String> = labels.chain(index).collect();
+    format!("[{}]", all.join(", "))
+}
+
+/// The tensors that are zero or constant throughout, in one line.
+fn remark(info: &Info, found: &[Found], finding: Finding) -> Option<String> {
+    const SHOWN: usize = 5;
+    let alike = found.iter().filter(|one| one.findings().contains(&finding));
+    let alike: Vec<&Found> = alike.collect();
+    let what = |one: &Found| match (finding, &one.known) {
+        (Finding::Constant, Some(known)) => {
+            let value = known.stats.finite.as_ref();
+            let value = value.map(|finite| scalar_text(&finite.min));
+            format!(" ({})", value.unwrap_or_default())
         }
-    }
+        _ => String::new(),
+    };
+    let names = alike.iter().take(SHOWN).map(|one| {
+        let name = name_text(&shown_name(info, one.key));
+        format!("{name}{}", what(one))
+    });
+    let names: Vec<String> = names.collect();
+    let more = match alike.len().checked_sub(SHOWN) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(" and {more} more"),
+    };
+    let kind = match finding {
+        Finding::Zero => "all zero",
+        _ => "constant",
+    };
+    (!alike.is_empty()).then(|| format!("{kind}: {}{more}", names.join(", ")))
 }
 
 pub(super) fn name_text(name: &str) -> String {
@@ -102,7 +148,7 @@ fn row(info: &Info, found: &Found) -> Row {
         shape_text(tensor),
     ];
     match &found.known {
-        None => cells.push("not understood".into()),
+        None => cells.push("not read".into()),
         Some(known) => {
             let stats = &known.stats;
             match &stats.finite {
@@ -129,9 +175,10 @@ fn block(info: &Info, found: &Found, args: &args::Stats, out: &mut Out) -> Resul
     let head = format!("{name}: {dtype} {shape} {}", cells_text(tensor));
     out.text(&format!("{}\n", plain(&head)))?;
     let Some(known) = &found.known else {
-        let why = match tensor.is_quantized() {
-            true => "--dequantize works its values out",
-            false => "its layout is not understood",
+        let why = if tensor.is_quantized() {
+            "not read: --dequantize computes its values"
+        } else {
+            "not read: its layout is not understood"
         };
         return out.text(&format!("  {why}\n"));
     };

@@ -2,26 +2,30 @@
 
 use std::path::Path;
 
-use tenfold::{Fault, Info, PERCENTS, Result, Scalar, write_number};
+use tenfold::{Finding, Info, PERCENTS, Place, Result, Scalar, write_number};
 
 use super::bars::edges;
-use super::{Found, Known};
+use super::{Known, Report};
 use crate::render::{Json, describe};
 use crate::streams::Out;
 
 const SCHEMA: &str = "tenfold.stats/1";
 
-pub(super) fn print(file: &Path, info: &Info, found: &[Found], out: &mut Out) -> Result<()> {
+pub(super) fn print(file: &Path, info: &Info, report: &Report, out: &mut Out) -> Result<()> {
     let mut json = Json::new(out);
     json.object(|json| {
         json.name("schema")?.text(SCHEMA)?;
         json.name("file")?.text(&file.to_string_lossy())?;
         json.name("format")?.text(info.name)?;
+        json.name("unread")?.number(report.n_unread())?;
         json.name("tensors")?.list(|json| {
-            found.iter().try_for_each(|found| {
+            report.tensors.iter().try_for_each(|found| {
                 json.object(|json| {
                     describe(json, info, found.key, found.tensor)?;
-                    faults(json.name("faults")?, &found.faults())?;
+                    let (faults, remarks): (Vec<Finding>, Vec<Finding>) =
+                        { found.findings().into_iter() }.partition(|finding| finding.is_fault());
+                    words(json.name("faults")?, &faults)?;
+                    words(json.name("remarks")?, &remarks)?;
                     match &found.known {
                         None => json.name("stats")?.raw("null"),
                         Some(known) => json.name("stats")?.object(|json| stats(json, known)),
@@ -33,8 +37,18 @@ pub(super) fn print(file: &Path, info: &Info, found: &[Found], out: &mut Out) ->
     json.end_line()
 }
 
-fn faults(json: &mut Json, faults: &[Fault]) -> Result<()> {
-    json.texts(faults.iter().map(|fault| fault.as_str()))
+fn words(json: &mut Json, findings: &[Finding]) -> Result<()> {
+    json.texts(findings.iter().map(|finding| finding.as_str()))
+}
+
+fn place(json: &mut Json, place: Option<&Place>) -> Result<()> {
+    let Some(place) = place else {
+        return json.raw("null");
+    };
+    json.object(|json| {
+        json.name("labels")?.texts(&place.labels)?;
+        json.name("index")?.numbers(&place.index)
+    })
 }
 
 fn stats(json: &mut Json, known: &Known) -> Result<()> {
@@ -46,6 +60,8 @@ fn stats(json: &mut Json, known: &Known) -> Result<()> {
         .number(stats.positive_infinite)?;
     json.name("negative_infinite")?
         .number(stats.negative_infinite)?;
+    place(json.name("first_nan")?, known.first.nan.as_ref())?;
+    place(json.name("first_inf")?, known.first.inf.as_ref())?;
     json.name("zeros")?.number(stats.zeros)?;
     json.name("negative")?.number(stats.negative)?;
     json.name("density")?.float(stats.density())?;

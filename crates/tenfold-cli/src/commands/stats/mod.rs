@@ -6,15 +6,15 @@ mod json;
 
 use std::path::Path;
 
-use tenfold::{Bundle, Fault, Info, Key, Limits, Samples, Storage, Tensor};
+use tenfold::ops::select;
+use tenfold::{Bundle, Finding, Info, Key, Limits, NotFinite, NoteKind, Samples, Storage, Tensor};
 
-use super::{Outcome, each_file};
+use super::{Outcome, each_input};
 use crate::args;
 use crate::exit::Exit;
 use crate::input;
 use crate::meter::Meter;
-use crate::render::{note_text, shown_name};
-use crate::select::select;
+use crate::render::{counted, note_text, shown_name};
 use crate::streams::Streams;
 
 /// What is known about one tensor.
@@ -27,28 +27,62 @@ struct Found<'a> {
 
 struct Known {
     stats: tenfold::Stats,
+    /// Where the first NaN and the first infinity are.
+    first: NotFinite,
     /// How many values lie in each interval, if anybody asked.
     histogram: Option<Vec<u64>>,
 }
 
 impl Found<'_> {
-    fn faults(&self) -> Vec<Fault> {
+    fn findings(&self) -> Vec<Finding> {
         let known = self.known.as_ref();
-        known.map(|known| known.stats.faults()).unwrap_or_default()
+        known
+            .map(|known| known.stats.findings())
+            .unwrap_or_default()
+    }
+
+    /// What is wrong with it.
+    fn faults(&self) -> Vec<Finding> {
+        let mut findings = self.findings();
+        findings.retain(|finding| finding.is_fault());
+        findings
+    }
+}
+
+/// What is known about a file.
+struct Report<'a> {
+    tensors: Vec<Found<'a>>,
+    /// How many tensors the reader left out.
+    n_skipped: usize,
+}
+
+impl Report<'_> {
+    /// How many tensors could not be looked at.
+    fn n_unread(&self) -> usize {
+        let unread = self.tensors.iter().filter(|found| found.known.is_none());
+        unread.count().saturating_add(self.n_skipped)
     }
 }
 
 pub(super) fn run(args: &args::Stats, streams: &mut Streams) -> Outcome {
-    each_file(&args.files, streams, |file, streams| {
-        let (_, mut opened) = input::open(file, &args.reading, streams)?;
+    let reading = &args.reading;
+    each_input(&args.files, reading, streams, |file, found, streams| {
+        let super::Found { reference, input } = found?;
+        let (mut opened, _) = input::read(input, reference, reading, None, streams)?;
         let info = opened.format.info();
         let bundle = &mut opened.bundle;
         select(bundle, info, &args.choice.only, &args.choice.exclude)?;
         // Quantiles are found, and a histogram is counted, once the range is known.
         let n_times = if args.hist { 3 } else { 2 };
         let meter = Meter::reading(streams, bundle.stored_len().saturating_mul(n_times));
-        let found = examine(bundle, args).map_err(|error| error.of(info.name))?;
+        let tensors = examine(bundle, args).map_err(|error| error.of(info.name))?;
         drop(meter);
+        let skipped = bundle.notes().iter();
+        let skipped = skipped.filter(|note| note.kind == NoteKind::Skipped);
+        let found = Report {
+            tensors,
+            n_skipped: skipped.count(),
+        };
         if args.json {
             json::print(file, info, &found, &mut streams.out)?;
         } else {
@@ -83,7 +117,12 @@ fn work_out(tensor: &Tensor, limits: &Limits, args: &args::Stats) -> tenfold::Re
         Some(finite) if args.hist => Some(samples.histogram(finite, n_bins(finite, args))?),
         _ => None,
     };
-    Ok(Known { stats, histogram })
+    let first = stats.first_not_finite(tensor, limits)?;
+    Ok(Known {
+        stats,
+        first,
+        histogram,
+    })
 }
 
 /// One interval is enough for one value.
@@ -99,22 +138,28 @@ fn n_bins(finite: &tenfold::Finite, args: &args::Stats) -> usize {
 fn judge(
     file: &Path,
     info: &Info,
-    found: &[Found],
+    report: &Report,
     args: &args::Stats,
     streams: &mut Streams,
 ) -> Exit {
-    let is_bad = |fault: &Fault| args.fail_on.contains(fault);
-    let mut bad = found
-        .iter()
-        .filter(|found| found.faults().iter().any(is_bad));
+    let n_unread = u64::try_from(report.n_unread()).unwrap_or(u64::MAX);
+    let is_unread = n_unread > 0 && !args.fail_on.is_empty() && !args.skip_unreadable;
+    if is_unread {
+        let count = counted(n_unread, "tensor");
+        let text =
+            format!("--fail-on: {count} could not be read; --skip-unreadable passes over them");
+        streams.note(file, &text);
+    }
+    let is_bad = |finding: &Finding| args.fail_on.contains(finding);
+    let mut bad = { report.tensors.iter() }.filter(|found| found.findings().iter().any(is_bad));
     let Some(first) = bad.next() else {
-        return Exit::Fine;
+        return if is_unread { Exit::No } else { Exit::Fine };
     };
     let words: Vec<&str> = first
-        .faults()
+        .findings()
         .into_iter()
         .filter(is_bad)
-        .map(Fault::as_str)
+        .map(Finding::as_str)
         .collect();
     let name = human::name_text(&shown_name(info, first.key));
     let more = match bad.count() {

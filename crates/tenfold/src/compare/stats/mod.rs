@@ -2,6 +2,7 @@
 
 mod bins;
 mod chunks;
+mod first;
 mod lens;
 mod moments;
 mod ranks;
@@ -14,6 +15,7 @@ use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
 use bins::Bins;
 use chunks::Chunks;
+pub use first::{NotFinite, Place};
 use lens::{Double, Lens, Modulus, Short, Single, Whole32, Whole64, Wide};
 use moments::float;
 use ranks::{Ranks, add};
@@ -94,9 +96,9 @@ impl Scalar {
     }
 }
 
-/// What may be wrong with the values of a tensor.
+/// What is worth knowing about the values of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+pub enum Finding {
     /// Some are not a number.
     Nan,
     /// Some are infinite.
@@ -107,39 +109,49 @@ pub enum Fault {
     Constant,
 }
 
-impl Fault {
+impl Finding {
     /// All of them, the gravest first.
-    pub const ALL: &'static [Fault] = &[Fault::Nan, Fault::Inf, Fault::Zero, Fault::Constant];
+    pub const ALL: &'static [Finding] =
+        &[Finding::Nan, Finding::Inf, Finding::Zero, Finding::Constant];
+
+    /// Whether it is a fault, not a remark: a layer norm of ones is as it should be.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        match self {
+            Finding::Nan | Finding::Inf => true,
+            Finding::Zero | Finding::Constant => false,
+        }
+    }
 
     /// The word for it on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Fault::Nan => "nan",
-            Fault::Inf => "inf",
-            Fault::Zero => "zero",
-            Fault::Constant => "constant",
+            Finding::Nan => "nan",
+            Finding::Inf => "inf",
+            Finding::Zero => "zero",
+            Finding::Constant => "constant",
         }
     }
 }
 
 impl Stats {
-    /// What is wrong. A single cell is neither all zero nor constant.
+    /// What is worth knowing: faults, then remarks. A single cell is neither all zero nor constant.
     #[must_use]
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn findings(&self) -> Vec<Finding> {
         let is_one = |finite: &Finite| finite.min == finite.max && !self.of_moduli;
         let is_constant = self.cells > 1
             && self.infinite() == 0
             && self.nan == 0
             && self.finite.as_ref().is_some_and(is_one);
         let all_zero = self.cells > 1 && self.zeros == self.cells;
-        let has = |fault: &Fault| match fault {
-            Fault::Nan => self.nan > 0,
-            Fault::Inf => self.infinite() > 0,
-            Fault::Zero => all_zero,
-            Fault::Constant => is_constant && !all_zero,
+        let has = |finding: &Finding| match finding {
+            Finding::Nan => self.nan > 0,
+            Finding::Inf => self.infinite() > 0,
+            Finding::Zero => all_zero,
+            Finding::Constant => is_constant && !all_zero,
         };
-        Fault::ALL.iter().copied().filter(has).collect()
+        Finding::ALL.iter().copied().filter(has).collect()
     }
 
     /// How many are infinite.

@@ -40,6 +40,11 @@
 //! | 10 to 15 | Q2_K to Q6_K, Q8_K: blocks of 256 cells |
 //! | 16 to 23, 29 | IQ2_XXS, IQ2_XS, IQ3_XXS, IQ1_S, IQ4_NL, IQ3_S, IQ2_S, IQ4_XS, IQ1_M |
 //! | 34, 35, 39 to 41 | TQ1_0, TQ2_0, MXFP4, NVFP4, Q1_0 |
+//! | others | unknown: kept as they are |
+//!
+//! A model may be cut into several files, called `NAME-00001-of-00003.gguf` and so on. Each has
+//! the values `split.no` (u16, from 0), `split.count` (u16) and `split.tensors.count` (i32, of all
+//! files together); the first has all other metadata.
 //!
 //! # What it holds
 //! Any number of named dense tensors of four dimensions at most, and typed metadata of the file.
@@ -61,22 +66,25 @@
 //! 6. A bool that is neither 0 nor 1 is refused, as the page says.
 //! 7. Version 1 counted in 32 bits; nobody reads it any more, and it is not supported. Big-endian
 //!    files of version 2 never were; a lenient reader notes them.
-//! 8. Types that were taken out of ggml (4, 5, 31 to 33, 36 to 38) and those it does not know yet
-//!    are not supported, as their values have no known length; a lenient reader leaves such tensors
-//!    out.
+//! 8. Tensors of a type that was taken out of ggml (4, 5, 31 to 33, 36 to 38) or is newer than this
+//!    table have no known length: they reach to the next tensor, or to the end, and are kept and
+//!    written again as they are.
 //! 9. A block of Q8_1, which no file has, takes 36 bytes in ggml and 40 in the package; here it
 //!    takes 40.
 //! 10. In a big-endian file the scales inside blocks are big-endian too. They are turned round as
 //!     they are read and written, so that blocks mean the same wherever they are kept. For Q5_0,
 //!     Q5_1, Q8_1, Q8_K, IQ4_XS, Q1_0 and those with codebooks nobody says how they would look:
-//!     such tensors are not supported there.
+//!     such tensors, and those of unknown types, are not supported
+//!     there.
 //! 11. Metadata keeps the types it was read with as long as values fit them. What comes from
 //!     elsewhere is what llama.cpp expects: whole numbers u32, or else i32, u64, i64, and in arrays
 //!     i32, or else u32, i64, u64.
-//! 12. Files whose metadata has `split.count` are parts of one model; each is read as it is.
+//! 12. Any file of a set stands for all of them, as their names lead to the others. A set has to
+//!     have as many files and tensors as it says. Joined, the values of `split` are left out.
 
 mod kind;
 mod read;
+mod split;
 mod types;
 mod values;
 mod write;
@@ -87,8 +95,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, Shard,
+    StorageKind, When, WriteOptions,
 };
 use crate::meta::Value;
 use crate::number::{Arity, Number};
@@ -179,6 +187,18 @@ impl Format for Gguf {
         write::write(bundle, out, how)
     }
 
+    fn has_numbered_sets(&self) -> bool {
+        true
+    }
+
+    fn shard(&self, bundle: &Bundle) -> Option<Shard> {
+        split::shard(bundle)
+    }
+
+    fn mark_shard(&self, bundle: &mut Bundle, shard: Option<&Shard>) {
+        split::mark(bundle, shard);
+    }
+
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         let mut losses = Vec::new();
         for (name, value) in bundle.meta.iter() {
@@ -245,8 +265,9 @@ fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
                 let detail = format!("the layout {layout:?} is not one of its types");
                 return Some((Aspect::Skipped, detail));
             };
-            let fits = match parts.as_slice() {
-                [(_, part)] => known.len(&tensor.indexed_sizes()) == Some(part.bytes.len()),
+            let fits = match (parts.as_slice(), known) {
+                ([_], Type::Unknown(_)) => true,
+                ([(_, part)], _) => known.len(&tensor.indexed_sizes()) == Some(part.bytes.len()),
                 _ => false,
             };
             let detail = format!("bytes that its shape does not need of {}", known.name());

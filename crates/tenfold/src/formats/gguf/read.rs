@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::kind::{Kind, Whole};
-use super::types::{Type, removed};
+use super::types::Type;
 use super::values::Values;
 use super::{
     ALIGNMENT, ALIGNMENT_NAME, BIG, ENDIAN, KINDS, MAGIC, MOST_DIMS, MOST_TENSOR_NAME, NAME, PART,
@@ -226,6 +226,8 @@ impl Reader<'_> {
     /// Puts the tensors together, whose values begin at the byte `data`.
     fn tensors(&mut self, data: u64, entries: Vec<Entry>) -> Result<()> {
         let room = self.source.len().saturating_sub(data);
+        let mut offsets: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
+        offsets.sort_unstable();
         // Where the next tensor has to lie, unless that is not known.
         let mut due = Some(0_u64);
         let mut runs = Vec::new();
@@ -240,14 +242,16 @@ impl Reader<'_> {
                 let text = format!("offset {offset}, {} expected", due.unwrap_or(0));
                 self.forgive(at, Some(&key), text)?;
             }
-            let Some(known) = Type::numbered(entry.code) else {
-                let was = removed(entry.code).map(|name| format!(" ({name})"));
-                let what = format!("the type {}{}", entry.code, was.unwrap_or_default());
-                self.skip(&key, &what, at)?;
-                due = None;
-                continue;
+            let known = Type::numbered(entry.code);
+            let len = match known {
+                // Of an unknown type, as much as there is before the next tensor.
+                Type::Unknown(_) => {
+                    let next = offsets.partition_point(|other| *other <= offset);
+                    let end = offsets.get(next).copied().unwrap_or(room);
+                    end.saturating_sub(offset)
+                }
+                Type::Plain(_) | Type::Blocks(_) => self.len(&key, known, &entry.sizes, at)?,
             };
-            let len = self.len(&key, known, &entry.sizes, at)?;
             let end = offset.checked_add(len).filter(|end| *end <= room);
             let Some(end) = end else {
                 let why = format!("{len} bytes at {offset} of the data, which has {room}");
@@ -341,10 +345,11 @@ impl Reader<'_> {
                 let order = Order::Row;
                 (DType::real(number), Storage::Dense { order, values })
             }
-            Type::Blocks(block) => {
-                let bytes = match self.endian {
-                    Endian::Little => Some(bytes),
-                    Endian::Big => block.turned(&bytes, &self.how.limits),
+            Type::Blocks(_) | Type::Unknown(_) => {
+                let bytes = match (self.endian, known) {
+                    (Endian::Little, _) => Some(bytes),
+                    (Endian::Big, Type::Blocks(block)) => block.turned(&bytes, &self.how.limits),
+                    (Endian::Big, _) => None,
                 };
                 let Some(bytes) = bytes else { return Ok(None) };
                 let blocks = Numbers {
@@ -353,7 +358,7 @@ impl Reader<'_> {
                     bytes,
                 };
                 let storage = Storage::Opaque {
-                    layout: block.name.into(),
+                    layout: known.name().into(),
                     parts: vec![(PART.into(), blocks)],
                 };
                 (DType::real(Number::U8), storage)

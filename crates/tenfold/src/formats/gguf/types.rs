@@ -1,5 +1,7 @@
 //! The types of tensors.
 
+use std::borrow::Cow;
+
 use crate::number::{Block, DType, Number};
 use crate::tensor::{Storage, Tensor};
 
@@ -8,7 +10,12 @@ use crate::tensor::{Storage, Tensor};
 pub(super) enum Type {
     Plain(Number),
     Blocks(&'static Block),
+    /// One that is not known here, by its number: its values are kept and not understood.
+    Unknown(u32),
 }
+
+/// The name of a type that is not known, before its number.
+const UNKNOWN: &str = "ggml_type_";
 
 /// The numbers of the plain types.
 const PLAIN: [(u32, Number); 8] = [
@@ -54,18 +61,24 @@ const BLOCKS: [(u32, &str); 26] = [
 
 impl Type {
     /// The type that a file gives this number.
-    pub(super) fn numbered(wanted: u32) -> Option<Type> {
+    pub(super) fn numbered(wanted: u32) -> Type {
         if let Some((_, number)) = PLAIN.iter().find(|(code, _)| *code == wanted) {
-            return Some(Type::Plain(*number));
+            return Type::Plain(*number);
         }
-        let (_, name) = BLOCKS.iter().find(|(code, _)| *code == wanted)?;
-        Some(Type::Blocks(Block::named(name)?))
+        let found = BLOCKS.iter().find(|(code, _)| *code == wanted);
+        match found.and_then(|(_, name)| Block::named(name)) {
+            Some(block) => Type::Blocks(block),
+            None => Type::Unknown(wanted),
+        }
     }
 
     /// The type of a tensor, if there is one for it.
     pub(super) fn of(tensor: &Tensor) -> Option<Type> {
         match tensor.storage() {
             Storage::Opaque { layout, .. } => {
+                if let Some(code) = unknown_code(layout) {
+                    return Some(Type::Unknown(code));
+                }
                 let is_it = |(_, name): &&(u32, &str)| name == layout;
                 let (_, name) = BLOCKS.iter().find(is_it)?;
                 Some(Type::Blocks(Block::named(name)?))
@@ -89,17 +102,23 @@ impl Type {
                 let found = BLOCKS.iter().find(|(_, name)| *name == block.name);
                 found.map(|(code, _)| *code)
             }
+            Type::Unknown(code) => Some(code),
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn name(self) -> Cow<'static, str> {
         match self {
-            Type::Plain(number) => number.as_str(),
-            Type::Blocks(block) => block.name,
+            Type::Plain(number) => number.as_str().into(),
+            Type::Blocks(block) => block.name.into(),
+            Type::Unknown(code) => match removed(code) {
+                Some(name) => name.into(),
+                None => format!("{UNKNOWN}{code}").into(),
+            },
         }
     }
 
-    /// How many bytes a tensor takes; `None` if its rows are no whole blocks, or there are 2^64.
+    /// How many bytes a tensor takes; `None` if its rows are no whole blocks, there are 2^64, or the
+    /// type is not known.
     pub(super) fn len(self, sizes: &[u64]) -> Option<u64> {
         match self {
             Type::Plain(number) => {
@@ -108,23 +127,38 @@ impl Type {
                 sizes.try_fold(width, |len, size| len.checked_mul(*size))
             }
             Type::Blocks(block) => block.len(sizes),
+            Type::Unknown(_) => None,
         }
     }
 }
 
-/// What a type was that ggml has no more.
-pub(super) fn removed(code: u32) -> Option<&'static str> {
-    Some(match code {
-        4 => "Q4_2",
-        5 => "Q4_3",
-        31 => "Q4_0_4_4",
-        32 => "Q4_0_4_8",
-        33 => "Q4_0_8_8",
-        36 => "IQ4_NL_4_4",
-        37 => "IQ4_NL_4_8",
-        38 => "IQ4_NL_8_8",
-        _ => return None,
-    })
+/// The types that ggml has no more.
+const REMOVED: [(u32, &str); 8] = [
+    (4, "Q4_2"),
+    (5, "Q4_3"),
+    (31, "Q4_0_4_4"),
+    (32, "Q4_0_4_8"),
+    (33, "Q4_0_8_8"),
+    (36, "IQ4_NL_4_4"),
+    (37, "IQ4_NL_4_8"),
+    (38, "IQ4_NL_8_8"),
+];
+
+fn removed(wanted: u32) -> Option<&'static str> {
+    let found = REMOVED.iter().find(|(code, _)| *code == wanted);
+    found.map(|(_, name)| *name)
+}
+
+/// The number of a type that is not known, by its name.
+fn unknown_code(name: &str) -> Option<u32> {
+    if let Some((code, _)) = REMOVED.iter().find(|(_, own)| *own == name) {
+        return Some(*code);
+    }
+    let code = name.strip_prefix(UNKNOWN)?.parse().ok()?;
+    match Type::numbered(code) {
+        Type::Unknown(_) => Some(code),
+        Type::Plain(_) | Type::Blocks(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -135,9 +169,20 @@ mod tests {
     fn every_number_is_that_of_one_type() {
         let codes = PLAIN.iter().map(|own| own.0);
         for code in codes.chain(BLOCKS.iter().map(|own| own.0)) {
-            let found = Type::numbered(code).unwrap();
+            let found = Type::numbered(code);
+            assert!(!matches!(found, Type::Unknown(_)));
             assert_eq!(found.code(), Some(code));
             assert!(removed(code).is_none());
         }
+    }
+
+    #[test]
+    fn a_type_that_is_not_known_keeps_its_number() {
+        for (code, name) in [(4, "Q4_2"), (38, "IQ4_NL_8_8"), (42, "ggml_type_42")] {
+            assert_eq!(Type::numbered(code).name(), name);
+            assert_eq!(unknown_code(name), Some(code));
+        }
+        assert_eq!(unknown_code("ggml_type_2"), None);
+        assert_eq!(unknown_code("ggml_type_x"), None);
     }
 }

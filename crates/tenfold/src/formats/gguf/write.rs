@@ -69,14 +69,15 @@ fn plans<'a>(bundle: &'a Bundle, endian: Endian, limits: &Limits) -> Result<Vec<
         let known = Type::of(tensor).ok_or_else(lacks)?;
         let values = match (tensor.storage(), known) {
             (Storage::Dense { values, .. }, _) => values.clone(),
-            (Storage::Opaque { parts, .. }, Type::Blocks(block)) => {
+            (Storage::Opaque { parts, .. }, Type::Blocks(_) | Type::Unknown(_)) => {
                 let (_, part) = parts.first().ok_or_else(lacks)?;
-                let bytes: Option<Bytes> = match endian {
-                    Endian::Little => Some(part.bytes.clone()),
-                    Endian::Big => block.turned(&part.bytes, limits),
+                let bytes: Option<Bytes> = match (endian, known) {
+                    (Endian::Little, _) => Some(part.bytes.clone()),
+                    (Endian::Big, Type::Blocks(block)) => block.turned(&part.bytes, limits),
+                    (Endian::Big, _) => None,
                 };
                 let unknown = || {
-                    let name = block.name;
+                    let name = known.name();
                     Error::invalid(format!(
                         "big-endian {name} is not known; --opt endian=little"
                     ))

@@ -111,6 +111,15 @@ impl Format for VespaText {
         }
     }
 
+    /// Most JSON is no tensor.
+    fn probe_named(&self, source: &Source) -> Match {
+        if read::is_tensor(source) {
+            Match::Maybe
+        } else {
+            Match::No
+        }
+    }
+
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         write::quirks(bundle)
     }

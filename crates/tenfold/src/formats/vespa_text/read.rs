@@ -150,6 +150,18 @@ pub(in crate::formats) fn agreed(
 
 /// Whether a file begins as one that says its type does.
 pub(super) fn is_likely(source: &Source) -> bool {
+    says_type(source, 1)
+}
+
+/// Whether a file says its type anywhere among its first members, so that other JSON is not taken for
+/// a tensor.
+pub(super) fn is_tensor(source: &Source) -> bool {
+    const MOST_MEMBERS: usize = 16;
+    says_type(source, MOST_MEMBERS)
+}
+
+/// Whether the text of a literal, or one of the first members of an object, is a tensor type.
+fn says_type(source: &Source, n_members: usize) -> bool {
     let limits = crate::limits::Limits::default();
     let mut json = Json::new(source, NAME, &limits);
     let likely = |json: &mut Json| -> Result<bool> {
@@ -158,12 +170,19 @@ pub(super) fn is_likely(source: &Source) -> bool {
         }
         json.need(b'{')?;
         let (mut first, mut name) = (crate::wire::json::First::new(), String::new());
-        if !json.member(&mut first, &mut name)? || name != "type" {
-            return Ok(false);
+        for _ in 0..n_members {
+            if !json.member(&mut first, &mut name)? {
+                break;
+            }
+            if name != "type" {
+                json.skip()?;
+                continue;
+            }
+            let mut text = String::new();
+            json.text(&mut text)?;
+            return Ok(Spec::parse(&text).is_ok());
         }
-        let mut text = String::new();
-        json.text(&mut text)?;
-        Ok(Spec::parse(&text).is_ok())
+        Ok(false)
     };
     likely(&mut json).unwrap_or(false)
 }

@@ -143,6 +143,7 @@ impl Block {
             block: self,
             decode: self.decode?,
             cast: Cast {
+                changes: None,
                 from: Number::F32,
                 must_swap: false,
                 to,

@@ -1,19 +1,23 @@
-//! Which tensor of which file is meant, and which part of it: `FILE:KEY[0:3, ::2, -1]`.
+//! References to tensors and parts of them: `FILE:KEY[0:3, ::2, -1]`.
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{Bundle, Info, Limits, Pick, Result};
+use super::select::nearest;
+use super::shards::is_glob;
+use crate::bundle::Bundle;
+use crate::error::{Error, Result};
+use crate::format::Info;
+use crate::limits::Limits;
+use crate::tensor::Pick;
 
-use crate::args::{Part, Words};
-use crate::failure::Failure;
-use crate::input::DASH;
-use crate::{select, sets};
+/// The word for standard input.
+const DASH: &str = "-";
 
-/// A file, and perhaps a tensor of it and a part of that.
+/// A file, or one of its tensors, or a slice of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
+pub struct TensorRef {
     /// The file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     tensor: Option<Named>,
     slice: Option<String>,
 }
@@ -27,28 +31,30 @@ enum Named {
     Word(String),
 }
 
-impl Address {
-    /// The file that a word names, if there is one; else what stands before the first colon, or
-    /// else the first bracket, where that names a file.
-    pub(crate) fn find(word: &Path) -> Address {
-        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() || sets::is_glob(path);
+impl TensorRef {
+    /// Splits a word into the file and the rest: the whole word if there is such a file, else the
+    /// text before the first colon, or else before the first bracket, where that names a file.
+    #[must_use]
+    pub fn find(word: &Path) -> TensorRef {
+        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() || is_glob(path);
         match word.to_str() {
-            Some(text) => Address::split(text, &is_file),
-            None => Address::whole(word),
+            Some(text) => TensorRef::split(text, &is_file),
+            None => TensorRef::whole(word),
         }
     }
 
     /// The whole of a file.
-    pub(crate) fn whole(file: &Path) -> Address {
-        Address {
+    #[must_use]
+    pub fn whole(file: &Path) -> TensorRef {
+        TensorRef {
             file: file.into(),
             tensor: None,
             slice: None,
         }
     }
 
-    fn split(text: &str, is_file: &dyn Fn(&Path) -> bool) -> Address {
-        let whole = Address::whole(Path::new(text));
+    fn split(text: &str, is_file: &dyn Fn(&Path) -> bool) -> TensorRef {
+        let whole = TensorRef::whole(Path::new(text));
         if is_file(&whole.file) {
             return whole;
         }
@@ -58,14 +64,14 @@ impl Address {
         };
         if let Some((file, rest)) = before(':') {
             let key = rest.strip_prefix(':').unwrap_or(rest);
-            return Address {
+            return TensorRef {
                 file: file.into(),
                 tensor: Some(Named::Key(key.into())),
                 slice: None,
             };
         }
         match before('[').filter(|_| text.ends_with(']')) {
-            Some((file, slice)) => Address {
+            Some((file, slice)) => TensorRef {
                 file: file.into(),
                 tensor: None,
                 slice: Some(slice.into()),
@@ -74,33 +80,26 @@ impl Address {
         }
     }
 
-    /// Whether all of the file is meant.
-    pub(crate) fn is_whole(&self) -> bool {
+    /// Whether it is the whole file.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
         self.tensor.is_none() && self.slice.is_none()
     }
 
-    /// The same address with what flags say besides.
-    pub(crate) fn with(
-        self,
-        tensor: Option<&str>,
-        slice: Option<&str>,
-    ) -> Result<Address, Failure> {
+    /// Adds the name of a tensor and a slice of it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the reference has one already.
+    pub fn with(self, tensor: Option<&str>, slice: Option<&str>) -> Result<TensorRef> {
         self.and(tensor.map(|key| Named::Key(key.into())), slice)
     }
 
-    /// What a word, the words after it, and flags name together.
-    pub(crate) fn named(file: &Path, words: &Words, part: &Part) -> Result<Address, Failure> {
-        Address::find(file)
-            .with_words(words.key.as_deref(), words.places.as_deref())?
-            .with(part.tensor.as_deref(), part.slice.as_deref())
-    }
-
-    /// The same address with what words after the file say besides.
-    pub(crate) fn with_words(
-        self,
-        key: Option<&str>,
-        slice: Option<&str>,
-    ) -> Result<Address, Failure> {
+    /// Adds words that follow the file: the name of a tensor and a slice, or a slice alone where
+    /// there is one tensor.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the reference has them already.
+    pub fn with_words(self, key: Option<&str>, slice: Option<&str>) -> Result<TensorRef> {
         match (&self.tensor, slice) {
             // Where the tensor is named already, the next word is a slice of it.
             (Some(_), None) => self.and(None, key),
@@ -108,22 +107,20 @@ impl Address {
         }
     }
 
-    fn and(mut self, tensor: Option<Named>, slice: Option<&str>) -> Result<Address, Failure> {
+    fn and(mut self, tensor: Option<Named>, slice: Option<&str>) -> Result<TensorRef> {
         if self.tensor.is_some() && tensor.is_some() || self.slice.is_some() && slice.is_some() {
-            return Err(Failure::usage("a tensor or a slice is named twice"));
+            return Err(Error::invalid("a tensor or a slice is named twice"));
         }
         self.tensor = self.tensor.or(tensor);
         self.slice = self.slice.or(slice.map(str::to_owned));
         Ok(self)
     }
 
-    /// Narrows the content of the file to the tensor and the part of it that are meant.
-    pub(crate) fn narrow(
-        &self,
-        bundle: &mut Bundle,
-        info: &Info,
-        limits: &Limits,
-    ) -> Result<(), Failure> {
+    /// Narrows the content of the file to the tensor and the slice.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such tensor, with the names that are most like it.
+    pub fn narrow(&self, bundle: &mut Bundle, info: &Info, limits: &Limits) -> Result<()> {
         let (place, slice) = match (&self.tensor, self.slice.as_deref()) {
             (None, None) => return Ok(()),
             (None, slice) => (lone(bundle, info)?, slice),
@@ -132,7 +129,7 @@ impl Address {
                 match (looked_up(bundle, text), slice) {
                     (Some((place, None)), slice) => (place, slice),
                     (Some((place, slice)), None) => (place, slice),
-                    (Some(_), Some(_)) => return Err(Failure::usage("a slice is given twice")),
+                    (Some(_), Some(_)) => return Err(Error::invalid("a slice is given twice")),
                     (None, None) if is_slice(bundle, named) => (0, Some(text.as_str())),
                     (None, _) => return Err(unknown(bundle, info, text)),
                 }
@@ -170,13 +167,13 @@ fn is_slice(bundle: &Bundle, named: &Named) -> bool {
 }
 
 /// The place of the only tensor.
-fn lone(bundle: &Bundle, info: &Info) -> Result<usize, Failure> {
+fn lone(bundle: &Bundle, info: &Info) -> Result<usize> {
     match bundle.entries().len() {
         1 => Ok(0),
-        0 => Err(Failure::usage("there is no tensor to take a slice of")),
+        0 => Err(Error::invalid("there is no tensor to take a slice of")),
         count => {
-            let names = select::nearest("", &select::names(bundle, info));
-            Err(Failure::usage(format!(
+            let names = nearest("", &info.names_of(bundle));
+            Err(Error::invalid(format!(
                 "a slice is of one tensor, and there are {count}: name one, as in FILE:KEY[0:3], \
                  of {names}"
             )))
@@ -184,7 +181,7 @@ fn lone(bundle: &Bundle, info: &Info) -> Result<usize, Failure> {
     }
 }
 
-fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Failure {
+fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Error {
     let name = match text.rsplit_once('[').filter(|_| text.ends_with(']')) {
         Some((name, _)) => name,
         None => text,
@@ -193,36 +190,51 @@ fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Failure {
         [] => "there are none".into(),
         [(key, _)] if key.is_empty() => "the file is its one tensor, without a name".into(),
         _ => {
-            let names = select::nearest(name, &select::names(bundle, info));
+            let names = nearest(name, &info.names_of(bundle));
             format!("there are {names}")
         }
     };
-    Failure::usage(format!("no tensor is called {name:?}; {why}"))
+    Error::invalid(format!("no tensor is called {name:?}; {why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{self, MADE_UP};
-    use tenfold::Key;
+    use crate::format::Format;
+    use crate::formats::safetensors::Safetensors;
+    use crate::key::Key;
+    use crate::number::Numbers;
+    use crate::tensor::{Dim, Order, Storage, Tensor};
 
-    fn split(text: &str, files: &[&str]) -> Address {
-        Address::split(text, &|path| {
+    fn matrix() -> Tensor {
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: Numbers::from_vec(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        };
+        let dims = vec![Dim::indexed(2), Dim::indexed(3)];
+        Tensor::new(dims, "f32".parse().unwrap(), vec![], storage).unwrap()
+    }
+
+    fn split(text: &str, files: &[&str]) -> TensorRef {
+        TensorRef::split(text, &|path| {
             files.iter().any(|file| path == Path::new(file))
         })
     }
 
-    fn key(file: &str, key: &str) -> Address {
-        Address {
+    fn key(file: &str, key: &str) -> TensorRef {
+        TensorRef {
             tensor: Some(Named::Key(key.into())),
-            ..Address::whole(Path::new(file))
+            ..TensorRef::whole(Path::new(file))
         }
     }
 
     #[test]
     fn a_file_with_the_whole_text_wins() {
         let files = ["a:b[0]", "a", "a:b"];
-        assert_eq!(split("a:b[0]", &files), Address::whole(Path::new("a:b[0]")));
+        assert_eq!(
+            split("a:b[0]", &files),
+            TensorRef::whole(Path::new("a:b[0]"))
+        );
     }
 
     #[test]
@@ -238,22 +250,22 @@ mod tests {
 
     #[test]
     fn a_bracket_after_a_file_begins_a_slice() {
-        let address = split("a.npy[0:3]", &["a.npy"]);
-        assert_eq!(address.file, Path::new("a.npy"));
-        assert_eq!(address.slice.as_deref(), Some("[0:3]"));
+        let reference = split("a.npy[0:3]", &["a.npy"]);
+        assert_eq!(reference.file, Path::new("a.npy"));
+        assert_eq!(reference.slice.as_deref(), Some("[0:3]"));
         for gone in ["b.npy[0:3]", "a.npy[0", "b:w"] {
-            assert_eq!(split(gone, &["a.npy"]), Address::whole(Path::new(gone)));
+            assert_eq!(split(gone, &["a.npy"]), TensorRef::whole(Path::new(gone)));
         }
     }
 
-    fn narrowed(names: &[&str], address: &Address) -> Result<(String, Vec<u64>), String> {
+    fn narrowed(names: &[&str], reference: &TensorRef) -> Result<(String, Vec<u64>), String> {
         let mut bundle = Bundle::new();
         for name in names {
-            bundle.push(Key::parse(name), samples::dense().1);
+            bundle.push(Key::parse(name), matrix());
         }
-        address
-            .narrow(&mut bundle, &MADE_UP, &Limits::default())
-            .map_err(|failure| failure.text)?;
+        reference
+            .narrow(&mut bundle, Safetensors.info(), &Limits::default())
+            .map_err(|error| error.to_string())?;
         let [(key, tensor)] = bundle.entries() else {
             return Err("not one".into());
         };
@@ -262,7 +274,7 @@ mod tests {
 
     #[test]
     fn brackets_may_belong_to_the_name() {
-        let whole = samples::dense().1.sizes().unwrap();
+        let whole = matrix().sizes().unwrap();
         let names = ["w", "w[0]", "w[0][1]:2"];
         let found = |text| narrowed(&names, &key("f", text)).unwrap();
         assert_eq!(found("w[0]"), ("w[0]".into(), whole.clone()));
@@ -273,13 +285,13 @@ mod tests {
 
     #[test]
     fn a_word_is_a_slice_where_there_is_one_tensor() {
-        let address = Address::whole(Path::new("f"))
+        let reference = TensorRef::whole(Path::new("f"))
             .with_words(Some("0:1"), None)
             .unwrap();
-        let (_, sizes) = narrowed(&["w"], &address).unwrap();
+        let (_, sizes) = narrowed(&["w"], &reference).unwrap();
         assert_eq!(sizes[0], 1);
         assert_eq!(
-            narrowed(&["enc.w", "dec.v"], &address).unwrap_err(),
+            narrowed(&["enc.w", "dec.v"], &reference).unwrap_err(),
             "no tensor is called \"0:1\"; there are \"enc.w\", \"dec.v\""
         );
     }
@@ -292,7 +304,7 @@ mod tests {
             "no tensor is called \"enc.wieght\"; there are \"enc.weight\", \
              \"dec.weight\", \"enc.bias\""
         );
-        let slice = Address::whole(Path::new("f"))
+        let slice = TensorRef::whole(Path::new("f"))
             .with(None, Some("0"))
             .unwrap();
         assert_eq!(

@@ -1,80 +1,67 @@
-//! Which tensors of a file are meant, and as which numbers.
+//! Selection of tensors by name.
 
-use tenfold::{Bundle, Info, Overflow};
-
-use crate::args::{Cast, Convert};
-use crate::failure::Failure;
-use crate::render::shown_name;
+use crate::bundle::Bundle;
+use crate::error::{Error, Result};
+use crate::format::Info;
+use crate::key::Key;
 
 /// Keeps the tensors whose names match one of `only`, if there are any, and none of `exclude`.
-pub(crate) fn select(
-    bundle: &mut Bundle,
-    info: &Info,
-    only: &[String],
-    exclude: &[String],
-) -> Result<(), Failure> {
-    demand_all(only.iter().chain(exclude), &names(bundle, info))?;
-    keep(bundle, info, only, exclude);
+///
+/// # Errors
+/// [`Error::Invalid`] if a pattern matches no tensor.
+pub fn select(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) -> Result<()> {
+    let names = info.names_of(bundle);
+    demand_all(only.iter().chain(exclude), &names)?;
+    retain(bundle, info, only, exclude);
     Ok(())
 }
 
-/// [`select`], where a glob need not match anything.
-pub(crate) fn keep(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
+/// [`select`], where a pattern need not match anything.
+pub fn retain(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
+    retain_by(bundle, only, exclude, |key| info.name_of(key));
+}
+
+/// [`retain`], where tensors have other names than in their format.
+pub fn retain_by(
+    bundle: &mut Bundle,
+    only: &[String],
+    exclude: &[String],
+    name: impl Fn(&Key) -> String,
+) {
+    if only.is_empty() && exclude.is_empty() {
+        return;
+    }
     bundle.retain(|key| {
-        let name = shown_name(info, key);
+        let name = name(key);
         let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, &name));
         (only.is_empty() || any(only)) && !any(exclude)
     });
 }
 
-/// Fails unless every glob matches something.
-pub(crate) fn demand_all<'a>(
-    mut globs: impl Iterator<Item = &'a String>,
-    names: &[String],
-) -> Result<(), Failure> {
+/// Fails unless every pattern matches one of `names`.
+///
+/// # Errors
+/// [`Error::Invalid`] with the names that are most like it.
+pub fn demand_all<'a>(mut globs: impl Iterator<Item = &'a String>, names: &[String]) -> Result<()> {
     globs.try_for_each(|glob| demand(glob, names))
 }
 
-/// Casts tensors, each as the last word for it says.
-pub(crate) fn cast(
-    bundle: &mut Bundle,
-    info: &Info,
-    args: &Convert,
-    over: Overflow,
-) -> Result<(), Failure> {
-    let (casts, limits) = (&args.cast, &args.reading.limits.0);
-    let names: Vec<String> = names(bundle, info);
-    for glob in casts.iter().filter_map(|cast| cast.glob.as_deref()) {
-        demand(glob, &names)?;
-    }
-    for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
-        let is_meant = |cast: &&Cast| cast.glob.as_deref().is_none_or(|glob| matches(glob, name));
-        if let Some(cast) = casts.iter().rfind(is_meant) {
-            *tensor =
-                tensor.cast_rounded(cast.number, args.transform.round.into(), over, limits)?;
-        }
-    }
-    Ok(())
-}
-
-/// The names of all tensors, as they are shown.
-pub(crate) fn names(bundle: &Bundle, info: &Info) -> Vec<String> {
-    let entries = bundle.entries().iter();
-    entries.map(|(key, _)| shown_name(info, key)).collect()
-}
-
-/// Fails unless a glob matches something.
-pub(crate) fn demand(glob: &str, names: &[String]) -> Result<(), Failure> {
+/// Fails unless a pattern matches one of `names`.
+///
+/// # Errors
+/// [`Error::Invalid`] with the names that are most like it.
+pub fn demand(glob: &str, names: &[String]) -> Result<()> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
     }
     let nearest = nearest(glob, names);
     let why = format!("no tensor matches {glob:?}; there are {nearest}");
-    Err(Failure::usage(why))
+    Err(Error::Invalid(why))
 }
 
 /// Lists the names that are most like the wanted one, the nearest first.
-pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
+#[must_use]
+pub fn nearest(wanted: &str, names: &[String]) -> String {
     const SHOWN: usize = 5;
     let alike = |name: &String| strsim::jaro_winkler(wanted, name);
     let mut ranked: Vec<(f64, &String)> = names.iter().map(|name| (alike(name), name)).collect();
@@ -89,7 +76,8 @@ pub(crate) fn nearest(wanted: &str, names: &[String]) -> String {
 }
 
 /// What each star of a glob stands for in `name`, if it matches; the first as short as it can be.
-pub(crate) fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
+#[must_use]
+pub fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
     let Some((start, rest)) = glob.split_once('*') else {
         return matches(glob, name).then(Vec::new);
     };

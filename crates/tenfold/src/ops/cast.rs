@@ -1,0 +1,97 @@
+//! Casts of chosen tensors.
+
+use super::select::{demand, matches};
+use crate::bundle::Bundle;
+use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
+use crate::format::{Allow, Info};
+use crate::limits::Limits;
+use crate::number::{Kind, Number, Overflow, Rounding};
+use crate::tensor::Tensor;
+
+/// The number type that tensors are cast to.
+#[derive(Debug, Clone)]
+pub struct CastRule {
+    /// The pattern that their names match; all tensors if there is none.
+    pub glob: Option<String>,
+    /// The number type.
+    pub number: Number,
+}
+
+/// Casts tensors lazily, each by the last rule for its name. Rounding to the width of a float is what
+/// a cast is for; fractions that are cut off, and values out of range, need permission to lose
+/// precision.
+///
+/// # Errors
+/// [`Error::Refused`] without that permission, for values out of range when they
+/// are read; [`Error::Invalid`] if a pattern matches no tensor.
+pub fn cast(
+    bundle: &mut Bundle,
+    info: &Info,
+    rules: &[CastRule],
+    rounding: Rounding,
+    allow: &Allow,
+    limits: &Limits,
+) -> Result<()> {
+    let names = info.names_of(bundle);
+    for glob in rules.iter().filter_map(|rule| rule.glob.as_deref()) {
+        demand(glob, &names)?;
+    }
+    let mut refused: Option<Refusal> = None;
+    for ((key, tensor), name) in bundle.entries_mut().zip(&names) {
+        let is_meant =
+            |rule: &&CastRule| rule.glob.as_deref().is_none_or(|glob| matches(glob, name));
+        let Some(rule) = rules.iter().rfind(is_meant) else {
+            continue;
+        };
+        match cast_tensor(tensor, rule.number, rounding, allow, limits) {
+            Ok(cast) => *tensor = cast,
+            Err(Error::Refused(mut refusal)) => {
+                let losses = refusal.losses.iter_mut();
+                losses.for_each(|loss| loss.key = Some(key.clone()));
+                match &mut refused {
+                    None => refused = Some(refusal),
+                    Some(all) => all.losses.append(&mut refusal.losses),
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match refused {
+        None => Ok(()),
+        Some(refusal) => Err(refusal.into()),
+    }
+}
+
+/// [`cast`] of one tensor.
+///
+/// # Errors
+/// As [`cast`].
+pub fn cast_tensor(
+    tensor: &Tensor,
+    number: Number,
+    rounding: Rounding,
+    allow: &Allow,
+    limits: &Limits,
+) -> Result<Tensor> {
+    let from = tensor.dtype().number;
+    let is_permitted = allow.permits(Aspect::Precision);
+    if from.kind() == Kind::Float && number.kind() != Kind::Float && !is_permitted {
+        let loss = Loss {
+            key: None,
+            aspect: Aspect::Precision,
+            detail: format!("{from} becomes {number}: fractions are lost"),
+            tier: Tier::Refused,
+        };
+        return Err(Refusal {
+            format: number.as_str(),
+            losses: vec![loss],
+        }
+        .into());
+    }
+    let over = if is_permitted {
+        Overflow::Saturates
+    } else {
+        Overflow::Fails
+    };
+    tensor.cast_rounded(number, rounding, over, limits)
+}

@@ -1,0 +1,198 @@
+//! What is in a folder: sets of files, single files, and others.
+
+use std::path::{Path, PathBuf};
+
+use super::open::{Input, Listing, Member, OpenOptions, Skipped, names};
+use super::shards::{Index, ShardName, file_name, list};
+use crate::error::{Error, Result};
+use crate::formats;
+
+/// The content of a folder.
+pub(super) struct Survey {
+    /// What its indices name.
+    indexed: Vec<Input>,
+    /// Files of a known format that no index names.
+    members: Vec<Member>,
+    skipped: Vec<Skipped>,
+    /// What could not be looked at.
+    faults: Vec<Error>,
+}
+
+impl Survey {
+    pub(super) fn of(folder: &Path, how: &OpenOptions) -> Result<Survey> {
+        if let Some(store) = store(folder) {
+            return Err(Error::Unrecognised {
+                candidates: Vec::new(),
+                content: Some(format!("{store}, which is not read yet")),
+            }
+            .in_file(folder));
+        }
+        let files = list(folder)?.into_iter();
+        let mut files: Vec<PathBuf> = files.filter(|file| !is_hidden(file)).collect();
+        let mut survey = Survey {
+            indexed: Vec::new(),
+            members: Vec::new(),
+            skipped: Vec::new(),
+            faults: Vec::new(),
+        };
+        let mut named = Vec::new();
+        for file in &files {
+            match Index::read(file, &how.limits) {
+                Ok(None) => continue,
+                Ok(Some(index)) => {
+                    named.extend(index.files());
+                    match Input::of_index(file, index, how) {
+                        Ok(input) => survey.indexed.push(input),
+                        Err(error) => survey.faults.push(error),
+                    }
+                }
+                Err(error) => survey.faults.push(error.in_file(file)),
+            }
+            named.push(file.clone());
+        }
+        files.retain(|file| !named.contains(file) && !is_described(file));
+        for file in files {
+            match Member::find(&file, how) {
+                Ok(member) => survey.members.push(member),
+                Err(error) => survey.skip(error, file),
+            }
+        }
+        Ok(survey)
+    }
+
+    fn skip(&mut self, error: Error, path: PathBuf) {
+        let why = match error.cause() {
+            Error::Unrecognised { content, .. } => content.clone(),
+            // Not to be read is something else than to be of no known format.
+            _ => return self.faults.push(error),
+        };
+        let why = why.unwrap_or_else(|| "no known format".into());
+        self.skipped.push(Skipped { path, why });
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let members = self.members.iter();
+        members.map(|member| member.path.clone()).collect()
+    }
+
+    fn is_uniform(&self) -> bool {
+        let mut names = self.members.iter().map(|member| member.format.info().name);
+        let first = names.next();
+        names.all(|name| Some(name) == first)
+    }
+
+    fn nothing(&self, folder: &Path) -> Error {
+        let skipped: Vec<PathBuf> = self.skipped.iter().map(|one| one.path.clone()).collect();
+        let why = match self.skipped.as_slice() {
+            [] => "an empty folder".to_owned(),
+            [only] => format!("no tensor file in it: {}: {}", names(&skipped), only.why),
+            _ => format!("no tensor file in it: {}", names(&skipped)),
+        };
+        Error::Unrecognised {
+            candidates: Vec::new(),
+            content: Some(why),
+        }
+        .in_file(folder)
+    }
+
+    /// The folder as one input.
+    pub(super) fn only(mut self, folder: &Path) -> Result<Input> {
+        if let Some(fault) = self.faults.pop() {
+            return Err(fault);
+        }
+        let paths = self.paths();
+        let input = match self.indexed.len() {
+            0 if self.members.is_empty() => return Err(self.nothing(folder)),
+            0 if self.is_uniform() => Input::of_set(folder, self.members)?,
+            0 => {
+                let mut formats: Vec<&str> = { self.members.iter() }
+                    .map(|one| one.format.info().name)
+                    .collect();
+                formats.sort_unstable();
+                formats.dedup();
+                let formats = formats.join(", ");
+                let why = format!(
+                    "a folder with files of several formats ({formats}): name one of them, or a glob"
+                );
+                return Err(Error::Invalid(why));
+            }
+            1 => self.indexed.remove(0).leaving_out(paths),
+            count => {
+                let first = self
+                    .indexed
+                    .first()
+                    .map(|input| input.path().display().to_string());
+                let why = format!(
+                    "a folder with {count} indices: name one, such as {}",
+                    first.unwrap_or_default()
+                );
+                return Err(Error::Invalid(why));
+            }
+        };
+        Ok(input.called(folder))
+    }
+
+    /// Everything that can be opened.
+    pub(super) fn all(mut self, folder: &Path, how: &OpenOptions) -> Result<Listing> {
+        if self.indexed.is_empty() && self.members.is_empty() && self.faults.is_empty() {
+            return Err(self.nothing(folder));
+        }
+        let is_one = match self.indexed.len() {
+            0 => self.is_uniform() && !self.members.is_empty(),
+            count => count == 1 && self.members.is_empty(),
+        };
+        let faults = std::mem::take(&mut self.faults);
+        let skipped = std::mem::take(&mut self.skipped);
+        if is_one {
+            return Ok(Listing {
+                inputs: vec![self.only(folder)?],
+                skipped,
+                faults,
+            });
+        }
+        let mut inputs = self.indexed;
+        let mut sets: Vec<ShardName> = Vec::new();
+        for member in self.members {
+            let name = ShardName::parse(&member.path);
+            let name = name.filter(|_| member.format.has_numbered_sets() && !how.alone);
+            if let Some(name) = name {
+                if sets.iter().any(|set| set.is_beside(&name)) {
+                    continue;
+                }
+                sets.push(name);
+            }
+            let path = member.path.clone();
+            inputs.push(Input::of_member(&path, member, how)?);
+        }
+        inputs.sort_by(|one, other| one.path().cmp(other.path()));
+        Ok(Listing {
+            inputs,
+            skipped,
+            faults,
+        })
+    }
+}
+
+/// What a folder is that is a file of another format.
+fn store(folder: &Path) -> Option<&'static str> {
+    let zarr = [".zarray", ".zgroup", ".zmetadata", "zarr.json"];
+    let is_zarr = zarr.iter().any(|name| folder.join(name).is_file());
+    let is_model = folder.join("saved_model.pb").is_file();
+    if is_zarr {
+        Some("a Zarr store")
+    } else if is_model {
+        Some("a TensorFlow SavedModel")
+    } else {
+        None
+    }
+}
+
+fn is_hidden(file: &Path) -> bool {
+    file_name(file).is_none_or(|name| name.starts_with('.'))
+}
+
+/// Whether a file is only a part of what another one, which is there, describes.
+fn is_described(file: &Path) -> bool {
+    let mut owners = { formats::ALL.iter() }.filter_map(|format| format.described_by(file));
+    owners.any(|owner| owner.is_file())
+}

@@ -1,0 +1,87 @@
+//! Several bundles in one.
+
+use std::path::PathBuf;
+
+use crate::bundle::Bundle;
+use crate::error::{Aspect, Loss, Tier};
+use crate::key::Key;
+use crate::meta::Meta;
+use crate::note::{Note, NoteKind};
+
+/// The content of one file among others.
+#[derive(Debug)]
+pub struct Part {
+    /// The file.
+    pub path: PathBuf,
+    /// The name for a tensor that has none.
+    pub stem: Option<String>,
+    /// Its content.
+    pub bundle: Bundle,
+}
+
+/// Gives tensors names that tell them apart: one without a name that of its file; with
+/// `every`, the name of its file stands before every other name too, as a segment of its own where
+/// names are paths.
+pub fn name_by_files(parts: &mut [Part], every: bool, are_paths: bool) {
+    for part in parts {
+        let stem = part.stem.as_deref().unwrap_or("tensor");
+        part.bundle.rename(|key| {
+            let mut path = key.path().to_vec();
+            match path.first_mut() {
+                None => path.push(stem.into()),
+                Some(_) if !every => {}
+                Some(first) if !are_paths => *first = format!("{stem}.{first}"),
+                Some(_) => path.insert(0, stem.into()),
+            }
+            Key::tree(path).with_state(key.state.clone())
+        });
+    }
+}
+
+/// Puts bundles together, in order. Of metadata on which they differ the first counts: that is
+/// noted, and a loss.
+#[must_use]
+pub fn merge(parts: Vec<Part>) -> (Bundle, Vec<Loss>) {
+    let mut parts = parts.into_iter();
+    let Some(first) = parts.next() else {
+        return (Bundle::new(), Vec::new());
+    };
+    let (of_first, mut bundle) = (first.path.display().to_string(), first.bundle);
+    let mut losses = Vec::new();
+    for part in parts {
+        for name in unite(&mut bundle.meta, &part.bundle.meta) {
+            let file = part.path.display();
+            let detail =
+                format!("{name:?} of {file} differs from that of {of_first}, which is kept");
+            bundle.note(Note::new(NoteKind::DifferingMetadata, &detail));
+            losses.push(Loss {
+                key: None,
+                aspect: Aspect::Metadata,
+                tier: Tier::Refused,
+                detail,
+            });
+        }
+        // Hints serve the rewriting of one file; where files differ they serve none.
+        let differing = unite(&mut bundle.hints, &part.bundle.hints);
+        let hints = bundle.hints.iter();
+        let hints = hints.filter(|(name, _)| !differing.contains(name));
+        bundle.hints = hints
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
+        bundle.append(part.bundle);
+    }
+    (bundle, losses)
+}
+
+/// Adds what `meta` does not have yet; returns the names under which it has something else.
+fn unite<'a>(meta: &mut Meta, other: &'a Meta) -> Vec<&'a str> {
+    let mut differing = Vec::new();
+    for (name, value) in other.iter() {
+        match meta.get(name) {
+            None => meta.set(name, value.clone()),
+            Some(known) if known == value => {}
+            Some(_) => differing.push(name),
+        }
+    }
+    differing
+}

@@ -1,0 +1,16 @@
+//! What users do with files, for every face of the tool.
+
+mod cast;
+mod folder;
+mod merge;
+mod open;
+mod select;
+pub(crate) mod shards;
+mod tensor_ref;
+
+pub use cast::{CastRule, cast, cast_tensor};
+pub use merge::{Part, merge, name_by_files};
+pub use open::{Input, Listing, Member, OpenOptions, Skipped, list, stem};
+pub use select::{captures, demand, demand_all, matches, nearest, retain, retain_by, select};
+pub use shards::is_glob;
+pub use tensor_ref::TensorRef;

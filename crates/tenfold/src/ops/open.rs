@@ -1,0 +1,463 @@
+//! Opening what a user names: a file, a set of files, a folder, an index, a glob.
+//!
+//! Opening has two steps. Finding an [`Input`] looks at names and first bytes alone: it says which
+//! files there are and of which format. Reading it reads headers and gives the tensors of all files
+//! as one [`Bundle`].
+
+use std::fs::File;
+use std::io::Seek;
+use std::path::{Path, PathBuf};
+
+use super::folder::Survey;
+use super::merge::{Part, merge, name_by_files};
+use super::shards::{Index, ShardName, file_name, glob, missing_shards};
+use crate::Opened;
+use crate::bytes::{Progress, Source, Spool};
+use crate::error::{Error, Result};
+use crate::format::{Format, Match, ReadOptions, When};
+use crate::formats::{self, by_extension, detect};
+use crate::limits::Limits;
+use crate::note::{Note, NoteKind};
+
+/// How files are found.
+#[derive(Clone, Default)]
+pub struct OpenOptions {
+    /// The format, whatever the content shows.
+    pub format: Option<&'static dyn Format>,
+    /// The format of files without the signature of another one.
+    pub fallback: Option<&'static dyn Format>,
+    /// The options for reading that will be given: a file whose name suggests a format with such an
+    /// option is taken for one where the content decides nothing.
+    pub options: Vec<(String, String)>,
+    /// Whether a file of a set is opened by itself.
+    pub alone: bool,
+    /// How much a file may ask for.
+    pub limits: Limits,
+    /// Counts the bytes read.
+    pub progress: Progress,
+}
+
+/// A tensor file, or several that are one, whose formats are known and whose content is not.
+pub struct Input {
+    path: PathBuf,
+    members: Vec<Member>,
+    index: Option<Index>,
+    /// Files of the set that are not there.
+    missing: Vec<PathBuf>,
+    /// Tensor files of the folder that are no part of the set.
+    left_out: Vec<PathBuf>,
+    alone: bool,
+}
+
+/// One file of an input.
+pub struct Member {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its bytes, decompressed.
+    pub source: Source,
+    /// Its format.
+    pub format: &'static dyn Format,
+}
+
+impl Member {
+    /// Opens a file and finds out its format.
+    pub(super) fn find(path: &Path, how: &OpenOptions) -> Result<Member> {
+        let open = || {
+            let source = source(File::open(path)?, &how.limits)?.named(path);
+            Member::of(path, source, how)
+        };
+        open().map_err(|error: Error| error.in_file(path))
+    }
+
+    fn of(path: &Path, source: Source, how: &OpenOptions) -> Result<Member> {
+        let source = source.counted(&how.progress).unpacked(&how.limits)?;
+        let format = format_of(&source, path, how)?;
+        Ok(Member {
+            path: path.into(),
+            source,
+            format,
+        })
+    }
+}
+
+/// Makes a file readable by position: a regular file is; a pipe, or a file of which the start was
+/// read, is spooled from where it stands.
+pub(super) fn source(mut file: File, limits: &Limits) -> Result<Source> {
+    let about = file.metadata()?;
+    if about.is_dir() || about.is_file() && file.stream_position()? == 0 {
+        return Source::file(file);
+    }
+    Spool::read_from(&mut file, limits)
+}
+
+fn format_of(source: &Source, path: &Path, how: &OpenOptions) -> Result<&'static dyn Format> {
+    if let Some(format) = how.format {
+        return Ok(format);
+    }
+    let is_signed =
+        |format: &&dyn Format| !format.info().magic.is_empty() && format.probe(source) != Match::No;
+    if let Some(fallback) = how.fallback
+        && !formats::ALL.iter().any(is_signed)
+    {
+        return Ok(fallback);
+    }
+    detect(source, Some(path)).or_else(|error| {
+        let is_given = |name: &str| how.options.iter().any(|(given, _)| given == name);
+        let has_given = |format: &&dyn Format| {
+            let mut options = format.info().options.iter();
+            options.any(|option| option.when == When::Read && is_given(option.name))
+        };
+        let mut suggested = by_extension(path).into_iter().filter(has_given);
+        suggested.next().ok_or(error)
+    })
+}
+
+impl Input {
+    /// Finds what a path stands for: a file, the files of a set, or a folder that is one.
+    ///
+    /// # Errors
+    /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no set.
+    pub fn find(path: &Path, how: &OpenOptions) -> Result<Input> {
+        if path.is_dir() {
+            return Survey::of(path, how)?.only(path);
+        }
+        if let Some(index) = Index::read(path, &how.limits).map_err(|error| error.in_file(path))? {
+            return Input::of_index(path, index, how);
+        }
+        let files = glob(path);
+        if !files.is_empty() {
+            let members = files.iter().map(|file| Member::find(file, how));
+            return Input::of_set(path, members.collect::<Result<_>>()?);
+        }
+        Input::of_member(path, Member::find(path, how)?, how)
+    }
+
+    /// The input of one source, such as standard input.
+    ///
+    /// # Errors
+    /// [`Error::Unrecognised`] if no format claims it.
+    pub fn of_source(path: &Path, source: Source, how: &OpenOptions) -> Result<Input> {
+        let member = Member::of(path, source, how).map_err(|error| error.in_file(path))?;
+        Ok(Input::of(path, vec![member]))
+    }
+
+    /// The input of an open file that is read from where it stands.
+    ///
+    /// # Errors
+    /// [`Error::Unrecognised`] if no format claims it, [`Error::Io`] if it cannot be read.
+    pub fn of_file(path: &Path, file: File, how: &OpenOptions) -> Result<Input> {
+        let source = source(file, &how.limits).map_err(|error| error.in_file(path))?;
+        Input::of_source(path, source, how)
+    }
+
+    fn of(path: &Path, members: Vec<Member>) -> Input {
+        Input {
+            path: path.into(),
+            members,
+            index: None,
+            missing: Vec::new(),
+            left_out: Vec::new(),
+            alone: false,
+        }
+    }
+
+    /// One file; where its format is one of numbered sets, all files of its set.
+    pub(super) fn of_member(path: &Path, member: Member, how: &OpenOptions) -> Result<Input> {
+        let name = ShardName::parse(&member.path).filter(|_| !how.alone);
+        let Some(name) = name else {
+            let mut input = Input::of(path, vec![member]);
+            input.alone = how.alone;
+            return Ok(input);
+        };
+        let (there, missing): (Vec<_>, Vec<_>) =
+            { name.paths().into_iter() }.partition(|path| path.is_file());
+        let mut members = Vec::new();
+        if member.format.has_numbered_sets() {
+            for file in &there {
+                members.push(Member::find(file, how)?);
+            }
+        } else {
+            members.push(member);
+        }
+        let mut input = Input::of_set(path, members)?;
+        input.missing = missing;
+        Ok(input)
+    }
+
+    /// Several files, which have to be of one format.
+    pub(super) fn of_set(path: &Path, members: Vec<Member>) -> Result<Input> {
+        let mut formats = members.iter().map(|member| member.format.info().name);
+        if let Some(first) = formats.next()
+            && let Some(odd) = { members.iter() }.find(|one| one.format.info().name != first)
+        {
+            let (own, odd) = (odd.format.info().name, odd.path.display());
+            let why = format!("{odd} is {own}, and the files before it are {first}");
+            return Err(Error::Invalid(why));
+        }
+        let files: Vec<PathBuf> = members.iter().map(|member| member.path.clone()).collect();
+        let mut input = Input::of(path, members);
+        input.missing = missing_shards(&files);
+        Ok(input)
+    }
+
+    pub(super) fn of_index(path: &Path, index: Index, how: &OpenOptions) -> Result<Input> {
+        let (there, missing): (Vec<_>, Vec<_>) =
+            { index.files().into_iter() }.partition(|file| file.is_file());
+        let members = there.iter().map(|file| Member::find(file, how));
+        let mut input = Input::of_set(path, members.collect::<Result<_>>()?)?;
+        if input.members.is_empty() {
+            let why = "none of the files that the index names is there";
+            return Err(Error::Invalid(why.into()));
+        }
+        input.missing = missing;
+        input.index = Some(index);
+        Ok(input)
+    }
+
+    pub(super) fn called(mut self, path: &Path) -> Input {
+        self.path = path.into();
+        self
+    }
+
+    pub(super) fn leaving_out(mut self, files: Vec<PathBuf>) -> Input {
+        self.left_out = files;
+        self
+    }
+
+    /// What it was called.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files, in order; there is at least one.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Whether it may stand for several files.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.members.len() > 1 || self.index.is_some()
+    }
+
+    /// The format of all files.
+    #[must_use]
+    pub fn format(&self) -> &'static dyn Format {
+        let first = self.members.first();
+        first.map_or(&formats::raw::Raw, |member| member.format)
+    }
+
+    /// How many bytes the files have.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        let lens = self.members.iter().map(|member| member.source.len());
+        lens.fold(0, u64::saturating_add)
+    }
+
+    /// Whether the files have no bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Remarks about the files rather than their content: which of the set are missing.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if !self.missing.is_empty() {
+            let count = self.members.len().saturating_add(self.missing.len());
+            let text = format!(
+                "{} of {count} files of the set are missing: {}",
+                self.missing.len(),
+                names(&self.missing)
+            );
+            notes.push(Note::new(NoteKind::Incomplete, text));
+        }
+        if !self.left_out.is_empty() {
+            let text = format!("not in the index: {}", names(&self.left_out));
+            notes.push(Note::new(NoteKind::LeftOut, text));
+        }
+        notes
+    }
+
+    /// Reads the headers of one file; an index chooses and names its tensors.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the file breaks the rules of its format or is not as the set says.
+    pub fn read_member(&self, member: &Member, how: &ReadOptions) -> Result<Part> {
+        let read = || {
+            let mut bundle = crate::read(&member.source, member.format, how)?.bundle;
+            if let Some(index) = &self.index {
+                let left_out = index.apply(&member.path, &mut bundle)?;
+                if left_out > 0 {
+                    let text = format!("tensors that the index does not name: {left_out}");
+                    bundle.note(Note::new(NoteKind::LeftOut, text));
+                }
+            }
+            self.check_shard(member, &bundle).map(|note| {
+                note.into_iter().for_each(|note| bundle.note(note));
+                bundle
+            })
+        };
+        let bundle = read().map_err(|error| error.in_file(&member.path))?;
+        Ok(Part {
+            path: member.path.clone(),
+            stem: stem(&member.path),
+            bundle,
+        })
+    }
+
+    /// Holds what a file says of its set against the set.
+    fn check_shard(&self, member: &Member, bundle: &crate::bundle::Bundle) -> Result<Option<Note>> {
+        let Some(shard) = member.format.shard(bundle).filter(|_| !self.alone) else {
+            return Ok(None);
+        };
+        let all = self.members.len().saturating_add(self.missing.len());
+        let number = shard.number.saturating_add(1);
+        if self.members.len() == 1 && self.missing.is_empty() && shard.count > 1 {
+            let count = shard.count;
+            let text = format!("file {number} of {count}, whose name does not lead to the others");
+            return Ok(Some(Note::new(NoteKind::Incomplete, text)));
+        }
+        let place = ShardName::parse(&member.path).map(|name| name.number());
+        let is_right = u64::try_from(all) == Ok(shard.count)
+            && place.is_none_or(|place| u64::try_from(place) == Ok(number));
+        if is_right {
+            return Ok(None);
+        }
+        let why = format!(
+            "it says that it is file {number} of {}, among {all} files",
+            shard.count
+        );
+        Err(Error::malformed(None, why).of(member.format.info().name))
+    }
+
+    /// Reads the headers of every file.
+    ///
+    /// # Errors
+    /// As [`Input::read_member`].
+    pub fn read_parts(&self, how: &ReadOptions) -> Result<Vec<Part>> {
+        let parts = self.members.iter();
+        let mut parts: Vec<Part> = parts
+            .map(|member| self.read_member(member, how))
+            .collect::<Result<_>>()?;
+        if self.members.len() > 1 {
+            self.check_set(&parts)?;
+            for part in &mut parts {
+                self.format().mark_shard(&mut part.bundle, None);
+            }
+        }
+        if let Some(first) = parts.first_mut() {
+            self.notes()
+                .into_iter()
+                .for_each(|note| first.bundle.note(note));
+        }
+        Ok(parts)
+    }
+
+    /// Fails unless a set that says how many tensors it has has as many in all its files.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if it has not.
+    pub fn check_set(&self, parts: &[Part]) -> Result<()> {
+        let mut shards = parts
+            .iter()
+            .filter_map(|part| self.format().shard(&part.bundle));
+        let said = shards.find_map(|shard| shard.n_tensors);
+        let Some(said) = said.filter(|_| !self.alone) else {
+            return Ok(());
+        };
+        let found: usize = parts.iter().map(|part| part.bundle.entries().len()).sum();
+        let skipped = parts.iter().flat_map(|part| part.bundle.notes());
+        let skipped = skipped
+            .filter(|note| note.kind == NoteKind::Skipped)
+            .count();
+        if !self.missing.is_empty() || u64::try_from(found.saturating_add(skipped)) == Ok(said) {
+            return Ok(());
+        }
+        let why = format!("the set says that it has {said} tensors, and has {found}");
+        let error = Error::malformed(None, why).of(self.format().info().name);
+        Err(error.in_file(&self.path))
+    }
+
+    /// Reads the headers of all files and gives their tensors as one bundle. In a set, a tensor
+    /// without a name gets that of its file.
+    ///
+    /// # Errors
+    /// As [`Input::read_member`].
+    pub fn read(&self, how: &ReadOptions) -> Result<Opened> {
+        let mut parts = self.read_parts(how)?;
+        if self.members.len() > 1 {
+            name_by_files(&mut parts, false, false);
+        }
+        let (mut bundle, _) = merge(parts);
+        if self.members.len() > 1 {
+            bundle.note_duplicates();
+        }
+        Ok(Opened {
+            format: self.format(),
+            bundle,
+        })
+    }
+}
+
+/// What a path stands for where several inputs are welcome.
+#[derive(Default)]
+pub struct Listing {
+    /// The inputs, in the order of their names.
+    pub inputs: Vec<Input>,
+    /// The other files of a folder.
+    pub skipped: Vec<Skipped>,
+    /// Why files of a folder that may well be tensor files could not be looked at.
+    pub faults: Vec<Error>,
+}
+
+/// A file that is not opened.
+#[derive(Debug)]
+pub struct Skipped {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is not.
+    pub why: String,
+}
+
+/// Finds what a path stands for: one input, or for a folder of several kinds of files all of them.
+///
+/// # Errors
+/// As [`Input::find`]; for a folder, only if there is nothing to open.
+pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
+    if path.is_dir() {
+        return Survey::of(path, how)?.all(path, how);
+    }
+    Ok(Listing {
+        inputs: vec![Input::find(path, how)?],
+        ..Listing::default()
+    })
+}
+
+/// The name of a file without the endings that say its format and compression.
+#[must_use]
+pub fn stem(path: &Path) -> Option<String> {
+    let stem = Path::new(path.file_stem()?);
+    let is_packed = crate::bytes::is_packed_name(path);
+    let stem = if is_packed {
+        stem.file_stem()?
+    } else {
+        stem.as_os_str()
+    };
+    let stem = stem.to_str()?.to_owned();
+    (!stem.is_empty() && stem != "-").then_some(stem)
+}
+
+/// The names of some files, in a line that stays short.
+pub(super) fn names(files: &[PathBuf]) -> String {
+    const SHOWN: usize = 3;
+    let shown = files.iter().take(SHOWN);
+    let shown: Vec<&str> = shown.filter_map(|file| file_name(file)).collect();
+    match files.len().checked_sub(SHOWN) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,350 @@
+//! Sets of files that are one: numbered shards, indices of tensors, globs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::select::matches;
+use crate::bundle::Bundle;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::limits::Limits;
+
+/// The ending of the names of indices as `transformers` writes them.
+const WEIGHT_INDEX: &str = ".index.json";
+/// The index of a folder with a file for every tensor.
+pub(crate) const FOLDER_INDEX: &str = "index.json";
+/// What such an index says that it is.
+pub(crate) const FOLDER_SCHEMA: &str = "tenfold.index/1";
+
+/// The name of one file of a numbered set, such as `model-00002-of-00003.gguf`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ShardName {
+    folder: PathBuf,
+    prefix: String,
+    suffix: String,
+    digits: usize,
+    /// From 1 on.
+    number: usize,
+    count: usize,
+}
+
+impl ShardName {
+    pub(super) fn parse(path: &Path) -> Option<ShardName> {
+        /// More than any set has; each name is looked for.
+        const MOST_DIGITS: usize = 5;
+        let (before, after) = file_name(path)?.rsplit_once("-of-")?;
+        let (prefix, number) = before.rsplit_once('-')?;
+        let digits = number.len();
+        let (count, suffix) = after.split_at_checked(digits)?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !(1..=MOST_DIGITS).contains(&digits) || !is_number(number) || !is_number(count) {
+            return None;
+        }
+        let (number, count) = (number.parse().ok()?, count.parse().ok()?);
+        (count > 1 && (1..=count).contains(&number)).then(|| ShardName {
+            folder: folder(path).into(),
+            prefix: prefix.into(),
+            suffix: suffix.into(),
+            digits,
+            number,
+            count,
+        })
+    }
+
+    /// Which file of the set it is, from 1 on.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Whether two files are of one set.
+    pub(super) fn is_beside(&self, other: &ShardName) -> bool {
+        let own = ShardName {
+            number: other.number,
+            ..self.clone()
+        };
+        own == *other
+    }
+
+    /// The paths of all files of the set.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let (prefix, suffix, digits) = (&self.prefix, &self.suffix, self.digits);
+        let path = |number: usize| {
+            let name = format!(
+                "{prefix}-{number:0digits$}-of-{:0digits$}{suffix}",
+                self.count
+            );
+            if self.folder == Path::new(".") {
+                name.into()
+            } else {
+                self.folder.join(name)
+            }
+        };
+        (1..=self.count).map(path).collect()
+    }
+}
+
+/// The files that are missing from numbered sets of which some files are given.
+pub(super) fn missing_shards(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sets: Vec<ShardName> = Vec::new();
+    for name in files.iter().filter_map(|file| ShardName::parse(file)) {
+        if !sets.iter().any(|set| set.is_beside(&name)) {
+            sets.push(name);
+        }
+    }
+    let all = sets.iter().flat_map(ShardName::paths);
+    let given: BTreeSet<&Path> = files.iter().map(|file| plain(file)).collect();
+    all.filter(|path| !given.contains(plain(path))).collect()
+}
+
+/// A path without a leading `./`.
+fn plain(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
+/// A file that says which tensor is in which other file.
+#[derive(Debug)]
+pub(super) enum Index {
+    /// `model.safetensors.index.json`: the file of every tensor.
+    Weights(BTreeMap<String, PathBuf>),
+    /// `index.json` of a folder with a file for every tensor: the key of every file, in order.
+    Folder(Vec<(PathBuf, Key)>),
+}
+
+impl Index {
+    /// Reads an index; `None` if the file is none.
+    pub(super) fn read(path: &Path, limits: &Limits) -> Result<Option<Index>> {
+        let name = file_name(path).unwrap_or_default();
+        let (is_weights, is_folder) = (name.ends_with(WEIGHT_INDEX), name == FOLDER_INDEX);
+        if !(is_weights || is_folder) || !path.is_file() {
+            return Ok(None);
+        }
+        let json = match parse(path, limits) {
+            // Any other JSON is a matter of the formats.
+            Err(Error::Malformed { .. }) if is_folder => return Ok(None),
+            other => other?,
+        };
+        let index = if is_weights {
+            weights(path, &json)?
+        } else if json.get("schema").and_then(Json::as_str) == Some(FOLDER_SCHEMA) {
+            tensors(path, &json)?
+        } else {
+            return Ok(None);
+        };
+        // Opening a pipe would wait for a writer.
+        let odd = index.files().into_iter();
+        match { odd }.find(|file| file.exists() && !file.is_file()) {
+            None => Ok(Some(index)),
+            Some(odd) => Err(malformed(format!("{} is no regular file", odd.display()))),
+        }
+    }
+
+    /// The files it names.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Index::Weights(owners) => {
+                let files: BTreeSet<&PathBuf> = owners.values().collect();
+                files.into_iter().cloned().collect()
+            }
+            Index::Folder(files) => files.iter().map(|(file, _)| file.clone()).collect(),
+        }
+    }
+
+    /// Keeps of one of the files what the index says is in it, under the names it says; returns
+    /// how many tensors are left out.
+    pub(super) fn apply(&self, file: &Path, bundle: &mut Bundle) -> Result<usize> {
+        match self {
+            Index::Weights(owners) => narrow(owners, file, bundle),
+            Index::Folder(files) => {
+                if let Some((_, key)) = files.iter().find(|(path, _)| path == file) {
+                    bundle.rename(|own| {
+                        let state = own.state.clone().or_else(|| key.state.clone());
+                        key.clone().with_state(state)
+                    });
+                }
+                Ok(0)
+            }
+        }
+    }
+}
+
+fn malformed(why: String) -> Error {
+    Error::malformed(None, why)
+}
+
+fn parse(path: &Path, limits: &Limits) -> Result<Json> {
+    let len = path.metadata()?.len();
+    if len > limits.header {
+        return Err(Error::Limit {
+            limit: "header",
+            why: "the index is too large".into(),
+            wanted: len.into(),
+            allowed: limits.header,
+        });
+    }
+    let text = std::fs::read(path)?;
+    serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))
+}
+
+/// The path of a file beside the index.
+fn beside(index: &Path, name: Option<&str>) -> Option<PathBuf> {
+    let name = name.filter(|name| {
+        !name.is_empty() && *name != "." && *name != ".." && !name.contains(['/', '\\', '\0'])
+    });
+    name.map(|name| index.with_file_name(name))
+}
+
+fn weights(path: &Path, json: &Json) -> Result<Index> {
+    let map = json.get("weight_map").and_then(Json::as_object);
+    let map =
+        map.ok_or_else(|| malformed("the index has no weight_map that is an object".into()))?;
+    let mut owners = BTreeMap::new();
+    for (tensor, file) in map {
+        let owner = beside(path, file.as_str()).ok_or_else(|| {
+            malformed(format!(
+                "{tensor:?} is said to be in {file}, not in a file beside the index"
+            ))
+        })?;
+        owners.insert(tensor.clone(), owner);
+    }
+    Ok(Index::Weights(owners))
+}
+
+fn tensors(path: &Path, json: &Json) -> Result<Index> {
+    let wrong = |what: &str| malformed(format!("the index has no {what}"));
+    let tensors = json.get("tensors").and_then(Json::as_array);
+    let tensors = tensors.ok_or_else(|| wrong("list of tensors"))?;
+    let mut files: Vec<(PathBuf, Key)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for tensor in tensors {
+        let file = tensor.get("file").and_then(Json::as_str);
+        let file = beside(path, file).ok_or_else(|| wrong("file beside it for a tensor"))?;
+        let segments = tensor.get("key").and_then(Json::as_array);
+        let segments = segments.ok_or_else(|| wrong("key for a tensor"))?.iter();
+        let segments: Option<Vec<String>> = segments
+            .map(|segment| segment.as_str().map(str::to_owned))
+            .collect();
+        let state = tensor.get("state").and_then(Json::as_str);
+        let key = Key::tree(segments.ok_or_else(|| wrong("key for a tensor"))?);
+        if !seen.insert(file.clone()) {
+            return Err(malformed(format!("{} stands twice", file.display())));
+        }
+        files.push((file, key.with_state(state.map(str::to_owned))));
+    }
+    Ok(Index::Folder(files))
+}
+
+/// Keeps what an index of weights says is in `file`.
+fn narrow(owners: &BTreeMap<String, PathBuf>, file: &Path, bundle: &mut Bundle) -> Result<usize> {
+    let mut wanted: BTreeSet<&str> = owners
+        .iter()
+        .filter(|(_, owner)| owner.as_path() == file)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let before = bundle.entries().len();
+    let all = wanted.clone();
+    // A path that was carried stands in the index by its name in the file.
+    let separator = bundle.hints.text("tenfold:separator");
+    let separator = separator
+        .and_then(|text| text.chars().next())
+        .unwrap_or('/');
+    bundle.retain(|key| {
+        let joined = key.joined(separator);
+        let name = key.flat_name().unwrap_or(&joined);
+        wanted.remove(name);
+        all.contains(name)
+    });
+    match wanted.first() {
+        None => Ok(before.saturating_sub(bundle.entries().len())),
+        Some(missing) => Err(malformed(format!(
+            "the index says that {missing:?} is here, and it is not"
+        ))),
+    }
+}
+
+/// Whether a path is a glob that matches files.
+#[must_use]
+pub fn is_glob(path: &Path) -> bool {
+    !glob(path).is_empty()
+}
+
+/// The files that a path matches which is none itself.
+pub(super) fn glob(path: &Path) -> Vec<PathBuf> {
+    let pattern = file_name(path).filter(|name| name.contains(['*', '?']));
+    let Some(pattern) = pattern.filter(|_| !path.exists()) else {
+        return Vec::new();
+    };
+    // A folder that is not there has no files.
+    let mut files = list(folder(path)).unwrap_or_default();
+    files.retain(|file| file_name(file).is_some_and(|name| matches(pattern, name)));
+    if folder(path) == Path::new(".") && !path.starts_with(".") {
+        for file in &mut files {
+            *file = plain(file).into();
+        }
+    }
+    files
+}
+
+pub(super) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+pub(super) fn file_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
+}
+
+/// The regular files of a folder, by name.
+pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
+        let path = entry.map_err(in_folder)?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_names_all_files_of_its_set() {
+        let name = ShardName::parse(Path::new("d/m-00002-of-00003.gguf")).unwrap();
+        let paths = ["d/m-00001-of-00003.gguf", "d/m-00002-of-00003.gguf"];
+        assert_eq!(name.paths()[..2], paths.map(PathBuf::from));
+        assert_eq!(name.paths().len(), 3);
+        for odd in [
+            "m.gguf",
+            "m-00004-of-00003.gguf",
+            "m-00000-of-00003.gguf",
+            "m-1-of-00003.gguf",
+            "m-00001-of-00001.gguf",
+            "m-0000a-of-00003.gguf",
+            "m-123456-of-999999.gguf",
+            "one-of-them.gguf",
+        ] {
+            assert_eq!(ShardName::parse(Path::new(odd)), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_missing_files_of_every_set_are_found() {
+        let files = [
+            "a-1-of-3.zt",
+            "a-3-of-3.zt",
+            "b.zt",
+            "c-1-of-2.zt",
+            "c-2-of-2.zt",
+        ];
+        let files = files.map(PathBuf::from);
+        assert_eq!(missing_shards(&files), [PathBuf::from("a-2-of-3.zt")]);
+    }
+}
