@@ -109,6 +109,8 @@ def refuse_items():
 
     case("item_reserved", "heads 28 to 30 are reserved", AT + b"\x1c")
     case("item_open_number", "a number has no open form", AT + b"\x1f")
+    case("item_simple_16", "a simple value below 32 has one byte", AT + b"\xf8\x10")
+    case("item_simple_true", "true has one byte", AT + b"\xf8\x15")
     case("item_break_in_array", "a break ends open items alone", cbor.head(cbor.ARRAY, 1) + AT + cbor.BREAK)
     case("item_not_utf8", "text is UTF-8", AT + cbor.text(b"\xc3\x28"))
     case("item_chunk_of_bytes", "chunks of a text are texts", b"\x7f" + cbor.data(b"a") + cbor.BREAK)
@@ -199,6 +201,8 @@ def refuse_checksums():
     case("crc32c_of_swapped", "a checksum is of the bytes as stored", crc(pack("i32", [1], "<")),
          "i32", (1,), pack("i32", [1], ">"), data_endianness=cbor.text("big"))
     case("sha256_wrong", "one byte differs", sha256(b"\1\2\3\5"))
+    for name, text in {"sha256_short": "sha256:12", "crc32c_short": "crc32c:0x12", "crc32c_no_digit": "crc32c:0x0000000g"}.items():
+        refuse(name, "a known checksum has all its digits", one(checksum=AT + cbor.text(text)))
 
 
 def refuse_zstd():

@@ -275,8 +275,17 @@ impl<'a> Items<'a> {
             Type::F32 => self.float(32)?,
             Type::F64 => self.float(64)?,
             Type::Simple => {
+                let in_two_bytes = self.decoder.input().get(self.decoder.position()) == Some(&0xf8);
                 let simple = self.decoder.simple();
-                Value::Simple(self.checked(at, "a simple value", simple)?)
+                let simple = self.checked(at, "a simple value", simple)?;
+                // RFC 8949, 3.3: these are not well-formed.
+                if in_two_bytes && simple < 32 {
+                    let why = format!(
+                        "the simple value {simple} in two bytes, which are for 32 and above"
+                    );
+                    return self.fail_at(at, why);
+                }
+                Value::Simple(simple)
             }
             Type::Bytes | Type::BytesIndef => Value::Bytes(self.bytes()?),
             Type::String | Type::StringIndef => Value::Text(self.text("text")?),
@@ -470,6 +479,16 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.ends_with("(byte 102)"), "{error}");
+    }
+
+    #[test]
+    fn a_simple_value_below_32_in_two_bytes_is_not_well_formed() {
+        for byte in [0x00, 0x10, 0x14, 0x1f] {
+            let error = read(&[0x81, 0xf8, byte]).unwrap_err().to_string();
+            assert!(error.ends_with("(byte 101)"), "{error}");
+        }
+        assert_eq!(read(b"\xf8\x20").unwrap(), Value::Simple(32));
+        assert_eq!(read(b"\xf0").unwrap(), Value::Simple(16));
     }
 
     #[test]
