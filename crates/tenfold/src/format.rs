@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Progress, Sink, Source};
+use crate::bytes::{Endian, Progress, Sink, Source};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::meta::Meta;
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
@@ -66,6 +67,11 @@ pub trait Format: Sync {
 
     /// The one of [`Format::editions`] that a bundle is written in; `None` if it is not one of them.
     fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
+        None
+    }
+
+    /// The programs that open files of a version, such as `0.1 to 1.2`, where not all do.
+    fn readers(&self, _version: &str) -> Option<&'static str> {
         None
     }
 
@@ -198,6 +204,17 @@ impl OptionInfo {
         }
     }
 }
+
+/// The value of the option `endian`, and of hints that keep a byte order.
+pub(crate) const BIG: &str = "big";
+
+/// The byte order of numbers, for formats that have both.
+pub(crate) const ENDIAN: OptionInfo = OptionInfo::new(
+    "endian",
+    When::Write,
+    "little|big",
+    "the byte order of numbers; kept as it was in a file of this format, else little",
+);
 
 /// When an option counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -427,6 +444,21 @@ impl Options {
                 Err(Error::Invalid(why))
             }
         }
+    }
+
+    /// The byte order in which numbers are written: as the option `endian` says, else as `hint` keeps
+    /// it from a file of the same format, else little-endian.
+    pub(crate) fn endian(&self, hints: &Meta, hint: &str) -> Result<Endian> {
+        let chosen = self.choose(
+            ENDIAN.name,
+            &[("little", Endian::Little), (BIG, Endian::Big)],
+        )?;
+        let kept = if hints.text(hint) == Some(BIG) {
+            Endian::Big
+        } else {
+            Endian::Little
+        };
+        Ok(chosen.unwrap_or(kept))
     }
 
     /// Fails if an option is set that the format does not know.

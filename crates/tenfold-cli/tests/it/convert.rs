@@ -244,7 +244,7 @@ fn an_unknown_aspect_is_trouble() {
 #[test]
 fn what_cannot_be_kept_is_refused() {
     for (name, file) in [
-        ("skipped", "ztensor/good/layout_unknown.zt"),
+        ("skipped", "ztensor/good/v2_encoding_unknown.zt"),
         ("duplicate", "ztensor/good/name_twice.zt"),
     ] {
         let ran = convert(corpus(file).into(), "never-written.zt".into(), &[]);

@@ -204,7 +204,7 @@ fn a_folder_is_left_empty_when_one_tensor_is_refused() {
     let ran = convert(&folder, &[&from, "--out-dir", "@/out"]);
     assert_eq!(ran.exit.code(), 2, "{ran}");
     assert!(ran.errors.contains("--to"), "{ran}");
-    let skipped = corpus("ztensor/good/layout_unknown.zt");
+    let skipped = corpus("ztensor/good/v2_encoding_unknown.zt");
     let ran = convert(
         &folder,
         &[&skipped, "--out-dir", "@/out", "--to", "ztensor"],

@@ -98,7 +98,7 @@ fn trouble_is_named() {
         corpus("blz/good/rank_one.blz"),
     );
     assert_snapshot!("malformed", tenfold(["hash", &bad, &good]));
-    let ran = tenfold(["hash", &corpus("ztensor/good/layout_unknown.zt")]);
+    let ran = tenfold(["hash", &corpus("ztensor/good/v2_encoding_unknown.zt")]);
     assert_snapshot!("skipped", ran);
 }
 

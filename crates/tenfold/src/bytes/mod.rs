@@ -97,6 +97,8 @@ struct Coding {
     digest: Option<Digest>,
     /// Over what comes out of the filter.
     content_digest: Option<Digest>,
+    /// A checksum of a kind that is not known, over the bytes as they are stored.
+    unknown_digest: Option<Arc<str>>,
 }
 
 impl Bytes {
@@ -199,6 +201,18 @@ impl Bytes {
             Filter::Zstd { .. } | Filter::Deflate(_) => self.coding_mut().content_digest = digest,
         }
         self
+    }
+
+    /// The same bytes with a checksum of a kind that is not known, over what is stored. Nothing
+    /// compares it; it stays with these bytes and with no others.
+    pub(crate) fn with_unknown_digest(mut self, text: &str) -> Bytes {
+        self.coding_mut().unknown_digest = Some(text.into());
+        self
+    }
+
+    /// The checksum of a kind that is not known, over the stored bytes.
+    pub(crate) fn unknown_digest(&self) -> Option<&str> {
+        self.coding.as_ref()?.unknown_digest.as_deref()
     }
 
     /// The checksum, if the file has one: over the stored bytes, or over what they decode to.

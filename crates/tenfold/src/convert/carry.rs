@@ -81,6 +81,11 @@ impl Carrier {
         self.tensors.push(Map::new());
     }
 
+    /// Whether anything can be carried.
+    pub(super) fn is_on(&self) -> bool {
+        self.carries != Carries::No
+    }
+
     /// Carries something about the current tensor; false if that cannot be.
     pub(super) fn add(&mut self, name: &str, value: Json) -> bool {
         let own = { self.name.as_ref() }.map_or(0, |name| json!(name).to_string().len());

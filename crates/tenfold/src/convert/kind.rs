@@ -9,6 +9,7 @@ use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
+use crate::number::is_exact;
 use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
@@ -54,7 +55,7 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
             if loses_symmetry {
                 say_symmetry(step, tensor);
             }
-            say_density(step, tensor);
+            say_density(step, tensor)?;
             made_dense(step, tensor)
         }
         Storage::Dense { .. } if loses_symmetry && tensor.is_packed() => {
@@ -69,7 +70,7 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
         }
         _ => return Ok(None),
     };
-    lowered.map(Some)
+    step.within_limits(lowered).map(Some)
 }
 
 /// Carries what makes the cores of a train one again; false if it cannot be parted.
@@ -146,8 +147,9 @@ fn is_too_large(dense: u128, tensor: &Tensor) -> bool {
     dense > FINE.max(stored.saturating_mul(10))
 }
 
-/// Says how many cells are explicit and what all of them take.
-fn say_density(step: &mut Step, tensor: &Tensor) {
+/// Says how many cells are explicit and what all of them take; that they are is carried where they
+/// can be told from the others again.
+fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     let dense = dense_len(tensor);
     let (stored, cells) = (tensor.stored(), tensor.cells().unwrap_or(u128::MAX));
     let detail = format!(
@@ -155,14 +157,35 @@ fn say_density(step: &mut Step, tensor: &Tensor) {
         percent(stored.into(), cells),
         bytes_text(dense)
     );
-    let (tier, detail) = match is_too_large(dense, tensor) {
-        false => (Tier::Said, detail),
-        true => {
-            let now = bytes_text(tensor.storage().stored_len());
-            (Tier::Refused, format!("{detail}, now they take {now}"))
-        }
+    let (tier, detail) = if is_too_large(dense, tensor) {
+        let now = bytes_text(tensor.storage().stored_len());
+        let way = match step.version_of(StorageKind::Sparse) {
+            Some(version) => format!("; --to {version} keeps the cells"),
+            None => String::new(),
+        };
+        (Tier::Refused, format!("{detail}, now they take {now}{way}"))
+    } else if carries_cells(step, tensor)? {
+        (Tier::Carried, detail)
+    } else {
+        (Tier::Said, detail)
     };
     step.change(tier, Aspect::Sparsity, detail);
+    Ok(())
+}
+
+/// Carries how many cells are explicit, if those are just the cells that are not zero.
+fn carries_cells(step: &mut Step, tensor: &Tensor) -> Result<bool> {
+    let own = tensor.dtype().number;
+    // Rounding may make zeros of the smallest numbers.
+    let is_rounded = !step.info.holds.numbers.iter().any(|to| is_exact(own, *to));
+    if tensor.is_packed() || is_rounded || !step.can_carry() {
+        return Ok(false);
+    }
+    let (stored, limits) = (tensor.stored(), &step.how.limits);
+    if tensor.density(limits)?.nonzero != stored {
+        return Ok(false);
+    }
+    Ok(step.carry("sparse", json!({ "cells": stored })))
 }
 
 /// A part of a whole with two digits after the point at most, such as `2.5 %`.

@@ -12,7 +12,7 @@ use super::keys::{KeyNames, renamed};
 use super::typed::meta_json;
 use super::{dims, kind};
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Carries, Format, Info, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -36,6 +36,7 @@ pub(super) fn lower(
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
     let names = KeyNames::of(bundle, info, how);
     let mut core_names = CoreNames::of(bundle, &names);
+    let mut is_refused = false;
     for (key, tensor) in bundle.entries() {
         let name = names.name(key, tensor);
         let suffix = can_be_parted(tensor, format).then(|| core_names.suffix(&name, tensor));
@@ -53,7 +54,14 @@ pub(super) fn lower(
             carrier: &mut carrier,
             changes: &mut changes,
         };
-        let tensor = step.lower(tensor)?;
+        let tensor = match step.lower(tensor) {
+            // The other tensors may be refused as well.
+            Err(Error::Refused(_)) => {
+                is_refused = true;
+                continue;
+            }
+            lowered => lowered?,
+        };
         names.say(&mut step, key, &name);
         let Some(suffix) = step.suffix else {
             lowered.push(name, tensor);
@@ -70,11 +78,24 @@ pub(super) fn lower(
             lowered.push(name, core);
         }
     }
+    if is_refused {
+        let losses = changes.into_iter();
+        let losses = losses.filter(|loss| is_refusal(loss, how)).collect();
+        return Err(Error::Refused(Refusal {
+            format: info.name,
+            losses,
+        }));
+    }
     carrier.finish(&mut lowered);
     for note in bundle.notes() {
         lowered.note(note.clone());
     }
     Ok((lowered, changes))
+}
+
+/// Whether a change needs a permission that is not given.
+fn is_refusal(loss: &Loss, how: &WriteOptions) -> bool {
+    loss.tier == Tier::Refused && !how.allow.permits(loss.aspect)
 }
 
 /// Metadata of the file: a format without any keeps what is its own.
@@ -183,6 +204,33 @@ impl Step<'_> {
     /// Carries something about the tensor; false if that cannot be.
     pub(super) fn carry(&mut self, name: &str, value: Json) -> bool {
         self.carrier.add(name, value)
+    }
+
+    /// Refuses what exceeds a limit where it would be refused anyway: a permission is asked for first.
+    pub(super) fn within_limits(&self, made: Result<Tensor>) -> Result<Tensor> {
+        let own = |loss: &&Loss| loss.key.as_ref() == Some(self.key) && is_refusal(loss, self.how);
+        match made {
+            Err(Error::Limit { .. }) if self.changes.iter().any(|loss| own(&loss)) => {
+                let losses = self.changes.iter().filter(own).cloned().collect();
+                let format = self.info.name;
+                Err(Error::Refused(Refusal { format, losses }))
+            }
+            made => made,
+        }
+    }
+
+    /// Whether anything can be carried about the tensor.
+    pub(super) fn can_carry(&self) -> bool {
+        self.carrier.is_on()
+    }
+
+    /// Another version of the format that keeps values in a way, such as `ztensor@2`.
+    pub(super) fn version_of(&self, kind: StorageKind) -> Option<String> {
+        let others = self.format.editions().iter().rev();
+        let info = others
+            .map(|edition| edition.info())
+            .find(|info| info.holds.kinds.contains(&kind))?;
+        Some(format!("{}@{}", info.name, info.versions.first()?))
     }
 
     fn lower(&mut self, tensor: &Tensor) -> Result<Tensor> {

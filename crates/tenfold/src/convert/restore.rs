@@ -233,6 +233,7 @@ impl Made {
             None => {
                 let made = named(&plain, fields)?;
                 let made = labelled(made, fields, limits)?;
+                let made = sparse(made, fields, limits)?;
                 with_symmetries(made, fields, limits)?
             }
         };
@@ -369,6 +370,15 @@ fn labelled(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> 
         }
         _ => Err(wrong("labels")),
     }
+}
+
+/// Takes the cells that are not zero for the explicit ones.
+fn sparse(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
+    let Some(sparse) = fields.get("sparse") else {
+        return Ok(tensor);
+    };
+    let cells = sparse.get("cells").and_then(Json::as_u64);
+    tensor.nonzero(cells.ok_or_else(|| wrong("sparse"))?, limits)
 }
 
 /// Declares symmetries, and leaves the cells out that follow from others.

@@ -24,6 +24,7 @@ mod labelling;
 mod labels;
 mod lines;
 mod listed;
+mod nonzero;
 mod orbits;
 mod pack;
 mod packed;

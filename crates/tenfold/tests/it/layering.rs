@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "format",
         &[
-            "error", "limits", "key", "bytes", "number", "tensor", "bundle",
+            "error", "limits", "key", "meta", "bytes", "number", "tensor", "bundle",
         ],
     ),
     ("wire", &["error", "limits", "meta", "bytes"]),

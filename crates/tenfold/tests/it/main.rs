@@ -32,3 +32,4 @@ mod support;
 mod trains;
 mod transform;
 mod vectors;
+mod ztensor;

@@ -89,9 +89,29 @@ pub(in crate::commands) fn say_written(job: &Job, file: &Path, streams: &mut Str
     let version = written.version;
     let n_tensors = counted(written.n_tensors, "tensor");
     let size = bytes_text(about.len());
+    let readers = readers(job, &version);
     streams.done(&format!(
-        "wrote {shown}: {name} {version}, {n_tensors}, {size}"
+        "wrote {shown}: {name} {version}{readers}, {n_tensors}, {size}"
     ));
+}
+
+/// The programs that open a version, and the version for other programs, in brackets.
+pub(in crate::commands) fn readers(job: &Job, version: &str) -> String {
+    let Some(readers) = job.format.readers(version) else {
+        return String::new();
+    };
+    let info = job.format.info();
+    let newest = { info.versions.iter().rev() }.find(|other| **other != version);
+    let other = newest.and_then(|other| Some((other, job.format.readers(other)?)));
+    match other.filter(|_| job.how.version.is_none()) {
+        Some((other, others)) => {
+            format!(
+                " (for readers {readers}; --to {}@{other} for {others})",
+                info.name
+            )
+        }
+        None => format!(" (for readers {readers})"),
+    }
 }
 
 /// What a file that was just written says of itself.

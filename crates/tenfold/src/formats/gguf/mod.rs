@@ -95,8 +95,8 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, Shard,
-    StorageKind, When, WriteOptions,
+    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, Shard,
+    StorageKind, WriteOptions,
 };
 use crate::meta::Value;
 use crate::number::{Arity, Number};
@@ -127,9 +127,7 @@ const PART: &str = "data";
 /// The hint about the version.
 const VERSION: &str = "gguf:version";
 /// The hint about the byte order.
-const ENDIAN: &str = "gguf:endian";
-/// What [`ENDIAN`] says of big-endian files.
-const BIG: &str = "big";
+const HINT_ENDIAN: &str = "gguf:endian";
 /// The hint about the types of metadata, where they are not those that values get by themselves.
 const KINDS: &str = "gguf:types";
 
@@ -140,12 +138,7 @@ static INFO: Info = Info {
     magic: MAGIC,
     versions: &["3", "2"],
     only_read: &[],
-    options: &[OptionInfo {
-        name: "endian",
-        when: When::Write,
-        values: "little|big",
-        about: "byte order of the whole file; kept as it was unless given",
-    }],
+    options: &[ENDIAN],
     holds: Holds {
         names: Names::Flat,
         numbers: &[

@@ -7,13 +7,13 @@ use super::kind::{Kind, Whole};
 use super::types::Type;
 use super::values::Values;
 use super::{
-    ALIGNMENT, ALIGNMENT_NAME, BIG, ENDIAN, KINDS, MAGIC, MOST_DIMS, MOST_TENSOR_NAME, NAME, PART,
+    ALIGNMENT, ALIGNMENT_NAME, HINT_ENDIAN, KINDS, MAGIC, MOST_DIMS, MOST_TENSOR_NAME, NAME, PART,
     VERSION, is_name,
 };
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian, Scan, Source, wide};
 use crate::error::{Error, Result};
-use crate::format::{Mode, ReadOptions};
+use crate::format::{BIG, Mode, ReadOptions};
 use crate::key::Key;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
@@ -97,7 +97,7 @@ impl Reader<'_> {
         if version.trailing_zeros() >= 16 && version != 0 {
             self.endian = Endian::Big;
             version = version.swap_bytes();
-            self.bundle.hints.set(ENDIAN, BIG);
+            self.bundle.hints.set(HINT_ENDIAN, BIG);
         }
         match (version, self.endian) {
             (3, _) | (2, Endian::Little) => {}

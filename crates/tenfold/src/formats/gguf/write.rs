@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::kind::Kind;
 use super::types::Type;
-use super::{ALIGNMENT, ALIGNMENT_NAME, BIG, ENDIAN, KINDS, MAGIC, NAME, VERSION, alignment};
+use super::{ALIGNMENT, ALIGNMENT_NAME, HINT_ENDIAN, KINDS, MAGIC, NAME, VERSION, alignment};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian, Sink, narrow, wide};
 use crate::error::{Error, Result};
@@ -14,14 +14,8 @@ use crate::meta::Value;
 use crate::number::Numbers;
 use crate::tensor::{Storage, Tensor};
 
-const ENDIANS: &[(&str, Endian)] = &[("little", Endian::Little), (BIG, Endian::Big)];
-
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-    let endian = match how.options.choose("endian", ENDIANS)? {
-        Some(endian) => endian,
-        None if bundle.hints.text(ENDIAN) == Some(BIG) => Endian::Big,
-        None => Endian::Little,
-    };
+    let endian = how.options.endian(&bundle.hints, HINT_ENDIAN)?;
     let kept = bundle.hints.get(VERSION).and_then(Value::as_u64);
     let version = match (how.version.as_deref(), kept, endian) {
         (Some("2"), _, Endian::Big) => {

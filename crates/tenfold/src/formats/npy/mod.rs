@@ -34,7 +34,8 @@
 //! 1. Written is what `numpy.save` writes, byte for byte: the padding lets the slowest size grow to
 //!    21 digits and ends at a multiple of 64; Fortran order is said only where it differs from C
 //!    order. Headers read may be padded to any length.
-//! 2. The version a file was read in is kept. NumPy takes 1.0, since no header of these types is
+//! 2. The version and the byte order a file was read in are kept; arrays from files of other formats
+//!    are little-endian unless `--opt endian=big` is given. NumPy takes 1.0, since no header of these types is
 //!    too long for it.
 //! 3. The header is what `repr` gives, spaced in any way, with keys in any order; text with any of
 //!    Python's escapes, and sizes that Python 2 wrote with an `L` (not in version 3.0, as in NumPy).
@@ -63,7 +64,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
 use crate::key::Key;
@@ -81,6 +82,8 @@ const MOST_DIMS: u64 = 64;
 const TOO_LONG: u128 = 1 << 63;
 /// The hint that keeps the version of a file, where it is not the usual one.
 const HINT_VERSION: &str = "npy:version";
+/// The hint that an array is big-endian.
+pub(super) const HINT_ENDIAN: &str = "npy:endian";
 
 /// The versions, which differ in the header alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +141,7 @@ static INFO: Info = Info {
     magic: MAGIC,
     versions: &["1.0", "2.0", "3.0"],
     only_read: &[],
-    options: &[],
+    options: &[ENDIAN],
     holds: HOLDS,
 };
 

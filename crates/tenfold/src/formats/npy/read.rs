@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::header::{self, Descr, Header, excerpt};
-use super::{HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
+use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian, Scan, Source, wide};
 use crate::error::{Error, Result};
-use crate::format::{Mode, ReadOptions};
+use crate::format::{BIG, Mode, ReadOptions};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
@@ -103,7 +103,11 @@ impl Array {
         };
         let order = self.order;
         let dims = self.sizes.iter().copied().map(Dim::indexed).collect();
-        Tensor::new(dims, self.dtype, vec![], Storage::Dense { order, values })
+        let mut tensor = Tensor::new(dims, self.dtype, vec![], Storage::Dense { order, values })?;
+        if self.endian == Endian::Big && self.dtype.number.width() > 1 {
+            tensor.hints.set(HINT_ENDIAN, BIG);
+        }
+        Ok(tensor)
     }
 }
 

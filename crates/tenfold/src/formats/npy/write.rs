@@ -1,6 +1,6 @@
 //! Writes `.npy` as `numpy.save` does, values bit for bit.
 
-use super::{HINT_VERSION, MAGIC, TYPES, Version};
+use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, TYPES, Version};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink};
 use crate::error::{Error, Result};
@@ -16,15 +16,18 @@ const GROWTH_AXIS_MAX_DIGITS: usize = 21;
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     let wanted = how.version.as_deref();
     let wanted = wanted.or_else(|| bundle.hints.text(HINT_VERSION));
-    let (header, values) = parts(bundle.only()?, wanted)?;
+    let tensor = bundle.only()?;
+    let endian = how.options.endian(&tensor.hints, HINT_ENDIAN)?;
+    let (header, values) = parts(tensor, endian, wanted)?;
     out.write(&header)?;
-    values.write(out, values.endian)
+    values.write(out, endian)
 }
 
-/// What stands before the values of an array, and its values; `wanted` is a version, if not the
-/// usual one.
+/// What stands before the values of an array, which are written in the byte order `endian`, and its
+/// values; `wanted` is a version, if not the usual one.
 pub(in crate::formats) fn parts<'a>(
     tensor: &'a Tensor,
+    endian: Endian,
     wanted: Option<&str>,
 ) -> Result<(Vec<u8>, &'a Numbers)> {
     let Storage::Dense { order, values } = tensor.storage() else {
@@ -34,7 +37,7 @@ pub(in crate::formats) fn parts<'a>(
     let version = versions
         .find(|version| Some(version.as_str()) == wanted)
         .unwrap_or(Version::V1);
-    let dict = dictionary(&tensor.sizes()?, *order, tensor.dtype(), values.endian)?;
+    let dict = dictionary(&tensor.sizes()?, *order, tensor.dtype(), endian)?;
     Ok((header(&dict, version)?, values))
 }
 

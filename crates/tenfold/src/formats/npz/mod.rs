@@ -45,7 +45,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
+    Carries, ENDIAN, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
 };
 use crate::formats::npy;
 
@@ -93,6 +93,7 @@ static INFO: Info = Info {
             values: "1..9",
             about: "how hard deflate tries; 6 unless given",
         },
+        ENDIAN,
     ],
     holds: Holds {
         names: Names::Flat,

@@ -2,7 +2,7 @@
 
 use super::{CARRIED, SUFFIX, hint};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Deflater, PIECE, Sink, wide};
+use crate::bytes::{Algorithm, Deflater, Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::formats::npy;
@@ -30,6 +30,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         let member = OneMember {
             name: name(key)?,
             tensor,
+            endian: how.options.endian(&tensor.hints, npy::HINT_ENDIAN)?,
             method: method.unwrap_or(Method::Stored),
             level,
         };
@@ -54,6 +55,7 @@ fn name(key: &Key) -> Result<String> {
 struct OneMember<'a> {
     name: String,
     tensor: &'a Tensor,
+    endian: Endian,
     method: Method,
     level: u32,
 }
@@ -61,7 +63,7 @@ struct OneMember<'a> {
 impl OneMember<'_> {
     fn write(&self, writer: &mut Writer, out: &mut Sink) -> Result<()> {
         let version = self.tensor.hints.text(hint::VERSION);
-        let (header, values) = npy::parts(self.tensor, version)?;
+        let (header, values) = npy::parts(self.tensor, self.endian, version)?;
         let len = wide(header.len()).saturating_add(values.bytes.len());
         let align = match self.method {
             Method::Stored => ALIGNMENT,
@@ -70,8 +72,8 @@ impl OneMember<'_> {
         writer.start(&self.name, self.method, len, align, out)?;
         let start = out.at();
         let crc = match self.method {
-            Method::Deflated => deflate(&header, values, self.level, out)?,
-            _ => store(&header, values, out)?,
+            Method::Deflated => deflate(&header, values, self.endian, self.level, out)?,
+            _ => store(&header, values, self.endian, out)?,
         };
         let stored = out.at().saturating_sub(start);
         writer.end_member(Sizes { crc, stored, len }, out)
@@ -79,10 +81,10 @@ impl OneMember<'_> {
 }
 
 /// Writes an array as it is; gives its CRC-32.
-fn store(header: &[u8], values: &Numbers, out: &mut Sink) -> Result<u32> {
+fn store(header: &[u8], values: &Numbers, endian: Endian, out: &mut Sink) -> Result<u32> {
     out.start_digest(Some(Algorithm::Crc32));
     out.write(header)?;
-    values.write(out, values.endian)?;
+    values.write(out, endian)?;
     let digest = out.take_digest().unwrap_or_default();
     let digest = <[u8; 4]>::try_from(digest.as_slice());
     digest
@@ -91,7 +93,13 @@ fn store(header: &[u8], values: &Numbers, out: &mut Sink) -> Result<u32> {
 }
 
 /// Writes an array deflated; gives its CRC-32.
-fn deflate(header: &[u8], values: &Numbers, level: u32, out: &mut Sink) -> Result<u32> {
+fn deflate(
+    header: &[u8],
+    values: &Numbers,
+    endian: Endian,
+    level: u32,
+    out: &mut Sink,
+) -> Result<u32> {
     let mut crc = crc32fast::Hasher::new();
     let mut deflater = Deflater::new(level);
     let mut push = |piece: &[u8]| {
@@ -99,7 +107,7 @@ fn deflate(header: &[u8], values: &Numbers, level: u32, out: &mut Sink) -> Resul
         deflater.push(piece, out)
     };
     push(header)?;
-    values.for_each(values.endian, values.number.width(), PIECE, &mut push)?;
+    values.for_each(endian, values.number.width(), PIECE, &mut push)?;
     deflater.finish(out)?;
     Ok(crc.finalize())
 }

@@ -1,7 +1,12 @@
 //! Checksums as the generations spell them.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Algorithm, Digest};
+use super::{hint, zstd_level};
+use crate::bytes::{Algorithm, Bytes, Digest, Endian};
+use crate::error::{Aspect, Result, Tier};
+use crate::format::{Adapted, Options};
+use crate::number::Numbers;
+use crate::tensor::Tensor;
 
 /// The algorithms and the words for them.
 const NAMES: &[(&str, Algorithm)] = &[
@@ -25,22 +30,76 @@ pub(super) fn named(name: &str) -> Option<Algorithm> {
         .map(|(_, known)| *known)
 }
 
-/// A checksum of the generations before 2: `crc32c:0x…` or `sha256:…`, with digits of either case.
-pub(super) fn parse(text: &str) -> Option<Digest> {
-    match text.strip_prefix("crc32c:0x") {
-        Some(digits) => of_digits(Algorithm::Crc32c, digits),
-        None => of_digits(Algorithm::Sha256, text.strip_prefix("sha256:")?),
+/// The checksum of a kind that is not known of numbers that are written as they are stored.
+pub(super) fn kept(numbers: &Numbers, level: Option<i32>) -> Option<&str> {
+    let is_copied =
+        level.is_none() && !numbers.must_swap(Endian::Little) && !numbers.bytes.is_compressed();
+    numbers.bytes.unknown_digest().filter(|_| is_copied)
+}
+
+/// Whether a tensor of several parts keeps its checksum of a kind that is not known.
+pub(super) fn is_kept(tensor: &Tensor, options: &Options) -> Result<bool> {
+    let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
+    let level = zstd_level(options, was)?;
+    let parts = tensor.storage().parts();
+    Ok(parts.iter().any(|part| kept(part, level).is_some()))
+}
+
+/// Drops a checksum of a kind that is not known, and says so, where it is not written again: it is
+/// that of other bytes then.
+pub(super) fn adapt(
+    tensor: &Tensor,
+    options: &Options,
+    keeps: fn(&Tensor, &Options) -> Result<bool>,
+) -> Result<Option<Adapted>> {
+    let had = tensor.hints.text(hint::CHECKSUM);
+    let unknown = had.filter(|had| *had != "none" && named(had).is_none());
+    let Some(unknown) = unknown.filter(|_| options.get("checksum").is_none()) else {
+        return Ok(None);
+    };
+    if keeps(tensor, options)? {
+        return Ok(None);
+    }
+    let detail = format!(
+        "the checksum {unknown:?} is of an unknown kind and of other bytes than are written: dropped"
+    );
+    let mut adapted = tensor.clone();
+    adapted.hints.remove(hint::CHECKSUM);
+    let change = (Tier::Said, Aspect::Metadata, detail);
+    Ok(Some((adapted, vec![change])))
+}
+
+/// Bytes with a checksum of the generations before 2 over them: `crc32c:0x…` or `sha256:…`, with
+/// digits of either case; one of another kind is kept as it is. An error says what is wrong with it.
+pub(super) fn over(blob: Bytes, text: &str) -> std::result::Result<Bytes, String> {
+    let (algorithm, digits) = if let Some(digits) = text.strip_prefix("crc32c:0x") {
+        (Algorithm::Crc32c, digits)
+    } else if let Some(digits) = text.strip_prefix("sha256:") {
+        (Algorithm::Sha256, digits)
+    } else {
+        return Ok(blob.with_unknown_digest(text));
+    };
+    match of_digits(algorithm, digits) {
+        Some(digest) => Ok(blob.with_digest(Some(digest))),
+        None => Err(format!(
+            "the checksum {text:?}, {} hexadecimal digits of {} were expected",
+            n_digits(algorithm),
+            name(algorithm)
+        )),
+    }
+}
+
+fn n_digits(algorithm: Algorithm) -> usize {
+    match algorithm {
+        Algorithm::Crc32 | Algorithm::Crc32c => 8,
+        Algorithm::Xxh3 => 16,
+        Algorithm::Sha256 => 64,
     }
 }
 
 /// A checksum whose digits are all there.
 pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
-    let count = match algorithm {
-        Algorithm::Crc32 | Algorithm::Crc32c => 8,
-        Algorithm::Xxh3 => 16,
-        Algorithm::Sha256 => 64,
-    };
-    if digits.len() != count {
+    if digits.len() != n_digits(algorithm) {
         return None;
     }
     let value = |digit: &u8| {

@@ -1,6 +1,6 @@
 //! zTensor, the machine learning weights format: blobs, then a CBOR index at the end.
 //!
-//! There are five generations under one extension and three magics. All are read; 0.1 and 2 are
+//! There are five generations under one extension and three magics. All are read; 0.1, 1.2 and 2 are
 //! written. The pages are the zTensor file format specifications; what the programs wrote decides
 //! where they differ.
 //!
@@ -71,26 +71,31 @@
 //! 2. Maps of indefinite length and keys in the order above are what the programs of 0.1 write; so do
 //!    we, which gives the same bytes. The user's own keys follow in bytewise order. Any CBOR is read,
 //!    but in version 2, where only its deterministic encoding is.
-//! 3. Numbers in zstd blobs are little-endian; a `data_endianness` there is ignored with a note.
+//! 3. Numbers in zstd blobs are little-endian; a `data_endianness` there is ignored with a note. Raw
+//!    numbers are written little-endian, which the later programs take for granted, unless the file that
+//!    they are from is big-endian 0.1 or `--opt endian=big` is given.
 //! 4. The length of a decompressed blob follows from the shape, or is stated; one that decodes to more
 //!    or less, or does not end with its last frame, is refused. A shape 65536 times larger than its
 //!    compressed bytes is refused before anything is decoded. Where a sparse component of 1.0 or 1.1
 //!    does not say its length, it is decoded once to learn it.
-//! 5. Compressed blobs of 0.1 are written with their content size: one frame below 32 MiB, else frames
+//! 5. Compressed blobs of 0.1 and 1.2 are written with their content size: one frame below 32 MiB, else frames
 //!    of 16 MiB, whatever the number of threads.
-//! 6. A type or encoding that is not known, and in 0.1 a layout, costs its own tensor, with a note; the
-//!    rest is read. In version 2 an unknown `dtype` is refused, as its page demands.
+//! 6. A tensor whose type or encoding is not known, and in 0.1 its layout, is opaque before version 2, and
+//!    written again as it is. In version 2 an unknown encoding costs its own tensor, with a note, and an
+//!    unknown `dtype` is refused, as its page demands.
 //! 7. Names may repeat before version 2: both are listed, looking one up finds the first. Saving them
 //!    is refused.
 //! 8. Blobs may be the same run, which is noted before version 2; overlapping in part is refused, and
 //!    so is a blob that reaches into the magic, the index or the footer. Bytes between them may be any.
-//! 9. The sparse layouts of 0.1 exist in the programs only: all integers u64, `sparsecoo` is records of
-//!    coordinates and value, `sparsecsr` is row starts, columns, values. Where the lengths do not fit,
-//!    there and in 1.x, the parts are kept as they are.
-//! 10. A checksum of another kind is noted, and kept in 0.1. An index of no bytes is refused; a lenient
+//! 9. The sparse layouts of 0.1 exist in its writer only, and no program reads them: all integers u64,
+//!    `sparsecoo` is records of coordinates and value, `sparsecsr` is row starts, columns, values. They are
+//!    written where a file of 0.1 had them; other sparse tensors are written dense, and that they were sparse
+//!    is carried. Where the lengths do not fit, there and in 1.x, the parts are kept as they are.
+//! 10. A checksum of another kind is noted, and written again only with a copy of the same bytes. One of a
+//!     known kind with too few or too many digits is malformed. An index of no bytes is refused; a lenient
 //!     reader takes it for an empty one.
-//! 11. A file of 1.0, 1.1 or 1.2 is written again as version 2 unless 0.1 is asked for: what it may hold
-//!     has a place there.
+//! 11. A file of 1.0, 1.1 or 1.2 is written again as 1.2, which the programs of 1.1 and 1.2 read, unless
+//!     another version is asked for. `sparse_coo` has its indices in 64 bits there.
 //! 12. Version 2 is written in the canonical form, but that names stay as they are: the reference
 //!     demands Unicode's composed form (NFC) of canonical files, and its reader does not. With
 //!     `align` below 65536 blobs are in the order of the tensors. Blobs with the same bytes are one.
@@ -109,22 +114,24 @@ mod blobs;
 mod checksum;
 mod index;
 mod object;
+mod parts;
 mod types;
 mod v0;
 mod v1;
 mod v2;
 
+pub use v1::Version1;
 pub use v2::Version2;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Error, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Adapted, Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
+    Options, ReadOptions, StorageKind, When, WriteOptions,
 };
 use crate::number::{Arity, Number};
-use crate::tensor::{Order, product};
+use crate::tensor::{Order, Tensor, product};
 
 /// The zTensor format, of every generation; generation 0.1 is written unless another is asked for.
 #[derive(Debug)]
@@ -144,13 +151,19 @@ mod hint {
     pub(super) const ALIGN: &str = "ztensor:align";
     /// How a blob was encoded, where it was not raw.
     pub(super) const ENCODING: &str = "ztensor:encoding";
-    /// Which checksum a blob had: the algorithm, or the whole text where that is not known; `none`
-    /// where it had none and others of its generation have.
+    /// Which checksum a blob had: the algorithm, or the whole text where that is not known, which only
+    /// a copy of the same bytes keeps; `none` where it had none and others of its generation have.
     pub(super) const CHECKSUM: &str = "ztensor:checksum";
     /// The program that wrote a file.
     pub(super) const GENERATOR: &str = "ztensor:generator";
-    /// The byte order of a blob that is kept as it is.
+    /// The byte order of a blob, where it is big-endian or kept as it is.
     pub(super) const ENDIANNESS: &str = "ztensor:data_endianness";
+    /// The layout of a sparse blob of generation 0.1, and of any blob that is kept as it is.
+    pub(super) const LAYOUT: &str = "ztensor:layout";
+    /// What the components of an object say of themselves, where not all of it is known.
+    pub(super) const COMPONENTS: &str = "ztensor:components";
+    /// The type of the numbers of a blob, where it is not known.
+    pub(super) const DTYPE: &str = "ztensor:dtype";
 }
 
 /// The numbers that every generation has.
@@ -173,14 +186,18 @@ const OPTIONS: &[OptionInfo] = &[
         name: "checksum",
         when: When::Write,
         values: "none|crc32c|sha256|xxh3",
-        about: "which checksum blobs get; kept as it was unless given; crc32c is for version 0.1, \
-                xxh3 for version 2, which has it unless told otherwise",
+        about: "which checksum blobs get; kept as it was unless given; crc32c is for versions 0.1 and \
+                1.2, xxh3 for version 2, which has it unless told otherwise",
     },
     OptionInfo {
         name: "align",
         when: When::Write,
         values: "4096|8192|16384|32768|65536",
         about: "what blobs of version 2 are aligned to; kept as it was unless given, else 65536",
+    },
+    OptionInfo {
+        about: "the byte order of raw numbers of version 0.1; kept as it was there, else little",
+        ..ENDIAN
     },
 ];
 
@@ -189,8 +206,8 @@ static INFO: Info = Info {
     title: TITLE,
     extensions: &["zt"],
     magic: v0::MAGIC,
-    versions: &["0.1", "2"],
-    only_read: &["1.0", "1.1", "1.2"],
+    versions: &["0.1", "1.2", "2"],
+    only_read: &["1.0", "1.1"],
     options: OPTIONS,
     holds: Holds {
         names: Names::Flat,
@@ -268,21 +285,44 @@ impl Format for ZTensor {
     }
 
     fn editions(&self) -> &'static [&'static dyn Format] {
-        &[&Version2]
+        &[&Version1, &Version2]
     }
 
     fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
         let read = bundle.hints.text(hint::VERSION);
         match how.version.as_deref().or(read) {
             None | Some("0.1") => None,
-            // Whatever a generation between the two has a word for, the second has one for.
-            Some(_) => Some(&Version2),
+            Some("2") => Some(&Version2),
+            // What 1.0 and 1.1 hold, 1.2 holds too.
+            Some(_) => Some(&Version1),
         }
+    }
+
+    fn readers(&self, version: &str) -> Option<&'static str> {
+        match version {
+            "0.1" => Some("0.1 to 1.2"),
+            "1.2" => Some("1.1 and 1.2"),
+            "2" => Some("2.x"),
+            _ => None,
+        }
+    }
+
+    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+        checksum::adapt(tensor, &how.options, v0::keeps_checksum)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         v0::quirks(bundle)
     }
+}
+
+/// Fails if an option is given that is for another version.
+fn refuse_option(options: &Options, name: &str, version: &str) -> Result<()> {
+    if options.get(name).is_none() {
+        return Ok(());
+    }
+    let why = format!("{name} is for version {version}, which --to {NAME}@{version} writes");
+    Err(Error::invalid(why))
 }
 
 /// At which level blobs are compressed, if they are: as asked for, or as they were.

@@ -85,7 +85,7 @@ const PROBES: &[(&str, bool, bool, usize)] = &[
     ("size_mismatch.zt", false, false, 0),
     ("truncated_15B.zt", false, false, 0),
     ("unknown_checksum.zt", true, true, 0),
-    ("unknown_layout.zt", true, true, 1),
+    ("unknown_layout.zt", true, true, 0),
     ("zstd_too_long.zt", true, false, 0),
     ("zstd_trailing_garbage.zt", true, false, 0),
     ("zstd_with_content_size.zt", true, true, 0),

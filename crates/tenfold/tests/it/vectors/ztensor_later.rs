@@ -7,7 +7,7 @@ use tenfold::{
     Address, Mode, Numbers, Opened, ReadOptions, Sink, Source, Storage, Tensor, WriteOptions,
 };
 
-use crate::meaning::little_endian;
+use crate::meaning::{little_endian, meanings};
 use crate::support::{hex, how, json, read, vectors, verify, write};
 
 /// The arrays of a tensor as the generations after the first have them.
@@ -132,12 +132,28 @@ fn files_of_the_last_reference_are_rewritten_byte_for_byte() {
 }
 
 #[test]
+fn raw_files_of_1_2_are_rewritten_byte_for_byte() {
+    let Some(folder) = vectors() else { return };
+    let mut rewritten = 0;
+    for (name, _) in cases(&folder, "1.2") {
+        if name.contains("zstd") {
+            continue;
+        }
+        let path = folder.join("ztensor").join(&name);
+        let again = write("ztensor", &opened(&path).unwrap().bundle).unwrap();
+        assert!(again == std::fs::read(&path).unwrap(), "{name}");
+        rewritten += 1;
+    }
+    assert_eq!(rewritten, 10);
+}
+
+#[test]
 fn every_generation_becomes_the_last_and_the_first_with_the_same_values() {
     let Some(folder) = vectors() else { return };
     for generation in ["0.1", "1.0", "1.1", "1.2", "2"] {
         for (name, case) in cases(&folder, generation) {
             let bundle = opened(&folder.join("ztensor").join(&name)).unwrap().bundle;
-            for version in ["2", "0.1"] {
+            for version in ["2", "1.2", "0.1"] {
                 let how = WriteOptions {
                     version: Some(version.into()),
                     ..WriteOptions::default()
@@ -146,7 +162,7 @@ fn every_generation_becomes_the_last_and_the_first_with_the_same_values() {
                 let format = tenfold::by_name("ztensor").unwrap();
                 let written = tenfold::write_to(&bundle, &mut out, format, &how);
                 if let Err(error) = written {
-                    // Names that are empty or there twice have no place in the last.
+                    // Names that are empty or there twice have no place in the later ones.
                     let names = ["duplicate.zt", "shapes_names.zt"];
                     assert!(
                         names.iter().any(|end| name.ends_with(end)),
@@ -163,7 +179,11 @@ fn every_generation_becomes_the_last_and_the_first_with_the_same_values() {
                     "{name}: {:?}",
                     made.bundle.notes()
                 );
-                check(&format!("{name} as {version}"), &made, &case);
+                // Sparse cells have no layout in the first, and come back by their positions.
+                if version != "0.1" {
+                    check(&format!("{name} as {version}"), &made, &case);
+                }
+                assert_eq!(meanings(&made.bundle), meanings(&bundle), "{name}");
             }
         }
     }

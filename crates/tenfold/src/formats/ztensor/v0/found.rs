@@ -14,16 +14,14 @@ use crate::tensor::Tensor;
 
 #[derive(Default)]
 pub(super) struct Found {
-    /// The tensors that are understood.
+    /// The tensors.
     pub(super) bundle: Bundle,
-    /// How many there are, those that are skipped included.
+    /// How many there are.
     pub(super) count: u64,
     /// How much memory the user's fields take besides their bytes.
     pub(super) kept: u64,
     /// The blob of each tensor of the bundle, and the hash of its name.
     blobs: Vec<(Range<u64>, u64)>,
-    /// The blobs of those that are skipped.
-    skipped: Vec<(Range<u64>, Key)>,
 }
 
 impl Found {
@@ -42,17 +40,11 @@ impl Found {
         self.blobs.push((blob, hash));
     }
 
-    pub(super) fn skip(&mut self, key: Key, blob: Range<u64>, note: Note) {
-        self.bundle.note(note.on(&key));
-        self.skipped.push((blob, key));
-    }
-
     pub(super) fn append(&mut self, mut other: Found) {
         self.bundle.append(other.bundle);
         self.count = self.count.saturating_add(other.count);
         self.kept = self.kept.saturating_add(other.kept);
         self.blobs.append(&mut other.blobs);
-        self.skipped.append(&mut other.skipped);
     }
 
     /// Checks and notes what concerns several tensors.
@@ -71,9 +63,6 @@ impl Found {
     fn shared(&self) -> Result<Vec<Note>> {
         let mut blobs = Blobs::with_room(self.blobs.len());
         for ((key, _), (blob, _)) in self.bundle.entries().iter().zip(&self.blobs) {
-            blobs.add(blob.clone(), key);
-        }
-        for (blob, key) in &self.skipped {
             blobs.add(blob.clone(), key);
         }
         blobs.notes()

@@ -1,18 +1,20 @@
 //! Generation 0.1: one blob a tensor, and a list of maps that describes them.
 
+mod blob;
 mod found;
 mod read;
 mod sparse;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{keeps_checksum, write};
 
+use super::hint;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss};
 use crate::meta::Value;
 use crate::number::{Number, Numbers};
-use crate::tensor::Storage;
+use crate::tensor::{Storage, Tensor};
 
 pub(super) const MAGIC: &[u8; 8] = b"ZTEN0001";
 const ALIGNMENT: u64 = 64;
@@ -73,10 +75,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
             }
         }
         match tensor.storage() {
-            Storage::Sparse { .. } if tensor.dims().is_empty() => {
-                add(Aspect::Sparsity, "a sparse scalar".into());
+            // Its page has no sparse layout, and no reader knows those of its own writer.
+            Storage::Sparse { .. } if tensor.hints.text(hint::LAYOUT).is_none() => {
+                add(Aspect::Sparsity, "sparse cells".into());
             }
-            Storage::Opaque { layout, parts } if !is_own(layout, parts) => {
+            Storage::Opaque { layout, parts } if !is_own(tensor, layout, parts) => {
                 add(
                     Aspect::Skipped,
                     format!("the layout {layout:?} is not one of its own"),
@@ -89,13 +92,17 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
 }
 
 /// Whether bytes that are kept are such as a file of this generation has them.
-fn is_own(layout: &str, parts: &[(String, Numbers)]) -> bool {
+fn is_own(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> bool {
     let is_bytes = |part: &Numbers| part.number == Number::U8;
     let has_one = matches!(parts, [(name, part)] if name == PART && is_bytes(part));
-    has_one && [COORDINATES, ROWS].contains(&layout)
+    let hints = [hint::LAYOUT, hint::DTYPE, hint::ENCODING];
+    let said: Vec<&str> = { hints.iter() }
+        .filter_map(|hint| tensor.hints.text(hint))
+        .collect();
+    has_one && tensor.hints.text(hint::LAYOUT).is_some() && said.contains(&layout)
 }
 
-fn fits_cbor(value: &Value) -> bool {
+pub(super) fn fits_cbor(value: &Value) -> bool {
     match value {
         Value::Int(number) => minicbor::data::Int::try_from(*number).is_ok(),
         Value::List(items) => items.iter().all(fits_cbor),

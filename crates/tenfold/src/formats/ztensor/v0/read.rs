@@ -2,24 +2,22 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
 use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashSet};
 
-use super::super::{NAME, checksum, dense_len, hint, index};
+use super::super::{NAME, dense_len, index};
 use super::found::Found;
-use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS, sparse};
+use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Digest, Endian, Filter, Scan, Source, Threads, in_order, narrow, wide};
+use crate::bytes::{Scan, Source, Threads, in_order, narrow, wide};
 use crate::error::Result;
 use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::meta::{Meta, Value};
-use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
-use crate::tensor::{Order, Shapes, Storage, Tensor};
+use crate::meta::Value;
+use crate::number::Number;
+use crate::tensor::Shapes;
 use crate::wire::cbor::{Items, Left, Part, Parts};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -89,20 +87,20 @@ impl Piece {
     }
 }
 
-struct Reader<'a> {
-    source: &'a Source,
-    limits: &'a Limits,
-    hasher: &'a DefaultHashBuilder,
-    items: Items<'a>,
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a Source,
+    pub(super) limits: &'a Limits,
+    pub(super) hasher: &'a DefaultHashBuilder,
+    pub(super) items: Items<'a>,
     /// The shape of the tensor that is being read.
-    sizes: Vec<u64>,
-    shapes: Shapes,
-    found: Found,
+    pub(super) sizes: Vec<u64>,
+    pub(super) shapes: Shapes,
+    pub(super) found: Found,
 }
 
 /// The encodings and layouts that are understood.
 const ENCODINGS: &[&str] = &["raw", "zstd"];
-const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
+pub(super) const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
 
 /// What the map of a tensor has at least: the names of the fields that it must have.
 const LEAST: u64 = 50;
@@ -111,14 +109,14 @@ const LEAST: u64 = 50;
 const LONGEST_HEAD: u64 = 9;
 
 /// A field and the offset of its value.
-type Field<T> = Option<(T, u64)>;
+pub(super) type Field<T> = Option<(T, u64)>;
 
 /// Text of the index.
-type Word<'a> = Cow<'a, str>;
+pub(super) type Word<'a> = Cow<'a, str>;
 
 /// The map of one tensor.
 #[derive(Default)]
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     at: u64,
     name: Field<Word<'a>>,
     offset: Field<u64>,
@@ -128,19 +126,19 @@ struct Entry<'a> {
     /// The sizes are the reader's.
     shape: Field<()>,
     encoding: Field<Word<'a>>,
-    endianness: Field<Word<'a>>,
-    checksum: Field<Word<'a>>,
+    pub(super) endianness: Field<Word<'a>>,
+    pub(super) checksum: Field<Word<'a>>,
     /// The user's own fields, and their names.
-    own: Vec<(String, Value)>,
+    pub(super) own: Vec<(String, Value)>,
     seen: HashSet<String>,
 }
 
 /// The fields that every tensor has, checked against the file.
-struct Place {
-    key: Key,
-    run: Range<u64>,
-    size_at: u64,
-    shape_at: u64,
+pub(super) struct Place {
+    pub(super) key: Key,
+    pub(super) run: Range<u64>,
+    pub(super) size_at: u64,
+    pub(super) shape_at: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -249,52 +247,36 @@ impl<'a> Reader<'a> {
             let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
             return self.items.fail_at(offset_at, why);
         }
-        let known = DTYPES
-            .iter()
-            .find(|(name, _)| *name == dtype)
-            .map(|(_, number)| *number);
-        let unknown = match (known, &*encoding, &*layout) {
-            (None, _, _) => Some(format!("the dtype {dtype:?} is unknown")),
-            (_, encoding, _) if !ENCODINGS.contains(&encoding) => {
-                Some(format!("the encoding {encoding:?} is unknown"))
-            }
-            (_, _, layout) if !LAYOUTS.contains(&layout) => {
-                Some(format!("the layout {layout:?} is unknown"))
-            }
-            _ => None,
-        };
-        if let (None, "raw", "dense") = (&unknown, &*encoding, &*layout) {
-            self.check_raw_size(known, size, (size_at, shape_at))?;
+        let known = { DTYPES.iter() }.find(|(name, _)| *name == dtype);
+        let known = known.map(|(_, number)| *number);
+        let is_known = ENCODINGS.contains(&&*encoding) && LAYOUTS.contains(&&*layout);
+        if let (Some(number), "raw", "dense") = (known, &*encoding, &*layout) {
+            self.check_raw_size(number, size, (size_at, shape_at))?;
         }
         let end = offset.checked_add(size).filter(|end| *end <= index_start);
         let Some(end) = end else {
             let why = format!("a blob of {size} bytes at {offset} reaches into the index");
             return self.items.fail_at(offset_at, why);
         };
-        let key = Key::flat(&*name);
-        if let Some(text) = unknown {
-            let note = Note::new(NoteKind::Skipped, text);
-            self.found.skip(key, offset..end, note.at(at));
-            return Ok(());
-        }
         let place = Place {
-            key,
+            key: Key::flat(&*name),
             run: offset..end,
             size_at,
             shape_at,
         };
-        let number = known.unwrap_or(Number::U8);
-        self.place(entry, place, number, &encoding, &layout)
+        match known.filter(|_| is_known) {
+            Some(number) => self.place(entry, place, number, &encoding, &layout),
+            None => self.keep(entry, place, &dtype, &encoding, &layout),
+        }
     }
 
     fn check_raw_size(
         &self,
-        number: Option<Number>,
+        number: Number,
         size: u64,
         (size_at, shape_at): (u64, u64),
     ) -> Result<()> {
-        let width = number.map_or(1, Number::width);
-        let Some(wanted) = dense_len(&self.sizes, width) else {
+        let Some(wanted) = dense_len(&self.sizes, number.width()) else {
             return self
                 .items
                 .fail_at(shape_at, "the shape has more bytes than 64 bits count");
@@ -304,128 +286,6 @@ impl<'a> Reader<'a> {
             return self.items.fail_at(size_at, why);
         }
         Ok(())
-    }
-
-    /// Puts a tensor together from its blob.
-    fn place(
-        &mut self,
-        entry: Entry,
-        place: Place,
-        number: Number,
-        encoding: &str,
-        layout: &str,
-    ) -> Result<()> {
-        let mut hints = Meta::new();
-        let digest = self.checksum(entry.checksum.as_ref(), &place.key, &mut hints);
-        let endian = self.endian(&entry, &place.key, number, encoding)?;
-        if encoding != "raw" {
-            hints.set(hint::ENCODING, encoding);
-        }
-        let blob = Bytes::run(self.source, place.run.clone())?.with_digest(digest);
-        let storage = match (layout, encoding) {
-            ("dense", "raw") => {
-                let values = Numbers {
-                    number,
-                    endian,
-                    bytes: blob,
-                };
-                Storage::Dense {
-                    order: Order::Row,
-                    values,
-                }
-            }
-            ("dense", _) => {
-                let Some(decoded) = dense_len(&self.sizes, number.width()) else {
-                    let why = "the shape has more bytes than 64 bits count";
-                    return self.items.fail_at(place.shape_at, why);
-                };
-                self.limits.check_ratio(blob.stored_len(), decoded)?;
-                let bytes = blob.filtered(Filter::Zstd { decoded });
-                let values = Numbers {
-                    number,
-                    endian: Endian::Little,
-                    bytes,
-                };
-                Storage::Dense {
-                    order: Order::Row,
-                    values,
-                }
-            }
-            _ => {
-                if let Some((order, _)) = &entry.endianness {
-                    hints.set(hint::ENDIANNESS, &**order);
-                }
-                let is_raw = encoding == "raw";
-                sparse::read(
-                    self.source,
-                    blob,
-                    layout,
-                    is_raw,
-                    &self.sizes,
-                    number,
-                    endian,
-                )?
-            }
-        };
-        let dims = self.shapes.of(&self.sizes);
-        let tensor = Tensor::sharing(dims, DType::real(number), storage);
-        let Ok(mut tensor) = tensor else {
-            return self
-                .items
-                .fail_at(place.size_at, "the blob does not fit the shape");
-        };
-        (tensor.meta, tensor.hints) = (Meta::of_unique(entry.own), hints);
-        let hash = self.hasher.hash_one(&place.key);
-        self.found.push(place.key, tensor, place.run, hash);
-        Ok(())
-    }
-
-    fn endian(
-        &mut self,
-        entry: &Entry,
-        key: &Key,
-        number: Number,
-        encoding: &str,
-    ) -> Result<Endian> {
-        let Some((order, at)) = &entry.endianness else {
-            return Ok(Endian::Little);
-        };
-        let endian = match &**order {
-            "little" => Endian::Little,
-            "big" => Endian::Big,
-            other => {
-                let why = format!("the byte order {other:?}, little or big was expected");
-                return self.items.fail_at(*at, why);
-            }
-        };
-        if number.width() == 1 {
-            return Ok(Endian::Little); // one byte has no order
-        }
-        if encoding == "raw" {
-            return Ok(endian);
-        }
-        let text = "data_endianness has no meaning for compressed numbers, which are little-endian";
-        let note = Note::new(NoteKind::IgnoredField, text);
-        self.found.bundle.note(note.on(key).at(*at));
-        Ok(Endian::Little)
-    }
-
-    /// The checksum to compare; one of another kind is noted and kept as it is.
-    fn checksum(
-        &mut self,
-        field: Option<&(Word, u64)>,
-        key: &Key,
-        hints: &mut Meta,
-    ) -> Option<Digest> {
-        let (text, at) = field?;
-        if let Some(digest) = checksum::parse(text) {
-            hints.set(hint::CHECKSUM, checksum::name(digest.algorithm));
-            return Some(digest);
-        }
-        hints.set(hint::CHECKSUM, &**text);
-        let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
-        self.found.bundle.note(note.on(key).at(*at));
-        None
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn read(
         number,
         endian,
     };
-    let is_plain = is_raw && blob.digest().is_none();
+    let is_plain = is_raw && blob.digest().is_none() && blob.unknown_digest().is_none();
     let found = match layout {
         _ if !is_plain => None,
         COORDINATES => blob_part.coordinates(sizes)?,

@@ -1,29 +1,26 @@
 //! Writes zTensor 0.1 as its reference program does, byte for byte.
 
-use super::super::{checksum, hint, zstd_level};
+use super::super::{checksum, hint, refuse_option, zstd_level};
 use super::{ALIGNMENT, DTYPES, MAGIC, sparse};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Compressor, Endian, PIECE, Sink, wide};
+use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
-use crate::format::WriteOptions;
+use crate::format::{BIG, Options, WriteOptions};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Value;
 use crate::number::Numbers;
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::cbor::Out;
 
 pub(in super::super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-    if how.options.get("align").is_some() {
-        let why = "align is for version 2, which --to ztensor@2 writes";
-        return Err(Error::invalid(why));
-    }
+    refuse_option(&how.options, "align", "2")?;
     out.write(MAGIC)?;
     let mut index = Out::new();
     index.array(bundle.entries().len())?;
     for (key, tensor) in bundle.entries() {
         out.pad_to(ALIGNMENT)?;
-        let plan = Plan::new(tensor, how)?;
+        let plan = Plan::new(tensor, &how.options)?;
         let blob = plan.blob(tensor, out, &how.limits)?;
         write_entry(key, tensor, &blob, &mut index)?;
     }
@@ -37,8 +34,10 @@ struct Plan {
     /// The zstd level, or raw.
     level: Option<i32>,
     checksum: Option<Algorithm>,
-    /// A checksum of a kind that cannot be computed, kept while the bytes stay the same.
+    /// A checksum of a kind that cannot be computed, of these very bytes.
     kept_checksum: Option<String>,
+    /// The byte order of raw numbers.
+    endian: Endian,
 }
 
 /// What the index says of a blob.
@@ -46,30 +45,34 @@ struct Blob {
     offset: u64,
     size: u64,
     layout: String,
-    encoding: &'static str,
+    encoding: String,
     endian: Option<Endian>,
     checksum: Option<String>,
 }
 
 impl Plan {
-    fn new(tensor: &Tensor, how: &WriteOptions) -> Result<Plan> {
+    fn new(tensor: &Tensor, options: &Options) -> Result<Plan> {
         let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
+        let level = zstd_level(options, was)?;
+        let endian = options.endian(&tensor.hints, hint::ENDIANNESS)?;
         let algorithms = [
             ("none", None),
             ("crc32c", Some(Algorithm::Crc32c)),
             ("sha256", Some(Algorithm::Sha256)),
         ];
-        let asked = how.options.choose("checksum", &algorithms)?;
+        let asked = options.choose("checksum", &algorithms)?;
         let had = tensor.hints.text(hint::CHECKSUM);
         let known = algorithms.iter().find(|(name, _)| Some(*name) == had);
-        let kept_checksum = match (asked, known) {
-            (None, None) => had.map(String::from),
-            _ => None,
+        let kept = if asked.is_none() {
+            copied(tensor, level, endian).and_then(Bytes::unknown_digest)
+        } else {
+            None
         };
         Ok(Plan {
-            level: zstd_level(&how.options, was)?,
+            level,
             checksum: asked.unwrap_or_else(|| known.and_then(|(_, algorithm)| *algorithm)),
-            kept_checksum,
+            kept_checksum: kept.map(str::to_owned),
+            endian,
         })
     }
 
@@ -86,24 +89,22 @@ impl Plan {
                     compress(values, level, limits, out)?;
                 }
                 None => {
-                    values.write(out, values.endian)?;
-                    endian = (values.number.width() > 1).then_some(values.endian);
+                    values.write(out, self.endian)?;
+                    endian = (values.number.width() > 1).then_some(self.endian);
                 }
             },
             Storage::Sparse { values, .. } => {
-                layout = sparse::write(tensor, out, values.endian, limits)?.into();
-                endian = (values.number.width() > 1).then_some(values.endian);
+                layout = sparse::write(tensor, out, self.endian, limits)?.into();
+                endian = (values.number.width() > 1).then_some(self.endian);
             }
             Storage::Opaque { layout: own, parts } => {
-                layout.clone_from(own);
+                layout = tensor.hints.text(hint::LAYOUT).unwrap_or(own).into();
                 parts
                     .iter()
                     .try_for_each(|(_, part)| out.copy(&part.bytes))?;
-                if tensor.hints.text(hint::ENCODING) == Some("zstd") {
-                    encoding = "zstd";
-                }
+                encoding = tensor.hints.text(hint::ENCODING).unwrap_or(encoding);
                 endian = match tensor.hints.text(hint::ENDIANNESS) {
-                    Some("big") => Some(Endian::Big),
+                    Some(BIG) => Some(Endian::Big),
                     Some(_) => Some(Endian::Little),
                     None => None,
                 };
@@ -114,18 +115,36 @@ impl Plan {
         let computed = out.take_digest();
         let checksum = match (self.checksum, computed) {
             (Some(algorithm), Some(digest)) => Some(checksum::text(algorithm, &digest)),
-            _ if encoding == "raw" => self.kept_checksum.clone(),
-            _ => None,
+            _ => self.kept_checksum.clone(),
         };
         Ok(Blob {
             offset,
             size,
             layout,
-            encoding,
+            encoding: encoding.to_owned(),
             endian,
             checksum,
         })
     }
+}
+
+/// The stored bytes of a tensor, if they are written as they are.
+fn copied(tensor: &Tensor, level: Option<i32>, endian: Endian) -> Option<&Bytes> {
+    match tensor.storage() {
+        Storage::Dense {
+            order: Order::Row,
+            values,
+        } if level.is_none() && !values.must_swap(endian) && !values.bytes.is_compressed() => {
+            Some(&values.bytes)
+        }
+        Storage::Opaque { parts, .. } => parts.first().map(|(_, part)| &part.bytes),
+        _ => None,
+    }
+}
+
+/// Whether a checksum of a kind that is not known is written again, as its bytes are.
+pub(in super::super) fn keeps_checksum(tensor: &Tensor, options: &Options) -> Result<bool> {
+    Ok(Plan::new(tensor, options)?.kept_checksum.is_some())
 }
 
 fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Result<()> {
@@ -144,6 +163,10 @@ fn write_entry(key: &Key, tensor: &Tensor, blob: &Blob, index: &mut Out) -> Resu
         .iter()
         .find(|(_, known)| *known == number)
         .map(|(name, _)| *name);
+    let dtype = match tensor.storage() {
+        Storage::Opaque { .. } => tensor.hints.text(hint::DTYPE).or(dtype),
+        _ => dtype,
+    };
     let dtype = dtype.ok_or_else(|| Error::invalid(format!("ztensor has no {number}")))?;
     let name = key
         .flat_name()
@@ -164,7 +187,7 @@ fn write_entry(key: &Key, tensor: &Tensor, blob: &Blob, index: &mut Out) -> Resu
     index.array(sizes.len())?;
     sizes.iter().try_for_each(|size| index.u64(*size))?;
     index.text("encoding")?;
-    index.text(blob.encoding)?;
+    index.text(&blob.encoding)?;
     if let Some(endian) = blob.endian {
         index.text("data_endianness")?;
         index.text(if endian == Endian::Little {

@@ -31,6 +31,19 @@ pub(super) struct Object {
     pub(super) attributes: Meta,
 }
 
+impl Object {
+    /// Where its first bytes are, and their end.
+    pub(super) fn place(&self) -> Option<(u64, u64)> {
+        let components = self.components.iter();
+        components
+            .filter_map(|component| {
+                let start = component.offset?;
+                Some((start, start.saturating_add(component.len?)))
+            })
+            .min()
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Component {
     pub(super) role: String,
@@ -44,6 +57,26 @@ pub(super) struct Component {
     pub(super) encoding: Option<String>,
     pub(super) digest: Option<(String, u64)>,
 }
+
+impl Component {
+    /// What it says besides its place and its checksum, `dtype` where it has no type of its own.
+    pub(super) fn fields(&self, dtype: Option<&str>) -> Vec<(Value, Value)> {
+        let text = |name: &str, text: Option<&str>| Some((name.into(), text?.into()));
+        let decoded = self.decoded_len.map(|len| (DECODED.into(), len.into()));
+        [
+            text("dtype", self.dtype.as_deref().or(dtype)),
+            text("type", self.type_name.as_deref()),
+            text("encoding", self.encoding.as_deref()),
+            decoded,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// The field with the length of what a component decodes to.
+pub(super) const DECODED: &str = "uncompressed_length";
 
 /// Reads an index that is a map with the key `objects`, or `tensors` in generation 1.0.
 pub(super) struct Reader<'a> {
@@ -202,7 +235,7 @@ impl Reader<'_> {
                     component.offset_at = value_at;
                 }
                 "length" => component.len = Some(reader.items.u64("a length")?),
-                "uncompressed_length" => {
+                DECODED => {
                     component.decoded_len = reader.optional_number("an uncompressed length")?;
                 }
                 "encoding" => component.encoding = reader.optional("an encoding that is text")?,

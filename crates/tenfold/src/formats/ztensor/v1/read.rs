@@ -9,13 +9,13 @@ use super::super::types::{Type, stored};
 use super::super::v0::DTYPES;
 use super::super::{NAME, checksum, dense_len, hint, index};
 use super::manifest::{Component, Manifest, Object, Reader};
-use super::{ALIGNMENT, MAGIC};
+use super::{ALIGNMENT, DIALECT, MAGIC};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Digest, Filter, Scan, Source, wide};
+use crate::bytes::{Bytes, Filter, Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::key::Key;
-use crate::meta::Meta;
+use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::Number;
 use crate::tensor::Shapes;
@@ -49,6 +49,8 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         shapes: Shapes::new(),
         bundle,
     };
+    // The index is sorted by name; tensors are listed in the order of their bytes.
+    manifest.objects.sort_by_key(Object::place);
     for object in manifest.objects {
         maker.object(object)?;
     }
@@ -95,14 +97,8 @@ struct Maker<'a> {
     bundle: Bundle,
 }
 
-/// Why a tensor is left out.
-struct Unknown {
-    at: u64,
-    why: String,
-}
-
-/// What is left out, or read.
-type Known<T> = std::result::Result<T, Unknown>;
+/// A dtype or an encoding that is not known, or what is.
+type Known<T> = std::result::Result<T, String>;
 
 impl Maker<'_> {
     fn object(&mut self, mut object: Object) -> Result<()> {
@@ -120,32 +116,27 @@ impl Maker<'_> {
             parts: Vec::new(),
         };
         let mut hints = Meta::new();
+        let mut unknown = None;
         for component in &object.components {
             let bytes = self.blob(component, &key)?;
             let part = self.part(component, bytes, &object, &found, &key, &mut hints)?;
             match part {
                 Ok(part) => found.parts.push(part),
-                Err(Unknown { at, why }) => {
-                    let note = Note::new(NoteKind::Skipped, why);
-                    self.bundle.note(note.on(&key).at(at));
-                    return Ok(());
-                }
+                Err(word) => unknown = unknown.or(Some(word)),
             }
+        }
+        if let Some(word) = unknown {
+            return self.keep(&object, found, &word, key);
         }
         let malformed = |misfit: Misfit| Error::malformed(misfit.at, misfit.why);
         let limits = &self.how.limits;
         let mut tensor = match &*found.layout {
             "dense" => found.tensor(Layout::Dense, limits).map_err(malformed)?,
-            name => {
-                let layout = match name {
-                    "sparse_csr" => Layout::Rows,
-                    "sparse_coo" => Layout::Coordinates,
-                    _ => Layout::Other,
-                };
-                // Sparse parts that do not fit are kept as they are.
-                let tensor = found.tensor(layout, limits);
-                tensor.or_else(|_| found.opaque(name)).map_err(malformed)?
-            }
+            // Sparse parts that do not fit are kept as they are.
+            name => found
+                .tensor(DIALECT.layout(name), limits)
+                .or_else(|_| found.opaque(name))
+                .map_err(malformed)?,
         };
         if !object::describe(&mut tensor, object.attributes) {
             let text = "an attribute has the name that the types of its parts go by";
@@ -153,6 +144,39 @@ impl Maker<'_> {
             self.bundle.note(note.at(object.at));
             return Ok(());
         }
+        tensor.hints = hints;
+        self.bundle.push(key, tensor);
+        Ok(())
+    }
+
+    /// Keeps an object of which something is not known as it is: what its components say is a hint.
+    fn keep<'a>(
+        &mut self,
+        object: &'a Object,
+        mut found: object::Object<'a>,
+        unknown: &str,
+        key: Key,
+    ) -> Result<()> {
+        found.parts.clear();
+        let mut hints = Meta::new();
+        let mut said = Vec::new();
+        for component in &object.components {
+            let bytes = self.blob(component, &key)?;
+            found.parts.push(object::Part {
+                name: component.role.as_str().into(),
+                at: component.at,
+                number: Number::U8,
+                type_name: None,
+                bytes: self.proven(bytes, component, &key, &mut hints)?,
+            });
+            let fields = component.fields(object.dtype.as_deref());
+            said.push((component.role.as_str().into(), Value::Map(fields)));
+        }
+        hints.set(hint::LAYOUT, &*found.layout);
+        hints.set(hint::COMPONENTS, Value::Map(said));
+        let kept = found.opaque(unknown);
+        let mut tensor = kept.map_err(|misfit| Error::malformed(misfit.at, misfit.why))?;
+        tensor.meta.clone_from(&object.attributes);
         tensor.hints = hints;
         self.bundle.push(key, tensor);
         Ok(())
@@ -198,9 +222,9 @@ impl Maker<'_> {
         let at = component.at;
         let number = match self.number(component, object) {
             Ok(number) => number,
-            Err(why) => return Ok(Err(Unknown { at, why })),
+            Err(unknown) => return Ok(Err(unknown)),
         };
-        let blob = blob.with_digest(self.digest(component, key, hints));
+        let blob = self.proven(blob, component, key, hints)?;
         let bytes = match component.encoding.as_deref() {
             None | Some("raw") => blob,
             Some("zstd") => {
@@ -209,10 +233,7 @@ impl Maker<'_> {
                 self.how.limits.check_ratio(blob.stored_len(), decoded)?;
                 blob.filtered(Filter::Zstd { decoded })
             }
-            Some(encoding) => {
-                let why = format!("the encoding {encoding:?} is unknown");
-                return Ok(Err(Unknown { at, why }));
-            }
+            Some(encoding) => return Ok(Err(encoding.to_owned())),
         };
         Ok(Ok(object::Part {
             name: component.role.as_str().into(),
@@ -223,12 +244,8 @@ impl Maker<'_> {
         }))
     }
 
-    /// The numbers of a component, or what is wrong with their name.
-    fn number(
-        &self,
-        component: &Component,
-        object: &Object,
-    ) -> std::result::Result<Number, String> {
+    /// The numbers of a component.
+    fn number(&self, component: &Component, object: &Object) -> Known<Number> {
         if self.is_1_0 {
             // Indices have no type of their own there.
             if matches!(component.role.as_str(), "indices" | "indptr" | "coords") {
@@ -236,14 +253,11 @@ impl Maker<'_> {
             }
             let name = object.dtype.as_deref().unwrap_or_default();
             let found = DTYPES.iter().find(|(known, _)| *known == name);
-            return match found {
-                Some((_, number)) => Ok(*number),
-                None => Err(format!("the dtype {name:?} is unknown")),
-            };
+            return found.map(|(_, number)| *number).ok_or_else(|| name.into());
         }
         match component.dtype.as_deref().unwrap_or_default() {
             "bool" => Ok(Number::Bool),
-            name => stored(name).ok_or_else(|| format!("the dtype {name:?} is unknown")),
+            name => stored(name).ok_or_else(|| name.into()),
         }
     }
 
@@ -273,19 +287,29 @@ impl Maker<'_> {
         blob.zstd_len(&self.how.limits)
     }
 
-    /// The checksum to compare; one of another kind is noted.
-    fn digest(&mut self, component: &Component, key: &Key, hints: &mut Meta) -> Option<Digest> {
-        let (text, at) = component.digest.as_ref()?;
+    /// Stored bytes with their checksum; one of a kind that is not known is noted.
+    fn proven(
+        &mut self,
+        blob: Bytes,
+        component: &Component,
+        key: &Key,
+        hints: &mut Meta,
+    ) -> Result<Bytes> {
+        let Some((text, at)) = &component.digest else {
+            return Ok(blob);
+        };
         // Here the programs take either case for the x.
-        let found = checksum::parse(&text.replacen("crc32c:0X", "crc32c:0x", 1));
-        match &found {
+        let blob = checksum::over(blob, &text.replacen("crc32c:0X", "crc32c:0x", 1))
+            .map_err(|why| Error::malformed(*at, why))?;
+        match blob.digest() {
             Some(digest) => hints.set(hint::CHECKSUM, checksum::name(digest.algorithm)),
             None => {
+                hints.set(hint::CHECKSUM, text.as_str());
                 let text = checksum::unknown(text);
                 let note = Note::new(NoteKind::UnknownChecksum, text);
                 self.bundle.note(note.on(key).at(*at));
             }
         }
-        found
+        Ok(blob)
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::super::NAME;
+use super::super::parts::misfit;
 use super::super::types::stored_as;
-use super::parts::misfit;
-use super::{FILE_LEVELS, LEVELS, LONGEST_NAME, OBJECT_LEVELS, is_name};
+use super::{DIALECT, FILE_LEVELS, LEVELS, LONGEST_NAME, OBJECT_LEVELS, is_name};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss};
 use crate::meta::{Meta, Value};
@@ -71,7 +71,7 @@ fn for_tensor(tensor: &Tensor, add: &mut dyn FnMut(Aspect, String)) {
     }
     match tensor.storage() {
         Storage::Opaque { layout, parts } => {
-            if let Some(why) = misfit(tensor, layout, parts) {
+            if let Some(why) = misfit(tensor, layout, parts, &DIALECT) {
                 add(Aspect::Skipped, why);
             }
         }

@@ -3,7 +3,6 @@
 mod fit;
 mod footer;
 mod manifest;
-mod parts;
 mod read;
 mod twins;
 mod write;
@@ -11,15 +10,16 @@ mod write;
 pub(super) use footer::MAGIC;
 pub(super) use read::read;
 
+use super::parts::Dialect;
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
 use crate::number::Arity;
-use crate::tensor::Order;
+use crate::tensor::{Order, Tensor};
 
 /// zTensor, generation 2, as a format of its own: it holds more than generation 0.1.
 #[derive(Debug)]
@@ -40,10 +40,15 @@ const LONGEST_NAME: usize = 1024;
 const MOST_DIMS: u64 = 64;
 /// The one way of compressing.
 const ZSTD: &str = "zt.zstd-seekable/1";
-/// Layouts that are understood.
-const DENSE: &str = "dense";
-const ROWS: &str = "zt.sparse_csr/1";
-const COORDINATES: &str = "zt.sparse_coo/1";
+/// How objects are described.
+static DIALECT: Dialect = Dialect {
+    rows: "zt.sparse_csr/1",
+    coordinates: "zt.sparse_coo/1",
+    has_short_indices: true,
+    has_bool: false,
+    has_values_first: false,
+    is_name,
+};
 
 static INFO: Info = Info {
     name: super::NAME,
@@ -83,6 +88,10 @@ impl Format for Version2 {
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
         write::write(bundle, out, how)
+    }
+
+    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+        super::checksum::adapt(tensor, &how.options, super::checksum::is_kept)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

@@ -9,7 +9,7 @@ use super::super::types::stored;
 use super::super::{NAME, checksum, hint};
 use super::footer::Footer;
 use super::manifest::{self, Manifest, Object, Part, Shard};
-use super::{ALIGNMENT, COORDINATES, DENSE, LEAST_ALIGNMENT, ROWS, ZSTD};
+use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
 use crate::bundle::Bundle;
 use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source};
 use crate::error::{Error, Result};
@@ -209,12 +209,14 @@ impl Reader<'_> {
             };
             let digest = self.digest(part, &key)?;
             // The usual one goes without saying.
-            match digest.as_ref().map(|digest| digest.algorithm) {
-                Some(Algorithm::Xxh3) => {}
-                Some(algorithm) => hints.set(hint::CHECKSUM, checksum::name(algorithm)),
-                None => hints.set(hint::CHECKSUM, "none"),
+            let unknown = { part.digest.as_ref() }.filter(|_| digest.is_none());
+            match (digest.as_ref().map(|digest| digest.algorithm), unknown) {
+                (Some(Algorithm::Xxh3), _) => {}
+                (Some(algorithm), _) => hints.set(hint::CHECKSUM, checksum::name(algorithm)),
+                (None, Some((text, _))) => hints.set(hint::CHECKSUM, &**text),
+                (None, None) => hints.set(hint::CHECKSUM, "none"),
             }
-            let Some(bytes) = self.bytes(part)? else {
+            let Some(mut bytes) = self.bytes(part)? else {
                 let encoding = part.encoding.as_deref().unwrap_or_default();
                 let text = format!("the encoding {encoding:?} is unknown");
                 let note = Note::new(NoteKind::Skipped, text).on(&key).at(part.at);
@@ -223,6 +225,9 @@ impl Reader<'_> {
             };
             if part.encoding.is_some() {
                 hints.set(hint::ENCODING, "zstd");
+            }
+            if let Some((text, _)) = unknown {
+                bytes = bytes.with_unknown_digest(text);
             }
             parts.push(object::Part {
                 name: part.name.clone(),
@@ -323,12 +328,7 @@ fn check_place(part: &Part, source: &Source) -> Result<u64> {
 
 /// The tensor of an object, and what the format demands of its values.
 fn made(found: &object::Object, limits: &Limits) -> Result<Tensor> {
-    let layout = match &*found.layout {
-        DENSE => Layout::Dense,
-        ROWS => Layout::Rows,
-        COORDINATES => Layout::Coordinates,
-        _ => Layout::Other,
-    };
+    let layout = DIALECT.layout(&found.layout);
     // What a registered type is laid over is a rule for all layouts.
     found.check_types().map_err(malformed)?;
     let mut tensor = found.tensor(layout, limits).map_err(malformed)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest as _, Sha256};
 
-use super::parts::Content;
+use super::super::parts::Content;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::super::{NAME, checksum, hint};
+use super::super::parts::{Content, Part, is_types, parts};
+use super::super::{NAME, checksum, hint, refuse_option};
 use super::footer::{Footer, MAGIC};
-use super::parts::{Content, Part, is_types, parts};
 use super::twins::{self, Twin};
-use super::{ALIGNMENT, LEAST_ALIGNMENT, ZSTD};
+use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
 use crate::bundle::Bundle;
 use crate::bytes::{Algorithm, Compressor, DigestState, Sink};
 use crate::error::{Error, Result};
@@ -18,6 +18,7 @@ use crate::tensor::Tensor;
 use crate::wire::cbor::Out;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    refuse_option(&how.options, "endian", "0.1")?;
     let align = align(bundle, how)?;
     let mut objects = Vec::new();
     for (key, tensor) in bundle.entries() {
@@ -62,13 +63,15 @@ struct Object<'a> {
     /// The zstd level, or raw.
     level: Option<i32>,
     digest: Option<Algorithm>,
+    /// The checksums of a kind that is not known, of parts whose bytes stay the same.
+    unknown: Vec<Option<&'a str>>,
 }
 
 impl<'a> Object<'a> {
     fn new(key: &'a Key, tensor: &'a Tensor, how: &WriteOptions) -> Result<Object<'a>> {
         let name = key.flat_name();
         let name = name.ok_or_else(|| Error::invalid("a tensor without a plain name"))?;
-        let (layout, parts) = parts(tensor)?;
+        let (layout, parts) = parts(tensor, &DIALECT)?;
         let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
         let algorithms = [
             ("none", None),
@@ -79,12 +82,23 @@ impl<'a> Object<'a> {
         let had = tensor.hints.text(hint::CHECKSUM);
         let known = algorithms.iter().find(|(name, _)| Some(*name) == had);
         let kept = known.map(|(_, algorithm)| *algorithm);
+        let level = super::super::zstd_level(&how.options, was)?;
+        let unknown = |part: &Part<'a>| match part.content {
+            Content::Numbers(numbers) => checksum::kept(numbers, level),
+            _ => None,
+        };
+        let unknown: Vec<_> = if asked.is_none() {
+            parts.iter().map(unknown).collect()
+        } else {
+            vec![None; parts.len()]
+        };
         Ok(Object {
             name,
             tensor,
             layout,
             parts,
-            level: super::super::zstd_level(&how.options, was)?,
+            level,
+            unknown,
             digest: asked.or(kept).unwrap_or(Some(Algorithm::Xxh3)),
         })
     }
@@ -128,14 +142,19 @@ impl<'a> Blobs<'a> {
         let mut twins = twins::find(&contents, self.limits)?.into_iter();
         let mut all = Vec::new();
         for object in objects {
-            for part in &object.parts {
-                all.push(match object.level {
-                    Some(level) => self.compressed(&part.content, level, object.digest, out)?,
+            for (part, unknown) in object.parts.iter().zip(&object.unknown) {
+                let digest = object.digest.filter(|_| unknown.is_none());
+                let mut described = match object.level {
+                    Some(level) => self.compressed(&part.content, level, digest, out)?,
                     None => {
                         let twin = twins.next().flatten();
-                        self.raw(&part.content, twin, object.digest, out)?
+                        self.raw(&part.content, twin, digest, out)?
                     }
-                });
+                };
+                if let Some(unknown) = unknown {
+                    described.digest = Some((*unknown).to_owned());
+                }
+                all.push(described);
             }
         }
         Ok(all)

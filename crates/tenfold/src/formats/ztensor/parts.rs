@@ -1,9 +1,8 @@
-//! The parts that a tensor is written as.
+//! The parts that a tensor is written as, in all generations but the first.
 
-use super::super::object::opaque_number;
-use super::super::types::{Means, Type, is_stored, stored_as};
-use super::super::{TYPES, dense_len};
-use super::{COORDINATES, DENSE, ROWS, is_name};
+use super::object::{Layout, opaque_number};
+use super::types::{Means, Type, is_stored, stored_as};
+use super::{TYPES, dense_len};
 use crate::bytes::{Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -13,10 +12,44 @@ use crate::tensor::{Address, Cell, Storage, Tensor};
 
 /// What the one part of a dense object is called.
 const DATA: &str = "data";
+/// The layout of dense objects.
+pub(super) const DENSE: &str = "dense";
+
+/// How a generation describes objects.
+pub(super) struct Dialect {
+    /// The layout of compressed rows.
+    pub(super) rows: &'static str,
+    /// The layout of coordinates.
+    pub(super) coordinates: &'static str,
+    /// Whether indices of 32 bits stay such.
+    pub(super) has_short_indices: bool,
+    /// Whether truths are a dtype of their own, not a type over bytes.
+    pub(super) has_bool: bool,
+    /// Whether the values of sparse objects come first; else the parts are in the order of their names.
+    pub(super) has_values_first: bool,
+    /// Whether text can name a part.
+    pub(super) is_name: fn(&str) -> bool,
+}
+
+impl Dialect {
+    /// What a layout means.
+    pub(super) fn layout(&self, name: &str) -> Layout {
+        if name == DENSE {
+            Layout::Dense
+        } else if name == self.rows {
+            Layout::Rows
+        } else if name == self.coordinates {
+            Layout::Coordinates
+        } else {
+            Layout::Other
+        }
+    }
+}
 
 /// One array of an object.
 pub(super) struct Part<'a> {
     pub(super) name: &'a str,
+    /// The stored numbers; `Bool` where those are truths of their own.
     pub(super) number: Number,
     pub(super) type_name: Option<&'a str>,
     pub(super) content: Content<'a>,
@@ -34,23 +67,43 @@ pub(super) enum Content<'a> {
     Coordinates(&'a Tensor),
 }
 
-/// The layout and the parts of a tensor, in the order of their names.
-pub(super) fn parts(tensor: &Tensor) -> Result<(&str, Vec<Part<'_>>)> {
+/// The layout and the parts of a tensor, in the order in which they are written.
+pub(super) fn parts<'a>(tensor: &'a Tensor, dialect: &Dialect) -> Result<(&'a str, Vec<Part<'a>>)> {
     match tensor.storage() {
-        Storage::Dense { values, .. } => Ok((DENSE, vec![elements(DATA, tensor, values)?])),
+        Storage::Dense { values, .. } => {
+            let part = elements(DATA, tensor, values, dialect)?;
+            Ok((DENSE, vec![part]))
+        }
         Storage::Sparse {
             address, values, ..
         } => {
-            let values = elements("values", tensor, values)?;
-            sparse(tensor, address, values)
+            let values = elements("values", tensor, values, dialect)?;
+            let (layout, mut parts) = sparse(tensor, address, values, dialect)?;
+            if dialect.has_values_first {
+                parts.rotate_right(1);
+            }
+            Ok((layout, parts))
         }
         Storage::Opaque { layout, parts } => Ok(opaque(tensor, layout, parts)),
         Storage::Train { .. } => Err(Error::invalid("ztensor holds no trains")),
     }
 }
 
-fn elements<'a>(name: &'a str, tensor: &Tensor, values: &'a Numbers) -> Result<Part<'a>> {
+fn elements<'a>(
+    name: &'a str,
+    tensor: &Tensor,
+    values: &'a Numbers,
+    dialect: &Dialect,
+) -> Result<Part<'a>> {
     let dtype = tensor.dtype();
+    if dialect.has_bool && dtype == DType::real(Number::Bool) {
+        return Ok(Part {
+            name,
+            number: Number::Bool,
+            type_name: None,
+            content: Content::Numbers(values),
+        });
+    }
     let stored = stored_as(dtype);
     let (number, found) =
         stored.ok_or_else(|| Error::invalid(format!("ztensor has no {dtype}")))?;
@@ -75,12 +128,13 @@ fn indices<'a>(name: &'a str, columns: Vec<&'a Numbers>, number: Number) -> Part
     }
 }
 
-/// The narrower of the two types of indices that has room for all of these.
-fn width(columns: &[&Numbers]) -> Number {
+/// The narrower of the two types of indices that holds all of these, where there are two.
+fn width(columns: &[&Numbers], dialect: &Dialect) -> Number {
     let is_narrow = |column: &&Numbers| column.number != Number::U64;
-    match columns.iter().all(is_narrow) {
-        true => Number::U32,
-        false => Number::U64,
+    if dialect.has_short_indices && columns.iter().all(is_narrow) {
+        Number::U32
+    } else {
+        Number::U64
     }
 }
 
@@ -88,20 +142,21 @@ fn sparse<'a>(
     tensor: &'a Tensor,
     address: &'a Address,
     values: Part<'a>,
+    dialect: &Dialect,
 ) -> Result<(&'a str, Vec<Part<'a>>)> {
     let coords = match address {
         Address::Rows { starts, columns } if tensor.first_fall()?.is_none() => {
-            let number = width(&[starts, columns]);
+            let number = width(&[starts, columns], dialect);
             let parts = vec![
                 indices("indices", vec![columns], number),
                 indices("indptr", vec![starts], number),
                 values,
             ];
-            return Ok((ROWS, parts));
+            return Ok((dialect.rows, parts));
         }
         Address::Coordinates(columns) => {
             let columns: Vec<&Numbers> = columns.iter().collect();
-            let number = width(&columns);
+            let number = width(&columns, dialect);
             indices("coords", columns, number)
         }
         Address::Rows { .. } | Address::Linear(_) | Address::Labels => Part {
@@ -111,7 +166,7 @@ fn sparse<'a>(
             content: Content::Coordinates(tensor),
         },
     };
-    Ok((COORDINATES, vec![coords, values]))
+    Ok((dialect.coordinates, vec![coords, values]))
 }
 
 fn opaque<'a>(
@@ -140,7 +195,12 @@ pub(super) fn is_types(tensor: &Tensor, name: &str) -> bool {
 }
 
 /// Why bytes that are kept cannot be written such that they are read again as they are.
-pub(super) fn misfit(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> Option<String> {
+pub(super) fn misfit(
+    tensor: &Tensor,
+    layout: &str,
+    parts: &[(String, Numbers)],
+    dialect: &Dialect,
+) -> Option<String> {
     let refuse = |why: &str| Some(format!("the layout {layout:?} {why}"));
     if tensor.dtype() != DType::real(opaque_number(parts)) {
         return refuse("is of another type than its parts");
@@ -160,13 +220,18 @@ pub(super) fn misfit(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)])
             false => refuse("has other bytes than its shape needs"),
         };
     }
-    if ["sparsecoo", "sparsecsr", ROWS, COORDINATES].contains(&layout) {
+    let sparse = ["sparsecoo", "sparsecsr", dialect.rows, dialect.coordinates];
+    if sparse.contains(&layout) {
         return refuse("is one whose parts do not fit");
     }
     let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
     let is_sorted = names.is_sorted_by(|first, second| first < second);
     let are_stored = parts.iter().all(|(_, part)| is_stored(part.number));
-    if names.is_empty() || !names.iter().all(|name| is_name(name)) || !is_sorted || !are_stored {
+    if names.is_empty()
+        || !names.iter().all(|name| (dialect.is_name)(name))
+        || !is_sorted
+        || !are_stored
+    {
         return refuse("has parts that have no place");
     }
     if !types.is_none_or(|types| are_types(types, parts)) {
