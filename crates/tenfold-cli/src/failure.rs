@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tenfold::{Error, Info, Note, Refusal};
+use tenfold::{Callable, Error, Info, Note, Refusal};
 
 use crate::exit::Exit;
 use crate::render::{bytes_text, note_text, plain};
@@ -52,6 +52,26 @@ impl Failure {
         }
     }
 
+    /// A pickle that has Python call what weights do not need.
+    pub(crate) fn unsafe_pickle(first: &Callable, n_more: usize) -> Failure {
+        let more = match n_more {
+            0 => String::new(),
+            count => format!(" (and {count} more)"),
+        };
+        let verb = if first.count == 0 { "import" } else { "call" };
+        let text = format!(
+            "loading it in Python would {verb} {}{more}, outside PyTorch's weights-only list",
+            first.name
+        );
+        Failure {
+            exit: Exit::No,
+            kind: "unsafe",
+            at: first.at,
+            text: plain(&text),
+            file: None,
+        }
+    }
+
     /// Something that would lose what nobody permitted to lose.
     pub(crate) fn refused(text: &str) -> Failure {
         Failure {
@@ -81,6 +101,11 @@ impl Failure {
     /// Whether it is about what was asked for, not about a file.
     pub(crate) fn is_usage(&self) -> bool {
         self.kind == "invalid"
+    }
+
+    /// Whether it is that loading a file in Python is not safe.
+    pub(crate) fn is_unsafe(&self) -> bool {
+        self.kind == "unsafe"
     }
 
     /// Whether it is only that nobody reads the output any more.

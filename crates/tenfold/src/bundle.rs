@@ -11,6 +11,19 @@ use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
 
+/// A class or a function that a pickle has Python call, or import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callable {
+    /// Its name, with that of its module.
+    pub name: String,
+    /// The byte at which it is first called, where one is known.
+    pub at: Option<u64>,
+    /// How often it is called.
+    pub count: u64,
+    /// Whether PyTorch loads it with `weights_only`.
+    pub is_allowed: bool,
+}
+
 /// The content of a tensor file.
 #[derive(Debug, Clone, Default)]
 pub struct Bundle {
@@ -18,6 +31,8 @@ pub struct Bundle {
     notes: Vec<Note>,
     /// Where each name stands among the entries, once somebody has asked.
     places: OnceLock<HashMap<String, usize>>,
+    /// What loading the file in Python would call.
+    callables: Vec<Callable>,
     /// Other files that this one describes and has checksums of, each with what it is called.
     files: Vec<(String, Bytes)>,
     /// What the file says about itself.
@@ -70,6 +85,19 @@ impl Bundle {
             .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
     }
 
+    /// Keeps the tensor at one place among the entries, its statistics, and the remarks about them and
+    /// the file.
+    pub fn keep_with_statistics(&mut self, place: usize) {
+        let Some(key) = self.entries.get(place).map(|(key, _)| key.clone()) else {
+            return;
+        };
+        if key.state.is_some() {
+            return self.keep(place);
+        }
+        self.files.clear();
+        self.retain(|other| *other == key || other.state.is_some() && other.owner() == key);
+    }
+
     /// Gives every tensor, and the remarks about it, the key that `name` says.
     pub fn rename(&mut self, mut name: impl FnMut(&Key) -> Key) {
         let keys = self.entries.iter_mut().map(|(key, _)| key);
@@ -82,8 +110,21 @@ impl Bundle {
     pub fn append(&mut self, other: Bundle) {
         self.entries.extend(other.entries);
         self.notes.extend(other.notes);
+        self.callables.extend(other.callables);
         self.files.extend(other.files);
         self.places.take();
+    }
+
+    /// Adds what loading the file in Python would call.
+    pub(crate) fn push_callables(&mut self, callables: Vec<Callable>) {
+        self.callables.extend(callables);
+    }
+
+    /// What loading the file in Python would call, for files that are pickles. Nothing of it is ever
+    /// called here.
+    #[must_use]
+    pub fn callables(&self) -> &[Callable] {
+        &self.callables
     }
 
     /// Adds a file beside this one, with its checksum, for [`Bundle::check`] to compare.

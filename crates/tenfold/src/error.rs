@@ -424,7 +424,10 @@ pub fn group_losses(losses: &[Loss]) -> Vec<LossGroup> {
         let last = reasons.len();
         for (number, (first, count)) in (1..).zip(reasons) {
             let mut detail = match first.key.as_ref().filter(|key| !key.is_empty()) {
-                Some(key) => format!("{key}: {}", first.detail),
+                Some(key) => match key.flat_name() {
+                    Some(name) => format!("{name}: {}", first.detail),
+                    None => format!("{key}: {}", first.detail),
+                },
                 None => first.detail.clone(),
             };
             if count > 1 {

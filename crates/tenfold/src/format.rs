@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Progress, Sink, Source};
+use crate::bytes::{Endian, Progress, Sink, Source, extension};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::meta::Meta;
+use crate::meta::{Meta, Value};
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
@@ -79,8 +79,24 @@ pub trait Format: Sync {
     ///
     /// # Errors
     /// [`Error::Invalid`] if an option does not fit the tensor.
-    fn adapt(&self, _tensor: &Tensor, _how: &WriteOptions) -> Result<Option<Adapted>> {
+    fn adapt(&self, _key: &Key, _tensor: &Tensor, _how: &WriteOptions) -> Result<Option<Adapted>> {
         Ok(None)
+    }
+
+    /// Metadata that a file gets besides what a bundle has, as its programs ask for it.
+    fn added_meta(&self, _bundle: &Bundle, _how: &WriteOptions) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// The letter at which plain names of a bundle become paths, where the programs of the format
+    /// look for paths.
+    fn name_separator(&self, _bundle: &Bundle) -> Option<char> {
+        None
+    }
+
+    /// The extension of a file of one tensor, where that is not the usual one.
+    fn lone_extension(&self) -> Option<&'static str> {
+        None
     }
 
     /// The file that describes the one at `path`, which is only a part of what that file says;
@@ -204,6 +220,9 @@ impl OptionInfo {
         }
     }
 }
+
+/// The hint that a bundle was read from a checkpoint of PyTorch.
+pub(crate) const FROM_TORCH: &str = "torch:layout";
 
 /// The value of the option `endian`, and of hints that keep a byte order.
 pub(crate) const BIG: &str = "big";
@@ -367,6 +386,9 @@ pub struct WriteOptions {
     pub strict: bool,
     /// What a tensor without a name is called where it needs one: the name of its file, say.
     pub stem: Option<String>,
+    /// The extension of the file that is written, in lower case: some formats have several kinds of
+    /// files.
+    pub extension: Option<String>,
     /// How much work the values may ask for: sorting, unpacking, reordering.
     pub limits: Limits,
     /// Whether the file is brought to the disk before it gets its name; on unless switched off.
@@ -377,6 +399,17 @@ pub struct WriteOptions {
     pub skip_carry: bool,
     /// How tensors are called.
     pub naming: Naming,
+}
+
+impl WriteOptions {
+    /// The same for the file `path`, whose extension counts unless one is given.
+    #[must_use]
+    pub fn for_path(&self, path: &Path) -> WriteOptions {
+        WriteOptions {
+            extension: self.extension.clone().or_else(|| extension(path)),
+            ..self.clone()
+        }
+    }
 }
 
 /// How tensors are called in the target, where somebody chose.

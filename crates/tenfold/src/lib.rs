@@ -47,7 +47,7 @@ use std::path::Path;
 
 use ops::{Input, OpenOptions, TensorRef};
 
-pub use bundle::Bundle;
+pub use bundle::{Bundle, Callable};
 pub use bytes::{
     Algorithm, Bytes, Compute, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool,
     bytes_text,

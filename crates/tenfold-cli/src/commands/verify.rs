@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Bundle, Error, Format, Mode, Note, NoteKind, Overflow, Result};
+use tenfold::{Bundle, Callable, Error, Format, Mode, Note, NoteKind, Overflow, Result};
 
 use super::{Found, Outcome, each_input};
 use crate::args::{Reading, Verify};
@@ -41,6 +41,8 @@ struct Verdict {
     format: Option<&'static dyn Format>,
     n_tensors: Option<u64>,
     notes: Vec<Note>,
+    /// What loading the files in Python would call.
+    callables: Vec<Callable>,
 }
 
 fn examine(
@@ -60,7 +62,8 @@ fn examine(
         found
             .reference
             .narrow(&mut opened.bundle, info, &reading.limits.0)?;
-        return examine_bundle(opened.format, &opened.bundle, reading, streams, verdict);
+        examine_bundle(opened.format, &opened.bundle, reading, streams, verdict)?;
+        return refuse_callables(verdict);
     }
     let mut parts = Vec::new();
     for member in input.members() {
@@ -73,7 +76,17 @@ fn examine(
     let notes = input.notes();
     verdict.notes.extend(notes.clone());
     input::refuse_incomplete(&verdict.notes)?;
+    refuse_callables(verdict)?;
     input::refuse_notes(input.format(), &notes, reading)
+}
+
+/// Fails if loading the files in Python would call more than PyTorch allows for weights.
+fn refuse_callables(verdict: &Verdict) -> Result<(), Failure> {
+    let mut odd = { verdict.callables.iter() }.filter(|callable| !callable.is_allowed);
+    match odd.next() {
+        None => Ok(()),
+        Some(first) => Err(Failure::unsafe_pickle(first, odd.count())),
+    }
 }
 
 /// Checks the values of one file.
@@ -91,6 +104,7 @@ fn examine_bundle(
     verdict.n_tensors = Some(sum.saturating_add(count));
     let mut own = bundle.notes().to_vec();
     verdict.notes.extend(own.clone());
+    verdict.callables.extend(bundle.callables().to_vec());
     let meter = Meter::reading(streams, bundle.stored_len());
     let notes = bundle.check(&reading.limits.0);
     drop(meter);
@@ -128,18 +142,35 @@ fn print(
     fault: Option<&Failure>,
     streams: &mut Streams,
 ) -> Result<()> {
-    let (None, Some(format)) = (fault, verdict.format) else {
-        return Ok(());
-    };
-    let info = format.info();
-    for note in &verdict.notes {
-        streams.note(file, &note_text(info, note));
+    let shown = plain(&file.display().to_string());
+    if let (None, Some(format)) = (fault, verdict.format) {
+        let info = format.info();
+        for note in &verdict.notes {
+            streams.note(file, &note_text(info, note));
+        }
+        let count = counted(verdict.n_tensors.unwrap_or(0), "tensor");
+        let line = format!("{shown}: ok, {}, {count}\n", info.name);
+        streams.out.text(&line)?;
     }
-    let file = plain(&file.display().to_string());
-    let count = counted(verdict.n_tensors.unwrap_or(0), "tensor");
-    streams
-        .out
-        .text(&format!("{file}: ok, {}, {count}\n", info.name))
+    let is_listed = fault.is_none_or(Failure::is_unsafe);
+    if is_listed && !verdict.callables.is_empty() {
+        let out = &mut streams.out;
+        out.text(&format!("{shown}: loading it in Python calls\n"))?;
+        for callable in &verdict.callables {
+            let name = plain(&callable.name);
+            let count = match callable.count {
+                0 => "imported only".to_owned(),
+                count => format!("{count} ×"),
+            };
+            let verdict = if callable.is_allowed {
+                ""
+            } else {
+                ", which weights_only refuses"
+            };
+            out.text(&format!("  {name} ({count}){verdict}\n"))?;
+        }
+    }
+    Ok(())
 }
 
 fn print_json(
@@ -164,6 +195,16 @@ fn print_json(
                 json.name("text")?.text(&failure.text)
             })?,
         }
+        json.name("callables")?.list(|json| {
+            verdict.callables.iter().try_for_each(|callable| {
+                json.object(|json| {
+                    json.name("name")?.text(&callable.name)?;
+                    json.name("allowed")?.number(callable.is_allowed)?;
+                    json.name("count")?.number(callable.count)?;
+                    json.name("at")?.number_or_null(callable.at)
+                })
+            })
+        })?;
         json.name("notes")?.list(|json| {
             let mut notes = verdict.notes.iter();
             notes.try_for_each(|item| note(json, info, item))

@@ -62,7 +62,7 @@ pub use spool::Spool;
 pub(crate) use spool::{put_down_at, scratch_file_of};
 pub(crate) use swap::{swap, swap_into};
 pub(crate) use threads::{Threads, alone, at_once, in_order, share_out};
-pub(crate) use unpack::is_packed_name;
+pub(crate) use unpack::{extension, is_packed_name};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;

@@ -23,6 +23,17 @@ pub(crate) fn is_packed_name(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.iter().any(|own| ending.eq_ignore_ascii_case(own)))
 }
 
+/// The extension of a file's name in lower case; of a compressed file, that of what is inside.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    let inside = path.with_extension("");
+    let path = if is_packed_name(path) {
+        inside.as_path()
+    } else {
+        path
+    };
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Codec {

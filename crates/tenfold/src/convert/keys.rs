@@ -4,16 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::carry::{SEPARATOR, hint, key_json};
-use super::lower::Step;
+use super::lower::{Step, has_place, scalar};
+use super::state::without_state;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Error, Loss, Result, Tier};
-use crate::format::{Info, Names, Naming, WriteOptions};
+use crate::format::{Format, Holds, Names, Naming, WriteOptions};
 use crate::key::Key;
-use crate::meta::Meta;
 use crate::tensor::Tensor;
-
-/// Metadata that is no part of a model: what an optimizer was set to.
-const CONFIGS: &[&str] = &["primitiv:uint_configs", "primitiv:float_configs"];
 
 /// Whether a bundle has paths or statistics, not only plain names.
 fn is_tree(bundle: &Bundle) -> bool {
@@ -24,7 +21,7 @@ fn is_tree(bundle: &Bundle) -> bool {
 /// The bundle with the names that somebody chose, and without what they left out.
 pub(super) fn renamed<'a>(
     bundle: &'a Bundle,
-    info: &Info,
+    format: &dyn Format,
     naming: &Naming,
     changes: &mut Vec<Loss>,
 ) -> Result<Cow<'a, Bundle>> {
@@ -38,15 +35,23 @@ pub(super) fn renamed<'a>(
         true => Cow::Owned(without_state(bundle, changes)),
         false => Cow::Borrowed(bundle),
     };
-    if let Some(separator) = naming.separator
-        && info.holds.names == Names::Tree
-        && !is_tree(bundle)
-    {
-        let split = |key: &Key| match key.flat_name() {
-            Some(name) => Key::split(name, separator),
-            None => key.clone(),
+    if format.info().holds.names == Names::Tree && !is_tree(bundle) {
+        let usual = format.name_separator(bundle);
+        let paths = |key: &Key| match (key.flat_name(), naming.separator, usual) {
+            (Some(name), Some(separator), _) => Key::split(name, separator),
+            (Some(name), None, Some(separator)) => {
+                Key::tree(name.split(separator).map(str::to_owned).collect())
+            }
+            _ => key.clone(),
         };
-        kept = Cow::Owned(with_keys(&kept, |key| Ok(split(key)))?);
+        if let (None, Some(separator)) = (naming.separator, usual) {
+            let entries = kept.entries().iter().map(|(key, _)| key);
+            changes.extend(entries.filter(|key| paths(key) != **key).map(|key| {
+                let detail = format!("the name becomes a path, split at {separator:?}");
+                said(Some(key), Aspect::Keys, detail)
+            }));
+        }
+        kept = Cow::Owned(with_keys(&kept, |key| Ok(paths(key)))?);
     }
     match &naming.strip_prefix {
         Some(prefix) => {
@@ -69,36 +74,13 @@ fn with_keys(bundle: &Bundle, key_of: impl Fn(&Key) -> Result<Key>) -> Result<Bu
     Ok(renamed)
 }
 
-fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
-    let mut say = |key: Option<&Key>, detail: String| {
-        changes.push(Loss {
-            key: key.cloned(),
-            aspect: Aspect::State,
-            detail,
-            tier: Tier::Said,
-        });
-    };
-    let mut kept = bundle.clone();
-    kept.retain(|key| key.state.is_none());
-    for (key, _) in bundle.entries() {
-        if key.state.is_some() {
-            say(Some(key), "the statistic is left out".into());
-        }
+pub(super) fn said(key: Option<&Key>, aspect: Aspect, detail: String) -> Loss {
+    Loss {
+        key: key.cloned(),
+        aspect,
+        detail,
+        tier: Tier::Said,
     }
-    let (configs, others): (Vec<_>, Vec<_>) = bundle
-        .meta
-        .iter()
-        .partition(|(name, _)| CONFIGS.contains(name));
-    if !configs.is_empty() {
-        let names: Vec<&str> = configs.iter().map(|(name, _)| *name).collect();
-        say(None, format!("configs are left out: {}", names.join(", ")));
-    }
-    let others = others.into_iter();
-    let others: Meta = others
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
-    kept.meta = others;
-    kept
 }
 
 /// Takes a prefix off the names that begin with it.
@@ -152,22 +134,38 @@ fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
     Ok(renamed)
 }
 
+/// A tensor without a name.
+fn nameless() -> Bundle {
+    scalar().map_or_else(Bundle::new, Bundle::of)
+}
+
+/// How many tensors a bundle has, where statistics count only if they have no place of their own.
+pub(super) fn n_owners(bundle: &Bundle, holds: &Holds) -> usize {
+    let keys = bundle.entries().iter().map(|(key, _)| key);
+    keys.filter(|key| key.state.is_none() || !holds.state)
+        .count()
+}
+
 /// How the tensors of a bundle are called in the target.
 pub(super) struct KeyNames<'a> {
     names: Names,
     is_tree: bool,
     is_alone: bool,
+    /// Whether a tree has no place for a tensor without a name.
+    needs_name: bool,
     stem: &'a str,
     separator: char,
 }
 
 impl<'a> KeyNames<'a> {
-    pub(super) fn of(bundle: &Bundle, info: &Info, how: &'a WriteOptions) -> Self {
+    pub(super) fn of(bundle: &Bundle, format: &dyn Format, how: &'a WriteOptions) -> Self {
+        let info = format.info();
         let known = || bundle.hints.text(hint::SEPARATOR)?.chars().next();
         KeyNames {
             names: info.holds.names,
             is_tree: is_tree(bundle),
-            is_alone: bundle.entries().len() == 1,
+            is_alone: n_owners(bundle, &info.holds) == 1,
+            needs_name: !has_place(format, &nameless(), &[Aspect::Keys]),
             stem: how.stem.as_deref().unwrap_or("tensor"),
             separator: how.naming.separator.or_else(known).unwrap_or(SEPARATOR),
         }
@@ -176,7 +174,11 @@ impl<'a> KeyNames<'a> {
     /// What a tensor is called.
     pub(super) fn name(&self, key: &Key, tensor: &Tensor) -> Key {
         match self.names {
-            Names::One if self.is_alone => Key::root(),
+            Names::One if self.is_alone => Key::root().with_state(key.state.clone()),
+            Names::Tree if key.path().is_empty() && self.needs_name => {
+                let name = tensor.hints.text(hint::NAME).unwrap_or(self.stem);
+                Key::flat(name).with_state(key.state.clone())
+            }
             Names::Flat if key.is_empty() => {
                 Key::flat(tensor.hints.text(hint::NAME).unwrap_or(self.stem))
             }
@@ -201,7 +203,9 @@ impl<'a> KeyNames<'a> {
         };
         let name = name.flat_name().unwrap_or_default();
         let (aspect, detail) = match (self.names, &key.state) {
-            (Names::One, _) => (Aspect::Keys, "the tensor loses its name".into()),
+            (Names::One, None) => (Aspect::Keys, "the tensor loses its name".into()),
+            (Names::One, Some(_)) => return,
+            (Names::Tree, Some(_)) if key.path().is_empty() => return,
             _ if key.is_empty() => (Aspect::Invented, format!("the tensor is called {name:?}")),
             (_, Some(_)) => {
                 let detail = format!("the statistic becomes a tensor {name:?}");

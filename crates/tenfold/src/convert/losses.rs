@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use super::carry::NAME;
+use super::keys::n_owners;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
 use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
@@ -87,12 +88,13 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
 
 fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     let entries = bundle.entries();
-    if holds.names == Names::One && entries.len() != 1 {
+    let count = n_owners(bundle, holds);
+    if holds.names == Names::One && count != 1 {
         let hint = match entries.is_empty() {
             true => "",
             false => "; --only chooses one, --out-dir writes a file for each",
         };
-        let detail = format!("{} tensors where one is needed{hint}", entries.len());
+        let detail = format!("{count} tensors where one is needed{hint}");
         found.push(Loss {
             tier: Tier::Impossible,
             key: None,
@@ -116,7 +118,7 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
             add(
                 Tier::Impossible,
                 Aspect::State,
-                "a statistic of another tensor",
+                "a statistic of another tensor; --no-state leaves it out",
             );
             continue;
         }

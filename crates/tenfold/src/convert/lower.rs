@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::carry::{Carrier, NAME};
 use super::cores::{CoreNames, can_be_parted, core_name, parted};
-use super::keys::{KeyNames, renamed};
+use super::keys::{KeyNames, renamed, said};
 use super::typed::meta_json;
 use super::{dims, kind};
 use crate::bundle::Bundle;
@@ -28,13 +28,19 @@ pub(super) fn lower(
 ) -> Result<(Bundle, Vec<Loss>)> {
     let info = format.info();
     let mut changes = Vec::new();
-    let bundle = &*renamed(bundle, info, &how.naming, &mut changes)?;
+    let bundle = &*renamed(bundle, format, &how.naming, &mut changes)?;
     let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
     lowered.reserve(bundle.entries().len());
     lowered.hints = bundle.hints.clone();
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
-    let names = KeyNames::of(bundle, info, how);
+    for (name, value) in format.added_meta(bundle, how) {
+        let value_text = value.as_text().unwrap_or_default();
+        let detail = format!("{name} {value_text:?} is added");
+        changes.push(said(None, Aspect::Metadata, detail));
+        lowered.meta.set(name, value);
+    }
+    let names = KeyNames::of(bundle, format, how);
     let mut core_names = CoreNames::of(bundle, &names);
     let mut is_refused = false;
     for (key, tensor) in bundle.entries() {
@@ -154,6 +160,15 @@ fn lower_meta(
 /// Metadata of less bytes is carried even if other metadata is too long for it.
 const SHORT: usize = 4096;
 
+/// The plainest tensor there is, to ask formats about.
+pub(super) fn scalar() -> Option<Tensor> {
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&[0_f32]),
+    };
+    Tensor::new(vec![], DType::real(Number::F32), vec![], storage).ok()
+}
+
 /// Whether a format has nothing of its own against a bundle, as far as these aspects go.
 pub(super) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {
     let losses = format.quirks(bundle);
@@ -260,7 +275,7 @@ impl Step<'_> {
 
     /// Lets the target change what it alone asks for.
     fn adapted(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
-        let Some((tensor, said)) = self.format.adapt(tensor, self.how)? else {
+        let Some((tensor, said)) = self.format.adapt(self.key, tensor, self.how)? else {
             return Ok(None);
         };
         for (tier, aspect, detail) in said {
@@ -296,12 +311,9 @@ impl Step<'_> {
 
     /// Whether the target has a way to keep this metadata.
     fn fits(&self, name: &str, value: &Value) -> bool {
-        let storage = Storage::Dense {
-            order: Order::Row,
-            values: Numbers::from_vec(&[0_f32]),
+        let Some(mut scalar) = scalar() else {
+            return false;
         };
-        let scalar = Tensor::new(vec![], DType::real(Number::F32), vec![], storage);
-        let Ok(mut scalar) = scalar else { return false };
         scalar.meta.set(name, value.clone());
         has_place(self.format, &Bundle::of(scalar), &[Aspect::Metadata])
     }

@@ -13,6 +13,7 @@ mod lower;
 mod opaque;
 mod restore;
 mod save;
+mod state;
 mod typed;
 
 pub use draft::remove_drafts;

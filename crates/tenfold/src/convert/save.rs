@@ -75,6 +75,7 @@ pub fn write_to(
     how: &WriteOptions,
 ) -> Result<Vec<Loss>> {
     let (lowered, mut said) = forecast(bundle, format, how)?;
+    let format = format.edition(bundle, how).unwrap_or(format);
     let parts = lowered.entries().iter();
     let parts = parts.flat_map(|(_, tensor)| tensor.storage().parts());
     how.progress
@@ -182,6 +183,7 @@ pub fn save(
     how: &WriteOptions,
     replace: bool,
 ) -> Result<Vec<Loss>> {
+    let how = &how.for_path(path);
     save_with(path, replace, how.skip_sync, |out| {
         write_to(bundle, out, format, how)
     })

@@ -22,7 +22,7 @@ pub mod ztensor;
 
 use std::path::Path;
 
-use crate::bytes::{Source, is_packed_name};
+use crate::bytes::{Source, extension};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
@@ -64,16 +64,9 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
 /// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.
 #[must_use]
 pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
-    let inside = path.with_extension("");
-    let path = if is_packed_name(path) {
-        inside.as_path()
-    } else {
-        path
-    };
-    let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else {
+    let Some(extension) = extension(path) else {
         return Vec::new();
     };
-    let extension = extension.to_ascii_lowercase();
     let suggests = |format: &&dyn Format| format.info().extensions.contains(&extension.as_str());
     ALL.iter().copied().filter(suggests).collect()
 }

@@ -121,8 +121,40 @@ impl TensorRef {
     /// # Errors
     /// [`Error::Invalid`] if there is no such tensor, with the names that are most like it.
     pub fn narrow(&self, bundle: &mut Bundle, info: &Info, limits: &Limits) -> Result<()> {
-        let (place, slice) = match (&self.tensor, self.slice.as_deref()) {
-            (None, None) => return Ok(()),
+        let Some((place, slice)) = self.place(bundle, info)? else {
+            return Ok(());
+        };
+        let picks = slice.map(Pick::list).transpose()?;
+        bundle.keep(place);
+        if let (Some(picks), Some((_, tensor))) = (picks, bundle.entries_mut().next()) {
+            *tensor = tensor.sliced(&picks, limits)?;
+        }
+        Ok(())
+    }
+
+    /// [`TensorRef::narrow`], where a whole tensor keeps its statistics.
+    ///
+    /// # Errors
+    /// As [`TensorRef::narrow`].
+    pub fn narrow_with_statistics(
+        &self,
+        bundle: &mut Bundle,
+        info: &Info,
+        limits: &Limits,
+    ) -> Result<()> {
+        match self.place(bundle, info)? {
+            Some((place, None)) => {
+                bundle.keep_with_statistics(place);
+                Ok(())
+            }
+            _ => self.narrow(bundle, info, limits),
+        }
+    }
+
+    /// The place of the tensor among the entries, and the slice of it; `None` for all of the file.
+    fn place(&self, bundle: &Bundle, info: &Info) -> Result<Option<(usize, Option<&str>)>> {
+        let found = match (&self.tensor, self.slice.as_deref()) {
+            (None, None) => return Ok(None),
             (None, slice) => (lone(bundle, info)?, slice),
             (Some(named), slice) => {
                 let (Named::Key(text) | Named::Word(text)) = named;
@@ -135,12 +167,7 @@ impl TensorRef {
                 }
             }
         };
-        let picks = slice.map(Pick::list).transpose()?;
-        bundle.keep(place);
-        if let (Some(picks), Some((_, tensor))) = (picks, bundle.entries_mut().next()) {
-            *tensor = tensor.sliced(&picks, limits)?;
-        }
-        Ok(())
+        Ok(Some(found))
     }
 }
 

@@ -48,6 +48,10 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
     }
     let holds = &format.info().holds;
     let mut bundle = Bundle::new();
+    if format.info().name == "primitiv" {
+        // As of a file of its own: its names are segments already.
+        bundle.hints.set("primitiv:type", "model");
+    }
     let count = if holds.names == Names::One {
         1
     } else {

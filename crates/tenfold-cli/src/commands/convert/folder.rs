@@ -1,9 +1,10 @@
 //! `--out-dir`: a file for every tensor, and an index of their true names.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tenfold::{Aspect, Bundle, Error, Key, Loss, Names, Refusal, Tensor};
+use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Tensor};
 
 use super::file_names::file_names;
 use crate::commands::output::Job;
@@ -19,9 +20,9 @@ const INDEX: &str = "index.json";
 
 /// Saves every tensor as a file of its own in `folder`, the index last.
 pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(), Failure> {
-    let entries = job.content.bundle.entries();
-    let names = names(job);
-    let said = forecast(job).map_err(|error| job.blame(folder, error))?;
+    let groups = groups(job);
+    let names = names(job, &groups);
+    let said = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
     let inside = made(folder)?;
     let index = inside.join(INDEX);
     let files: Vec<PathBuf> = names.iter().map(|name| inside.join(name)).collect();
@@ -29,13 +30,13 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     output::refuse_existing(all.clone(), job.force)?;
     refuse_links(all)?;
     output::say_losses(folder, job.content.said.iter().chain(&said), streams);
-    for (entry, file) in entries.iter().zip(&files) {
-        let alone = alone(job, entry);
+    for (group, file) in groups.iter().zip(&files) {
+        let alone = alone(job, group);
         let said = tenfold::save(&alone, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
         output::say_rounding(file, &said, streams);
     }
-    let text = index_text(job, &names);
+    let text = index_text(job, &groups, &names);
     tenfold::save_with(&index, job.force, job.how.skip_sync, |out| {
         out.write(text.as_bytes())
     })
@@ -53,33 +54,62 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     Ok(())
 }
 
+/// What goes into one file: a tensor, and its statistics where the file holds them.
+type Group<'a> = Vec<&'a (Key, Tensor)>;
+
+fn groups<'a>(job: &'a Job) -> Vec<Group<'a>> {
+    let entries = job.content.bundle.entries();
+    let has_state = edition(job).holds.state;
+    let (statistics, owners): (Vec<_>, Vec<_>) =
+        { entries.iter() }.partition(|(key, _)| has_state && key.state.is_some());
+    let mut of_owner: HashMap<Key, Group> = HashMap::new();
+    for statistic in statistics {
+        of_owner
+            .entry(statistic.0.owner())
+            .or_default()
+            .push(statistic);
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for owner in owners {
+        let own = of_owner.remove(&owner.0).unwrap_or_default();
+        groups.push(std::iter::once(owner).chain(own).collect());
+    }
+    // Statistics without an owner are refused by name.
+    groups.extend(of_owner.into_values());
+    groups
+}
+
+/// What a file of one tensor holds.
+fn edition(job: &Job) -> &'static Info {
+    let edition = job.format.edition(&Bundle::new(), job.how);
+    edition.map_or_else(|| job.format.info(), Format::info)
+}
+
 /// The names of the files, in the order of the tensors.
-fn names(job: &Job) -> Vec<String> {
+fn names(job: &Job, groups: &[Group]) -> Vec<String> {
     let content = job.content;
     let name = |(key, _): &(Key, Tensor)| match shown_name(content.info, key) {
         name if name.is_empty() => content.stem.clone().unwrap_or_else(|| "tensor".into()),
         name => name,
     };
-    let names: Vec<String> = content.bundle.entries().iter().map(name).collect();
-    let extension = job
-        .format
-        .info()
-        .extensions
-        .first()
-        .copied()
-        .unwrap_or_default();
+    let firsts = groups.iter().filter_map(|group| group.first());
+    let names: Vec<String> = firsts.map(|first| name(first)).collect();
+    let usual = job.format.info().extensions.first().copied();
+    let extension = job.format.lone_extension().or(usual).unwrap_or_default();
     let stems = file_names(&names).into_iter();
     stems.map(|stem| format!("{stem}.{extension}")).collect()
 }
 
 /// A tensor in a bundle of its own; where a file is its tensor, the index keeps the name.
-fn alone(job: &Job, (key, tensor): &(Key, Tensor)) -> Bundle {
-    let key = match job.format.info().holds.names {
-        Names::One => Key::root(),
-        Names::Flat | Names::Tree => key.clone(),
-    };
+fn alone(job: &Job, group: &Group) -> Bundle {
     let mut bundle = Bundle::new();
-    bundle.push(key, tensor.clone());
+    for (key, tensor) in group {
+        let key = match edition(job).holds.names {
+            Names::One => Key::root().with_state(key.state.clone()),
+            Names::Flat | Names::Tree => key.clone(),
+        };
+        bundle.push(key, tensor.clone());
+    }
     bundle.meta = job.content.bundle.meta.clone();
     bundle.hints = job.content.bundle.hints.clone();
     bundle
@@ -87,21 +117,24 @@ fn alone(job: &Job, (key, tensor): &(Key, Tensor)) -> Bundle {
 
 /// What is lost, if all of it is permitted for every tensor: nothing is written before that is
 /// known.
-fn forecast(job: &Job) -> Result<Vec<Loss>, Error> {
+fn forecast(job: &Job, groups: &[Group]) -> Result<Vec<Loss>, Error> {
     let bundle = &job.content.bundle;
     let skipped = tenfold::losses(bundle, job.format).into_iter();
     let skipped = skipped.filter(|loss| loss.aspect == Aspect::Skipped && loss.key.is_none());
     let may_skip = job.how.allow.permits(Aspect::Skipped);
     let (mut said, mut refused): (Vec<Loss>, Vec<Loss>) = skipped.partition(|_| may_skip);
-    for (key, tensor) in bundle.entries() {
-        let alone = alone(job, &(key.clone(), tensor.clone()));
+    for group in groups {
+        let Some((owner, _)) = group.first() else {
+            continue;
+        };
+        let alone = alone(job, group);
         let (losses, list) = match tenfold::forecast(&alone, job.format, job.how) {
             Ok((_, losses)) => (losses, &mut said),
             Err(Error::Refused(refusal)) => (refusal.losses, &mut refused),
             Err(error) => return Err(error),
         };
         list.extend(losses.into_iter().map(|loss| Loss {
-            key: loss.key.map(|_| key.clone()),
+            key: loss.key.map(|key| owner.clone().with_state(key.state)),
             ..loss
         }));
     }
@@ -135,10 +168,10 @@ fn refuse_links<'a>(mut files: impl Iterator<Item = &'a Path>) -> Result<(), Fai
     }
 }
 
-fn index_text(job: &Job, files: &[String]) -> String {
+fn index_text(job: &Job, groups: &[Group], files: &[String]) -> String {
     let content = job.content;
-    let tensors = content.bundle.entries().iter().zip(files);
-    let tensors = tensors.map(|((key, tensor), file)| {
+    let firsts = groups.iter().filter_map(|group| group.first());
+    let tensors = firsts.zip(files).map(|((key, tensor), file)| {
         let dims = tensor.dims().iter();
         json!({
             "file": file,

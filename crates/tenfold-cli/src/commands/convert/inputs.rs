@@ -75,7 +75,7 @@ pub(super) fn read(
         let (reading, for_writing) = options::of_these(&args.reading, &given, own, Some(target))?;
         writing = for_writing;
         let about = |failure: Failure| failure.about(found.word);
-        let read = parts_of(args, found, reading).map_err(about)?;
+        let read = parts_of(args, found, reading, target).map_err(about)?;
         for part in &read {
             let notes = part.bundle.notes();
             input::refuse_notes(found.input.format(), notes, &args.reading).map_err(about)?;
@@ -107,7 +107,12 @@ pub(super) fn read(
 }
 
 /// Reads one input: the tensor that is meant, or every file of it.
-fn parts_of(args: &Convert, found: &Found, options: Options) -> Result<Vec<Part>, Failure> {
+fn parts_of(
+    args: &Convert,
+    found: &Found,
+    options: Options,
+    target: &Info,
+) -> Result<Vec<Part>, Failure> {
     let (input, reference) = (&found.input, &found.reference);
     let how = input::read_options(&args.reading, options);
     let mut parts = if reference.is_whole() {
@@ -123,7 +128,11 @@ fn parts_of(args: &Convert, found: &Found, options: Options) -> Result<Vec<Part>
     for part in &mut parts {
         input::dequantize(&mut part.bundle, &args.reading, overflow(args))?;
         let limits = &args.reading.limits.0;
-        reference.narrow(&mut part.bundle, found.info(), limits)?;
+        if target.holds.state {
+            reference.narrow_with_statistics(&mut part.bundle, found.info(), limits)?;
+        } else {
+            reference.narrow(&mut part.bundle, found.info(), limits)?;
+        }
     }
     Ok(parts)
 }

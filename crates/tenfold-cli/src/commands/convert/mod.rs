@@ -9,7 +9,7 @@ mod shards;
 use std::path::{Path, PathBuf};
 
 use tenfold::ops::cast;
-use tenfold::{Allow, Aspect, Info, Names, Overflow, WriteOptions};
+use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions};
 
 use super::output::line::writing;
 use super::output::{Content, Destination, Job, file};
@@ -27,7 +27,13 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let found = inputs::find(args, words, streams)?;
     let saving = &args.output.saving;
     let format = inputs::target(saving.to.as_ref(), &destination, &found)?;
-    let (mut content, options) = inputs::read(args, &found, format.info(), streams)?;
+    let extension = match &destination {
+        Destination::File(file) => WriteOptions::default().for_path(file).extension,
+        Destination::Folder(_) => format.lone_extension().map(str::to_owned),
+        Destination::Stream => None,
+    };
+    let target = target(format, extension.as_deref());
+    let (mut content, options) = inputs::read(args, &found, target, streams)?;
     let labels = prepare(args, &mut content, format.info(), streams)?;
     if let Some(eps) = args.eps {
         compress::turn(&mut content, eps, args, format.info(), streams)?;
@@ -36,6 +42,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let how = WriteOptions {
         skip_carry: args.naming.no_carry,
         naming: args.naming.naming(),
+        extension,
         ..writing(saving, &args.reading, options, stem, allowed(args))
     };
     let job = Job {
@@ -86,6 +93,16 @@ fn prepare(
             Some(file) => failure.about(file),
             None => failure,
         })
+}
+
+/// What the file that is written holds.
+fn target(format: &dyn Format, extension: Option<&str>) -> &'static Info {
+    let how = WriteOptions {
+        extension: extension.map(str::to_owned),
+        ..WriteOptions::default()
+    };
+    let edition = format.edition(&Bundle::new(), &how);
+    edition.map_or_else(|| format.info(), Format::info)
 }
 
 /// What becomes of values that another number type has no room for.

@@ -38,8 +38,8 @@
 //!    is there twice is refused; lenient, the last counts. Both are primitiv's own choice.
 //! 4. The key `[]`, and keys of which one continues another (`["a"]`, `["a", "b"]`), can be in no
 //!    model together. They are refused; a lenient reader notes them.
-//! 5. A shape has at most 8 dims, and no dim or batch of 0. Trailing dims of 1 are dropped: to
-//!    primitiv they are not there.
+//! 5. A shape has at most 8 dims, and no dim or batch of 0. Trailing dims of 1 are dropped, and
+//!    reported where they are written: to primitiv they are not there.
 //! 6. The cells of a shape are fewer than 2^32. primitiv counts them in 32 bits without looking.
 //! 7. The page says that a batch is always 1. primitiv demands it of a parameter's value alone.
 //! 8. Names are UTF-8; to primitiv they are bytes.
@@ -47,7 +47,11 @@
 //!    configs in the order they have, since primitiv takes them from a hash table.
 //! 10. primitiv has no program that writes or reads shape and tensor files. They are as the page
 //!     says.
-//! 11. There is no magic. A file is recognised by its versions and its type, also when it is cut
+//! 11. The extension says what is written: `.model`, `.param`, `.optimizer`, `.tensor`, `.shape`. Where
+//!     there is none of these, and no `--opt type=`, a file stays what it was, or is what fits.
+//! 12. In a model, a plain name of another format is a path whose segments are separated by `/`: that is
+//!     what `Model::load` looks for. `--sep` chooses another letter.
+//! 13. There is no magic. A file is recognised by its versions and its type, also when it is cut
 //!     within the type: it is a broken primitiv file then, not an unknown one.
 
 mod items;
@@ -60,11 +64,12 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, narrow};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::key::Key;
 use crate::number::{Arity, Number};
-use crate::tensor::Order;
+use crate::tensor::{Order, Tensor};
 
 /// The primitiv format.
 #[derive(Debug)]
@@ -120,6 +125,18 @@ impl DataType {
         }
     }
 
+    /// What a file whose name ends so is.
+    fn of_extension(extension: &str) -> Option<DataType> {
+        match extension {
+            "shape" => Some(DataType::Shape),
+            "tensor" => Some(DataType::Tensor),
+            "param" => Some(DataType::Parameter),
+            "model" => Some(DataType::Model),
+            "optimizer" => Some(DataType::Optimizer),
+            _ => None,
+        }
+    }
+
     /// The word for it.
     fn word(self) -> &'static str {
         match self {
@@ -132,7 +149,7 @@ impl DataType {
     }
 }
 
-static INFO: Info = Info {
+const INFO: Info = Info {
     name: NAME,
     title: "MessagePack models, parameters with statistics, optimizers",
     extensions: &["model", "param", "optimizer", "tensor", "shape"],
@@ -143,7 +160,8 @@ static INFO: Info = Info {
         name: "type",
         when: When::Write,
         values: "auto, tensor, parameter, model, shape, optimizer",
-        about: "what the file is; auto keeps what it was, or takes what fits",
+        about: "what the file is, whatever its extension says; auto keeps what it was, or takes what \
+                fits",
     }],
     holds: Holds {
         names: Names::Tree,
@@ -164,9 +182,27 @@ static INFO: Info = Info {
     },
 };
 
+static ANY: Info = INFO;
+/// What a file of one parameter holds: its value and its statistics.
+static OF_PARAMETER: Info = Info {
+    holds: Holds {
+        names: Names::One,
+        ..INFO.holds
+    },
+    ..INFO
+};
+static OF_TENSOR: Info = Info {
+    holds: Holds {
+        names: Names::One,
+        state: false,
+        ..INFO.holds
+    },
+    ..INFO
+};
+
 impl Format for Primitiv {
     fn info(&self) -> &'static Info {
-        &INFO
+        &ANY
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -174,7 +210,23 @@ impl Format for Primitiv {
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-        write::write(bundle, out, how)
+        write::write(bundle, out, write::data_type(bundle, how)?)
+    }
+
+    fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        // A word that is no type is refused when the file is written.
+        let data_type = write::data_type(bundle, how).ok()?;
+        Some(match data_type {
+            DataType::Shape => &Object(DataType::Shape),
+            DataType::Tensor => &Object(DataType::Tensor),
+            DataType::Parameter => &Object(DataType::Parameter),
+            DataType::Model => &Object(DataType::Model),
+            DataType::Optimizer => &Object(DataType::Optimizer),
+        })
+    }
+
+    fn lone_extension(&self) -> Option<&'static str> {
+        Some("param")
     }
 
     /// Looks for the header of a known type. A file cut within it is a broken primitiv file, not
@@ -193,7 +245,43 @@ impl Format for Primitiv {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks::quirks(bundle)
+        quirks::quirks(bundle, write::choose(bundle))
+    }
+}
+
+/// Files of one type, as a format of their own: each type holds something else.
+#[derive(Debug)]
+struct Object(DataType);
+
+impl Format for Object {
+    fn info(&self) -> &'static Info {
+        match self.0 {
+            DataType::Shape | DataType::Model | DataType::Optimizer => &ANY,
+            DataType::Parameter => &OF_PARAMETER,
+            DataType::Tensor => &OF_TENSOR,
+        }
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        read::read(source, how)
+    }
+
+    fn write(&self, bundle: &Bundle, out: &mut Sink, _: &WriteOptions) -> Result<()> {
+        write::write(bundle, out, self.0)
+    }
+
+    fn name_separator(&self, bundle: &Bundle) -> Option<char> {
+        // Names of a file of this format are segments already.
+        let is_own = bundle.hints.get(HINT_TYPE).is_some();
+        (self.0 == DataType::Model && !is_own).then_some('/')
+    }
+
+    fn adapt(&self, key: &Key, tensor: &Tensor, _: &WriteOptions) -> Result<Option<Adapted>> {
+        quirks::adapt(key, tensor, self.0)
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        quirks::quirks(bundle, self.0)
     }
 }
 

@@ -1,37 +1,79 @@
 //! What primitiv files cannot hold besides what [`Holds`](crate::Holds) says.
 
-use super::write::{Sizes, choose, float_configs, parameters, shape, split, uint_configs};
-use super::{DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
+use super::write::{Sizes, float_configs, parameters, shape, split, uint_configs};
+use super::{BATCH, DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
 use crate::bundle::Bundle;
 use crate::bytes::wide;
-use crate::error::{Aspect, Loss};
+use crate::error::{Aspect, Loss, Result, Tier};
+use crate::format::Adapted;
 use crate::key::Key;
+use crate::tensor::{Dim, Tensor};
 
 /// The most bytes that a `bin` can have.
 const MAX_DATA: u128 = 0xffff_ffff;
 
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
-    quirks_of(bundle, choose(bundle))
+/// Brings a tensor into the shape that primitiv would hold it in: without sizes of 1 at the end, and
+/// a parameter's value without a batch.
+pub(super) fn adapt(key: &Key, tensor: &Tensor, data_type: DataType) -> Result<Option<Adapted>> {
+    let mut dims = tensor.dims().to_vec();
+    let mut said = Vec::new();
+    let has_batch = dims
+        .last()
+        .is_some_and(|dim| dim.name.as_deref() == Some(BATCH));
+    let keeps_batch = key.state.is_some() || data_type == DataType::Tensor;
+    if has_batch
+        && !keeps_batch
+        && let Some(last) = dims.last_mut()
+    {
+        last.name = None;
+        let detail = format!("the dimension name {BATCH} is dropped, a parameter has no batch");
+        said.push((Tier::Said, Aspect::DimNames, detail));
+    }
+    let batch = dims.pop_if(|dim| dim.name.as_deref() == Some(BATCH));
+    let is_one = |dim: &Dim| dim.indexed_size() == Some(1);
+    let before = tensor.dims().len();
+    while dims.pop_if(|dim| is_one(dim)).is_some() {}
+    dims.extend(batch.filter(|batch| !is_one(batch)));
+    let dropped = before.saturating_sub(dims.len());
+    if dropped > 0 {
+        let detail = format!("sizes of 1 at the end are dropped: {dropped}");
+        said.push((Tier::Said, Aspect::Shape, detail));
+    }
+    if said.is_empty() {
+        return Ok(None);
+    }
+    let storage = tensor.storage().clone();
+    let symmetries = tensor.symmetries().to_vec();
+    let adapted = Tensor::new(dims, tensor.dtype(), symmetries, storage)?;
+    Ok(Some((adapted.described_like(tensor), said)))
 }
 
 /// What a file of type `data_type` cannot hold.
-pub(super) fn quirks_of(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
+pub(super) fn quirks(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
+    if let (DataType::Shape | DataType::Optimizer, [_, ..]) = (data_type, bundle.entries()) {
+        let (word, count) = (data_type.word(), bundle.entries().len());
+        let detail = format!(
+            "{count} tensors, a file of type {word} has none: --opt type=model writes a model under any name"
+        );
+        return vec![Loss::impossible(None, Aspect::Count, detail)];
+    }
     let mut losses = for_meta(bundle, data_type);
     let parameters = parameters(bundle);
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
         let sizes = split(tensor);
         for_sizes(&sizes, &mut add);
-        let is_value = key.state.is_none();
-        if is_value && data_type != DataType::Tensor && sizes.batch.is_some() {
+        let keeps_batch = key.state.is_some() || data_type == DataType::Tensor;
+        if sizes.batch.is_some() && !keeps_batch {
             let detail = "the dimension name batch, a parameter has no batch";
             add(Aspect::DimNames, detail.into());
         }
-        if is_value && data_type == DataType::Model && key.path().is_empty() {
+        if data_type == DataType::Model && key.path().is_empty() {
             add(Aspect::Keys, "a parameter of a model needs a name".into());
         }
-        if !is_value && !parameters.contains_key(key.path()) {
-            add(Aspect::State, "a statistic of no parameter".into());
+        if key.state.is_some() && !parameters.contains_key(key.path()) {
+            let detail = "a statistic of no parameter; --no-state leaves it out";
+            add(Aspect::State, detail.into());
         }
     }
     losses.extend(for_conflicts(parameters.into_keys()));
@@ -52,19 +94,34 @@ fn for_meta(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     };
     let own = format!("{NAME}:");
     let names = bundle.meta.iter().map(|(name, _)| name);
-    let lost = names
-        .filter(|name| name.starts_with(&own) && !written.contains(name))
-        .map(|name| format!("{name}, a {} has no place for it", data_type.word()));
-    let faults = faults.into_iter().flatten().map(|error| error.to_string());
-    lost.chain(faults)
-        .map(|detail| Loss::impossible(None, Aspect::Metadata, detail))
-        .collect()
+    let lost = names.filter(|name| name.starts_with(&own) && !written.contains(name));
+    let lost = lost.map(|name| {
+        let way = match name {
+            META_UINTS | META_FLOATS => "; --opt type=optimizer writes it",
+            META_DIMS | META_BATCH => "; --opt type=shape writes it",
+            _ => "",
+        };
+        Loss {
+            key: None,
+            aspect: Aspect::Metadata,
+            detail: format!(
+                "{name} has no place in a file of type {}{way}",
+                data_type.word()
+            ),
+            tier: Tier::Refused,
+        }
+    });
+    let faults = faults.into_iter().flatten();
+    let faults = faults.map(|error| Loss::impossible(None, Aspect::Metadata, error.to_string()));
+    lost.chain(faults).collect()
 }
 
 fn for_sizes(sizes: &Sizes, add: &mut dyn FnMut(Aspect, String)) {
     let n_dims = wide(sizes.dims.len());
     if n_dims > MAX_DIMS {
-        let detail = format!("{n_dims} dimensions besides a batch, at most {MAX_DIMS} fit");
+        let detail = format!(
+            "{n_dims} dimensions besides a batch, at most {MAX_DIMS} fit; --reshape gives others"
+        );
         add(Aspect::Shape, detail);
     }
     if sizes.dims.last() == Some(&1) {
@@ -91,7 +148,9 @@ fn for_conflicts<'a>(paths: impl Iterator<Item = &'a [String]>) -> Vec<Loss> {
             continue;
         }
         let above = Key::tree(above.to_vec());
-        let detail = format!("it cannot be in one model with {above}");
+        let detail = format!(
+            "it cannot be in one model with {above}: --sep splits names elsewhere, --rename changes them"
+        );
         losses.push(Loss::impossible(
             &Key::tree(path.to_vec()),
             Aspect::Keys,
@@ -103,6 +162,7 @@ fn for_conflicts<'a>(paths: impl Iterator<Item = &'a [String]>) -> Vec<Loss> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::write::choose;
     use super::*;
     use crate::meta::Value;
     use crate::number::Numbers;
@@ -138,33 +198,67 @@ mod tests {
             let key = loss.key.map_or_else(String::new, |key| key.to_string());
             (loss.aspect, key)
         };
-        quirks(bundle).into_iter().map(name).collect()
+        let losses = quirks(bundle, choose(bundle));
+        losses.into_iter().map(name).collect()
+    }
+
+    /// The sizes and names of a tensor as it is written, and what that loses.
+    fn adapted(key: &Key, tensor: &Tensor, data_type: DataType) -> (Vec<Dim>, Vec<Aspect>) {
+        match adapt(key, tensor, data_type).unwrap() {
+            None => (tensor.dims().to_vec(), vec![]),
+            Some((adapted, said)) => {
+                let aspects = said.into_iter().map(|(_, aspect, _)| aspect);
+                (adapted.dims().to_vec(), aspects.collect())
+            }
+        }
     }
 
     #[test]
-    fn a_last_size_of_1_is_lost_and_others_are_not() {
+    fn sizes_of_1_at_the_end_are_dropped_and_others_are_not() {
         let of = |sizes: &[u64]| {
             let dims = sizes.iter().map(|size| Dim::indexed(*size)).collect();
-            lost(&Bundle::of(tensor(dims, 3)))
+            let (dims, said) = adapted(&Key::root(), &tensor(dims, 3), DataType::Parameter);
+            let sizes = dims.iter().filter_map(Dim::indexed_size);
+            (sizes.collect::<Vec<_>>(), said)
         };
-        assert_eq!(of(&[1, 3]), []);
-        assert_eq!(of(&[3, 1]), [(Aspect::Shape, String::new())]);
-        assert_eq!(of(&[3, 1, 1, 1, 1, 1, 1, 1, 1]).len(), 2);
+        assert_eq!(of(&[1, 3]), (vec![1, 3], vec![]));
+        assert_eq!(of(&[3, 1]), (vec![3], vec![Aspect::Shape]));
+        assert_eq!(
+            of(&[3, 1, 1, 1, 1, 1, 1, 1, 1]),
+            (vec![3], vec![Aspect::Shape])
+        );
+        let too_many = tensor(
+            [1; 8]
+                .map(Dim::indexed)
+                .into_iter()
+                .chain([Dim::indexed(3)])
+                .collect(),
+            3,
+        );
+        assert_eq!(
+            lost(&Bundle::of(too_many)),
+            [(Aspect::Shape, String::new())]
+        );
     }
 
     #[test]
     fn a_batch_fits_a_tensor_and_a_statistic_but_no_parameter() {
-        let batch = |size, n_values| tensor(vec![Dim::indexed(size).named("batch")], n_values);
-        assert_eq!(lost(&Bundle::of(batch(2, 2))), []);
+        let batch = |size: u64| vec![Dim::indexed(size).named("batch")];
+        let (two, one) = (tensor(batch(2), 2), tensor(batch(1), 1));
+        let (root, statistic) = (Key::root(), path("w").statistic("m"));
+        assert_eq!(adapted(&root, &two, DataType::Tensor), (batch(2), vec![]));
         assert_eq!(
-            lost(&Bundle::of(batch(1, 1))),
-            [(Aspect::Shape, String::new())]
+            adapted(&statistic, &two, DataType::Model),
+            (batch(2), vec![])
         );
-        let statistic = path("w").statistic("m");
-        let model = bundle(vec![(path("w"), scalar()), (statistic, batch(2, 2))]);
-        assert_eq!(lost(&model), []);
-        let model = bundle(vec![(path("w"), batch(2, 2))]);
-        assert_eq!(lost(&model), [(Aspect::DimNames, "w".into())]);
+        assert_eq!(
+            adapted(&root, &one, DataType::Tensor),
+            (vec![], vec![Aspect::Shape])
+        );
+        assert_eq!(
+            adapted(&path("w"), &two, DataType::Model),
+            (vec![Dim::indexed(2)], vec![Aspect::DimNames])
+        );
     }
 
     #[test]
@@ -217,7 +311,7 @@ mod tests {
         assert_eq!(lost(&beside).len(), 2);
         bundle.meta.set(META_UINTS, pair(Value::Int(1 << 32)));
         bundle.meta.set(META_FLOATS, pair(Value::Int(1)));
-        let details: Vec<String> = quirks(&bundle)
+        let details: Vec<String> = quirks(&bundle, DataType::Optimizer)
             .into_iter()
             .map(|loss| loss.detail)
             .collect();

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::quirks::quirks_of;
 use super::{
     BATCH, DataType, HINT_TYPE, MAJOR, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS,
     MINOR,
@@ -15,18 +14,7 @@ use crate::meta::Value;
 use crate::tensor::{Order, Storage, Tensor, product};
 use crate::wire::msgpack::{count, put_array, put_bin, put_f32, put_map, put_str, put_u32};
 
-pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-    let words = DataType::ALL.map(|data_type| (data_type.word(), Some(data_type)));
-    let words = [&[("auto", None)], words.as_slice()].concat();
-    let data_type = match how.options.choose("type", &words)?.flatten() {
-        None => choose(bundle),
-        Some(wanted) if fits(bundle, wanted) && quirks_of(bundle, wanted).is_empty() => wanted,
-        Some(wanted) => {
-            let (wanted, found) = (wanted.word(), choose(bundle).word());
-            let why = format!("type is {wanted}, what is to be written is fit for {found}");
-            return Err(Error::Invalid(why));
-        }
-    };
+pub(super) fn write(bundle: &Bundle, out: &mut Sink, data_type: DataType) -> Result<()> {
     for number in [MAJOR, MINOR, data_type.code()] {
         put_u32(out, number)?;
     }
@@ -39,6 +27,19 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         DataType::Model => put_model(out, bundle),
         DataType::Optimizer => put_optimizer(out, bundle),
     }
+}
+
+/// The type of the file: as the option says, else as the extension does, else what fits.
+pub(super) fn data_type(bundle: &Bundle, how: &WriteOptions) -> Result<DataType> {
+    let words = DataType::ALL.map(|data_type| (data_type.word(), Some(data_type)));
+    let words = [&[("auto", None)], words.as_slice()].concat();
+    let asked = how.options.choose("type", &words)?;
+    let by_name = how.extension.as_deref().and_then(DataType::of_extension);
+    let chosen = match asked {
+        Some(asked) => asked,
+        None => by_name,
+    };
+    Ok(chosen.unwrap_or_else(|| choose(bundle)))
 }
 
 /// The type a bundle is written as: what it was if it still fits, else the plainest that does.
@@ -279,7 +280,7 @@ mod tests {
         let mut how = WriteOptions::default();
         how.options.set("type", data_type);
         let mut out = Sink::memory();
-        write(bundle, &mut out, &how)?;
+        write(bundle, &mut out, super::data_type(bundle, &how)?)?;
         out.finish()?.into_memory()
     }
 
@@ -343,14 +344,31 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_is_asked_for_is_written_or_refused() {
+    fn the_option_decides_the_type_then_the_extension_then_what_fits() {
         let bundle = Bundle::of(scalar(1.0));
-        let file = written_as(&bundle, "parameter").unwrap();
-        assert_eq!(file[10..15], *b"\xce\0\0\x02\0");
-        let error = written_as(&bundle, "model").unwrap_err().to_string();
-        let text = "type is model, what is to be written is fit for tensor";
-        assert_eq!(error, text);
-        assert!(written_as(&bundle, "matrix").is_err());
+        let of = |option: Option<&str>, extension: Option<&str>| {
+            let mut how = WriteOptions {
+                extension: extension.map(str::to_owned),
+                ..WriteOptions::default()
+            };
+            option
+                .into_iter()
+                .for_each(|word| how.options.set("type", word));
+            super::data_type(&bundle, &how)
+        };
+        for (option, extension, wanted) in [
+            (Some("parameter"), Some("model"), DataType::Parameter),
+            (Some("auto"), Some("model"), DataType::Tensor),
+            (None, Some("model"), DataType::Model),
+            (None, Some("param"), DataType::Parameter),
+            (None, Some("optimizer"), DataType::Optimizer),
+            (None, Some("shape"), DataType::Shape),
+            (None, Some("bin"), DataType::Tensor),
+            (None, None, DataType::Tensor),
+        ] {
+            assert_eq!(of(option, extension).unwrap(), wanted);
+        }
+        assert!(of(Some("matrix"), None).is_err());
     }
 
     #[test]
@@ -358,7 +376,6 @@ mod tests {
         let mut bundle = Bundle::new();
         bundle.meta.set(META_UINTS, Value::Map(vec![]));
         bundle.meta.set(META_FLOATS, Value::Map(vec![]));
-        assert!(written_as(&bundle, "model").is_err());
         assert_eq!(written(&bundle), b"\xce\0\0\x04\0\x80\x80");
     }
 }

@@ -32,6 +32,7 @@ use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::key::Key;
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
@@ -142,7 +143,7 @@ impl Format for Raw {
         Match::No
     }
 
-    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
         write::adapt(tensor, how)
     }
 }

@@ -52,7 +52,8 @@
 //! 7. A type that is not in the table is refused, as its values have no known length; a lenient
 //!    reader leaves its tensor out, with a note.
 //! 8. `format` in `__metadata__` is what some programs look for before they load anything, `pt` for
-//!    PyTorch. It is metadata as any other: kept, and written when `--opt format=pt` asks for it.
+//!    PyTorch. It is metadata as any other: kept, and written when `--opt format=pt` asks for it, or when
+//!    a checkpoint of PyTorch is converted: `transformers` refuses files without it.
 //! 9. A tensor cannot be called `__metadata__`.
 //! 10. Bytes of bool are kept as they are.
 
@@ -66,9 +67,10 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::meta::Value;
 use crate::number::{Arity, DType, Number};
 use crate::tensor::{Order, Storage, Tensor};
 
@@ -174,7 +176,7 @@ static INFO: Info = Info {
         when: When::Write,
         values: "pt|tf|flax|np|mlx",
         about: "the program the file is for, which some ask of a file: pt is PyTorch; kept as it \
-                was unless given",
+                was unless given, pt for what was a checkpoint of PyTorch",
     }],
     holds: Holds {
         names: Names::Flat,
@@ -212,6 +214,16 @@ impl Format for Safetensors {
         match read::looks_right(source) {
             true => Match::Maybe,
             false => Match::No,
+        }
+    }
+
+    fn added_meta(&self, bundle: &Bundle, how: &WriteOptions) -> Vec<(&'static str, Value)> {
+        let is_from_torch = bundle.hints.get(FROM_TORCH).is_some();
+        let is_said = bundle.meta.get(FORMAT).is_some() || how.options.get(FORMAT).is_some();
+        if is_from_torch && !is_said {
+            vec![(FORMAT, "pt".into())]
+        } else {
+            Vec::new()
         }
     }
 

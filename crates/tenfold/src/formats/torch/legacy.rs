@@ -34,14 +34,17 @@ pub(super) fn looks_right(source: &Source) -> bool {
 
 /// A file of pickles and storages.
 pub(super) struct Legacy {
+    /// The pickle that names the tensors.
     pub(super) pickle: Pickle,
+    /// Those before and behind it, which Python loads too.
+    pub(super) others: Vec<Pickle>,
     pub(super) storages: Storages,
     pub(super) notes: Vec<Note>,
 }
 
 pub(super) fn read(source: &Source, mode: Mode, limits: &Limits) -> Result<Legacy> {
     let mut scan = Scan::new(source, NAME);
-    Pickle::read(&mut scan, limits)?; // the magic number
+    let magic = Pickle::read(&mut scan, limits)?;
     let at = scan.at();
     let protocol = Pickle::read(&mut scan, limits)?;
     match protocol.count(protocol.root) {
@@ -51,7 +54,7 @@ pub(super) fn read(source: &Source, mode: Mode, limits: &Limits) -> Result<Legac
             return scan.fail_at(at, format!("the version is {found}, not {PROTOCOL}"));
         }
     }
-    Pickle::read(&mut scan, limits)?; // about the machine
+    let machine = Pickle::read(&mut scan, limits)?;
     let pickle = Pickle::read(&mut scan, limits)?;
     let widths = widths(&pickle)?;
     let at = scan.at();
@@ -88,6 +91,7 @@ pub(super) fn read(source: &Source, mode: Mode, limits: &Limits) -> Result<Legac
     let endian = Endian::Little;
     Ok(Legacy {
         pickle,
+        others: vec![magic, protocol, machine, keys],
         storages: Storages { endian, by_key },
         notes,
     })

@@ -61,6 +61,7 @@
 //!     own type and in their order, as `Tensor.coalesce` has it; a note says how many.
 
 mod archive;
+mod callables;
 mod calls;
 mod content;
 mod legacy;
@@ -92,7 +93,7 @@ const NAME: &str = "torch";
 /// Hints of this format.
 mod hint {
     /// Which of the layouts it has.
-    pub(super) const LAYOUT: &str = "torch:layout";
+    pub(super) const LAYOUT: &str = crate::format::FROM_TORCH;
 }
 
 static INFO: Info = Info {

@@ -1,6 +1,7 @@
 //! Reads a file of either layout.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::callables::callables;
 use super::calls::Calls;
 use super::content::Walk;
 use super::storages::Storages;
@@ -42,7 +43,9 @@ fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::part(&archive.pickle, NAME, archive.range.clone());
     let read = Pickle::read(&mut scan, &how.limits).and_then(|pickle| {
         scan.end()?;
-        content(&pickle, &archive.pickle, &archive.storages, &how.limits)
+        let mut bundle = content(&pickle, &archive.pickle, &archive.storages, &how.limits)?;
+        bundle.push_callables(callables(&pickle));
+        Ok(bundle)
     });
     let mut bundle = read.map_err(|error| blame(error, archive.unpacked_from))?;
     bundle.hints.set(hint::LAYOUT, "zip");
@@ -60,6 +63,10 @@ fn blame(error: Error, unpacked_from: Option<u64>) -> Error {
 fn of_legacy(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let legacy = legacy::read(source, how.mode, &how.limits)?;
     let mut bundle = content(&legacy.pickle, source, &legacy.storages, &how.limits)?;
+    bundle.push_callables(callables(&legacy.pickle));
+    for pickle in &legacy.others {
+        bundle.push_callables(callables(pickle));
+    }
     bundle.hints.set(hint::LAYOUT, "legacy");
     for note in legacy.notes {
         bundle.note(note);

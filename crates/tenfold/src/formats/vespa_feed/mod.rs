@@ -44,6 +44,7 @@ use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::key::Key;
 use crate::number::Arity;
 use crate::tensor::{Order, Tensor};
 
@@ -158,7 +159,7 @@ impl Format for VespaFeed {
         }
     }
 
-    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
         write::adapt(tensor, how)
     }
 

@@ -130,6 +130,7 @@ use crate::format::{
     Adapted, Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     Options, ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::key::Key;
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor, product};
 
@@ -307,7 +308,7 @@ impl Format for ZTensor {
         }
     }
 
-    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
         checksum::adapt(tensor, &how.options, v0::keeps_checksum)
     }
 

@@ -18,6 +18,7 @@ use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
+use crate::key::Key;
 use crate::number::Arity;
 use crate::tensor::{Order, Tensor};
 
@@ -90,7 +91,7 @@ impl Format for Version2 {
         write::write(bundle, out, how)
     }
 
-    fn adapt(&self, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
         super::checksum::adapt(tensor, &how.options, super::checksum::is_kept)
     }
 

@@ -1,0 +1,44 @@
+//! Checkpoints of PyTorch: what becomes of a training run's state, and what loading them would run.
+
+use insta::assert_snapshot;
+
+use crate::support::{corpus, folder_with, shown, tenfold};
+
+#[test]
+fn a_checkpoint_as_safetensors_says_that_it_is_for_pytorch() {
+    let folder = folder_with(&[("c.pt", "torch/good/of_state_dict.pt")]);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let ran = tenfold(["convert", &at("c.pt"), &at("c.safetensors")]);
+    assert_snapshot!(shown(&folder, &ran));
+    let header = std::fs::read(at("c.safetensors")).unwrap();
+    assert!(header[8..].starts_with(br#"{"__metadata__":{"format":"pt""#));
+}
+
+#[test]
+fn the_state_of_a_training_run_is_left_out_and_listed() {
+    let folder = folder_with(&[("c.pt", "torch/good/nested.pt")]);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let words = ["convert", &at("c.pt"), &at("c.safetensors"), "--no-state"];
+    let mut said = shown(&folder, &tenfold(words));
+    said += &shown(&folder, &tenfold(["info", &at("c.safetensors")]));
+    assert_snapshot!(said);
+}
+
+#[test]
+fn what_loading_would_run_is_listed_and_refused_beyond_weights() {
+    let mut said = String::new();
+    for name in [
+        "of_state_dict.pt",
+        "class_call.pt",
+        "pickle_popped.pt",
+        "legacy_module.pt",
+    ] {
+        said += &format!(
+            "{}\n",
+            tenfold(["verify", &corpus(&format!("torch/good/{name}"))])
+        );
+    }
+    let file = corpus("torch/good/class_call.pt");
+    said += &tenfold(["verify", "--json", &file]).to_string();
+    assert_snapshot!(said);
+}
