@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +104,7 @@ def _writing(
     limits: Mapping[str, int] | None,
     sync: bool,
     replace: bool,
+    complex: Literal["split"] | None = None,
 ) -> dict[str, Any]:
     """How a file is to be written, as the compiled half takes it."""
     return {
@@ -115,6 +116,7 @@ def _writing(
         "limits": list((limits or {}).items()),
         "sync": sync,
         "replace": replace,
+        "complex": complex,
     }
 
 
@@ -157,6 +159,7 @@ def save(
     sync: bool = False,
     overwrite: bool = True,
     progress: Progress = None,
+    complex: Literal["split"] | None = None,
 ) -> Report:
     """Saves one array, or a mapping of names to arrays, as the file `path`.
 
@@ -167,13 +170,15 @@ def save(
     What a format cannot hold is refused with `LossRefused`, which says what to `allow`. The file is
     there whole or not at all; `sync=True` also brings it to the disk before it gets its name.
     `compress` is `True` or a word such as `"zstd"` or `"zstd:19"`, `checksum` one such as `"sha256"`.
+    `complex="split"` writes complex numbers with their parts along a last dimension, for formats without
+    complex numbers.
     """
     if _has_dask(arrays):
         named = arrays if isinstance(arrays, Mapping) else {None: arrays}
         with create(
             path, format, metadata=metadata, compress=compress, checksum=checksum, allow=allow,
             version=version, options=options, strict=strict, limits=limits, sync=sync,
-            overwrite=overwrite, progress=progress,
+            overwrite=overwrite, progress=progress, complex=complex,
         ) as writer:
             for name, value in named.items():
                 writer._add(name, value)
@@ -183,7 +188,7 @@ def save(
     settings = options or {}
     if compress is not None or checksum is not None:
         settings = {**_settings(_format_named(path, format), compress, checksum), **settings}
-    how = _writing(format, version, settings, allow, strict, limits, sync, overwrite)
+    how = _writing(format, version, settings, allow, strict, limits, sync, overwrite, complex)
     return _saved(path, _entries(arrays), metadata, how, progress, begun)
 
 
@@ -212,6 +217,7 @@ def dumps(
     version: str | None = None,
     options: Mapping[str, object] | None = None,
     strict: bool = False,
+    complex: Literal["split"] | None = None,
 ) -> bytes:
     """The bytes of a file with one array, or a mapping of names to arrays; as `save`.
 
@@ -220,7 +226,7 @@ def dumps(
     {'a': array([1., 2.])}
     """
     settings = {**_settings(format, compress, checksum), **(options or {})}
-    how = _writing(format, version, settings, allow, strict, None, False, True)
+    how = _writing(format, version, settings, allow, strict, None, False, True, complex)
     described = None if metadata is None else dict(metadata)
     return _tenfold.save_bytes(_entries(arrays), core_of, described, how)
 
@@ -246,13 +252,16 @@ def convert(
     sync: bool = True,
     overwrite: bool = True,
     io: Io = "read",
+    complex: Literal["split"] | None = None,
+    part: str | Mapping[str, str] | None = None,
 ) -> Report:
     """Converts a file of any format to any other, in bounded memory.
 
     `to` names the target format, else the ending of `dst` does; `format` that of the source, which
     is found out. `only` keeps the tensors that a glob such as `"enc.*"` names, `cast` brings all
-    numbers to a type (`"f16"`), or those that globs name (`{"*.weight": "bf16"}`). What would be
-    lost is refused unless `allow` says otherwise. `progress` is called with the bytes done and to
+    numbers to a type (`"f16"`), or those that globs name (`{"*.weight": "bf16"}`). `part` keeps one part of
+    complex numbers, `"re"`, `"im"`, `"abs"` or `"arg"`; `complex="split"` writes them with their parts along a
+    last dimension, for formats without complex numbers. What would be lost is refused unless `allow` says otherwise. `progress` is called with the bytes done and to
     do; `True` shows a bar of tqdm.
     """
     begun = time.perf_counter()
@@ -262,11 +271,12 @@ def convert(
     globs = [only] if isinstance(only, str) else list(only or ())
     casts = [("*", cast)] if isinstance(cast, str) else list((cast or {}).items())
     words = [(glob, word_of(number)) for glob, number in casts]
+    parts = [("*", part)] if isinstance(part, str) else list((part or {}).items())
     file = open_file(src, format=format, lenient=lenient, limits=bounds, io=io)
     settings = {**_settings(_format_named(dst, to), compress, checksum), **(options or {})}
-    how = _writing(to, version, settings, allow, strict, bounds, sync, overwrite)
+    how = _writing(to, version, settings, allow, strict, bounds, sync, overwrite, complex)
     name = os.fspath(dst)
-    said = _tenfold.convert(file._open(), name, globs, words, how, _callback(progress))
+    said = _tenfold.convert(file._open(), name, globs, words, parts, how, _callback(progress))
     notes = file.notes
     if file is not src:
         file.close()
@@ -475,11 +485,12 @@ def create(
     sync: bool = False,
     overwrite: bool = True,
     progress: Progress = None,
+    complex: Literal["split"] | None = None,
 ) -> Writer:
     """Begins a file to which tensors are added one by one; see `Writer`, and `save` for the rest."""
     meant = _format_named(path, format)
     if meant is None:
         raise InvalidRequest(f"{os.fspath(path)}: the name says no one format: name it with format=")
     settings = {**_settings(meant, compress, checksum), **(options or {})}
-    how = _writing(meant, version, settings, allow, strict, limits, sync, overwrite)
+    how = _writing(meant, version, settings, allow, strict, limits, sync, overwrite, complex)
     return Writer(path, metadata, how, progress)

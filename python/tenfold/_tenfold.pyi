@@ -190,6 +190,7 @@ def convert(
     path: _Path,
     only: list[str],
     cast: list[tuple[str, str]],
+    part: list[tuple[str, str]],
     how: dict[str, Any],
     progress: _Callback,
 ) -> _Saved: ...

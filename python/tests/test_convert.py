@@ -150,3 +150,18 @@ def test_the_command_is_installed(capfd):
 
     assert _tenfold.main(["tenfold", "formats"]) == 0
     assert "safetensors" in capfd.readouterr().out
+
+
+def test_complex_numbers_are_split_or_taken_in_part(tmp_path):
+    values = np.array([[1 + 2j, -0.0 - 3j]])
+    with pytest.raises(tenfold.LossRefused, match='complex="split"'):
+        tenfold.save(tmp_path / "z.gguf", {"z": values})
+    tenfold.save(tmp_path / "z.gguf", {"z": values}, complex="split")
+    back = tenfold.load(tmp_path / "z.gguf")["z"]
+    assert back.dtype == np.complex128 and back.tobytes() == values.tobytes()
+    tenfold.save(tmp_path / "z.npy", values)
+    for part, wanted in {"re": values.real, "im": values.imag, "abs": abs(values), "arg": np.angle(values)}.items():
+        tenfold.convert(tmp_path / "z.npy", tmp_path / "part.npy", part=part)
+        np.testing.assert_allclose(np.load(tmp_path / "part.npy"), wanted, rtol=1e-15)
+    with pytest.raises(tenfold.InvalidRequest, match="re, im, abs or arg"):
+        tenfold.convert(tmp_path / "z.npy", tmp_path / "part.npy", part="real")

@@ -34,6 +34,8 @@ pub(crate) struct Writing {
     sync: bool,
     #[pyo3(item)]
     replace: bool,
+    #[pyo3(item)]
+    complex: Option<String>,
 }
 
 impl Writing {
@@ -48,8 +50,19 @@ impl Writing {
             limits: limits(&self.limits)?,
             skip_sync: !self.sync,
             progress: Progress::default(),
+            split_complex: self.splits_complex()?,
             ..WriteOptions::default()
         })
+    }
+
+    fn splits_complex(&self) -> Result<bool> {
+        match self.complex.as_deref() {
+            None => Ok(false),
+            Some("split") => Ok(true),
+            Some(other) => Err(Error::Invalid(format!(
+                "complex= takes \"split\", not {other:?}"
+            ))),
+        }
     }
 
     /// The format that is named, else the one that the path says, else that of the input.
@@ -204,6 +217,7 @@ pub(crate) fn convert<'py>(
     path: PathBuf,
     only: Vec<String>,
     cast: Vec<(String, String)>,
+    part: Vec<(String, String)>,
     how: Writing,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Saved<'py>> {
@@ -212,7 +226,7 @@ pub(crate) fn convert<'py>(
     let format = how
         .format(Some(&path), Some(file.format_itself()))
         .map_err(to_python)?;
-    let bundle = selected(file, &only, &cast, &how).map_err(to_python)?;
+    let bundle = selected(file, &only, &cast, &part, &how).map_err(to_python)?;
     let reads = [&file.home().progress];
     save_bundle(py, &bundle, &path, format, &how, &reads, progress)
 }
@@ -222,10 +236,12 @@ fn selected(
     file: &FileCore,
     only: &[String],
     cast: &[(String, String)],
+    part: &[(String, String)],
     how: &Writing,
 ) -> Result<Bundle> {
     let names: Vec<String> = file.names().collect();
-    let globs = only.iter().chain(cast.iter().map(|(glob, _)| glob));
+    let per_tensor = cast.iter().chain(part).map(|(glob, _)| glob);
+    let globs = only.iter().chain(per_tensor);
     for glob in globs {
         if !names.iter().any(|name| tenfold::ops::matches(glob, name)) {
             return Err(Error::Invalid(format!("no tensor matches {glob:?}")));
@@ -235,8 +251,16 @@ fn selected(
     let (allow, limits) = (&options.allow, &options.limits);
     let mut bundle = Bundle::clone(file.bundle());
     for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
-        let meant = { cast.iter() }.rfind(|(glob, _)| tenfold::ops::matches(glob, name));
-        if let Some((_, number)) = meant {
+        let of = |choices: &'_ [(String, String)]| {
+            let found = choices
+                .iter()
+                .rfind(|(glob, _)| tenfold::ops::matches(glob, name));
+            found.map(|(_, choice)| choice.clone())
+        };
+        if let Some(part) = of(part) {
+            *tensor = tensor.part(part.parse()?, limits)?;
+        }
+        if let Some(number) = of(cast) {
             let number = number.parse::<tenfold::DType>()?.number;
             let over = if allow.permits(Aspect::Precision) {
                 Overflow::Saturates

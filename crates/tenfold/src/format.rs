@@ -9,7 +9,7 @@ use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
-use crate::number::{Arity, Number};
+use crate::number::{Arity, DType, Number};
 use crate::tensor::{Order, Tensor};
 
 /// A tensor file format: how it is recognised, read and written. The only codec trait.
@@ -221,6 +221,23 @@ impl OptionInfo {
     }
 }
 
+/// Describes elements that a format has no place for, and the flags that bring them into it.
+pub(crate) fn elements_of(dtype: DType) -> String {
+    let (parts, also) = match dtype.arity {
+        Arity::Real => return format!("elements of {dtype}"),
+        Arity::Complex if matches!(dtype.number, Number::F32 | Number::F64) => {
+            ("re|im|abs|arg", "--to ztensor@2")
+        }
+        Arity::Complex => ("re|im|abs|arg", "--to tens"),
+        Arity::Quaternion | Arity::Octonion => ("re|abs", "--to tens"),
+    };
+    format!(
+        "elements of {dtype}; --complex split adds a dimension of {}, --part {parts} keeps one part, \
+         {also} keeps them as they are",
+        dtype.arity.count()
+    )
+}
+
 /// The hint that a bundle was read from a checkpoint of PyTorch.
 pub(crate) const FROM_TORCH: &str = "torch:layout";
 
@@ -399,6 +416,8 @@ pub struct WriteOptions {
     pub skip_carry: bool,
     /// How tensors are called.
     pub naming: Naming,
+    /// Whether the components of complex numbers, quaternions and octonions become a last dimension.
+    pub split_complex: bool,
 }
 
 impl WriteOptions {

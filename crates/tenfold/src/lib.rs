@@ -69,8 +69,8 @@ pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use number::{
-    Arity, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding, write_element,
-    write_number,
+    Arity, ComplexPart, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding,
+    write_element, write_number,
 };
 pub use salvage::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{

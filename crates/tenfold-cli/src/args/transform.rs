@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tenfold::Rounding;
+use tenfold::{ComplexPart, Rounding};
 
 /// What is done to tensors between reading and writing, in this order.
 #[derive(Args)]
@@ -38,6 +38,9 @@ pub(crate) struct Transform {
     /// becomes positions, the order of its labels
     #[arg(long, value_name = "DIM=@FILE", value_parser = labels)]
     pub(crate) labels: Vec<(String, PathBuf)>,
+    /// Take one part of complex numbers: `re`, `im`, `abs` or `arg`; of quaternions and octonions `re` or `abs`
+    #[arg(long, value_name = "[GLOB=]PART", value_parser = part)]
+    pub(crate) part: Vec<Meant<ComplexPart>>,
     /// Make every cell the mean of its orbit under a symmetry, written as for `--pack`, so that the
     /// values have it; given several times, under all that follow from them together
     #[arg(long, value_name = "[GLOB=]SYMMETRY", value_parser = text, allow_hyphen_values = true)]
@@ -59,6 +62,10 @@ pub(crate) struct Transform {
     /// zeros
     #[arg(long, value_name = "T", value_parser = share)]
     pub(crate) symmetry_tol: Option<f64>,
+    /// Write complex numbers, quaternions and octonions as real numbers with their components along a
+    /// last dimension, for formats that have none; `split` is the one way
+    #[arg(long, value_name = "HOW", value_parser = ["split"])]
+    pub(crate) complex: Option<String>,
     /// How `--cast` rounds
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Round::Nearest)]
     pub(crate) round: Round,
@@ -101,6 +108,14 @@ pub(super) fn split(text: &str) -> (Option<String>, &str) {
 fn text(word: &str) -> Result<Meant<String>, String> {
     let (glob, what) = split(word);
     let what = what.to_owned();
+    Ok(Meant { glob, what })
+}
+
+fn part(word: &str) -> Result<Meant<ComplexPart>, String> {
+    let (glob, what) = split(word);
+    let what = what
+        .parse()
+        .map_err(|error: tenfold::Error| error.to_string())?;
     Ok(Meant { glob, what })
 }
 

@@ -74,6 +74,7 @@ fn globs(transform: &Transform) -> Vec<&str> {
         reshape,
         permute,
         dims,
+        part,
         symmetrize,
         detect_symmetry,
         sparse,
@@ -88,6 +89,7 @@ fn globs(transform: &Transform) -> Vec<&str> {
     plain
         .chain(others)
         .chain(of(dims))
+        .chain(of(part))
         .chain(of(symmetrize))
         .chain(of(pack))
         .collect()

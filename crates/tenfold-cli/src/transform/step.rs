@@ -46,6 +46,9 @@ impl<'a> Step<'a> {
         if !had_labels {
             tensor = self.labelled(tensor)?;
         }
+        if let Some(part) = self.last(&flags.part) {
+            tensor = tensor.part(*part, self.limits)?;
+        }
         tensor = self.symmetrized(tensor)?;
         if self.is_meant(flags.detect_symmetry.as_deref()) {
             tensor = self.detected(&tensor)?;

@@ -3,6 +3,7 @@
 mod address;
 mod carried;
 mod cc4s;
+mod complex;
 mod compress;
 mod compress_many;
 mod convert;

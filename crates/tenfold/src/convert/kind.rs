@@ -9,7 +9,7 @@ use super::opaque;
 use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
-use crate::number::is_exact;
+use crate::number::{Arity, DType, is_exact};
 use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
@@ -71,6 +71,30 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
         _ => return Ok(None),
     };
     step.within_limits(lowered).map(Some)
+}
+
+/// Real numbers for complex ones where that is asked for: a last dimension of their components.
+pub(super) fn split(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    let dtype = tensor.dtype();
+    let is_train = matches!(tensor.storage(), Storage::Train { .. });
+    let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
+    if !step.how.split_complex || dtype.arity == Arity::Real || is_train || is_opaque {
+        return Ok(None);
+    }
+    if !tensor.symmetries().is_empty() {
+        say_symmetry(step, tensor);
+    }
+    let real = DType::real(dtype.number);
+    let count = dtype.arity.count();
+    let detail = format!("{dtype} becomes {real} with a last dimension of {count}");
+    let is_carried = step.carry("elements", dtype.to_string().into());
+    let tier = if is_carried {
+        Tier::Carried
+    } else {
+        Tier::Said
+    };
+    step.change(tier, Aspect::Number, detail);
+    tensor.split_components(&step.how.limits).map(Some)
 }
 
 /// Carries what makes the cores of a train one again; false if it cannot be parted.

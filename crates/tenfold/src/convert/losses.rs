@@ -6,7 +6,7 @@ use super::carry::NAME;
 use super::keys::n_owners;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
-use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions};
+use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions, elements_of};
 use crate::key::Key;
 use crate::note::NoteKind;
 use crate::tensor::{Address, Size, Storage, Tensor, not_understood};
@@ -157,7 +157,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
     let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
     let is_held = holds.numbers.contains(&dtype.number) && holds.arities.contains(&dtype.arity);
     if has_numbers && !is_held {
-        add(Aspect::Number, format!("elements of {dtype}"));
+        add(Aspect::Number, elements_of(dtype));
     }
     // Before the shape: what has to be another kind of tensor can get another shape on the way.
     for_kind(tensor, holds, add);

@@ -256,7 +256,8 @@ impl Step<'_> {
         // Each gives another tensor only if something changes: of many small ones most of the work is to
         // move them about.
         type Way = fn(&mut Step<'_>, &Tensor) -> Result<Option<Tensor>>;
-        let ways: [Way; 4] = [
+        let ways: [Way; 5] = [
+            kind::split,
             |step, tensor| step.in_number(tensor),
             |step, tensor| step.adapted(tensor),
             dims::lower,

@@ -232,6 +232,7 @@ impl Made {
             Some(opaque) => opaque::restored(&plain, opaque, limits)?,
             None => {
                 let made = named(&plain, fields)?;
+                let made = joined(made, fields, limits)?;
                 let made = labelled(made, fields, limits)?;
                 let made = sparse(made, fields, limits)?;
                 with_symmetries(made, fields, limits)?
@@ -346,6 +347,15 @@ fn named(tensor: &Tensor, fields: &Fields) -> Result<Tensor> {
     let symmetries = tensor.symmetries().to_vec();
     let named = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
     Ok(named.described_like(tensor))
+}
+
+/// Puts the components of elements together.
+fn joined(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
+    match fields.get("elements").map(|dtype| dtype.as_str()) {
+        None => Ok(tensor),
+        Some(Some(dtype)) => tensor.join_components(dtype.parse()?, limits),
+        Some(None) => Err(wrong("elements")),
+    }
 }
 
 /// Gives positions their labels.

@@ -12,6 +12,7 @@ mod mean;
 mod numbers;
 mod pairs;
 mod parse;
+mod part;
 mod quick;
 mod signs;
 mod text;
@@ -31,6 +32,7 @@ pub(crate) use mean::{Term, mean};
 pub use numbers::Numbers;
 pub(crate) use numbers::truths;
 pub(crate) use pairs::Pairing;
+pub use part::ComplexPart;
 pub(crate) use signs::Signs;
 pub use text::{write_element, write_number};
 

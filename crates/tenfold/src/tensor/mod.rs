@@ -11,6 +11,7 @@ mod cast;
 mod cells;
 mod check;
 mod claim;
+mod components;
 mod contracted;
 mod demand;
 mod dense;

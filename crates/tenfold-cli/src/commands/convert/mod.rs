@@ -43,6 +43,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         skip_carry: args.naming.no_carry,
         naming: args.naming.naming(),
         extension,
+        split_complex: args.transform.complex.is_some(),
         ..writing(saving, &args.reading, options, stem, allowed(args))
     };
     let job = Job {

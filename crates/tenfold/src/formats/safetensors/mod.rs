@@ -68,7 +68,7 @@ use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions,
+    ReadOptions, StorageKind, When, WriteOptions, elements_of,
 };
 use crate::meta::Value;
 use crate::number::{Arity, DType, Number};
@@ -274,7 +274,7 @@ fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
         }
         // Others are not its numbers, or not its arities.
         (None, _) => (dtype.arity == Arity::Complex && INFO.holds.numbers.contains(&dtype.number))
-            .then(|| (Aspect::Number, format!("elements of {dtype}"))),
+            .then(|| (Aspect::Number, elements_of(dtype))),
         (Some((_, known)), _) => known
             .len(&sizes)
             .is_none()

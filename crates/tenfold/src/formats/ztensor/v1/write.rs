@@ -13,7 +13,7 @@ use super::{ALIGNMENT, DIALECT, INFO, MAGIC};
 use crate::bundle::Bundle;
 use crate::bytes::{Algorithm, Compressor, Sink, wide};
 use crate::error::{Aspect, Error, Loss, Result};
-use crate::format::{Options, WriteOptions};
+use crate::format::{Options, WriteOptions, elements_of};
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::number::{DType, Number, Numbers};
@@ -262,7 +262,7 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
                 add(Aspect::Sparsity, "a sparse scalar".into());
             }
             _ if is_held && dtype != DType::real(Number::Bool) && stored_as(dtype).is_none() => {
-                add(Aspect::Number, format!("elements of {dtype}"));
+                add(Aspect::Number, elements_of(dtype));
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use super::super::types::stored_as;
 use super::{DIALECT, FILE_LEVELS, LEVELS, LONGEST_NAME, OBJECT_LEVELS, is_name};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss};
+use crate::format::elements_of;
 use crate::meta::{Meta, Value};
 use crate::tensor::{Storage, Tensor};
 use crate::wire::cbor::Out;
@@ -85,6 +86,6 @@ fn for_tensor(tensor: &Tensor, add: &mut dyn FnMut(Aspect, String)) {
         && super::INFO.holds.arities.contains(&dtype.arity);
     let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
     if is_held && !is_opaque && stored_as(dtype).is_none() {
-        add(Aspect::Number, format!("elements of {dtype}"));
+        add(Aspect::Number, elements_of(dtype));
     }
 }

@@ -1,0 +1,84 @@
+//! Complex numbers, quaternions and octonions in formats that have none.
+
+use insta::assert_snapshot;
+
+use crate::support::{corpus, folder_with, shown, tenfold};
+
+#[test]
+fn a_refusal_names_the_ways() {
+    let folder = folder_with(&[
+        ("c.tens", "tens/good/complex_f64.tens"),
+        ("q.tens", "tens/good/quaternion_f64.tens"),
+    ]);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let mut said = String::new();
+    for (from, to) in [
+        ("c.tens", "c.zt"),
+        ("c.tens", "c.gguf"),
+        ("q.tens", "q.npy"),
+    ] {
+        said += &format!(
+            "{}\n",
+            shown(&folder, &tenfold(["convert", &at(from), &at(to)]))
+        );
+    }
+    assert_snapshot!(said);
+}
+
+#[test]
+fn components_come_back_as_elements_bit_for_bit() {
+    for name in [
+        "complex_f32",
+        "complex_f64",
+        "quaternion_f64",
+        "octonion_f32",
+        "pairs_complex",
+    ] {
+        let folder = folder_with(&[("a.tens", &format!("tens/good/{name}.tens"))]);
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        for there in ["b.zt", "b.npz", "b.safetensors", "b.gguf"] {
+            let to_split = ["convert", &at("a.tens"), &at(there), "--complex", "split"];
+            let ran = tenfold(to_split);
+            assert_eq!(ran.exit.code(), 0, "{name} {there}: {ran}");
+            let ran = tenfold(["convert", &at(there), &at("back.tens"), "--force"]);
+            assert_eq!(ran.exit.code(), 0, "{name} {there}: {ran}");
+            let ran = tenfold(["diff", &at("a.tens"), &at("back.tens")]);
+            assert_eq!(ran.text(), "1 same\n", "{name} {there}: {ran}");
+            let read = |name: &str| std::fs::read(at(name)).unwrap();
+            // Which dimensions are flagged as sparse is no part of the content.
+            let has_flags = name == "pairs_complex";
+            assert!(
+                has_flags || read("a.tens") == read("back.tens"),
+                "{name} {there}"
+            );
+        }
+    }
+}
+
+#[test]
+fn where_nothing_can_be_carried_the_last_dimension_is_reported() {
+    let folder = folder_with(&[]);
+    let out = folder.path().join("c.tbf").display().to_string();
+    let file = corpus("tens/good/complex_f64.tens");
+    let ran = tenfold(["convert", &file, &out, "--complex", "split"]);
+    assert_snapshot!(shown(&folder, &ran));
+}
+
+#[test]
+fn one_part_is_taken() {
+    let file = corpus("tens/good/complex_f64.tens");
+    let folder = folder_with(&[]);
+    let mut said = tenfold(["show", &file]).to_string();
+    for part in ["re", "im", "abs", "arg"] {
+        let out = folder
+            .path()
+            .join(format!("{part}.npy"))
+            .display()
+            .to_string();
+        said += &shown(&folder, &tenfold(["convert", &file, &out, "--part", part]));
+        said += &shown(&folder, &tenfold(["show", &out]));
+    }
+    assert_snapshot!(said);
+    let ran = tenfold(["convert", &file, "-", "--to", "npy", "--part", "real"]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+}
