@@ -276,7 +276,8 @@ def convert(
     settings = {**_settings(_format_named(dst, to), compress, checksum), **(options or {})}
     how = _writing(to, version, settings, allow, strict, bounds, sync, overwrite, complex)
     name = os.fspath(dst)
-    said = _tenfold.convert(file._open(), name, globs, words, parts, how, _callback(progress))
+    changes = {"only": globs, "cast": words, "part": parts}
+    said = _tenfold.convert(file._open(), name, changes, how, _callback(progress))
     notes = file.notes
     if file is not src:
         file.close()

@@ -188,9 +188,7 @@ def save_bytes(
 def convert(
     file: FileCore,
     path: _Path,
-    only: list[str],
-    cast: list[tuple[str, str]],
-    part: list[tuple[str, str]],
+    changes: dict[str, Any],
     how: dict[str, Any],
     progress: _Callback,
 ) -> _Saved: ...

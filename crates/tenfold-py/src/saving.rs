@@ -209,15 +209,24 @@ pub(crate) fn save_bytes<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
+/// The tensors that a conversion keeps, and per glob of names how it changes them.
+#[derive(FromPyObject)]
+pub(crate) struct Changes {
+    #[pyo3(item)]
+    only: Vec<String>,
+    #[pyo3(item)]
+    cast: Vec<(String, String)>,
+    #[pyo3(item)]
+    part: Vec<(String, String)>,
+}
+
 /// Converts an open file: keeps the tensors that a glob of `only` names, casts, saves.
 #[pyfunction]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     file: &Bound<'py, FileCore>,
     path: PathBuf,
-    only: Vec<String>,
-    cast: Vec<(String, String)>,
-    part: Vec<(String, String)>,
+    changes: Changes,
     how: Writing,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Saved<'py>> {
@@ -226,19 +235,14 @@ pub(crate) fn convert<'py>(
     let format = how
         .format(Some(&path), Some(file.format_itself()))
         .map_err(to_python)?;
-    let bundle = selected(file, &only, &cast, &part, &how).map_err(to_python)?;
+    let bundle = selected(file, &changes, &how).map_err(to_python)?;
     let reads = [&file.home().progress];
     save_bundle(py, &bundle, &path, format, &how, &reads, progress)
 }
 
-/// The tensors of a file that are meant, as the numbers that are meant.
-fn selected(
-    file: &FileCore,
-    only: &[String],
-    cast: &[(String, String)],
-    part: &[(String, String)],
-    how: &Writing,
-) -> Result<Bundle> {
+/// The tensors of a file that a conversion keeps, changed as it asks.
+fn selected(file: &FileCore, changes: &Changes, how: &Writing) -> Result<Bundle> {
+    let Changes { only, cast, part } = changes;
     let names: Vec<String> = file.names().collect();
     let per_tensor = cast.iter().chain(part).map(|(glob, _)| glob);
     let globs = only.iter().chain(per_tensor);

@@ -1,4 +1,5 @@
 //! What becomes a primitiv file: the extension decides.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::fs;
 
@@ -18,12 +19,12 @@ fn bytes(folder: &TempDir, name: &str) -> Vec<u8> {
     fs::read(folder.path().join(name)).unwrap()
 }
 
-/// A safetensors file of f32, each of the shape that stands behind its name.
-fn weights(tensors: &[(&str, &[u64])]) -> Vec<u8> {
+/// A safetensors file of f32 zeros with these names and shapes.
+fn weights(tensors: &[(&str, &[usize])]) -> Vec<u8> {
     let mut at = 0;
     let members: Vec<String> = { tensors.iter() }
         .map(|(name, shape)| {
-            let end = at + 4 * shape.iter().product::<u64>();
+            let end = at + 4 * shape.iter().product::<usize>();
             let text = format!(
                 r#""{name}":{{"dtype":"F32","shape":{shape:?},"data_offsets":[{at},{end}]}}"#
             );
@@ -32,13 +33,13 @@ fn weights(tensors: &[(&str, &[u64])]) -> Vec<u8> {
         })
         .collect();
     let header = format!("{{{}}}", members.join(","));
-    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    let mut file = header.len().to_le_bytes().to_vec();
     file.extend(header.as_bytes());
-    file.resize(file.len() + at as usize, 0);
+    file.resize(file.len() + at, 0);
     file
 }
 
-fn folder_of(tensors: &[(&str, &[u64])]) -> TempDir {
+fn folder_of(tensors: &[(&str, &[usize])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("w.safetensors"), weights(tensors)).unwrap();
     folder
