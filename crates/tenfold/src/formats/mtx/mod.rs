@@ -57,7 +57,7 @@ use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    WriteOptions, elements_of,
 };
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Storage, Tensor};
@@ -144,7 +144,7 @@ fn no_number(tensor: &Tensor) -> Option<String> {
     let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
     let is_known = INFO.holds.numbers.contains(&dtype.number);
     if dtype.arity == Arity::Complex && is_known && dtype.number != Number::F64 {
-        Some(format!("elements of {dtype}"))
+        Some(elements_of(dtype))
     } else if dtype.number == Number::Bool && is_dense {
         Some("dense bool, a pattern is sparse; --cast i64 gives numbers".into())
     } else {

@@ -65,7 +65,7 @@ use crate::bytes::{Sink, Source, wide};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    WriteOptions, elements_of,
 };
 use crate::key::Key;
 use crate::number::{Arity, DType, Number};
@@ -206,7 +206,7 @@ pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
     let is_known = TYPES.iter().any(|(_, known)| *known == dtype);
     // Others that are no type of NumPy's are not its numbers, or not its arities.
     if dtype.arity == Arity::Complex && HOLDS.numbers.contains(&dtype.number) && !is_known {
-        add(Aspect::Number, format!("elements of {dtype}"));
+        add(Aspect::Number, elements_of(dtype));
     }
     if len(&tensor.indexed_sizes(), dtype).is_none() {
         add(Aspect::Shape, "an array of 2^63 bytes or more".into());
