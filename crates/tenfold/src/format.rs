@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::number::{Arity, DType, Number};
-use crate::tensor::{Order, Tensor};
+use crate::tensor::{Order, Tensor, is_quantization, not_understood};
 
 /// A tensor file format: how it is recognised, read and written. The only codec trait.
 pub trait Format: Sync {
@@ -236,6 +236,14 @@ pub(crate) fn elements_of(dtype: DType) -> String {
          {also} keeps them as they are",
         dtype.arity.count()
     )
+}
+
+/// A layout that a format has no type for, and the flags that help.
+pub(crate) fn layout_not_held(layout: &str) -> String {
+    match is_quantization(layout) {
+        true => not_understood(layout),
+        false => format!("the layout {layout:?} is not one of its types; --to ztensor@2 keeps it"),
+    }
 }
 
 /// The hint that a bundle was read from a checkpoint of PyTorch.

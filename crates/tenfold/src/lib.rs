@@ -57,7 +57,9 @@ pub use compare::{
     NotFinite, PERCENTS, Pairing, Place, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare,
     file_hash, pair, tensor_hashes,
 };
-pub use convert::{forecast, is_stream, losses, remove_drafts, save, save_with, write_to};
+pub use convert::{
+    forecast, is_stream, losses, remove_drafts, save, save_with, without_state, write_to,
+};
 pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
 pub use format::{
     Adapted, Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,

@@ -52,7 +52,7 @@ pub(crate) struct Transform {
     pub(crate) detect_symmetry: Option<String>,
     /// Store only the cells that are not zero
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
-          default_missing_value = "*", conflicts_with = "dense")]
+          default_missing_value = "*")]
     pub(crate) sparse: Option<String>,
     /// Store one cell of every orbit of a symmetry: T[ab] = T[ba] is `ba`, a change of sign `-ba`,
     /// a conjugate `ba*`. Refused unless the values have it

@@ -34,6 +34,11 @@ impl<'a> Step<'a> {
             tensor = tensor.unpacked(self.limits)?;
         }
         if let Some(sizes) = self.last(&flags.reshape) {
+            if tensor.n_mapped() > 0 {
+                let why = "labels have no place in a reshaped tensor; --dense --allow labels makes \
+                           positions of them first";
+                return Err(Error::Invalid(why.into()));
+            }
             tensor = tensor.reshape(sizes, self.limits)?;
         }
         if let Some(order) = self.last(&flags.permute) {

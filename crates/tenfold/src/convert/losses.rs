@@ -6,10 +6,12 @@ use super::carry::NAME;
 use super::keys::n_owners;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
-use crate::format::{DimNames, Format, Holds, Names, StorageKind, WriteOptions, elements_of};
+use crate::format::{
+    DimNames, Format, Holds, Names, StorageKind, WriteOptions, elements_of, layout_not_held,
+};
 use crate::key::Key;
 use crate::note::NoteKind;
-use crate::tensor::{Address, Size, Storage, Tensor, not_understood};
+use crate::tensor::{Address, Size, Storage, Tensor};
 
 /// Lists everything that writing `bundle` as `format` would lose.
 #[must_use]
@@ -163,11 +165,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
     for_kind(tensor, holds, add);
     let ndim = crate::bytes::wide(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
-        let (least, most) = holds.ndim;
-        add(
-            Aspect::Shape,
-            format!("{ndim} dimensions, between {least} and {most} fit"),
-        );
+        add(Aspect::Shape, wrong_ndim(tensor, holds.ndim));
     }
     for dim in tensor.dims() {
         let Some(size) = dim.indexed_size() else {
@@ -192,6 +190,38 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
         let names: Vec<&str> = tensor.meta.iter().map(|(name, _)| name).collect();
         add(Aspect::Metadata, format!("metadata {}", names.join(", ")));
     }
+}
+
+/// How many dimensions a tensor has where others are needed, and a shape that fits.
+fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64)) -> String {
+    let ndim = tensor.dims().len();
+    let noun = if ndim == 1 { "dimension" } else { "dimensions" };
+    let needed = match least == most {
+        true => format!("{ndim} {noun} where {least} are needed"),
+        false => format!("{ndim} {noun} where {least} to {most} are needed"),
+    };
+    let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
+    let sizes = tensor.sizes().ok().filter(|_| !is_opaque);
+    let Some(fitting) = sizes.and_then(|sizes| with_ndim(&sizes, (least, most))) else {
+        return needed;
+    };
+    let fitting: Vec<String> = fitting.iter().map(u64::to_string).collect();
+    format!("{needed}; --reshape {} fits", fitting.join(","))
+}
+
+/// The same cells in as many dimensions as fit: ones in front, or the first dimensions as one.
+fn with_ndim(sizes: &[u64], (least, most): (u64, u64)) -> Option<Vec<u64>> {
+    let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
+    let missing = least.saturating_sub(sizes.len());
+    if missing > 0 {
+        return Some([&vec![1; missing], sizes].concat());
+    }
+    let merged = sizes.len().checked_sub(most.checked_sub(1)?)?;
+    let (first, rest) = sizes.split_at_checked(merged)?;
+    let first = first
+        .iter()
+        .try_fold(1_u64, |all, size| all.checked_mul(*size));
+    Some([&[first?], rest].concat())
 }
 
 fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
@@ -248,10 +278,11 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             ..
         } if !has(StorageKind::Labelled) => {
             let mapped = tensor.dims().iter().filter(|dim| dim.size == Size::Mapped);
-            add(
-                Aspect::Labels,
-                format!("{} mapped dimensions", mapped.count()),
+            let detail = format!(
+                "{} mapped dimensions; --dense --allow labels makes positions of the labels",
+                mapped.count()
             );
+            add(Aspect::Labels, detail);
         }
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
@@ -260,10 +291,10 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
             add(Aspect::Sparsity, format!("{cells} explicit cells{hint}"));
         }
         Storage::Train { .. } if !has(StorageKind::Train) => {
-            add(Aspect::Train, "a tensor train".into());
+            add(Aspect::Train, "a tensor train; --dense expands it".into());
         }
         Storage::Opaque { layout, .. } if !has(StorageKind::Opaque) => {
-            add(Aspect::Skipped, not_understood(layout));
+            add(Aspect::Skipped, layout_not_held(layout));
         }
         _ => {}
     }
@@ -273,7 +304,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
 fn instead(holds: &Holds) -> &'static str {
     let has = |kind| holds.kinds.contains(&kind);
     if has(StorageKind::Train) {
-        "; tenfold compress IN OUT.blz --eps 1e-6 makes a train"
+        "; --eps 1e-6 makes a train"
     } else if has(StorageKind::Sparse) {
         "; --sparse keeps the cells that are not zero"
     } else {

@@ -16,8 +16,9 @@ const GROUPS: &str = "param_groups";
 const STATE: &str = "state";
 
 /// A bundle without statistics, configs and, of a checkpoint of PyTorch, the state of optimizers,
-/// schedules, scalers and random numbers.
-pub(super) fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
+/// schedules, scalers and random numbers; adds what is left out to `changes`.
+#[must_use]
+pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
     let mut kept = bundle.clone();
     kept.retain(|key| key.state.is_none());
     for (key, _) in bundle.entries() {

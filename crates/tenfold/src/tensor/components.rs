@@ -17,7 +17,7 @@ impl Tensor {
     ///
     /// # Errors
     /// [`Error::Invalid`] for trains and opaque tensors, and what reading sparse cells gives.
-    pub(crate) fn split_components(&self, limits: &Limits) -> Result<Tensor> {
+    pub fn split_components(&self, limits: &Limits) -> Result<Tensor> {
         let dtype = self.dtype();
         let real = DType::real(dtype.number);
         if dtype.arity == Arity::Real {

@@ -7,13 +7,14 @@ use crate::number::{Block, DType, Number, Overflow};
 
 /// Says why the values of an opaque tensor cannot be read, and how they can, if they can.
 pub(crate) fn not_understood(layout: &str) -> String {
-    match is_known(layout) {
+    match is_quantization(layout) {
         true => format!("it is quantised as {layout}; --dequantize works its values out"),
         false => format!("the layout {layout:?} is not understood"),
     }
 }
 
-fn is_known(layout: &str) -> bool {
+/// Whether it is the layout of quantized blocks whose values can be computed.
+pub(crate) fn is_quantization(layout: &str) -> bool {
     Block::named(layout).is_some_and(|block| block.has_values())
 }
 
@@ -22,7 +23,7 @@ impl Tensor {
     #[must_use]
     pub fn is_quantized(&self) -> bool {
         match self.storage() {
-            Storage::Opaque { layout, .. } => is_known(layout),
+            Storage::Opaque { layout, .. } => is_quantization(layout),
             Storage::Dense { .. } | Storage::Sparse { .. } | Storage::Train { .. } => false,
         }
     }

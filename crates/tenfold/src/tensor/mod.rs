@@ -54,7 +54,7 @@ use cast::CastRecord;
 pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;
-pub(crate) use dequantized::not_understood;
+pub(crate) use dequantized::{is_quantization, not_understood};
 pub(crate) use dim::Shapes;
 pub(crate) use dim::product;
 use dim::product_of;

@@ -8,7 +8,7 @@ mod work;
 
 use std::path::Path;
 
-use tenfold::{Allow, Carries, Format, Info, Names, Progress, StorageKind};
+use tenfold::{Allow, Arity, Carries, Format, Info, Names, Progress, StorageKind};
 use tenfold_train::{Caps, Options};
 
 use super::Outcome;
@@ -18,6 +18,7 @@ use crate::args::{Choice, Compress, Convert, Nearness, Reshaping};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
+use crate::render::shown_name;
 use crate::streams::Streams;
 use work::Work;
 
@@ -109,10 +110,14 @@ pub(super) fn turn(
     streams: &mut Streams,
 ) -> Result<(), Failure> {
     demand_room(target)?;
-    if target.holds.names == Names::One && content.bundle.entries().len() != 1 {
+    let is_one_file = args.output.out_dir.is_none();
+    if is_one_file && target.holds.names == Names::One && content.bundle.entries().len() != 1 {
         // Too many, or too few, which the format says itself.
         return Ok(());
     }
+    let file = content.file.clone();
+    let file = file.as_deref().unwrap_or(Path::new("the inputs"));
+    split_components(content, args, file, streams)?;
     let nearness = Nearness {
         eps: Some(eps),
         ..Nearness::default()
@@ -130,8 +135,34 @@ pub(super) fn turn(
     let meter = Meter::start(streams, &progress);
     let entries = plan::carry_out(&work, content, target)?;
     drop(meter);
-    let file = content.file.as_deref().unwrap_or(Path::new("the inputs"));
     report::say(file, &entries, &nearness, streams);
+    Ok(())
+}
+
+/// Real numbers for complex ones where `--complex split` asks for them; trains of quaternions and octonions
+/// are not computed.
+fn split_components(
+    content: &mut Content,
+    args: &Convert,
+    file: &Path,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let Content { bundle, info, .. } = content;
+    for (key, tensor) in bundle.entries_mut() {
+        let (dtype, name) = (tensor.dtype(), shown_name(info, key));
+        let count = dtype.arity.count();
+        if args.transform.complex.is_some() && dtype.arity != Arity::Real {
+            *tensor = tensor.split_components(&args.reading.limits.0)?;
+            let real = tensor.dtype();
+            let line = format!("{name}: {dtype} becomes {real} with a last dimension of {count}");
+            streams.note(file, &line);
+        } else if matches!(dtype.arity, Arity::Quaternion | Arity::Octonion) {
+            return Err(Failure::refused(&format!(
+                "{name}: trains are of real or complex numbers, not of {dtype}; --complex split adds \
+                 a dimension of {count}, --part re|abs keeps one part"
+            )));
+        }
+    }
     Ok(())
 }
 

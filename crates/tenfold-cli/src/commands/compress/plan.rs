@@ -1,7 +1,7 @@
 //! Which tensors of a file become trains, and which are kept.
 
 use tenfold::ops::{demand_all, matches, nearest};
-use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Numbers, Spool, Storage, Tensor};
+use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Names, Numbers, Spool, Storage, Tensor};
 use tenfold_train::Error as TrainError;
 
 use super::super::output::Content;
@@ -90,22 +90,26 @@ fn is_chosen(choice: &Choice, name: &str) -> bool {
     (choice.only.is_empty() || any(&choice.only)) && !any(&choice.exclude)
 }
 
-/// Puts trains in the place of tensors. A lone tensor that cannot be compressed is an error; of
-/// several, those that cannot, or that would be larger, are kept.
+/// Puts trains in the place of tensors. A lone tensor that cannot be compressed is an error, and so is each that goes
+/// into a file of one train; of several in one file, those that cannot, or that would be larger, are kept.
 pub(super) fn carry_out(
     work: &Work,
     content: &mut Content,
     target: &Info,
 ) -> Result<Vec<Entry>, Failure> {
     let info = content.info;
-    let is_lone = content.bundle.entries().len() == 1;
+    let count = content.bundle.entries().len();
+    let is_lone = count == 1 || target.holds.names == Names::One;
     let mut entries = Vec::new();
     for (key, tensor) in content.bundle.entries_mut() {
         let name = shown_name(info, key);
-        let fate = match is_lone {
-            true => Fate::Made(Box::new(alone(work, tensor)?)),
-            false => among(work, tensor, &name)
-                .map_err(|failure| failure.about(std::path::Path::new(&name)))?,
+        let made = match is_lone {
+            true => alone(work, tensor).map(|made| Fate::Made(Box::new(made))),
+            false => among(work, tensor, &name),
+        };
+        let fate = match count {
+            1 => made?,
+            _ => made.map_err(|failure| failure.about(std::path::Path::new(&name)))?,
         };
         let own = tensor.clone();
         if let Fate::Made(made) = &fate {

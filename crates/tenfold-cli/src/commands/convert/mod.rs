@@ -9,7 +9,7 @@ mod shards;
 use std::path::{Path, PathBuf};
 
 use tenfold::ops::cast;
-use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions};
+use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions, without_state};
 
 use super::output::line::writing;
 use super::output::{Content, Destination, Job, file};
@@ -35,13 +35,19 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let target = target(format, extension.as_deref());
     let (mut content, options) = inputs::read(args, &found, target, streams)?;
     let labels = prepare(args, &mut content, format.info(), streams)?;
+    let mut naming = args.naming.naming();
+    // The state of a training run is recognized by the whole bundle, not by one tensor of it.
+    if naming.drop_state && matches!(destination, Destination::Folder(_)) {
+        content.bundle = without_state(&content.bundle, &mut content.said);
+        naming.drop_state = false;
+    }
     if let Some(eps) = args.eps {
         compress::turn(&mut content, eps, args, format.info(), streams)?;
     }
     let stem = content.stem.clone();
     let how = WriteOptions {
         skip_carry: args.naming.no_carry,
-        naming: args.naming.naming(),
+        naming,
         extension,
         split_complex: args.transform.complex.is_some(),
         ..writing(saving, &args.reading, options, stem, allowed(args))

@@ -96,7 +96,7 @@ use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, Shard,
-    StorageKind, WriteOptions,
+    StorageKind, WriteOptions, layout_not_held,
 };
 use crate::meta::Value;
 use crate::number::{Arity, Number};
@@ -255,7 +255,7 @@ fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     match tensor.storage() {
         Storage::Opaque { layout, parts } => {
             let Some(known) = known else {
-                let detail = format!("the layout {layout:?} is not one of its types");
+                let detail = layout_not_held(layout);
                 return Some((Aspect::Skipped, detail));
             };
             let fits = match (parts.as_slice(), known) {

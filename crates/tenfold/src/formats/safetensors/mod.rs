@@ -68,7 +68,7 @@ use crate::bytes::{Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions, elements_of,
+    ReadOptions, StorageKind, When, WriteOptions, elements_of, layout_not_held,
 };
 use crate::meta::Value;
 use crate::number::{Arity, DType, Number};
@@ -261,7 +261,7 @@ fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     let (parts, sizes) = (tensor.storage().parts(), tensor.indexed_sizes());
     match (Type::of(tensor), tensor.storage()) {
         (None, Storage::Opaque { layout, .. }) => {
-            let detail = format!("the layout {layout:?} is not one of its types");
+            let detail = layout_not_held(layout);
             Some((Aspect::Skipped, detail))
         }
         (Some((_, known)), Storage::Opaque { .. }) => {
