@@ -74,6 +74,14 @@ def test_words_that_are_not_known():
         tenfold.open(data).only.numpy(order="X")
 
 
+def test_refusals_name_what_helps_in_python(tmp_path):
+    vector = np.arange(3.0)
+    with pytest.raises(tenfold.LossRefused, match="a reshape to 1,3 fits"):
+        tenfold.save(tmp_path / "v.mtx", vector)
+    with pytest.raises(tenfold.LossRefused, match="tenfold.compress makes a train"):
+        tenfold.save(tmp_path / "v.blz", vector)
+
+
 def test_exceptions_survive_pickling():
     loss = tenfold.Loss("a", "labels", "all of them", "refused")
     for error in [

@@ -40,6 +40,13 @@ const WORDS: &[(&str, &str)] = &[
     ("--force replaces it", "overwrite=True replaces it"),
     ("give it, as with --opt '", "give it with options=, as '"),
     ("--opt ", "options= as "),
+    ("--eps 1e-6 makes a train", "tenfold.compress makes a train"),
+    ("--reshape ", "a reshape to "),
+    ("--dense expands it", "its numpy() expands it"),
+    (
+        "--dense --allow labels makes positions of the labels",
+        "its labelled() gives labels and blocks",
+    ),
     ("--only", "only="),
     ("--format", "format="),
     ("--lenient", "lenient=True"),
