@@ -162,7 +162,8 @@ fn note_skipped(folder: &Path, skipped: &[Skipped], streams: &mut Streams) {
         let names = reasons.entry(&one.why).or_default();
         names.push(name.into_owned());
     }
-    for (why, names) in reasons {
+    for (why, mut names) in reasons {
+        names.sort();
         streams.note(folder, &format!("left out {}: {why}", names.join(", ")));
     }
 }

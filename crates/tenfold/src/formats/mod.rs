@@ -96,7 +96,11 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
     // Of formats that begin alike, the one that is sure.
     let sure: Vec<(Match, &'static dyn Format)> = { signed.into_iter() }
         .map(|format| (format.probe(source), format))
-        .filter(|(how_sure, _)| *how_sure != Match::No)
+        .filter(|(how_sure, format)| match how_sure {
+            Match::No => false,
+            Match::Looks => is_suggested(format),
+            Match::Maybe | Match::Yes => true,
+        })
         .collect();
     let best = sure.iter().map(|(how_sure, _)| *how_sure).max();
     let mut claims: Vec<&'static dyn Format> = { sure.into_iter() }
@@ -144,6 +148,14 @@ mod tests {
         let source = Source::memory(text.into());
         let path = Some(Path::new(name));
         Some(detect(&source, path).ok()?.info().name)
+    }
+
+    #[test]
+    fn a_zip_archive_is_npz_by_its_first_member_or_its_name() {
+        let member = |name: &str| format!("PK\x03\x04{}\x05\0\0\0{name}", "\0".repeat(22));
+        assert_eq!(found("a.bin", &member("a.npy")), Some("npz"));
+        assert_eq!(found("a.npz", &member("a.txt")), Some("npz"));
+        assert_eq!(found("a.docx", &member("a.xml")), None);
     }
 
     #[test]

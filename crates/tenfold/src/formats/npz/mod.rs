@@ -102,6 +102,18 @@ static INFO: Info = Info {
     },
 };
 
+/// Whether the first member of a zip archive has the name of an array.
+fn begins_with_array(source: &Source) -> bool {
+    /// The offsets of the length of its name, and of the name.
+    const NAME: (u64, u64) = (26, 30);
+    let mut len = [0; 2];
+    if source.read_at(NAME.0, &mut len).is_err() {
+        return false;
+    }
+    let mut name = vec![0; u16::from_le_bytes(len).into()];
+    source.read_at(NAME.1, &mut name).is_ok() && name.ends_with(b".npy")
+}
+
 impl Format for Npz {
     fn info(&self) -> &'static Info {
         &INFO
@@ -120,7 +132,8 @@ impl Format for Npz {
         match source.read_at(0, &mut start) {
             Ok(()) if start == EMPTY => Match::Yes,
             // Other formats are zip archives too.
-            Ok(()) if start == INFO.magic => Match::Maybe,
+            Ok(()) if start == INFO.magic && begins_with_array(source) => Match::Maybe,
+            Ok(()) if start == INFO.magic => Match::Looks,
             _ => Match::No,
         }
     }
