@@ -9,6 +9,7 @@ in the file            in NumPy
 `u128`, `i128`         `uint128`, `int128` of this module: two words, the lower one first
 `f128`                 `float128` of this module: the bits of an IEEE binary128, as two words
 quaternions and such   the type of a part, with one more axis, the last, for the parts
+quantized blocks       none: a void type of no size; so is `bf16` of two bytes without `ml_dtypes`
 =====================  =====================================================================
 """
 
@@ -86,6 +87,15 @@ def numpy_type(name: str) -> tuple[np.dtype, int]:
         part, _ = numpy_type(rest[:-1])
         return part, _PARTS[arity]
     raise InvalidRequest(f"NumPy has nothing for {name}")
+
+
+def type_or_void(name: str) -> np.dtype:
+    """NumPy's type for an element type; a void type of its size where NumPy has none."""
+    try:
+        return numpy_type(name)[0]
+    except (InvalidRequest, MissingPackage):
+        part = name.partition("<")[2].removesuffix(">") or name
+        return np.dtype((np.void, 2 if part == "bf16" else int(part in SMALL)))
 
 
 # What is looked up for every array that is saved.

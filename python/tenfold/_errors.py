@@ -32,6 +32,10 @@ class TenfoldError(Exception):
     """Everything that this package raises of its own."""
 
 
+class SafetensorError(TenfoldError):
+    """The name by which programs written for safetensors catch a bad file or a bad request."""
+
+
 class FileError(TenfoldError, OSError):
     """The system said no."""
 
@@ -48,7 +52,7 @@ class FolderGiven(FileError, IsADirectoryError):
     """A folder stands where a file is wanted."""
 
 
-class MalformedFile(TenfoldError, ValueError):
+class MalformedFile(SafetensorError, ValueError):
     """The file breaks the rules of its format."""
 
     def __init__(self, message: str, format: str | None = None, at: int | None = None) -> None:
@@ -62,7 +66,7 @@ class MalformedFile(TenfoldError, ValueError):
         return type(self), (str(self), self.format, self.at)
 
 
-class UnsupportedFeature(TenfoldError, ValueError):
+class UnsupportedFeature(SafetensorError, ValueError):
     """The file is sound, but asks for something that is not done."""
 
     def __init__(self, message: str, format: str | None = None) -> None:
@@ -70,7 +74,7 @@ class UnsupportedFeature(TenfoldError, ValueError):
         self.format = format
 
 
-class UnrecognisedFile(TenfoldError, ValueError):
+class UnrecognisedFile(SafetensorError, ValueError):
     """No format claims the file, or several do."""
 
     def __init__(self, candidates: Sequence[str] = (), content: str | None = None) -> None:
@@ -84,7 +88,7 @@ class UnrecognisedFile(TenfoldError, ValueError):
         return type(self), (self.candidates, self.content)
 
 
-class LimitExceeded(TenfoldError, ValueError):
+class LimitExceeded(SafetensorError, ValueError):
     """A limit stands in the way; `limits={name: value}` raises it."""
 
     def __init__(self, why: str, limit: str, wanted: int, allowed: int) -> None:
@@ -99,7 +103,11 @@ class LimitExceeded(TenfoldError, ValueError):
         return type(self), (self.why, self.limit, self.wanted, self.allowed)
 
 
-class LossRefused(TenfoldError, ValueError):
+_MOST_LISTED = 20
+"""How many losses a message names one by one."""
+
+
+class LossRefused(SafetensorError, ValueError):
     """The format cannot hold everything, and nothing was written.
 
     `losses` lists what it is; `allow=[…]` with the words of their aspects goes ahead all the same.
@@ -109,9 +117,11 @@ class LossRefused(TenfoldError, ValueError):
         self.format = format
         self.losses = list(losses)
         lines = [f"{format} cannot hold all of it; nothing was written"]
-        for loss in self.losses:
+        for loss in self.losses[:_MOST_LISTED]:
             where = f"{loss.key}: " if loss.key else ""
             lines.append(f"  {loss.aspect}: {where}{loss.detail}")
+        if len(self.losses) > _MOST_LISTED:
+            lines.append(f"  … and {len(self.losses) - _MOST_LISTED} more, in `losses`")
         if any(loss.tier == "impossible" for loss in self.losses):
             lines.append("there is no way to write this as " + format)
         else:
@@ -138,11 +148,11 @@ class RankLimitReached(TenfoldError, ValueError):
         return type(self), (self._message, self.needed, self.allowed, self.reached)
 
 
-class InvalidRequest(TenfoldError, ValueError):
+class InvalidRequest(SafetensorError, ValueError):
     """The caller asked for something that makes no sense."""
 
 
-class TensorNotFound(TenfoldError, KeyError):
+class TensorNotFound(SafetensorError, KeyError):
     """The file has no tensor of that name."""
 
     def __str__(self) -> str:

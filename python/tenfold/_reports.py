@@ -15,6 +15,7 @@ from ._dtypes import numpy_type
 from ._errors import Note
 from ._file import File, Origin
 from ._file import open as open_file
+from ._short import fields
 from ._tensor import Tensor
 from ._values import core_of
 
@@ -52,7 +53,7 @@ def formats() -> list[Format]:
     return list(_formats())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stats:
     """What all values of a tensor say together.
 
@@ -84,6 +85,8 @@ class Stats:
     """Exact quantiles, by percent."""
     histogram: list[int] = field(default_factory=list)
     """How many values lie in each of as many equal intervals as were asked for."""
+
+    __repr__ = fields
 
 
 def stats(tensor: Any, *, bins: int = 0) -> Stats:
@@ -146,7 +149,7 @@ class Difference:
         return not self.same
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FileDifference:
     """What two files differ in."""
 
@@ -160,6 +163,11 @@ class FileDifference:
         """Whether nothing differs, up to the tolerance."""
         all_same = all(difference.same for difference in self.tensors.values())
         return all_same and not self.only_a and not self.only_b
+
+    def __repr__(self) -> str:
+        n_same = sum(difference.same for difference in self.tensors.values())
+        counts = f"{n_same} same, {len(self.tensors) - n_same} changed"
+        return f"<FileDifference {counts}, {len(self.only_a)} only in a, {len(self.only_b)} only in b>"
 
     def __bool__(self) -> bool:
         return not self.same

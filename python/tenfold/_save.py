@@ -18,13 +18,14 @@ from ._errors import InvalidRequest, Loss, MissingPackage, Note
 from ._file import File, Io, Origin
 from ._file import open as open_file
 from ._reports import formats
+from ._short import fields
 from ._values import core_of, module_of, package_of
 
 Progress = Callable[[int, int], object] | bool | None
 Path = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What was written, and what was lost on the way."""
 
@@ -37,6 +38,8 @@ class Report:
     notes: list[Note] = field(default_factory=list)
     """What the reader of the input had to say."""
     seconds: float = 0.0
+
+    __repr__ = fields
 
 
 class _Bar:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _index, _tenfold
-from ._dtypes import SMALL, numpy_type, word_of
+from ._dtypes import SMALL, numpy_type, type_or_void, word_of
 from ._errors import InvalidRequest, MissingPackage
+from ._short import short
 from ._values import Labelled, Symmetric, Symmetry
 
 if TYPE_CHECKING:
@@ -76,8 +77,12 @@ class Tensor:
 
     @property
     def dtype(self) -> np.dtype:
-        """The element type as NumPy's; see `tenfold.dtypes` for those that NumPy has no word for."""
-        return numpy_type(self._core.dtype)[0]
+        """The element type as NumPy's; see `tenfold.dtypes` for those that NumPy has no word for.
+
+        A void type stands for those that no array can have: quantized blocks, and `bf16` where
+        `ml_dtypes` is not installed.
+        """
+        return type_or_void(self._core.dtype)
 
     @property
     def element(self) -> str:
@@ -134,9 +139,9 @@ class Tensor:
             yield self[place]
 
     def __repr__(self) -> str:
-        sizes = ", ".join("labels" if size is None else str(size) for size in self._core.shape)
-        comma = "," if self.ndim == 1 else ""
-        name = f"{self._key!r}: " if self._key else ""
+        sizes = ", ".join("labels" if size is None else str(size) for size in self._core.shape[:12])
+        comma = "," if self.ndim == 1 else ", …" if self.ndim > 12 else ""
+        name = f"{short(self._key)}: " if self._key else ""
         return f"<Tensor {name}{self.element} ({sizes}{comma}) {self.storage}>"
 
     def _repr_html_(self) -> str:
@@ -160,7 +165,7 @@ class Tensor:
         casts, exactly or to the nearest; quantised tensors need it.
         """
         if self.element in SMALL:
-            found = self._core.spelled().numpy(order, copy).view(self.dtype)
+            found = self._core.spelled().numpy(order, copy).view(numpy_type(self.element)[0])
             return found if dtype is None else found.astype(numpy_type(word_of(dtype))[0])
         if dtype is not None:
             word = word_of(dtype)
@@ -194,9 +199,8 @@ class Tensor:
         or of booleans.
         """
         if self.element in SMALL:
-            return Tensor(self._core.spelled())[index].view(self.dtype)
-        has_parts = "<" in self.element or self.element == "c256"
-        view = None if has_parts else self._core.as_view()
+            return Tensor(self._core.spelled())[index].view(numpy_type(self.element)[0])
+        view = _whole_elements(self._core)
         if view is not None:
             return view[index]
         if self.storage == "labelled":
@@ -280,14 +284,21 @@ class Tensor:
             import dask.array
         except ImportError as error:
             raise MissingPackage("to_dask needs the package dask (pip install dask)") from error
+        dtype, _ = numpy_type(self.element)
         return dask.array.from_array(  # type: ignore[no-untyped-call, unused-ignore]
-            self, chunks=chunks, name=False, asarray=False, fancy=False, meta=np.empty(0, self.dtype)
+            self, chunks=chunks, name=False, asarray=False, fancy=False, meta=np.empty(0, dtype)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None or self._how is None:
             raise TypeError("only a tensor of a file on disk can be pickled: it is opened again there")
         return reopened, (os.path.abspath(self._path), self._key, self._how)
+
+
+def _whole_elements(core: _tenfold.TensorCore) -> npt.NDArray[Any] | None:
+    """A view of the file, where an element is one number of NumPy's."""
+    has_parts = "<" in core.dtype or core.dtype == "c256"
+    return None if has_parts else core.as_view()
 
 
 def _number(word: str, own: str) -> str:

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from . import _index, _tenfold
 from ._dtypes import name_of
 from ._errors import InvalidRequest
+from ._reports import _lone
 from ._save import Progress, Report, _callback, save
+from ._short import short
 from ._values import core_of
 
 
@@ -181,7 +183,7 @@ class TensorTrain:
 
     def __repr__(self) -> str:
         error = "" if self._error is None else f" error {self._error:.2g}"
-        return f"<TensorTrain {self.shape} ranks {self.ranks}{error}>"
+        return f"<TensorTrain {short(self.shape)} ranks {short(self.ranks)}{error}>"
 
 
 def compress(
@@ -193,7 +195,9 @@ def compress(
     best_effort: bool = False,
     progress: Progress = None,
 ) -> TensorTrain:
-    """The tensor train within `eps` of an array or a tensor, relative to its norm: proven.
+    """The tensor train within `eps` of a tensor, relative to its norm: proven.
+
+    Takes whatever `save` takes, and the path, the bytes or the open file of a file with one tensor.
 
     `eps=0` asks for one that is exact up to rounding; `eps=None` with `max_rank` for the best of
     that rank, whatever its error. `absolute` bounds the norm of the difference. If the rank does not
@@ -201,5 +205,5 @@ def compress(
     A tensor of a file may be larger than memory.
     """
     wanted = {"eps": eps, "absolute": absolute, "max_rank": max_rank, "best_effort": best_effort}
-    core, report = _tenfold.compress(core_of(x), wanted, _callback(progress))
+    core, report = _tenfold.compress(core_of(_lone(x)), wanted, _callback(progress))
     return TensorTrain(core, report["relative_error"], report)

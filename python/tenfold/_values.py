@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _tenfold
 from ._dtypes import SMALL, name_of
 from ._errors import InvalidRequest
+from ._short import counted, short
 
 Attrs = Mapping[str, Any]
 
@@ -28,7 +29,7 @@ class Symmetry:
     """Whether the file keeps only the cells that the others follow from."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Symmetric:
     """An array together with the symmetries it has.
 
@@ -61,8 +62,13 @@ class Symmetric:
         """All cells."""
         return self.array
 
+    def __repr__(self) -> str:
+        declared = counted(len(self.symmetries), "symmetry", "symmetries")
+        how = "packed" if self.pack else "not packed"
+        return f"<Symmetric {self.array.dtype} {short(self.array.shape)} {declared}, {how}>"
 
-@dataclass
+
+@dataclass(repr=False)
 class Labelled:
     """Blocks of cells, each under labels instead of positions.
 
@@ -105,6 +111,10 @@ class Labelled:
             )
             array[index] = self.blocks
         return array
+
+    def __repr__(self) -> str:
+        block = f"{self.blocks.dtype} {short(self.blocks.shape[1:])}"
+        return f"<Labelled {short(self.mapped)} {counted(len(self.labels), 'block')} of {block}>"
 
     def __getitem__(self, labels: str | tuple[str, ...]) -> npt.NDArray[Any]:
         """The block under these labels."""

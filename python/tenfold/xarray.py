@@ -11,6 +11,7 @@ import xarray
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from ._dtypes import numpy_type
 from ._file import File
 from ._file import open as open_file
 from ._reports import formats
@@ -23,7 +24,7 @@ class _Lazy(BackendArray):
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
         self.shape = tensor.shape
-        self.dtype = tensor.dtype
+        self.dtype, _ = numpy_type(tensor.element)
 
     def __getitem__(self, key: Any) -> Any:
         support = indexing.IndexingSupport.OUTER_1VECTOR

@@ -63,6 +63,7 @@ def test_every_good_file_is_what_its_sibling_says(format):
             core = file._open().tensor(place)
             tensor = tenfold.Tensor(core)
             assert repr(tensor).startswith("<Tensor"), path
+            assert isinstance(tensor.dtype, np.dtype), path
             assert list(core.shape) == wanted["shape"], path
             assert core.dims == tuple(dim["name"] for dim in wanted["dims"]), path
             has_numbers = wanted["storage"] == "dense" and "data" in wanted

@@ -131,6 +131,22 @@ def test_without_ml_dtypes_the_error_names_it(monkeypatch):
     assert isinstance(caught.value, ImportError)
 
 
+def test_a_type_that_numpy_lacks_is_a_void_type_of_its_size(monkeypatch):
+    import sys
+
+    from tenfold import _dtypes
+
+    names = {"q4_0": 0, "Q4_K": 0, "42": 0, "F4": 0, "F6_E2M3": 0, "none<none>": 0}
+    assert {name: _dtypes.type_or_void(name) for name in names} == {name: np.dtype("V") for name in names}
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    for name, size in {"bf16": 2, "F8_E4M3": 1, "complex<bf16>": 2, "quaternion<F8_E5M2>": 1}.items():
+        assert _dtypes.type_or_void(name) == np.dtype((np.void, size))
+    assert _dtypes.type_or_void("complex<f16>") == np.float16
+    data = tenfold.dumps(np.ones(2, "f4"), format="npy")
+    half = tenfold.open(data).only.astype("bf16")
+    assert (half.dtype.kind, half.dtype.itemsize) == ("V", 2)
+
+
 def test_bools_are_0_or_1_whatever_the_file_says(tmp_path, io):
     np.save(tmp_path / "a.npy", np.array([False, True, True]))
     path = tmp_path / "a.npy"

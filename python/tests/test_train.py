@@ -17,6 +17,23 @@ def multiplied(cores):
     return found[0, ..., 0]
 
 
+def test_a_file_is_compressed_by_its_path(tmp_path):
+    i, j = np.ogrid[:20, :20]
+    array = 1 / (i + j + 1)
+    path = tmp_path / "x.npy"
+    np.save(path, array)
+    wanted = tenfold.compress(array, eps=1e-8)
+    with tenfold.open(path) as file:
+        for given in (path, str(path), path.read_bytes(), file, file.only):
+            train = tenfold.compress(given, eps=1e-8)
+            assert train.ranks == wanted.ranks and np.array_equal(train.full(), wanted.full())
+    assert tenfold.compress(f"{path}:[:10]", eps=0).shape == (10, 20)
+    np.savez(tmp_path / "two.npz", a=array, b=array)
+    with pytest.raises(tenfold.InvalidRequest, match="2 tensors where one is wanted"):
+        tenfold.compress(tmp_path / "two.npz")
+    assert tenfold.compress(f"{tmp_path / 'two.npz'}:a", eps=0).shape == (20, 20)
+
+
 @pytest.mark.parametrize("eps", [1e-2, 1e-6, 1e-10])
 def test_a_train_is_as_near_as_it_says(eps):
     train = tenfold.compress(FIELD, eps=eps)
