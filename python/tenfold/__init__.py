@@ -8,12 +8,15 @@
 
 `open` gives a file as a mapping of names to lazy tensors; `load` and `read` give arrays; `save`,
 `create` and `convert` write; `compress` makes tensor trains. `tenfold.numpy` and `tenfold.torch`
-stand in for the modules of safetensors with the same names.
+stand in for the modules of safetensors with the same names, and so do `safe_open`, `SafetensorError`,
+`serialize`, `serialize_file`, `deserialize` and `TensorSpec` for those of the package itself.
 """
 
 from __future__ import annotations
 
 from . import dtypes
+from ._drop_in import SafeOpen as safe_open
+from ._drop_in import _safe_open_handle as _safe_open_handle
 from ._errors import (
     FileError,
     FolderGiven,
@@ -27,6 +30,7 @@ from ._errors import (
     MissingPackage,
     Note,
     RankLimitReached,
+    SafetensorError,
     TenfoldError,
     TensorNotFound,
     UnrecognisedFile,
@@ -46,6 +50,7 @@ from ._reports import (
     verify,
 )
 from ._save import Report, Stream, Writer, convert, create, dumps, save
+from ._serialize import TensorSpec, deserialize, serialize, serialize_file
 from ._tenfold import VERSION as __version__
 from ._tensor import Tensor
 from ._train import TensorTrain, compress
@@ -70,6 +75,7 @@ __all__ = [
     "Note",
     "RankLimitReached",
     "Report",
+    "SafetensorError",
     "Stats",
     "Stream",
     "Symmetric",
@@ -77,6 +83,7 @@ __all__ = [
     "TenfoldError",
     "Tensor",
     "TensorNotFound",
+    "TensorSpec",
     "TensorTrain",
     "UnrecognisedFile",
     "UnsupportedFeature",
@@ -85,6 +92,7 @@ __all__ = [
     "compress",
     "convert",
     "create",
+    "deserialize",
     "diff",
     "dtypes",
     "dumps",
@@ -94,7 +102,10 @@ __all__ = [
     "load",
     "open",
     "read",
+    "safe_open",
     "save",
+    "serialize",
+    "serialize_file",
     "stats",
     "verify",
 ]

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import importlib
+import operator
 import os
-from types import TracebackType
+from collections.abc import Mapping
+from types import EllipsisType, TracebackType
 from typing import Any
 
-from ._errors import InvalidRequest
+import numpy as np
+
+from ._errors import FileError, InvalidRequest, MissingFile, SafetensorError
+from ._file import Io
 from ._file import open as open_file
 from ._save import _format_named
+from ._save import save as save_any
 from ._tensor import Tensor
 
-_NUMPY = ("np", "numpy")
-_TORCH = ("pt", "torch", "pytorch")
+_FRAMEWORKS = {
+    "np": "numpy",
+    "numpy": "numpy",
+    "pt": "torch",
+    "torch": "torch",
+    "pytorch": "torch",
+    "tf": "tensorflow",
+    "tensorflow": "tensorflow",
+    "jax": "jax",
+    "flax": "jax",
+    "mlx": "mlx",
+    "paddle": "paddle",
+}
+_DEVICES = ("cpu", "cuda", "mps", "npu", "xpu", "xla", "mlu", "musa", "hpu")
+_BACKENDS: dict[str, Io] = {"mmap": "auto", "pread": "read"}
+_SMALL = 1 << 16
+"""Arrays of at most so many bytes are copied from a map sooner than they are read."""
 
 
 def target_format(filename: Any) -> str:
@@ -20,13 +42,116 @@ def target_format(filename: Any) -> str:
     return _format_named(os.fspath(filename), None) or "safetensors"
 
 
+def texts(metadata: Mapping[str, str] | None) -> dict[str, str] | None:
+    """Metadata, if names and values are texts, which is all that safetensors holds."""
+    if metadata is None:
+        return None
+    for name, value in metadata.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"metadata is text by name, not {value!r} by {name!r}")
+    return dict(metadata)
+
+
+def named(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Tensors by name, if the names are texts."""
+    for name in (found := dict(tensors.items())):
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a tensor is a text, not {name!r}")
+    return found
+
+
+def write(tensors: Mapping[str, Any], filename: Any, metadata: Mapping[str, str] | None) -> None:
+    """Saves tensors as the ending of the file says; what the system refuses is a SafetensorError."""
+    described, found = texts(metadata), named(tensors)
+    try:
+        save_any(filename, found, metadata=described, format=target_format(filename))
+    except FileError as error:
+        raise SafetensorError(str(error)) from error
+
+
+def bytes_of_file(data: Any) -> Any:
+    """The bytes of a file, and nothing that stands for a file."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"the bytes of a file are wanted, not {type(data).__name__}")
+    return data
+
+
+def _io(backend: str) -> Io:
+    """How values come out of a file."""
+    found = _BACKENDS.get(backend) if isinstance(backend, str) else None
+    if found is None:
+        raise InvalidRequest(f"backend {backend!r} is not one of {', '.join(_BACKENDS)}")
+    return found
+
+
+def _framework(name: str) -> str:
+    found = _FRAMEWORKS.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise InvalidRequest(f"framework {name!r} is not one of {', '.join(_FRAMEWORKS)}")
+    return found
+
+
+def _device(device: Any, framework: str) -> Any:
+    """The device as PyTorch takes it; `None` for the memory that values are read into."""
+    if type(device).__module__ == "torch":
+        device = str(device)
+    if device is None or device == "cpu":
+        return None
+    if isinstance(device, str):
+        name, colon, number = device.partition(":")
+        is_known = name in _DEVICES and name != "cpu"
+        is_numbered = number.isdecimal() and (name != "mps" or int(number) == 0)
+        if not is_known or (colon and not is_numbered):
+            raise InvalidRequest(f"device {device!r} is not one of {', '.join(_DEVICES)}")
+    elif not isinstance(device, int) or device < 0:
+        raise InvalidRequest(f"device {device!r} is neither a name nor a number")
+    if framework not in ("torch", "paddle"):
+        raise InvalidRequest(f"device {device!r} is not supported for framework {framework}")
+    return device
+
+
+class _Target:
+    """The framework and the device that tensors are for."""
+
+    def __init__(self, framework: str, device: Any) -> None:
+        self.framework = _framework(framework)
+        self.device = _device(device, self.framework)
+
+    def moved(self, tensor: Any) -> Any:
+        """A tensor of PyTorch on the device."""
+        return tensor if self.device is None else tensor.to(self.device)
+
+    def made(self, array: Any) -> Any:
+        """A tensor of any other framework."""
+        if self.framework == "numpy":
+            return array
+        if self.framework == "paddle":
+            return self._paddle(array)
+        module, function = {
+            "tensorflow": ("tensorflow", "convert_to_tensor"),
+            "jax": ("jax.numpy", "array"),
+            "mlx": ("mlx.core", "array"),
+        }[self.framework]
+        return getattr(importlib.import_module(module), function)(array)
+
+    def _paddle(self, array: Any) -> Any:
+        if array.dtype.name == "bfloat16":
+            # What Paddle takes 16 bits of NumPy for.
+            array = array.view(np.uint16)
+        elif array.dtype == np.uint16:
+            raise InvalidRequest("Paddle has no u16: it takes such numbers for bf16")
+        place = "cpu" if self.device is None else self.device
+        place = f"gpu:{place}" if isinstance(place, int) else place.replace("cuda", "gpu")
+        return importlib.import_module("paddle").to_tensor(array, place=place)
+
+
 class Slice:
     """A tensor that is read where it is indexed."""
 
-    def __init__(self, tensor: Tensor, is_torch: bool, device: Any) -> None:
+    def __init__(self, tensor: Tensor, target: _Target, is_mapped: bool) -> None:
         self._tensor = tensor
-        self._is_torch = is_torch
-        self._device = device
+        self._target = target
+        self._is_mapped = is_mapped
 
     def get_shape(self) -> list[int]:
         """The sizes of its dimensions."""
@@ -37,28 +162,103 @@ class Slice:
         return self._tensor.element.upper()
 
     def __getitem__(self, index: Any) -> Any:
-        if not self._is_torch:
-            return self._tensor[index]
-        part = self._tensor._torch_part(index)
-        return part if self._device is None else part.to(self._device)
+        """The cells at `index`: of a map by the rules of PyTorch, else by those of safetensors."""
+        if not self._is_mapped:
+            index = _inside(index, self._tensor.shape)
+        if self._target.framework == "torch":
+            return self._target.moved(self._tensor._torch_part(index))
+        return self._target.made(np.array(self._tensor[index]))
+
+
+def _inside(index: Any, shape: tuple[int, ...]) -> Any:
+    """An index of whole numbers, slices and at most one ellipsis that reaches beyond no dimension."""
+    if isinstance(index, list):
+        if index:
+            raise InvalidRequest("Non empty lists are not implemented")
+        index = slice(0, 0)
+    items = index if isinstance(index, tuple) else (index,)
+    n_ellipses = sum(isinstance(item, EllipsisType) for item in items)
+    if n_ellipses > 1:
+        raise InvalidRequest("an index has one ellipsis at most")
+    rest = [slice(None)] * max(len(shape) - len(items) + n_ellipses, 0)
+    whole: list[Any] = []
+    for item in items:
+        whole += rest if isinstance(item, EllipsisType) else [item]
+    if len(whole) > len(shape):
+        raise InvalidRequest(f"{len(whole)} indices for a tensor of {len(shape)} dimensions")
+    found = [_along(item, axis, shape[axis]) for axis, item in enumerate(whole)]
+    shown = ", ".join(map(_shown, found))
+    for axis, (item, size) in enumerate(zip(found, shape, strict=False)):
+        asked = _beyond(item, size)
+        if asked is not None:
+            why = f"index {asked} out of bounds for tensor dimension #{axis} of size {size}"
+            raise InvalidRequest(f"Error during slicing [{shown}] with shape {list(shape)}: {why}")
+    return tuple(found)
+
+
+def _along(item: Any, axis: int, size: int) -> slice | int:
+    """One item of an index, counted from the start of its dimension."""
+
+    def place(value: Any) -> int:
+        at = operator.index(value)
+        if at < -size:
+            raise InvalidRequest(f"Invalid index {at} for dimension {axis} of size {size}")
+        return at + size if at < 0 else at
+
+    if not isinstance(item, slice):
+        try:
+            return place(item)
+        except TypeError:
+            kind = type(item).__name__
+            why = f"dimension {axis}: a whole number, a slice or an ellipsis is wanted, not {kind}"
+            raise InvalidRequest(why) from None
+    step = 1 if item.step is None else operator.index(item.step)
+    if step < 1:
+        raise InvalidRequest(f"dimension {axis}: the step of a slice is positive, not {step}")
+    start, stop = (None if end is None else place(end) for end in (item.start, item.stop))
+    return slice(start, stop, step)
+
+
+def _beyond(item: slice | int, size: int) -> int | None:
+    """The place that an item asks for beyond the end of its dimension."""
+    if isinstance(item, int):
+        return item if item >= size else None
+    if item.start and item.start >= size:
+        return int(item.start)
+    return int(item.stop) - 1 if item.stop is not None and item.stop > size else None
+
+
+def _shown(item: slice | int) -> str:
+    if isinstance(item, int):
+        return str(item)
+    start, stop = ("" if end is None else str(end) for end in (item.start, item.stop))
+    return f"{start}:{stop}" if item.step == 1 else f"{start}:{stop}:{item.step}"
 
 
 class SafeOpen:
-    """An open file with the methods of `safetensors.safe_open`."""
+    """An open file with the methods of `safetensors.safe_open`, of any format.
 
-    def __init__(self, filename: Any, framework: str, device: Any = "cpu") -> None:
-        if framework not in _NUMPY + _TORCH:
-            known = ", ".join(_NUMPY + _TORCH)
-            raise InvalidRequest(f"no framework is called {framework!r}; these are: {known}")
-        self._is_torch = framework in _TORCH
-        self._device = None if device in (None, "cpu") else device
-        if self._device is not None and not self._is_torch:
-            raise InvalidRequest("NumPy knows no device but the cpu")
-        self._file = open_file(filename)
+    `framework` is `np`, `pt`, `tf`, `jax`, `mlx` or `paddle`, `device` where PyTorch or Paddle is to have
+    the tensors. With `backend="mmap"`, the default, tensors of PyTorch are views of a private map of
+    the file, which may not become shorter while they are used; `"pread"` reads them. Tensors of all
+    other frameworks have memory of their own.
+    """
+
+    def __init__(
+        self, filename: Any, framework: str, device: Any = "cpu", *, backend: str = "mmap"
+    ) -> None:
+        self._target = _Target(framework, device)
+        io = _io(backend)
+        self._is_mapped = backend == "mmap" and self._target.framework == "torch"
+        try:
+            self._file = open_file(filename, io=io)
+        except MissingFile as error:
+            path = error.filename or filename
+            raise MissingFile(f"No such file or directory: {os.fspath(path)}") from None
 
     def keys(self) -> list[str]:
-        """The names of all tensors."""
-        return list(self._file)
+        """The names of all tensors, in alphabetical order."""
+        return sorted(self._file)
 
     def offset_keys(self) -> list[str]:
         """The names of all tensors, in the order of the file."""
@@ -70,13 +270,31 @@ class SafeOpen:
 
     def get_tensor(self, name: str) -> Any:
         """All values of one tensor."""
-        if not self._is_torch:
-            return self._file.array(name)
-        return self._file[name].torch(self._device)
+        if self._target.framework == "torch":
+            return self._target.moved(self._file[name].torch())
+        return self._target.made(self._array(name))
+
+    def _array(self, name: str) -> Any:
+        """An array with memory of its own; what has labels comes with them."""
+        try:
+            found = self._file.array(name)
+        except InvalidRequest:
+            if self._file[name].storage == "labelled":
+                return self._file[name].labelled()
+            raise
+        if found.nbytes <= _SMALL:
+            return found.copy(order="K")
+        tensor = self._file[name]
+        may_be_view = tensor.storage == "opaque" or tensor._core.as_view() is not None
+        return tensor.numpy(copy=True) if may_be_view else found
+
+    def get_tensors(self) -> dict[str, Any]:
+        """All values of every tensor, by name."""
+        return {name: self.get_tensor(name) for name in self._file}
 
     def get_slice(self, name: str) -> Slice:
         """A tensor to be indexed: only what is asked for is read."""
-        return Slice(self._file[name], self._is_torch, self._device)
+        return Slice(self._file[name], self._target, self._is_mapped)
 
     def __enter__(self) -> SafeOpen:
         return self
@@ -88,3 +306,12 @@ class SafeOpen:
         trace: TracebackType | None,
     ) -> None:
         self._file.close()
+
+
+def _safe_open_handle(
+    f: Any, framework: str, device: Any = "cpu", *, backend: str = "mmap"
+) -> SafeOpen:
+    """As `safe_open`, of an open file: of its path where it has one, else of what is read from it."""
+    name = getattr(f, "name", None) if hasattr(f, "fileno") else None
+    is_path = isinstance(name, (str, os.PathLike))
+    return SafeOpen(name if is_path else f, framework, device, backend=backend)

@@ -213,17 +213,35 @@ class Tensor:
         return found if device is None else found.to(device)
 
     def _torch_part(self, index: Any) -> Any:
-        """The cells at `index` as a tensor of PyTorch, which has words that NumPy lacks."""
+        """The cells at `index` as a tensor of PyTorch, which has words that NumPy lacks.
+
+        A view of a mapped file is indexed by PyTorch's rules, what has to be read by NumPy's.
+        """
         import torch as pytorch
 
-        if self.element == "bf16":
-            bits = np.asarray(Tensor(self._core.spelled())[index]).view(np.int16)
-            return pytorch.from_numpy(bits).view(pytorch.bfloat16)
-        if self.element in SMALL:
-            bits = np.asarray(Tensor(self._core.spelled())[index])
-            return pytorch.from_numpy(bits).view(getattr(pytorch, SMALL[self.element]))
-        whole = index is ...
-        return pytorch.from_numpy(self.numpy() if whole else np.asarray(self[index]))
+        if self.element == "F4":
+            return self._torch_pairs(pytorch)[index].view(pytorch.float4_e2m1fn_x2)
+        name = "bfloat16" if self.element == "bf16" else SMALL.get(self.element)
+        core = self._core if name is None else self._core.spelled()
+
+        def taken(array: npt.NDArray[Any]) -> Any:
+            # Older versions of PyTorch take signed numbers alone.
+            return pytorch.from_numpy(array.view(np.int16) if name == "bfloat16" else array)
+
+        if index is ...:
+            found = taken(core.numpy())
+        elif (view := _whole_elements(core)) is not None:
+            found = taken(view)[index]
+        else:
+            found = taken(np.asarray(Tensor(core)[index]))
+        return found if name is None else found.view(getattr(pytorch, name))
+
+    def _torch_pairs(self, pytorch: Any) -> Any:
+        """The bytes of floats of four bits, two of which share a byte along the last dimension."""
+        if not self.shape or self.shape[-1] % 2:
+            raise InvalidRequest(f"F4 in PyTorch needs an even last dimension, not {self.shape}")
+        shape = (*self.shape[:-1], self.shape[-1] // 2)
+        return pytorch.from_numpy(self._core.spelled().numpy()).reshape(shape)
 
     def sparse(self) -> Any:
         """The explicit cells of a sparse tensor, or those of any other that are not zero.

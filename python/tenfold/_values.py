@@ -192,6 +192,8 @@ _TORCH = {"torch.bfloat16": "bf16", **{f"torch.{name}": own for own, name in SMA
 
 def _core_of_torch(value: Any) -> _tenfold.TensorCore:
     value = value.detach().cpu()
+    if str(value.dtype) == "torch.float4_e2m1fn_x2":
+        return _core_of_pairs(value)
     word = _TORCH.get(str(value.dtype))
     if word is None:
         return core_of_array(value.resolve_conj().resolve_neg().numpy())
@@ -202,6 +204,17 @@ def _core_of_torch(value: Any) -> _tenfold.TensorCore:
     if word == "bf16":
         return _tenfold.dense(memory, word, tuple(value.shape))
     return _tenfold.opaque(memory, word, tuple(value.shape))
+
+
+def _core_of_pairs(value: Any) -> _tenfold.TensorCore:
+    """Floats of four bits: a shape of PyTorch counts the pairs, one of a file the floats."""
+    import torch
+
+    if not value.shape:
+        raise InvalidRequest("a pair of floats of four bits has no dimension to lie along")
+    shape = (*value.shape[:-1], value.shape[-1] * 2)
+    memory = value.contiguous().view(torch.uint8).numpy().reshape(-1)
+    return _tenfold.opaque(memory, "F4", shape)
 
 
 def package_of(kind: type) -> str:

@@ -15,41 +15,43 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ._drop_in import SafeOpen, target_format
+from ._drop_in import SafeOpen, bytes_of_file, named, texts, write
 from ._file import load as load_any
 from ._save import dumps
-from ._save import save as save_any
 
 Array = npt.NDArray[Any]
 
 
-def load_file(filename: Any) -> dict[str, Array]:
+def load_file(filename: Any, *, backend: str = "mmap") -> dict[str, Array]:
     """All tensors of a file, as arrays of their own."""
-    return load_any(filename)
+    with safe_open(filename, backend=backend) as file:
+        return file.get_tensors()
 
 
 def load(data: bytes) -> dict[str, Array]:
     """All tensors of a file whose bytes are given."""
-    return load_any(data)
+    return load_any(bytes_of_file(data))
 
 
 def save_file(
     tensor_dict: Mapping[str, Array], filename: Any, metadata: Mapping[str, str] | None = None
 ) -> None:
     """Saves arrays by name: as safetensors, unless the ending of the file says another format."""
-    save_any(filename, dict(tensor_dict), metadata=metadata, format=target_format(filename))
+    write(tensor_dict, filename, metadata)
 
 
 def save(tensor_dict: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> bytes:
     """The bytes of a safetensors file with these arrays."""
-    return dumps(dict(tensor_dict), format="safetensors", metadata=metadata)
+    return dumps(named(tensor_dict), format="safetensors", metadata=texts(metadata))
 
 
 class safe_open(SafeOpen):
     """An open file, as `safetensors.safe_open(..., framework="numpy")` gives it."""
 
-    def __init__(self, filename: Any, framework: str = "numpy", device: Any = "cpu") -> None:
-        super().__init__(filename, framework, device)
+    def __init__(
+        self, filename: Any, framework: str = "numpy", device: Any = "cpu", *, backend: str = "mmap"
+    ) -> None:
+        super().__init__(filename, framework, device, backend=backend)
 
 
 __all__ = ["load", "load_file", "safe_open", "save", "save_file"]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tenfold::{
-    Address, Bundle, Cell, DType, Dim, Number, Numbers, Order, Overflow, Result, Slice, Storage,
-    Tensor,
+    Address, Bundle, Cell, DType, Dim, Limits, Number, Numbers, Order, Overflow, Result, Slice,
+    Storage, Tensor,
 };
 
 use crate::home::Home;
@@ -156,6 +156,34 @@ impl TensorCore {
     }
 }
 
+/// A tensor of unsigned numbers with the bits of another one.
+fn spelled(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
+    let (order, values) = match tensor.storage() {
+        Storage::Dense { order, values } if !tensor.is_packed() => (*order, values.clone()),
+        Storage::Opaque { parts, .. } => match parts.as_slice() {
+            [(_, part)] => (Order::Row, part.clone()),
+            _ => {
+                return Err(tenfold::Error::Invalid(
+                    "it is made of several parts".into(),
+                ));
+            }
+        },
+        _ => (Order::Row, tensor.dense(Order::Row, limits)?),
+    };
+    let number = match values.number.width() {
+        1 => Number::U8,
+        _ => Number::U16,
+    };
+    let is_whole = tensor.cells() == Some(u128::from(values.len()));
+    let dims = match is_whole {
+        true => tensor.dims().to_vec(),
+        false => vec![Dim::indexed(values.len())],
+    };
+    let values = Numbers { number, ..values };
+    let storage = Storage::Dense { order, values };
+    Tensor::new(dims, DType::real(number), vec![], storage)
+}
+
 /// How many bytes all cells take, for those whose storage says little about it.
 fn expanded_len(tensor: &Tensor) -> u64 {
     let width = u128::try_from(tensor.dtype().width()).unwrap_or(1);
@@ -281,33 +309,11 @@ impl TensorCore {
         self.array(py, order_of(py, order)?, copy)
     }
 
-    /// The same tensor as the unsigned numbers that its bits spell: of two bytes for bf16, of one
-    /// for the small floats that are kept as they are.
+    /// The same tensor as the unsigned numbers that its bits spell: of one byte or of two. What is kept
+    /// as it is and has other than one byte an element, such as F4, comes as a row of bytes.
     fn spelled(&self, py: Python<'_>) -> PyResult<TensorCore> {
-        let spelled = || {
-            let tensor = self.tensor()?;
-            let (number, order, values) = match tensor.storage() {
-                Storage::Dense { order, values } if !tensor.is_packed() => {
-                    (Number::U16, *order, values.clone())
-                }
-                Storage::Opaque { parts, .. } => match parts.as_slice() {
-                    [(_, part)] => (Number::U8, Order::Row, part.clone()),
-                    _ => {
-                        return Err(tenfold::Error::Invalid(
-                            "it is made of several parts".into(),
-                        ));
-                    }
-                },
-                _ => {
-                    let values = tensor.dense(Order::Row, &self.home.limits)?;
-                    (Number::U16, Order::Row, values)
-                }
-            };
-            let values = Numbers { number, ..values };
-            let storage = Storage::Dense { order, values };
-            Tensor::new(tensor.dims().to_vec(), DType::real(number), vec![], storage)
-        };
-        let tensor = spelled().map_err(|error| errors::of(py, error))?;
+        let tensor = spelled(self.get(py)?, &self.home.limits);
+        let tensor = tensor.map_err(|error| errors::of(py, error))?;
         Ok(TensorCore::at(tensor, &self.home))
     }
 

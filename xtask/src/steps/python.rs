@@ -43,7 +43,8 @@ pub(crate) fn check() -> Result<(), String> {
     run(tool("python", &["-m", "mypy.stubtest", "tenfold._tenfold"]))
 }
 
-/// Runs the tests that ask PyTorch itself, a very large download.
+/// Runs the tests that need PyTorch itself, a very large download, and those of safetensors against the
+/// modules that stand in for its own.
 pub(crate) fn check_with_torch() -> Result<(), String> {
     let environment = root().join("target/python-torch");
     if let Err(why) = install(&root().join("python/with-torch"), &environment)? {
@@ -52,7 +53,9 @@ pub(crate) fn check_with_torch() -> Result<(), String> {
     }
     run(tool_in(&environment, "maturin", &BUILD))?;
     let tests = ["-m", "pytest", "--quiet", "-k", "torch", "python/tests"];
-    run(tool_in(&environment, "python", &tests))
+    run(tool_in(&environment, "python", &tests))?;
+    let suite = ["python/with-torch/safetensors_suite.py"];
+    run(tool_in(&environment, "python", &suite))
 }
 
 /// Builds a wheel to hand on, in `target/wheels`.
