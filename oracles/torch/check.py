@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import os
+import pickle
 import struct
 import subprocess
 import tempfile
@@ -119,13 +120,27 @@ def name_of(path, stem):
     return "/".join(path) if path else stem
 
 
+def check_callables(file):
+    """`verify` exits with 1 for the pickles that PyTorch refuses to load as weights alone, and for no others."""
+    try:
+        torch.load(file, weights_only=True)
+        is_allowed = True
+    except pickle.UnpicklingError:
+        is_allowed = False
+    except AttributeError:
+        # PyTorch does not read all that it writes in the older layout.
+        return
+    ran = subprocess.run([os.environ["TENFOLD"], "verify", file], capture_output=True, text=True)
+    assert ran.returncode == (0 if is_allowed else 1), (is_allowed, ran)
+
+
 def check(folder, name, value, tensors, legacy):
     file = os.path.join(folder, f"{name}.pt")
     torch.save(value, file, _use_new_zipfile_serialization=not legacy)
     is_wide = any(tensor.dtype == torch.complex128 for tensor in tensors.values())
     out = os.path.join(folder, "out.npz" if is_wide else "out.safetensors")
     tenfold("convert", "--force", "--no-sync", file, out)
-    tenfold("verify", file)
+    check_callables(file)
     written = arrays(out) if is_wide else contents(out)
     wanted = {name_of(path, name): (list(tensor.shape), raw(tensor)) for path, tensor in tensors.items()}
     assert written.keys() == wanted.keys(), (name, sorted(written.keys() ^ wanted.keys())[:5])
