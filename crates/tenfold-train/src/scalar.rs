@@ -151,7 +151,7 @@ pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
 }
 
 /// A power of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Power(i32);
 
 impl Power {
@@ -176,9 +176,20 @@ impl Power {
         Power(exponent)
     }
 
+    /// The one that is no larger than a size, nor smaller than its half; `None` for 0.
+    pub(crate) fn size_of(size: f64) -> Option<Power> {
+        let exponent = i32::try_from(size.to_bits() >> 52 & 0x7FF).unwrap_or(0);
+        (size != 0.0).then_some(Power(exponent - 1023))
+    }
+
+    /// The exponent.
+    pub(crate) fn exponent(self) -> i32 {
+        self.0
+    }
+
     /// The one that takes it back.
     pub(crate) fn inverse(self) -> Power {
-        Power(-self.0)
+        Power(self.0.saturating_neg())
     }
 
     /// `count` powers, about alike, that have this product.
@@ -198,6 +209,10 @@ impl Power {
     pub(crate) fn apply<T: Scalar>(self, value: T) -> T {
         if self == Power::ONE {
             return value;
+        }
+        if self.0.abs() <= 1000 {
+            let biased = u64::from((1023 + self.0).unsigned_abs());
+            return value.times(f64::from_bits(biased << 52));
         }
         // In three steps, because the power alone may not be a double.
         let exponent = self.0.clamp(-2200, 2200);

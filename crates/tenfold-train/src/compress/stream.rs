@@ -112,7 +112,11 @@ pub(crate) fn stream<T: Scalar>(
     };
     let (cores, ledger) = sweep.run()?;
     error += ledger.spent().sqrt();
-    let cores = centered(&cores, 0).into_iter().map(Merged::from);
+    let (mut cores, back) = centered(&cores, 0);
+    if let Some(first) = cores.first_mut() {
+        back.apply_all(&mut first.values);
+    }
+    let cores = cores.into_iter().map(Merged::from);
     Ok(Some(Streamed {
         cores: cores.chain(tails.into_iter().rev()).collect(),
         error,

@@ -163,6 +163,101 @@ impl AnyTrain {
         }
     }
 
+    /// As [`Train::append`].
+    ///
+    /// # Errors
+    /// As [`Train::append`].
+    pub fn append(&self, other: &AnyTrain, mode: usize) -> Result<AnyTrain> {
+        match (self, other) {
+            (AnyTrain::Real(one), AnyTrain::Real(other)) => {
+                one.append(other, mode).map(AnyTrain::Real)
+            }
+            (one, other) => {
+                let both = one.to_complex().append(&other.to_complex(), mode);
+                both.map(AnyTrain::Complex)
+            }
+        }
+    }
+
+    /// As [`Train::add_number`]: a real train stays one unless the number has an imaginary part.
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn add_number(&self, number: Complex64) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) if number.im == 0.0 => {
+                train.add_number(number.re).map(AnyTrain::Real)
+            }
+            train => train.to_complex().add_number(number).map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::sum`].
+    ///
+    /// # Errors
+    /// As [`Train::sum`].
+    pub fn sum(&self, modes: &[usize]) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) => train.sum(modes).map(AnyTrain::Real),
+            AnyTrain::Complex(train) => train.sum(modes).map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::mean`].
+    ///
+    /// # Errors
+    /// As [`Train::mean`].
+    pub fn mean(&self, modes: &[usize]) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) => train.mean(modes).map(AnyTrain::Real),
+            AnyTrain::Complex(train) => train.mean(modes).map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::mean_all`].
+    ///
+    /// # Errors
+    /// As [`Train::mean_all`].
+    pub fn mean_all(&self) -> Result<Complex64> {
+        match self {
+            AnyTrain::Real(train) => Ok(train.mean_all()?.into()),
+            AnyTrain::Complex(train) => train.mean_all(),
+        }
+    }
+
+    /// As [`Train::permute`].
+    ///
+    /// # Errors
+    /// As [`Train::permute`].
+    pub fn permute(&self, axes: &[usize], eps: f64) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) => train.permute(axes, eps).map(AnyTrain::Real),
+            AnyTrain::Complex(train) => train.permute(axes, eps).map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::reshape`].
+    ///
+    /// # Errors
+    /// As [`Train::reshape`].
+    pub fn reshape(&self, shape: &[usize]) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) => train.reshape(shape).map(AnyTrain::Real),
+            AnyTrain::Complex(train) => train.reshape(shape).map(AnyTrain::Complex),
+        }
+    }
+
+    /// As [`Train::quantise`].
+    ///
+    /// # Errors
+    /// As [`Train::quantise`].
+    pub fn quantise(&self) -> Result<AnyTrain> {
+        match self {
+            AnyTrain::Real(train) => train.quantise().map(AnyTrain::Real),
+            AnyTrain::Complex(train) => train.quantise().map(AnyTrain::Complex),
+        }
+    }
+
     /// As [`Train::sum_all`].
     ///
     /// # Errors

@@ -27,10 +27,18 @@ impl<T: Scalar> Train<T> {
         self.add(&other.scale(T::of_real(-1.0)))
     }
 
+    /// The tensor with a number added to every cell; ranks grow by 1.
+    ///
+    /// # Errors
+    /// None for a train built by this library.
+    pub fn add_number(&self, number: T) -> Result<Train<T>> {
+        self.add(&Train::constant(&self.shape(), number)?)
+    }
+
     /// The tensor times a number.
     #[must_use]
     pub fn scale(&self, factor: T) -> Train<T> {
-        let mut train = self.clone();
+        let mut train = self.steady().into_owned();
         if let Some(first) = train.cores.first_mut() {
             first.values = first.values.iter().map(|value| *value * factor).collect();
         }
@@ -43,7 +51,8 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
     pub fn hadamard(&self, other: &Train<T>) -> Result<Train<T>> {
         self.check_same_shape(other)?;
-        let pairs = self.cores.iter().zip(&other.cores);
+        let (own, other) = (self.steady(), other.steady());
+        let pairs = own.cores.iter().zip(&other.cores);
         let cores = pairs.map(|(one, two)| {
             let mut values = Vec::with_capacity(one.values.len() * two.values.len() / one.size);
             for first in one.values.chunks_exact(one.size * one.right) {

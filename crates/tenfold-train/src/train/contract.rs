@@ -2,6 +2,7 @@
 
 use faer::{Accum, Mat};
 
+use super::balance::{Balanced, Wide};
 use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::matrix;
@@ -12,15 +13,43 @@ impl<T: Scalar> Train<T> {
     /// The inner product: the sum over all cells of the conjugate of this times the other.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the shapes differ.
+    /// [`Error::Invalid`] if the shapes differ, or the product leaves the range of doubles.
     pub fn dot(&self, other: &Train<T>) -> Result<T> {
+        self.wide_dot(other)?.narrow("the inner product")
+    }
+
+    /// As [`Train::dot`], of any size.
+    fn wide_dot(&self, other: &Train<T>) -> Result<Wide<T>> {
         self.check_same_shape(other)?;
-        let pairs: Vec<(&Core<T>, &Core<T>)> = self.cores.iter().zip(&other.cores).collect();
-        let (first, last) = pairs.split_at(pairs.len() / 2);
+        let middle = self.cores.len() / 2;
+        let [one, two] = [self, other].map(|train| {
+            let cores: Vec<&Core<T>> = train.cores.iter().collect();
+            Balanced::at(&cores, middle)
+        });
         // From both ends at once; the halves meet in the middle.
-        let (left, right) = rayon::join(|| from_left(first), || from_right(last));
-        let met = matrix::times(left.as_ref(), right.as_ref());
-        Ok((0..met.nrows()).map(|place| met[(place, place)]).sum())
+        let (left, right) = rayon::join(
+            || {
+                let pairs = one.before.iter().zip(&two.before);
+                pairs.fold(Mat::identity(1, 1), |gram, (one, two)| {
+                    gram_from_left(gram, one, two)
+                })
+            },
+            || {
+                let pairs = one.after.iter().zip(&two.after).rev();
+                pairs.fold(Mat::identity(1, 1), |gram, (one, two)| {
+                    gram_from_right(gram, one, two)
+                })
+            },
+        );
+        let met = one.powers.iter().enumerate().flat_map(|(row, own)| {
+            let places = two.powers.iter().enumerate();
+            let (left, right) = (&left, &right);
+            places.filter_map(move |(column, power)| {
+                let product = left[(row, column)] * right[(column, row)];
+                Some((product, (*own)?.and((*power)?)))
+            })
+        });
+        Ok(Wide::sum(met))
     }
 
     /// The cosine of the angle between two tensors, squared: 1 if one is a multiple of the other.
@@ -28,12 +57,19 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if the shapes differ or one of the tensors is zero.
     pub fn fidelity(&self, other: &Train<T>) -> Result<f64> {
-        let lengths = self.dot(self)?.real() * other.dot(other)?.real();
+        let [own, others] = [self.wide_dot(self)?, other.wide_dot(other)?];
+        let lengths = own.value.real() * others.value.real();
         let is_somewhere = lengths > 0.0;
         if !is_somewhere {
             return Err(Error::invalid("a tensor of zeros points nowhere"));
         }
-        Ok(self.dot(other)?.energy() / lengths)
+        let met = self.wide_dot(other)?;
+        let back = own.power.and(others.power).inverse();
+        Ok(met
+            .power
+            .and(met.power)
+            .and(back)
+            .apply(met.value.energy() / lengths))
     }
 
     /// The sum over a mode of the cells times the entries of `vector`: one mode fewer.
@@ -41,8 +77,9 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if the vector has another size, or no mode would be left.
     pub fn contract(&self, mode: usize, vector: &[T]) -> Result<Train<T>> {
-        let core = self.with_matrix(mode, vector, 1)?;
-        let mut cores = self.cores.clone();
+        let train = self.steady();
+        let core = train.with_matrix(mode, vector, 1)?;
+        let mut cores = train.cores.clone();
         cores.remove(mode);
         // The mode has become one matrix; a neighbour takes it up.
         if let Some(next) = cores.get_mut(mode) {
@@ -64,9 +101,10 @@ impl<T: Scalar> Train<T> {
             let why = format!("{} vectors for {} modes", vectors.len(), self.cores.len());
             return Err(Error::invalid(why));
         }
+        let train = self.steady();
         let mut row = vec![T::of_real(1.0)];
         for (mode, vector) in vectors.iter().enumerate() {
-            let core = self.with_matrix(mode, vector, 1)?;
+            let core = train.with_matrix(mode, vector, 1)?;
             row = matrix::product(&row, &core.values, core.left);
         }
         Ok(row.first().copied().unwrap_or_default())
@@ -155,42 +193,38 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// The inner products of what two trains have left of a bond: a row for each place of the first.
-fn from_left<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Mat<T> {
-    let mut between = Mat::identity(1, 1);
-    for (one, two) in pairs {
-        let half = two.after(between.as_ref());
-        between = Mat::zeros(one.right, two.right);
-        for block in one.blocks() {
-            let n_rows = block.left * one.size;
-            let other = half.tall().subrows(block.left_at * one.size, n_rows);
-            let own = between.as_mut().subrows_mut(block.right_at, block.right);
-            let block = matrix::rows(&block.values, n_rows, block.right);
-            T::gemm_adjoint(own, Accum::Add, block, other);
-        }
+/// The inner products of what two trains have left of a bond, from those at the bond before: a row
+/// for each place of the first.
+pub(super) fn gram_from_left<T: Scalar>(before: Mat<T>, one: &Core<T>, two: &Core<T>) -> Mat<T> {
+    let half = two.after(before.as_ref());
+    let mut between = Mat::zeros(one.right, two.right);
+    for block in one.blocks() {
+        let n_rows = block.left * one.size;
+        let other = half.tall().subrows(block.left_at * one.size, n_rows);
+        let own = between.as_mut().subrows_mut(block.right_at, block.right);
+        let block = matrix::rows(&block.values, n_rows, block.right);
+        T::gemm_adjoint(own, Accum::Add, block, other);
     }
     between
 }
 
-/// The inner products of what two trains have right of a bond: a row for each place of the second.
-fn from_right<T: Scalar>(pairs: &[(&Core<T>, &Core<T>)]) -> Mat<T> {
-    let mut between = Mat::identity(1, 1);
-    for (one, two) in pairs.iter().rev() {
-        let half = two.before(between.as_ref());
-        between = Mat::zeros(two.left, one.left);
-        for block in one.blocks() {
-            let mut own = between.as_mut().subcols_mut(block.left_at, block.left);
-            let all = matrix::rows(&block.values, block.left, one.size * block.right);
-            if block.right == one.right {
-                T::gemm_by_adjoint(own, Accum::Add, half.wide(), all);
-                continue;
-            }
-            for place in 0..one.size {
-                let at = place * one.right + block.right_at;
-                let other = half.wide().subcols(at, block.right);
-                let part = all.subcols(place * block.right, block.right);
-                T::gemm_by_adjoint(own.as_mut(), Accum::Add, other, part);
-            }
+/// The inner products of what two trains have right of a bond, from those at the bond after: a row
+/// for each place of the second.
+pub(super) fn gram_from_right<T: Scalar>(after: Mat<T>, one: &Core<T>, two: &Core<T>) -> Mat<T> {
+    let half = two.before(after.as_ref());
+    let mut between = Mat::zeros(two.left, one.left);
+    for block in one.blocks() {
+        let mut own = between.as_mut().subcols_mut(block.left_at, block.left);
+        let all = matrix::rows(&block.values, block.left, one.size * block.right);
+        if block.right == one.right {
+            T::gemm_by_adjoint(own, Accum::Add, half.wide(), all);
+            continue;
+        }
+        for place in 0..one.size {
+            let at = place * one.right + block.right_at;
+            let other = half.wide().subcols(at, block.right);
+            let part = all.subcols(place * block.right, block.right);
+            T::gemm_by_adjoint(own.as_mut(), Accum::Add, other, part);
         }
     }
     between

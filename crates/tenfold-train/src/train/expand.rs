@@ -28,19 +28,32 @@ impl<T: Scalar> Train<T> {
         if index.len() != self.cores.len() {
             return Err(outside());
         }
+        let (mut row, has_room) = self.row_at(index).ok_or_else(outside)?;
+        if !has_room {
+            (row, _) = self.balanced().row_at(index).ok_or_else(outside)?;
+        }
+        row.first().copied().ok_or_else(outside)
+    }
+
+    /// The product of the matrices at an index, and whether nothing on the way came near the ends
+    /// of doubles; `None` if there is no such cell.
+    fn row_at(&self, index: &[usize]) -> Option<(Vec<T>, bool)> {
         let mut row = vec![T::of_real(1.0)];
+        let mut has_room = true;
         for (core, place) in self.cores.iter().zip(index) {
             let mut next = vec![T::default(); core.right];
             let matrices = core.values.chunks_exact(core.size * core.right);
             for (factor, entries) in row.iter().zip(matrices) {
-                let entries = entries.chunks_exact(core.right).nth(*place);
-                for (sum, entry) in next.iter_mut().zip(entries.ok_or_else(outside)?) {
+                let entries = entries.chunks_exact(core.right).nth(*place)?;
+                for (sum, entry) in next.iter_mut().zip(entries) {
                     *sum += *factor * *entry;
                 }
             }
             row = next;
+            let near = |part: &f64| *part == 0.0 || (1e-250..1e250).contains(&part.abs());
+            has_room &= reals(&row).iter().all(near);
         }
-        row.first().copied().ok_or_else(outside)
+        Some((row, has_room))
     }
 
     /// The part of the tensor that slices choose, one a mode, as a train of the same ranks.
@@ -154,6 +167,7 @@ impl<T: Scalar> Halves<T> {
     /// Multiplies out both sides of the bond where that is cheapest.
     pub(crate) fn of(train: &Train<T>) -> Result<Halves<T>> {
         train.cells()?;
+        let train = train.steady();
         Ok(Halves::between(&train.cores.iter().collect::<Vec<_>>()))
     }
 

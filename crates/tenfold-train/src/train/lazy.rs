@@ -60,6 +60,7 @@ struct Lazy<T> {
 impl<T: Scalar> Lazy<T> {
     fn new(train: Train<T>, limits: &Limits) -> Result<Lazy<T>> {
         let cells = train.cells()?;
+        let train = train.steady().into_owned();
         let mut strides = Vec::new();
         let mut stride = 1;
         for core in train.cores.iter().rev() {

@@ -2,6 +2,7 @@
 
 mod any;
 mod arithmetic;
+mod balance;
 mod compare;
 mod contract;
 mod cut;
@@ -12,6 +13,7 @@ mod operator;
 mod orthogonal;
 mod random;
 mod round;
+mod rounding;
 mod storage;
 mod values;
 

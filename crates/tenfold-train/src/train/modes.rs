@@ -52,6 +52,11 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if there are not as many modes.
     pub fn merge(&self, mode: usize, count: usize) -> Result<Train<T>> {
+        self.steady().joined(mode, count)
+    }
+
+    /// As [`Train::merge`], the other cores as they are.
+    fn joined(&self, mode: usize, count: usize) -> Result<Train<T>> {
         let merged = self
             .cores
             .get(mode..mode.saturating_add(count))
@@ -110,7 +115,7 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`] if there is no next mode, [`Error::Numeric`] if a decomposition does
     /// not converge.
     pub fn swap(&self, mode: usize, eps: f64) -> Result<Train<T>> {
-        let mut train = self.orthogonalise(mode)?.merge(mode, 2)?;
+        let mut train = self.orthogonalise(mode)?.joined(mode, 2)?;
         let (first, second) = (self.core(mode)?.size, self.core(mode + 1)?.size);
         let joined = train.cores.remove(mode);
         let right = joined.right;
@@ -150,7 +155,8 @@ impl<T: Scalar> Train<T> {
     }
 
     /// The tensor with its modes in another order, `axes` saying which old mode each new one is,
-    /// by exchanging neighbours; each exchange is near by `eps` relative to the norm.
+    /// by exchanging neighbours; each exchange is near by `eps` relative to the norm. The reverse
+    /// order is exact.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `axes` is no permutation of the modes.
@@ -161,6 +167,9 @@ impl<T: Scalar> Train<T> {
         if sorted != order {
             let why = format!("{axes:?} is no permutation of {} modes", self.cores.len());
             return Err(Error::invalid(why));
+        }
+        if axes.iter().rev().eq(&order) {
+            return Ok(self.reversed());
         }
         let mut train = self.clone();
         for (target, axis) in axes.iter().enumerate() {

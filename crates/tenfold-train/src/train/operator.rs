@@ -118,7 +118,8 @@ impl<T: Scalar> Operator<T> {
             )));
         }
         let sizes = self.rows.iter().zip(&self.columns);
-        let cores = self.train.cores.iter().zip(&argument.cores).zip(sizes);
+        let (own, argument) = (self.train.steady(), argument.steady());
+        let cores = own.cores.iter().zip(&argument.cores).zip(sizes);
         let cores =
             cores.map(|((own, other), (row, column))| apply_core(own, other, *row, *column));
         Train::new(cores.collect::<Result<_>>()?)

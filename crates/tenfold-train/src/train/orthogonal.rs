@@ -1,39 +1,39 @@
 //! Orthogonal cores (their rows, or columns, are orthonormal): the norm, and the spectra of the
 //! bonds.
 
-use std::borrow::Cow;
-
 use faer::Mat;
 
+use super::balance::{Powers, Wide, both, inverse, ones, without_largest};
 use super::{Core, Train};
 use crate::error::Result;
 use crate::matrix::{self, Factors};
 use crate::number::real;
-use crate::scalar::{Power, Scalar, is_tame, tame};
+use crate::scalar::{Power, Scalar};
 
 impl<T: Scalar> Train<T> {
     /// The Frobenius norm, to nearly full precision even where large parts cancel.
     ///
     /// # Errors
-    /// None for a train built by this library.
+    /// [`Error::Invalid`](crate::Error::Invalid) if it leaves the range of doubles; the error says what it is.
     pub fn norm(&self) -> Result<f64> {
-        let (cores, back) = tamed(&self.cores);
-        let (before, after) = halves(&cores);
-        let (left, right) = rayon::join(|| left_half(before), || right_half(after));
-        let between = matrix::times(left.rest.as_ref(), right.rest.as_ref());
-        Ok(back.apply(matrix::norm(between.as_ref())))
+        let (before, after) = halves(&self.cores);
+        let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, 1));
+        let (between, back) = between(&left, &right);
+        let norm = matrix::norm(between.as_ref());
+        as_double(norm, back, "the norm of the train")
     }
 
     /// The same tensor with the cores left of `center` orthonormal by columns and those right of
     /// it orthonormal by rows; the norm sits in `center`.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such core.
+    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such core, or the norm leaves the range of doubles.
     pub fn orthogonalise(&self, center: usize) -> Result<Train<T>> {
         self.core(center)?;
-        let (cores, back) = tamed(&self.cores);
-        let mut cores = centered(&cores, center);
+        let (mut cores, back) = centered(&self.cores, center);
         if let Some(core) = cores.get_mut(center) {
+            let norm = crate::scalar::norm(&core.values);
+            as_double(norm, back, "the norm of the train")?;
             back.apply_all(&mut core.values);
         }
         Ok(Train { cores })
@@ -42,12 +42,12 @@ impl<T: Scalar> Train<T> {
     /// The singular values of the tensor at every bond, largest first.
     ///
     /// # Errors
-    /// [`Error::Numeric`](crate::Error::Numeric) if a decomposition does not converge.
+    /// [`Error::Numeric`](crate::Error::Numeric) if a decomposition does not converge, [`Error::Invalid`](crate::Error::Invalid) if the largest
+    /// leaves the range of doubles.
     pub fn spectra(&self) -> Result<Vec<Vec<f64>>> {
-        let (cores, back) = tamed(&self.cores);
         let mut spectra = Vec::new();
         let mut weights = vec![T::of_real(1.0)];
-        let mut cores = centered(&cores, 0);
+        let (mut cores, back) = centered(&self.cores, 0);
         cores.pop();
         for core in cores {
             let n_rows = weights.len() / core.left;
@@ -55,22 +55,18 @@ impl<T: Scalar> Train<T> {
             let found = matrix::svd(core.tall())?;
             let roots: Vec<f64> = found.squares.iter().map(|square| square.sqrt()).collect();
             weights = matrix::scaled_adjoint(found.v.as_ref(), &roots);
+            if let Some(largest) = roots.first() {
+                as_double(*largest, back, "a singular value")?;
+            }
             spectra.push(roots.iter().map(|root| back.apply(*root)).collect());
         }
         Ok(spectra)
     }
 }
 
-/// The cores, or others near 1, so that no square of theirs overflows or vanishes, and what takes
-/// their product back.
-pub(super) fn tamed<T: Scalar>(cores: &[Core<T>]) -> (Cow<'_, [Core<T>]>, Power) {
-    if cores.iter().all(|core| is_tame(core.values.energy())) {
-        return (Cow::Borrowed(cores), Power::ONE);
-    }
-    let mut cores = cores.to_vec();
-    let powers = cores.iter_mut().map(|core| tame(&mut core.values));
-    let back = powers.fold(Power::ONE, Power::and);
-    (Cow::Owned(cores), back)
+/// A size with its power of two, if that is a double.
+pub(super) fn as_double(value: f64, power: Power, what: &str) -> Result<f64> {
+    Wide { value, power }.narrow(what)
 }
 
 /// Two halves that take about as long to make orthogonal. The first is empty for a single core.
@@ -91,77 +87,134 @@ pub(super) fn halves<T>(cores: &[Core<T>]) -> (&[Core<T>], &[Core<T>]) {
 pub(super) struct Half<T> {
     /// From the bond outwards.
     pub(super) cores: Vec<Core<T>>,
-    /// What is multiplied with them to give those before.
-    pub(super) rest: Mat<T>,
+    /// What is multiplied with them to give those before, once for every core: towards the bond.
+    pub(super) rests: Vec<Mat<T>>,
+    /// What every place of a bond is still to be multiplied with, the outer bond first: what was
+    /// orthogonalised had a size near 1 there, so that nothing in it was taken for rounding that
+    /// cores further on make large.
+    pub(super) powers: Vec<Powers>,
+    /// Whether it lies left of the bond.
+    pub(super) is_left: bool,
 }
 
-/// Makes the columns of all cores orthonormal.
-pub(super) fn left_half<T: Scalar>(cores: &[Core<T>]) -> Half<T> {
-    let mut half = Half::empty(cores.len());
+/// Makes the columns of all cores orthonormal, the first of which has an outer bond of that size.
+pub(super) fn left_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
+    let mut half = Half::empty(cores.len(), outer, true);
     for core in cores {
-        let (values, left) = match half.cores.last() {
-            Some(_) => (core.after(half.rest.as_ref()).values, half.rest.nrows()),
-            None => (core.values.clone(), core.left),
-        };
-        let found = matrix::qr(&values, left * core.size);
-        half.push(found, |right| (left, core.size, right));
+        let before = half.at_bond();
+        let reach = core.reach_right(&before);
+        let mut tall = core.rescaled(&before, &inverse(&reach));
+        if let Some(rest) = half.rests.last() {
+            tall = tall.after(rest.as_ref());
+        }
+        let more = tall.reach_right(&ones(tall.left));
+        let tall = tall.rescaled(&ones(tall.left), &inverse(&more));
+        let found = matrix::qr(&tall.values, tall.left * tall.size);
+        half.push(found, both(&reach, &more), |right| Core { right, ..tall });
     }
     half.cores.reverse();
     half
 }
 
-/// Makes the rows of all cores orthonormal.
-pub(super) fn right_half<T: Scalar>(cores: &[Core<T>]) -> Half<T> {
-    let mut half = Half::empty(cores.len());
+/// Makes the rows of all cores orthonormal, the last of which has an outer bond of that size.
+pub(super) fn right_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
+    let mut half = Half::empty(cores.len(), outer, false);
     for core in cores.iter().rev() {
-        let (values, right) = match half.cores.last() {
-            Some(_) => (core.before(half.rest.as_ref()).values, half.rest.ncols()),
-            None => (core.values.clone(), core.right),
-        };
-        let found = matrix::lq(&values, core.left);
-        half.push(found, |left| (left, core.size, right));
+        let before = half.at_bond();
+        let reach = core.reach_left(&before);
+        let mut wide = core.rescaled(&inverse(&reach), &before);
+        if let Some(rest) = half.rests.last() {
+            wide = wide.before(rest.as_ref());
+        }
+        let more = wide.reach_left(&ones(wide.right));
+        let wide = wide.rescaled(&inverse(&more), &ones(wide.right));
+        let found = matrix::lq(&wide.values, wide.left);
+        half.push(found, both(&reach, &more), |left| Core { left, ..wide });
     }
     half.cores.reverse();
     half
 }
 
 impl<T: Scalar> Half<T> {
-    fn empty(n_cores: usize) -> Half<T> {
+    fn empty(n_cores: usize, outer: usize, is_left: bool) -> Half<T> {
         Half {
             cores: Vec::with_capacity(n_cores),
-            rest: Mat::identity(1, 1),
+            rests: Vec::with_capacity(n_cores),
+            powers: vec![ones(outer)],
+            is_left,
         }
     }
 
-    fn push(&mut self, found: Factors<T>, sizes: impl FnOnce(usize) -> (usize, usize, usize)) {
-        let (left, size, right) = sizes(found.rank);
-        self.rest = found.small;
+    /// What the places of the bond so far are still to be multiplied with.
+    pub(super) fn at_bond(&self) -> Powers {
+        self.powers.last().cloned().unwrap_or_default()
+    }
+
+    /// What is left between the cores and the bond.
+    pub(super) fn rest(&self) -> Mat<T> {
+        self.rests
+            .last()
+            .cloned()
+            .unwrap_or_else(|| Mat::identity(1, 1))
+    }
+
+    /// Enters what became of a core; `shaped` gives it a bond of that size.
+    fn push(&mut self, found: Factors<T>, powers: Powers, shaped: impl FnOnce(usize) -> Core<T>) {
+        let core = shaped(found.rank);
+        self.rests.push(found.small);
+        self.powers.push(powers);
         self.cores.push(Core {
-            left,
-            size,
-            right,
             values: found.long.into(),
+            ..core
         });
     }
 }
 
-/// The same train with orthogonal cores on both sides of one.
-pub(crate) fn centered<T: Scalar>(cores: &[Core<T>], center: usize) -> Vec<Core<T>> {
+/// What is left of two halves at the bond between them, near 1, and the power that takes it back.
+pub(super) fn between<T: Scalar>(left: &Half<T>, right: &Half<T>) -> (Mat<T>, Power) {
+    let (powers, back) = without_largest(both(&left.at_bond(), &right.at_bond()));
+    let weighted = weighted(left.rest(), &powers);
+    (
+        matrix::times(weighted.as_ref(), right.rest().as_ref()),
+        back,
+    )
+}
+
+/// The columns of a matrix, each with its power.
+pub(super) fn weighted<T: Scalar>(mut matrix: Mat<T>, powers: &Powers) -> Mat<T> {
+    for (column, power) in matrix.col_iter_mut().zip(powers) {
+        for value in column.iter_mut() {
+            *value = power.map_or(T::default(), |power| power.apply(*value));
+        }
+    }
+    matrix
+}
+
+/// The same train with orthogonal cores on both sides of one, and the power of two that this one is
+/// still to be multiplied with.
+pub(crate) fn centered<T: Scalar>(cores: &[Core<T>], center: usize) -> (Vec<Core<T>>, Power) {
     let (before, rest) = cores.split_at_checked(center).unwrap_or((cores, &[]));
     let Some((core, after)) = rest.split_first() else {
-        return cores.to_vec();
+        return (cores.to_vec(), Power::ONE);
     };
-    let (left, right) = rayon::join(|| left_half(before), || right_half(after));
-    let mut core = core.clone();
+    let outer = after.last().unwrap_or(core).right;
+    let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, outer));
+    let sizes = both(&left.at_bond(), &core.reach_left(&right.at_bond()));
+    let (_, back) = without_largest(sizes);
+    let inside: Powers = left.at_bond();
+    let inside = inside
+        .into_iter()
+        .map(|power| Some(power?.and(back.inverse())));
+    let mut core = core.rescaled(&inside.collect::<Powers>(), &right.at_bond());
     if !before.is_empty() {
-        core = core.after(left.rest.as_ref());
+        core = core.after(left.rest().as_ref());
     }
     if !after.is_empty() {
-        core = core.before(right.rest.as_ref());
+        core = core.before(right.rest().as_ref());
     }
     let mut cores = left.cores;
     cores.reverse();
     cores.push(core);
     cores.extend(right.cores);
-    cores
+    (cores, back)
 }

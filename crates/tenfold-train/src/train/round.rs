@@ -9,11 +9,12 @@
 //! error longer, and what it leaves out is orthogonal to everything that it keeps; so, taken from
 //! the outside inwards, the square of the whole error is no more than the sum of the squares of
 //! what each projection leaves out of the tensor as it was. That is what the weights tell: they are
-//! not cut.
+//! not cut. What rounding adds is told by `rounding.rs`.
 
 use faer::{Mat, MatRef};
 
-use super::orthogonal::{Half, halves, left_half, right_half, tamed};
+use super::orthogonal::{Half, as_double, between, halves, left_half, right_half};
+use super::rounding::rounding;
 use super::{Core, Train};
 use crate::compress::noise;
 use crate::error::{Error, Result};
@@ -26,8 +27,11 @@ use crate::scalar::Scalar;
 pub struct Rounded<T> {
     /// The train with smaller ranks.
     pub train: Train<T>,
-    /// A bound on the norm of what was left out: an absolute error.
+    /// A bound on the norm of the difference, an absolute error: what was left out, plus
+    /// [`Rounded::rounding`].
     pub error: f64,
+    /// The part of the bound that stands for rounding in the arithmetic.
+    pub rounding: f64,
 }
 
 impl<T: Scalar> Train<T> {
@@ -35,8 +39,8 @@ impl<T: Scalar> Train<T> {
     /// most `max_rank` whatever that costs.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a tolerance that is no number, [`Error::Numeric`] if a decomposition
-    /// does not converge.
+    /// [`Error::Invalid`] for a tolerance that is no number and a norm that no double holds,
+    /// [`Error::Numeric`] if a decomposition does not converge.
     pub fn round(&self, eps: f64, max_rank: Option<usize>) -> Result<Rounded<T>> {
         let is_tolerance = eps >= 0.0;
         if !is_tolerance {
@@ -51,24 +55,27 @@ impl<T: Scalar> Train<T> {
     }
 
     fn rounded(&self, eps: f64, cap: usize) -> Result<Rounded<T>> {
-        let (cores, back) = tamed(&self.cores);
-        let (before, after) = halves(&cores);
+        let (before, after) = halves(&self.cores);
         if before.is_empty() {
-            let (train, error) = (self.clone(), 0.0);
-            return Ok(Rounded { train, error });
+            return Ok(Rounded {
+                train: self.clone(),
+                error: 0.0,
+                rounding: 0.0,
+            });
         }
-        let (left, right) = rayon::join(|| left_half(before), || right_half(after));
-        let between = matrix::times(left.rest.as_ref(), right.rest.as_ref());
+        let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, 1));
+        let (between, back) = between(&left, &right);
         let norm = matrix::norm(between.as_ref());
+        as_double(norm, back, "the norm of the train")?;
+        let rounding = rounding(before, after, (&left, &right), norm);
         // What the singular values at each bond may be off by, as a part of each: it adds up.
-        let blur = cores
-            .iter()
-            .map(|core| matrix::blur(core.right))
-            .sum::<f64>();
+        let ranks = self.cores.iter().map(|core| core.right);
+        let blur = ranks.map(matrix::blur).sum::<f64>();
+        let allowed = (eps * norm - rounding).max(0.5 * eps * norm);
         let mut budget = Budget {
-            energy: (eps * norm / (1.0 + blur)).powi(2),
+            energy: (allowed / (1.0 + blur)).powi(2),
             floor: noise(norm).powi(2),
-            n_bonds: cores.len() - 1,
+            n_bonds: self.cores.len() - 1,
             cap,
         };
         let center = budget.cut(between.as_ref())?;
@@ -100,10 +107,13 @@ impl<T: Scalar> Train<T> {
         if let Some(heavy) = cores.get_mut(before.len()) {
             back.apply_all(&mut heavy.values);
         }
-        let error = (center.left_out + one.left_out + two.left_out).sqrt() * (1.0 + blur);
+        let left_out = (center.left_out + one.left_out + two.left_out).sqrt();
+        let error = left_out * (1.0 + blur) + rounding;
+        let least = if error > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
         Ok(Rounded {
             train: Train { cores },
-            error: back.apply(error),
+            error: back.apply(error).max(least),
+            rounding: back.apply(rounding),
         })
     }
 }
@@ -162,11 +172,25 @@ struct Cut<T> {
     left_out: f64,
 }
 
-/// Directions, one a column, on either side of a bond, and the singular values between them.
+/// Directions, one a column, on either side of a bond, and the singular values between them: all of
+/// them, as the other bonds are cut by the tensor as it was. The first `rank` are kept.
 struct Kept<T> {
     left: Mat<T>,
     values: Vec<f64>,
     right: Mat<T>,
+    rank: usize,
+}
+
+impl<T: Scalar> Kept<T> {
+    /// The directions kept on the left.
+    fn left(&self) -> MatRef<'_, T> {
+        self.left.as_ref().subcols(0, self.rank)
+    }
+
+    /// The directions kept on the right.
+    fn right(&self) -> MatRef<'_, T> {
+        self.right.as_ref().subcols(0, self.rank)
+    }
 }
 
 impl<T: Scalar> Cut<T> {
@@ -186,11 +210,11 @@ impl<T: Scalar> Cut<T> {
         if rank < needed {
             left_out = matrix::tail(&found.squares, rank);
         }
-        let values = found.squares.iter().take(rank);
         let kept = Kept {
-            left: found.u.subcols(0, rank).to_owned(),
-            values: values.map(|square| square.sqrt()).collect(),
-            right: found.v.subcols(0, rank).to_owned(),
+            left: found.u,
+            values: found.squares.iter().map(|square| square.sqrt()).collect(),
+            right: found.v,
+            rank,
         };
         Ok(Cut {
             kept: Some(kept),
@@ -198,7 +222,8 @@ impl<T: Scalar> Cut<T> {
         })
     }
 
-    /// What the cores on either side are multiplied with, of the matrix that was between them.
+    /// What the cores on either side are multiplied with, of the matrix that was between them: not
+    /// cut, as what the other bonds leave out would be told too small otherwise.
     fn weights(&self, between: Mat<T>) -> [Mat<T>; 2] {
         let Some(kept) = &self.kept else {
             return [between.clone(), between];
@@ -211,6 +236,17 @@ impl<T: Scalar> Cut<T> {
         let right = matrix::scaled_adjoint(kept.right.as_ref(), &kept.values);
         let right = matrix::rows(&right, kept.values.len(), kept.right.nrows());
         [left, right.to_owned()]
+    }
+
+    /// A core with the weights of the bond to its left, in the directions that are kept there.
+    fn heavy(&self, weighted: &Core<T>) -> Core<T> {
+        let mut core = weighted.clone();
+        if let Some(kept) = &self.kept {
+            let len = kept.rank * core.size * core.right;
+            core.left = kept.rank;
+            core.values = core.values.iter().take(len).copied().collect();
+        }
+        core
     }
 }
 
@@ -246,14 +282,14 @@ fn outwards<T: Scalar>(
         let is_heavy = side == Side::Right && last.is_none();
         let inner = last.as_ref().unwrap_or(center);
         let core = match (is_heavy, budget.n_bonds) {
-            (true, 0) => weighted,
+            (true, 0) => center.heavy(&weighted),
             (false, 0) => side.inner_kept(core, inner),
             (_, _) => {
                 let cut;
                 (weights, cut) = side.cut(&weighted, &mut budget)?;
                 done.left_out += cut.left_out;
                 let core = if is_heavy {
-                    weighted
+                    center.heavy(&weighted)
                 } else {
                     side.inner_kept(core, inner)
                 };
@@ -272,8 +308,8 @@ impl Side {
     fn inner_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
         match (self, &cut.kept) {
             (_, None) => core,
-            (Side::Left, Some(kept)) => core.before(kept.left.as_ref()),
-            (Side::Right, Some(kept)) => core.after_adjoint(kept.right.as_ref()),
+            (Side::Left, Some(kept)) => core.before(kept.left()),
+            (Side::Right, Some(kept)) => core.after_adjoint(kept.right()),
         }
     }
 
@@ -281,8 +317,8 @@ impl Side {
     fn outer_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
         match (self, &cut.kept) {
             (_, None) => core,
-            (Side::Left, Some(kept)) => core.after_adjoint(kept.left.as_ref()),
-            (Side::Right, Some(kept)) => core.before(kept.right.as_ref()),
+            (Side::Left, Some(kept)) => core.after_adjoint(kept.left()),
+            (Side::Right, Some(kept)) => core.before(kept.right()),
         }
     }
 

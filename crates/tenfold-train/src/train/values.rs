@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-use crate::scalar::{Scalar, energy};
+use crate::scalar::Scalar;
 
 /// The numbers of a core, row-major. Clones share them.
 #[derive(Clone)]
@@ -82,18 +82,6 @@ impl<T: Scalar> Values<T> {
                 values: Arc::clone(values),
             }],
             Kind::Blocks(blocks) => blocks.blocks.clone(),
-        }
-    }
-
-    /// The sum of the squares of absolute values.
-    pub(crate) fn energy(&self) -> f64 {
-        match &self.0 {
-            Kind::Whole(values) => energy(values),
-            Kind::Blocks(blocks) => blocks
-                .blocks
-                .iter()
-                .map(|block| energy(&block.values))
-                .sum(),
         }
     }
 
@@ -185,7 +173,7 @@ mod tests {
         let blocks = vec![block(0, 0, 2, &[1., 2., 3., 4.]), block(1, 2, 1, &[5., 6.])];
         let mut values = Values::of_blocks(2, 2, 3, blocks);
         let whole = [1., 2., 0., 3., 4., 0., 0., 0., 5., 0., 0., 6.];
-        assert_eq!((values.len(), values.energy()), (12, 91.0));
+        assert_eq!(values.len(), 12);
         assert_eq!(values[..], whole);
         assert_eq!(values, whole.to_vec().into());
         let shared = values.clone();

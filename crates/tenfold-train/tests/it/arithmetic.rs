@@ -44,6 +44,10 @@ fn sums_and_products<T: Scalar>() {
         &cell_by_cell(&one, &two, |x, _| x * factor),
     );
     near(
+        &brute(&one.add_number(factor).unwrap()),
+        &cell_by_cell(&one, &two, |x, _| x + factor),
+    );
+    near(
         &brute(&one.conjugate()),
         &cell_by_cell(&one, &two, |x, _| x.conjugate()),
     );

@@ -17,3 +17,4 @@ mod rounding;
 mod sources;
 mod support;
 mod trials;
+mod uneven;

@@ -1,0 +1,294 @@
+//! Bonds balanced by powers of two: exactly the same tensor, in cores whose products stay in range.
+//!
+//! Scaling a place of a bond on one side and unscaling it on the other changes no cell, but what a
+//! decomposition takes for rounding, and what overflows on the way. So every place of a bond has a
+//! power of two of its own, taken out of the cores on the one side and put into those on the other.
+
+use std::borrow::Cow;
+
+use super::values::Block;
+use super::{Core, Train, Values};
+use crate::error::{Error, Result};
+use crate::number::real;
+use crate::scalar::{Power, Scalar, reals};
+
+/// What the places of a bond are to be multiplied with; `None` for a place where all is zero.
+pub(super) type Powers = Vec<Option<Power>>;
+
+/// Powers that change nothing.
+pub(super) fn ones(count: usize) -> Powers {
+    vec![Some(Power::ONE); count]
+}
+
+/// The powers that take others back.
+pub(super) fn inverse(powers: &[Option<Power>]) -> Powers {
+    let powers = powers.iter();
+    powers.map(|power| power.map(Power::inverse)).collect()
+}
+
+/// The products of powers, place by place.
+pub(super) fn both(one: &[Option<Power>], other: &[Option<Power>]) -> Powers {
+    let pairs = one.iter().zip(other);
+    pairs
+        .map(|(one, other)| Some((*one)?.and((*other)?)))
+        .collect()
+}
+
+/// Takes the largest power out of all, which is given too.
+pub(super) fn without_largest(powers: Powers) -> (Powers, Power) {
+    let largest = powers.iter().flatten().copied().max();
+    let largest = largest.unwrap_or(Power::ONE);
+    let back = largest.inverse();
+    let powers = powers.into_iter().map(|power| Some(power?.and(back)));
+    (powers.collect(), largest)
+}
+
+/// The size of the largest entry between any two places of the bonds of a core.
+struct Sizes {
+    left: usize,
+    right: usize,
+    /// Row-major.
+    powers: Powers,
+}
+
+impl Sizes {
+    fn of<T: Scalar>(core: &Core<T>) -> Sizes {
+        let mut powers = vec![None; core.left * core.right];
+        for block in core.blocks() {
+            let rows = powers.chunks_exact_mut(core.right).skip(block.left_at);
+            let len = (core.size * block.right).max(1);
+            for (row, values) in rows.zip(block.values.chunks_exact(len)) {
+                let places = row.iter_mut().skip(block.right_at);
+                for (place, size) in places.zip(largest_of_columns(values, block.right)) {
+                    *place = Power::size_of(size);
+                }
+            }
+        }
+        let (left, right) = (core.left, core.right);
+        Sizes {
+            left,
+            right,
+            powers,
+        }
+    }
+
+    /// The largest size at every place to the right, after what comes from the left.
+    fn to_the_right(&self, left: &[Option<Power>]) -> Powers {
+        let mut most = vec![None; self.right];
+        let rows = self.powers.chunks_exact(self.right.max(1));
+        for (row, left) in rows.zip(left) {
+            for (most, size) in most.iter_mut().zip(row) {
+                *most = (*most).max(sum(*size, *left));
+            }
+        }
+        most
+    }
+
+    /// The largest size at every place to the left, before what comes from the right.
+    fn to_the_left(&self, right: &[Option<Power>]) -> Powers {
+        let rows = self.powers.chunks_exact(self.right.max(1)).take(self.left);
+        let most = |row: &[Option<Power>]| {
+            let sizes = row.iter().zip(right);
+            sizes
+                .map(|(size, right)| sum(*size, *right))
+                .max()
+                .flatten()
+        };
+        rows.map(most).collect()
+    }
+}
+
+/// The product of two powers, or nothing.
+fn sum(one: Option<Power>, other: Option<Power>) -> Option<Power> {
+    Some(one?.and(other?))
+}
+
+/// The largest part of any entry in each column.
+fn largest_of_columns<T: Scalar>(values: &[T], n_columns: usize) -> Vec<f64> {
+    let mut most = vec![0.0_f64; n_columns];
+    for row in values.chunks_exact(n_columns.max(1)) {
+        let parts = reals(row).chunks_exact(T::REALS);
+        for (most, parts) in most.iter_mut().zip(parts) {
+            *most = parts.iter().fold(*most, |most, part| most.max(part.abs()));
+        }
+    }
+    most
+}
+
+impl<T: Scalar> Core<T> {
+    /// The largest size at every place to the right, after what comes from the left.
+    pub(super) fn reach_right(&self, left: &[Option<Power>]) -> Powers {
+        Sizes::of(self).to_the_right(left)
+    }
+
+    /// The largest size at every place to the left, before what comes from the right.
+    pub(super) fn reach_left(&self, right: &[Option<Power>]) -> Powers {
+        Sizes::of(self).to_the_left(right)
+    }
+
+    /// The core with the places of its bonds multiplied; blocks stay blocks.
+    pub(super) fn rescaled(&self, left: &[Option<Power>], right: &[Option<Power>]) -> Core<T> {
+        let blocks = self.blocks();
+        let scaled = |block: &Block<T>| {
+            let left = left.iter().skip(block.left_at);
+            let right = right.get(block.right_at..).unwrap_or_default();
+            let len = (self.size * block.right).max(1);
+            let mut values = Vec::with_capacity(block.values.len());
+            for (matrix, left) in block.values.chunks_exact(len).zip(left) {
+                let factors: Powers = right
+                    .iter()
+                    .map(|right| sum(*left, *right))
+                    .take(block.right)
+                    .collect();
+                for row in matrix.chunks_exact(block.right.max(1)) {
+                    let pairs = row.iter().zip(&factors);
+                    values.extend(pairs.map(|(value, factor)| match factor {
+                        Some(power) => power.apply(*value),
+                        None => T::default(),
+                    }));
+                }
+            }
+            values
+        };
+        let values = match blocks.as_slice() {
+            [block] if block.right == self.right && block.left == self.left => scaled(block).into(),
+            _ => {
+                let blocks = blocks.iter().map(|block| Block {
+                    values: scaled(block).into(),
+                    ..*block
+                });
+                Values::of_blocks(self.left, self.size, self.right, blocks.collect())
+            }
+        };
+        Core { values, ..*self }
+    }
+}
+
+/// Up to this power of two, entries times ranks do not make up for what vanished before them.
+const CALM: f64 = 150.0;
+
+/// Whether no product of some of the cores can leave the range unless cells do.
+fn is_calm<T: Scalar>(cores: &[&Core<T>]) -> bool {
+    let reach = cores.iter().map(|core| {
+        let blocks = core.blocks();
+        let sizes = blocks.iter().map(|block| {
+            let parts = reals(&block.values).iter();
+            parts.fold(0.0, |most: f64, part| most.max(part.abs()))
+        });
+        let most = sizes.fold(0.0, f64::max);
+        (most * real(core.left)).max(1.0).log2()
+    });
+    // Written so that what is not finite is calm: nothing mends it.
+    let reach: f64 = reach.sum();
+    !(reach > CALM && reach.is_finite())
+}
+
+/// Cores of the same tensor, whose products stay in range. Those before `middle` have no entry above
+/// 1 in what they make of any place of their bonds, and neither do those after it; between both
+/// lie powers.
+pub(super) struct Balanced<T> {
+    pub(super) before: Vec<Core<T>>,
+    pub(super) after: Vec<Core<T>>,
+    /// At the bond between.
+    pub(super) powers: Powers,
+}
+
+impl<T: Scalar> Balanced<T> {
+    /// Balances cores on both sides of a bond.
+    pub(super) fn at(cores: &[&Core<T>], middle: usize) -> Balanced<T> {
+        let (first, last) = cores.split_at_checked(middle).unwrap_or((cores, &[]));
+        let mut left = ones(1);
+        let mut before = Vec::with_capacity(first.len());
+        for core in first {
+            let next = core.reach_right(&left);
+            before.push(core.rescaled(&left, &inverse(&next)));
+            left = next;
+        }
+        let mut right = ones(1);
+        let mut after = Vec::with_capacity(last.len());
+        for core in last.iter().rev() {
+            let next = core.reach_left(&right);
+            after.push(core.rescaled(&inverse(&next), &right));
+            right = next;
+        }
+        after.reverse();
+        Balanced {
+            before,
+            after,
+            powers: both(&left, &right),
+        }
+    }
+
+    /// All cores, the powers in one of those beside the middle.
+    fn into_cores(self) -> Vec<Core<T>> {
+        let (mut cores, mut after) = (self.before, self.after);
+        if let Some(heavy) = after.first_mut() {
+            *heavy = heavy.rescaled(&self.powers, &ones(heavy.right));
+        } else if let Some(heavy) = cores.last_mut() {
+            *heavy = heavy.rescaled(&ones(heavy.left), &self.powers);
+        }
+        cores.extend(after);
+        cores
+    }
+}
+
+impl<T: Scalar> Train<T> {
+    /// The train, or another of the same tensor whose products stay in range as long as cells do.
+    pub(super) fn steady(&self) -> Cow<'_, Train<T>> {
+        let cores: Vec<&Core<T>> = self.cores.iter().collect();
+        if is_calm(&cores) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(self.balanced())
+    }
+
+    /// Another train of the same tensor whose products stay in range as long as cells do.
+    pub(super) fn balanced(&self) -> Train<T> {
+        let cores: Vec<&Core<T>> = self.cores.iter().collect();
+        let cores = Balanced::at(&cores, cores.len() / 2).into_cores();
+        Train { cores }
+    }
+}
+
+/// A number that may be too large or too small for a double: a product with a power of two.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wide<T> {
+    pub(super) value: T,
+    pub(super) power: Power,
+}
+
+impl<T: Scalar> Wide<T> {
+    /// The sum of numbers, each with its power.
+    pub(super) fn sum(terms: impl Iterator<Item = (T, Power)> + Clone) -> Wide<T> {
+        let sizes = terms.clone().filter_map(|(value, power)| {
+            let size = reals(&[value])
+                .iter()
+                .fold(0.0, |most: f64, part| most.max(part.abs()));
+            Some(Power::size_of(size)?.and(power))
+        });
+        let power = sizes.max().unwrap_or(Power::ONE);
+        let back = power.inverse();
+        let value = terms.map(|(value, own)| own.and(back).apply(value)).sum();
+        Wide { value, power }
+    }
+
+    /// The number as it is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it leaves the range of doubles.
+    pub(super) fn narrow(self, what: &str) -> Result<T> {
+        let found = self.power.apply(self.value);
+        let parts = |value: &T| reals(std::slice::from_ref(value)).to_vec();
+        let leaves = parts(&found).into_iter().zip(parts(&self.value));
+        let mut leaves = leaves.map(|(found, value)| !found.is_finite() && value.is_finite());
+        let vanishes = found == T::default() && self.value != T::default();
+        if leaves.any(|leaves| leaves) || vanishes {
+            return Err(Error::invalid(format!(
+                "{what} is {} times 2^{}: no double holds it",
+                self.value,
+                self.power.exponent()
+            )));
+        }
+        Ok(found)
+    }
+}
