@@ -5,7 +5,7 @@ All little-endian, no padding:
     0   BLZ1, version u8, dtype u8 (0 f64, 1 complex of two f64), ndim u8, 8 zero bytes
     15  shape u64[ndim], ranks u64[ndim + 1], cores of shape (rank, size, next rank), row-major
 
-BLZ2, which is read and not written:
+BLZ2, the newer container:
 
     0    BLZ2, version u8 = 1, dtype u8, ndim u8, kind u8 (0 declined, 1 compressed, 2 undecided)
     8    the certificate, 96 bytes, then 28 bytes a cut
@@ -118,6 +118,9 @@ def good_files():
     good("specials_complex", [1, 2], [1, 1, 1], [(-0.0, NAN), (INF, -0.0), (0.1, -INF)], C128)
     reserved = patched(train(*example), 7, b"\x01")
     common.good("blz", "lenient_reserved.blz", reserved, show(*example), lenient=True, strict_at=7)
+    # What the project's own command makes of a vector, against its page.
+    vector = [4], [1, 1], [1.0, -2.0, 0.5, 4.0]
+    common.good("blz", "lenient_one_dim.blz", train(*vector), show(*vector), lenient=True, strict_at=6)
 
 
 def huge_files():
@@ -216,6 +219,8 @@ class Verdict:
     def show(self):
         shown = show(self.shape, self.ranks, self.values, self.dtype)
         said = self.fields
+        if math.isnan(said["absolute"]):
+            return shown  # nothing is said
         meta = {
             "relative_tolerance": common.real(said["tolerance"]),
             "dense_bytes": said["dense_bytes"],
@@ -231,7 +236,10 @@ class Verdict:
         cuts = [dict(zip(names, [*cut[:4], bool(cut[4]), common.real(cut[5])])) for cut in self.cuts]
         if cuts:
             meta["cuts"] = cuts
-        shown["tensors"][0]["metadata"] = {f"blz:{name}": value for name, value in meta.items()}
+        if self.kind != 1:
+            dtype = shown["tensors"].pop()["dtype"]
+            meta |= {"verdict": {0: "declined", 2: "undecided"}[self.kind], "dtype": dtype, "shape": list(self.shape)}
+        shown["metadata"] = {f"blz:{name}": value for name, value in meta.items()}
         return shown
 
 
@@ -251,9 +259,12 @@ def second_good_files():
         ("second_complex", verdict_of([2, 2, 3], [1, 2, 2, 1], C128, cuts=cuts[:1])),
         ("second_capped", verdict_of([3, 2, 2], [1, 2, 2, 1], cuts=cuts, **capped)),
         ("second_empty", verdict_of([0, 3], [1, 2, 1])),
+        ("second_declined", verdict_of([2, 3], [1, 2, 1], kind=0)),
+        ("second_undecided", verdict_of([2, 2, 3], [1, 2, 2, 1], C128, kind=2, **capped)),
+        ("second_without_bound", verdict_of([2, 3], [1, 2, 1], tolerance=NAN, absolute=NAN, relative=NAN)),
         ("second_infinite_ratio", verdict_of([2, 2], [1, 1, 1], ratio=INF, tolerance=0.0, max_rank=2**62)),
     ]:
-        common.good("blz", f"{name}.blz", verdict.data(), verdict.show())
+        common.good("blz", f"{name}.blz", verdict.data(), verdict.show(), canonical=verdict.kind == 1)
     shape, ranks = [2] * 255, [1] * 256
     common.huge("blz", "second_most_dims.blz", verdict_of(shape, ranks, ratio=INF).data(), 2**255)
     lenient = verdict_of([2, 3], [1, 2, 1], cuts=[(0, 2, 2, 2, 7, 0.0)])
@@ -277,8 +288,7 @@ def second_bad_files():
         ("dtype_2", sealed(patched(whole[:-32], 5, b"\x02")), 5, "the dtype is 0 or 1", {}),
         ("ndim_0", sealed(patched(whole[:-32], 6, b"\0")), 6, "a train has dimensions", {}),
         ("kind_3", sealed(patched(whole[:-32], 7, b"\x03")), 7, "the kind is 0, 1 or 2", {}),
-        ("declined", of(kind=0), None, "a declined file has no cores", unsupported),
-        ("undecided", of(kind=2), None, "an undecided file has no cores", unsupported),
+        ("declined_flipped", patched(of(kind=0), 50, b"\x7f"), 0, "the checksum of a declined file", {}),
         ("declined_with_cores", of(kind=0, more=u64s(1, 2, 1)), 120, "a declined file has no cores", {}),
         ("values_wrong", of(n_values=9), 24, "the cores have ten values", {}),
         ("bytes_wrong", of(bytes=88), 40, "the cores have 80 bytes", {}),

@@ -51,6 +51,8 @@ pub enum NoteKind {
     LeftOut,
     /// The files of a set say different things about the same metadata.
     DifferingMetadata,
+    /// A compression ended without a train.
+    Verdict,
 }
 
 impl NoteKind {
@@ -74,6 +76,7 @@ impl NoteKind {
             NoteKind::Incomplete => "incomplete",
             NoteKind::LeftOut => "left-out",
             NoteKind::DifferingMetadata => "differing-metadata",
+            NoteKind::Verdict => "verdict",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tenfold::ops::{cast_tensor, nearest};
-use tenfold::{Bundle, Info, Key, Limits, Order, Rounding, Storage, Tensor};
+use tenfold::{Bundle, Dim, Info, Key, Limits, Numbers, Order, Rounding, Storage, Tensor};
 use tenfold_train::AnyTrain;
 
 use super::Outcome;
@@ -92,7 +92,10 @@ fn expanded(
         true => Order::Row,
         false => Order::Column,
     };
-    let mut cells = AnyTrain::from_tensor(train)?.expanded(order, limits)?;
+    let mut cells = match train.cells() {
+        Some(0) => without_cells(train, order)?,
+        _ => AnyTrain::from_tensor(train)?.expanded(order, limits)?,
+    };
     let names: Vec<Option<String>> = train.dims().iter().map(|dim| dim.name.clone()).collect();
     cells = cells.with_dim_names(&names)?;
     cells.meta = described.meta;
@@ -113,6 +116,17 @@ fn expanded(
         cells = cast_tensor(&cells, number, Rounding::NearestEven, &allow, limits)?;
     }
     Ok(cells)
+}
+
+/// The tensor that a train without cells stands for.
+fn without_cells(train: &Tensor, order: Order) -> Result<Tensor, Failure> {
+    let values = Numbers {
+        number: train.dtype().number,
+        ..Numbers::from_vec::<f64>(&[])
+    };
+    let dims = train.sizes()?.into_iter().map(Dim::indexed).collect();
+    let storage = Storage::Dense { order, values };
+    Ok(Tensor::new(dims, train.dtype(), Vec::new(), storage)?)
 }
 
 /// The file whose tensors say what trains were before.

@@ -1,6 +1,7 @@
 //! The command line as its users meet it: arguments in, output, errors and exit code out.
 
 mod address;
+mod blz;
 mod carried;
 mod cc4s;
 mod complex;

@@ -54,6 +54,10 @@ fn every_train_comes_back_from_ztensor_with_the_same_bytes() {
             let Ok(opened_blz) = read("blz", &bytes, &ReadOptions::default()) else {
                 continue;
             };
+            // A verdict has no tensor that anything could be carried with.
+            if opened_blz.bundle.entries().is_empty() {
+                continue;
+            }
             let mut out = Sink::memory();
             let ztensor = tenfold::by_name("ztensor").unwrap();
             let how = WriteOptions {

@@ -8,13 +8,15 @@ mod work;
 
 use std::path::Path;
 
+use plan::Entry;
+use tenfold::formats::blz::Proven;
 use tenfold::{Allow, Arity, Carries, Format, Info, Names, Progress, StorageKind};
 use tenfold_train::{Caps, Options};
 
 use super::Outcome;
 use super::output::line::{Line, writing};
 use super::output::{Content, Destination, Job, target};
-use crate::args::{Choice, Compress, Convert, Nearness, Reshaping};
+use crate::args::{Choice, Compress, Convert, Nearness, Reshaping, Saving};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::meter::Meter;
@@ -59,6 +61,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     work.must_verify = args.verify;
     let meter = Meter::start(streams, &progress);
     let entries = plan::carry_out(&work, &mut content, format.info()).map_err(in_input)?;
+    certify(&mut content, &entries, &args.nearness, &args.saving);
     let stem = content.stem.clone();
     let mut how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
     how.progress = progress.clone();
@@ -134,6 +137,7 @@ pub(super) fn turn(
     };
     let meter = Meter::start(streams, &progress);
     let entries = plan::carry_out(&work, content, target)?;
+    certify(content, &entries, &nearness, &args.output.saving);
     drop(meter);
     report::say(file, &entries, &nearness, streams);
     Ok(())
@@ -164,6 +168,27 @@ fn split_components(
         }
     }
     Ok(())
+}
+
+/// Notes what was proven, for the version of `.blz` that has room for it.
+fn certify(content: &mut Content, entries: &[Entry], nearness: &Nearness, saving: &Saving) {
+    let version = saving.to.as_ref().and_then(|to| to.version.as_deref());
+    let name = saving.to.as_ref().map(|to| to.format.info().name);
+    if let ([entry], Some("blz"), Some("2")) = (entries, name, version)
+        && let Some(made) = entry.made()
+    {
+        let proven = Proven {
+            tolerance: nearness.eps,
+            max_rank: match &nearness.max_rank {
+                Some(Caps::All(rank)) => u64::try_from(*rank).ok(),
+                _ => None,
+            },
+            absolute: made.report.error,
+            relative: made.report.relative_error(),
+            dense_bytes: made.report.dense_len,
+        };
+        tenfold::formats::blz::certify(&mut content.bundle, &proven);
+    }
 }
 
 /// What the engine is told.

@@ -49,6 +49,8 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
         let why = format!("there is no train in {file}: tenfold compress makes one");
         return Err(Failure::usage(why));
     }
+    // What was proven of a train is not of the one that takes its place.
+    tenfold::formats::blz::strip(&mut content.bundle);
     let stem = content.stem.clone();
     let how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
     let job = Job {

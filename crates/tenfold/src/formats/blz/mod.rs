@@ -14,8 +14,8 @@
 //! | 8·(ndim+1) | ranks | u64 each, the first and the last are 1 |
 //! | … | cores | core i has shape (rank i, shape i, rank i+1), row-major, one after the other |
 //!
-//! The same project's newer container, `BLZ2`, is read and not written. It keeps what is known of the
-//! compression beside its result; there is no page, so this is what its programs write.
+//! The same project's newer container, `BLZ2`, keeps what is known of the compression beside its
+//! result; there is no page, so this is what its programs write. `--to blz@2` writes it.
 //!
 //! | bytes | field | |
 //! |---:|---|---|
@@ -37,7 +37,7 @@
 //! | 32 | checksum | SHA-256 of all before |
 //!
 //! # What it holds
-//! One tensor train of doubles or complex doubles; no names, no metadata.
+//! One tensor train of doubles or complex doubles; no names, no metadata but the certificate.
 //!
 //! # Where the spec is silent
 //! 1. The file must be exactly as long as its cores: shorter and longer ones are refused.
@@ -46,17 +46,23 @@
 //!    empty rank is the zero tensor, and nobody writes that.
 //! 4. NaN and infinities in cores are kept.
 //! 5. A train may stand for more cells than a computer can count; it is never expanded unasked.
-//! 6. `BLZ2`: what is not compressed has no cores, and so no tensor: unsupported. The certificate
-//!    becomes metadata of the tensor; what it says of the cores' size must be so. The checksum is
-//!    compared when all cores are read.
+//! 6. One dimension, which the project's own command writes, is refused; a lenient reader notes it.
+//! 7. `BLZ2`: the certificate becomes metadata of the file; what it says of the cores' size must be
+//!    so. What is not compressed has no cores: it opens without tensors, and a note says the verdict.
+//!    The checksum is compared when all cores are read; where there are none, at once.
+//! 8. A certificate is written of what is known: the bound that `compress` has proven, or what the
+//!    file that was read said. Else its floats are NaN and its caps −1.
 
+mod certificate;
 mod read;
 mod verdict;
 mod write;
 
+pub use certificate::{Proven, certify, strip};
+
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
-use crate::error::Result;
+use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
     WriteOptions,
@@ -75,6 +81,8 @@ const DTYPE_F64: u8 = 0;
 const DTYPE_COMPLEX: u8 = 1;
 const RESERVED: usize = 8;
 const DIGEST_LEN: usize = 32;
+/// The kind of a `BLZ2` file that has cores.
+const COMPRESSED: u8 = 1;
 
 /// Hints of this format.
 mod hint {
@@ -87,26 +95,43 @@ static INFO: Info = Info {
     title: "tensor trains: compressed by decomposition",
     extensions: &["blz"],
     magic: MAGIC,
-    versions: &["1"],
-    only_read: &["2"],
+    versions: &["1", "2"],
+    only_read: &[],
     options: &[],
-    holds: Holds {
-        names: Names::One,
-        numbers: &[Number::F64],
-        arities: &[Arity::Real, Arity::Complex],
-        kinds: &[StorageKind::Train],
-        orders: &[],
-        ndim: (2, 255),
-        size: (0, u64::MAX),
-        dim_names: DimNames::No,
-        symmetry: false,
-        state: false,
-        meta: HoldsMeta {
-            file: false,
-            tensor: false,
-        },
-        carries: Carries::No,
+    holds: HOLDS,
+};
+
+/// `BLZ2` as a format of its own.
+#[derive(Debug)]
+pub struct Version2;
+
+static INFO_2: Info = Info {
+    name: NAME,
+    title: "tensor trains with a certificate of their compression",
+    extensions: &["blz"],
+    magic: MAGIC_2,
+    versions: &["2"],
+    only_read: &[],
+    options: &[],
+    holds: HOLDS,
+};
+
+const HOLDS: Holds = Holds {
+    names: Names::One,
+    numbers: &[Number::F64],
+    arities: &[Arity::Real, Arity::Complex],
+    kinds: &[StorageKind::Train],
+    orders: &[],
+    ndim: (2, 255),
+    size: (0, u64::MAX),
+    dim_names: DimNames::No,
+    symmetry: false,
+    state: false,
+    meta: HoldsMeta {
+        file: false,
+        tensor: false,
     },
+    carries: Carries::No,
 };
 
 impl Format for Blz {
@@ -126,7 +151,42 @@ impl Format for Blz {
         read::read(source, how)
     }
 
+    fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+        match self.edition(bundle, how) {
+            Some(edition) => edition.write(bundle, out, how),
+            None => write::write(bundle, out),
+        }
+    }
+
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[&Version2]
+    }
+
+    fn edition(&self, _: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        // What is written is what the page describes, unless the other is asked for.
+        (how.version.as_deref() == Some("2")).then_some(&Version2)
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        let lost = certificate::unsaid(bundle, ", which --to blz@2 keeps");
+        lost.into_iter().collect()
+    }
+}
+
+impl Format for Version2 {
+    fn info(&self) -> &'static Info {
+        &INFO_2
+    }
+
+    fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        read::read(source, how)
+    }
+
     fn write(&self, bundle: &Bundle, out: &mut Sink, _: &WriteOptions) -> Result<()> {
-        write::write(bundle, out)
+        write::write_2(bundle, out)
+    }
+
+    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+        certificate::quirks(bundle)
     }
 }

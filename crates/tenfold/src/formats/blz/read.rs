@@ -25,17 +25,22 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         });
     }
     let dtype = dtype(&mut scan)?;
+    let ndim_at = scan.at();
     let ndim = scan.u8()?;
+    let mut notes = Vec::new();
     if ndim < 2 {
-        return scan.fail_at(
-            6,
-            format!("ndim is {ndim}, a train has at least 2 dimensions"),
-        );
+        let text = format!("ndim is {ndim}, a train has at least 2 dimensions");
+        match (how.mode, ndim) {
+            (Mode::Lenient, 1) => notes.push(Note::new(NoteKind::Lenient, text).at(ndim_at)),
+            (Mode::Strict, 1) => {
+                return scan.fail_at(ndim_at, format!("{text}; --lenient reads it"));
+            }
+            _ => return scan.fail_at(ndim_at, text),
+        }
     }
     how.limits.check_ndim(ndim.into())?;
     let reserved_at = scan.at();
     let reserved: [u8; RESERVED] = scan.array()?;
-    let mut notes = Vec::new();
     if reserved != [0; RESERVED] {
         let text = "reserved bytes are not zero";
         match how.mode {
