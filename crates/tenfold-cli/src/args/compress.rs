@@ -133,6 +133,16 @@ pub(crate) enum TtCommand {
     #[command(after_help = "Example:\n  tenfold tt dot a.blz b.blz\n  \
                             tenfold tt dot model.zt:v model.zt:w")]
     Dot(TtDot),
+    /// Write the sum of two trains, whose ranks add up: `tt round` makes them small again
+    #[command(after_help = "Example:\n  tenfold tt add a.blz b.blz sum.blz\n  \
+                            tenfold tt add model.zt:v model.zt:w sum.blz")]
+    Add(TtSum),
+    /// Write the difference of two trains, A minus B, whose ranks add up
+    #[command(after_help = "Example:\n  tenfold tt sub a.blz b.blz difference.blz")]
+    Sub(TtSum),
+    /// Print how far apart two trains are: the norm of A minus B, without expanding them
+    #[command(after_help = "Example:\n  tenfold tt distance a.blz b.blz")]
+    Distance(TtDot),
     /// Print the norm of a train: the root of the sum of squares over all cells
     #[command(after_help = "Example:\n  tenfold tt norm field.blz")]
     Norm(Files),
@@ -160,7 +170,25 @@ pub(crate) struct TtRound {
     pub(crate) reading: Reading,
 }
 
-/// The arguments of `tt dot`.
+/// The arguments of `tt add` and `tt sub`.
+#[derive(Args)]
+pub(crate) struct TtSum {
+    /// The first train
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// The second train
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) saving: Saving,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The arguments of `tt dot` and `tt distance`.
 #[derive(Args)]
 pub(crate) struct TtDot {
     /// The first train; of complex ones the conjugate counts

@@ -33,7 +33,7 @@ use tenfold::{Format, Mode, Number, formats};
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::{Choice, Selection};
 pub(crate) use compress::{
-    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound,
+    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound, TtSum,
 };
 pub(crate) use convert::{Convert, allow};
 pub(crate) use diff::Diff;
@@ -145,6 +145,8 @@ pub(crate) enum Command {
     /// Compute with tensor trains: info, round, dot, norm
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
                       tenfold tt round field.blz small.blz --eps 1e-3\n  \
+                      tenfold tt add a.blz b.blz sum.blz\n  \
+                      tenfold tt distance a.blz b.blz\n  \
                       tenfold tt dot a.blz b.blz\n  tenfold tt norm field.blz")]
     Tt(Tt),
     /// Say what is wrong with the values of files, and how they are distributed

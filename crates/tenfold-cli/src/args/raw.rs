@@ -92,7 +92,8 @@ pub(super) fn settle(command: &mut Command) -> Result<(), String> {
         Command::Reconstruct(args) => args.reading.settle_with(&args.words, &mut args.saving),
         Command::Tt(args) => match &mut args.command {
             TtCommand::Info(args) | TtCommand::Norm(args) => args.reading.settle(),
-            TtCommand::Dot(args) => args.reading.settle(),
+            TtCommand::Dot(args) | TtCommand::Distance(args) => args.reading.settle(),
+            TtCommand::Add(args) | TtCommand::Sub(args) => args.reading.settle(),
             TtCommand::Round(args) => args.reading.settle_with(&args.words, &mut args.saving),
         },
         Command::Demo(_) | Command::Completions(_) | Command::Man(_) | Command::Formats(_) => {

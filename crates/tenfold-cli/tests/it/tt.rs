@@ -38,6 +38,70 @@ fn products_and_norms_are_those_of_the_cells() {
 }
 
 #[test]
+fn sums_and_distances_are_those_of_the_cells() {
+    let folder = trains();
+    let said = |words: &[&str]| ran_in(&folder, words).to_string();
+    let cells = |name: &str| {
+        let back = format!("{name}.npy");
+        let words = ["reconstruct", &format!("@{name}.blz"), &format!("@{back}")];
+        assert_eq!(ran_in(&folder, &words).exit, Exit::Fine);
+        cells_of(&folder.path().join(back))
+    };
+    for words in [
+        ["tt", "add", "@a.blz", "@b.blz", "@sum.blz", "-q"],
+        ["tt", "sub", "@a.blz", "@b.blz", "@difference.blz", "-q"],
+    ] {
+        assert_eq!(said(&words), "[exit 0]");
+        let again = ran_in(&folder, &words).to_string();
+        assert!(again.contains("--force"), "{again}");
+    }
+    assert_eq!(cells("sum"), [3.0, 4.0, 2.0, -2.0, 5.0, 2.0]);
+    assert_eq!(cells("difference"), [-1.0, -6.0, 2.0, -2.0, 1.0, -8.0]);
+    let number = |words: &[&str]| -> f64 { ran_in(&folder, words).text().trim().parse().unwrap() };
+    let found = number(&["tt", "distance", "@a.blz", "@b.blz"]);
+    assert!((found - 110_f64.sqrt()).abs() < 1e-13, "{found}");
+    assert!(number(&["tt", "distance", "@a.blz", "@a.blz"]) < 1e-15);
+    let json = ran_in(&folder, &["tt", "distance", "@a.blz", "@b.blz", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&json.text()).unwrap();
+    assert_eq!(report["schema"], "tenfold.tt-distance/1");
+    let relative = report["relative"].as_f64().unwrap();
+    assert!((relative - (110.0_f64 / 28.0).sqrt()).abs() < 1e-13);
+    let wrong = said(&["tt", "add", "@a.blz", "@c.blz", "@e.blz"]);
+    assert!(wrong.contains("shape"), "{wrong}");
+    let nowhere = said(&["tt", "add", "@a.blz", "@b.blz"]);
+    assert!(nowhere.contains("nothing says where to write"), "{nowhere}");
+}
+
+#[test]
+fn uneven_trains_are_rounded_within_what_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |name: &str, bytes| std::fs::write(folder.path().join(name), bytes).unwrap();
+    save("a.blz", train(&[1.0, 2.0, 3.0], &[1e-16, -1e-16]));
+    save("b.blz", train(&[1e-16, 0.0, 1e-16], &[2.0, 5.0]));
+    for words in [
+        &["tt", "add", "@a.blz", "@b.blz", "@sum.blz", "-q"][..],
+        &[
+            "tt",
+            "round",
+            "@sum.blz",
+            "@small.blz",
+            "--eps",
+            "1e-6",
+            "-q",
+        ],
+        &["reconstruct", "@small.blz", "@small.npy", "-q"],
+    ] {
+        assert_eq!(ran_in(&folder, words).exit, Exit::Fine);
+    }
+    let wanted = [3.0, 4.0, 2.0, -2.0, 5.0, 2.0].map(|cell| cell * 1e-16);
+    let found = distance(&wanted, &cells_of(&folder.path().join("small.npy")));
+    assert!(found <= 1e-6, "{found}");
+    let norm = ran_in(&folder, &["tt", "norm", "@sum.blz"]).text();
+    let norm: f64 = norm.trim().parse().unwrap();
+    assert!((norm / 62_f64.sqrt() / 1e-16 - 1.0).abs() < 1e-13, "{norm}");
+}
+
+#[test]
 fn info_says_how_a_train_is_built() {
     let folder = trains();
     doubles(&folder, "d.npy", "(20, 24, 22)", &smooth([20, 24, 22]));

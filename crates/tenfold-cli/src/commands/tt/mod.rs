@@ -2,6 +2,7 @@
 
 mod info;
 mod round;
+mod sum;
 
 use std::path::Path;
 
@@ -21,6 +22,9 @@ pub(super) fn run(args: &Tt, streams: &mut Streams) -> Outcome {
         TtCommand::Info(args) => info::run(args, streams),
         TtCommand::Round(args) => round::run(args, streams),
         TtCommand::Dot(args) => dot(args, streams),
+        TtCommand::Add(args) => sum::run(args, AnyTrain::add, streams),
+        TtCommand::Sub(args) => sum::run(args, AnyTrain::sub, streams),
+        TtCommand::Distance(args) => distance(args, streams),
         TtCommand::Norm(args) => norm(args, streams),
     }
 }
@@ -89,6 +93,32 @@ fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
         true => format!("{re}\n"),
         false => format!("{re} {im}\n"),
     })?;
+    Ok(Exit::Fine)
+}
+
+fn distance(args: &TtDot, streams: &mut Streams) -> Outcome {
+    let a = only(&args.a, &args.reading, streams)?;
+    let b = only(&args.b, &args.reading, streams)?;
+    let distance = a.sub(&b)?.norm()?;
+    if !args.json {
+        streams.out.text(&format!("{}\n", float_text(distance)))?;
+        return Ok(Exit::Fine);
+    }
+    let norm = a.norm()?;
+    let mut json = Json::new(&mut streams.out);
+    json.object(|json| {
+        json.name("schema")?.text("tenfold.tt-distance/1")?;
+        json.name("a")?.text(&args.a.to_string_lossy())?;
+        json.name("b")?.text(&args.b.to_string_lossy())?;
+        json.name("distance")?.float(distance)?;
+        let relative = if distance == 0.0 {
+            0.0
+        } else {
+            distance / norm
+        };
+        json.name("relative")?.float(relative)
+    })?;
+    json.end_line()?;
     Ok(Exit::Fine)
 }
 

@@ -1,0 +1,54 @@
+//! `tenfold tt add` and `tenfold tt sub`: trains as the sum of two others.
+
+use tenfold::{Allow, Storage};
+use tenfold_train::AnyTrain;
+
+use super::super::Outcome;
+use super::super::output::line::{Line, writing};
+use super::super::output::{Destination, Job, target};
+use crate::args::TtSum;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::streams::Streams;
+
+pub(super) fn run(
+    args: &TtSum,
+    combine: fn(&AnyTrain, &AnyTrain) -> tenfold_train::Result<AnyTrain>,
+    streams: &mut Streams,
+) -> Outcome {
+    let words: Vec<_> = std::iter::once(&args.a).chain(&args.out).cloned().collect();
+    let line = Line::part(&words, None, &args.saving, true)?;
+    let destination = line.destination.as_ref().unwrap_or(&Destination::Stream);
+    let usual = tenfold::by_name("blz");
+    let format = target::choose(args.saving.to.as_ref(), destination, usual, &[])?;
+    destination.refuse_existing(args.saving.force)?;
+    let (mut content, options) = line.open(&args.reading, Some(format.info()), streams)?;
+    let entries = content.bundle.entries().iter().enumerate();
+    let trains =
+        entries.filter(|(_, (_, tensor))| matches!(tensor.storage(), Storage::Train { .. }));
+    let places: Vec<usize> = trains.map(|(place, _)| place).collect();
+    let [place] = places.as_slice() else {
+        let count = places.len();
+        let why = format!("one train is wanted and there are {count}: name one, as in FILE:KEY");
+        return Err(Failure::usage(why).about(&line.word));
+    };
+    content.bundle.keep(*place);
+    let other = super::only(&args.b, &args.reading, streams)?;
+    for (_, tensor) in content.bundle.entries_mut() {
+        let both = combine(&AnyTrain::from_tensor(tensor)?, &other)?;
+        let names: Vec<_> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
+        *tensor = both.to_tensor()?.with_dim_names(&names)?;
+    }
+    // What is said of the first train is not true of the sum.
+    tenfold::formats::blz::strip(&mut content.bundle);
+    let stem = content.stem.clone();
+    let how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
+    let job = Job {
+        content: &content,
+        format,
+        how: &how,
+        force: args.saving.force,
+    };
+    job.write(destination, streams)?;
+    Ok(Exit::Fine)
+}
