@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,20 @@ from ._reports import _lone
 from ._save import Progress, Report, _callback, save
 from ._short import short
 from ._values import core_of
+
+_Axes = int | Sequence[int] | None
+_Number = int | float | complex
+
+
+def _refuse(what: str, method: str) -> NoReturn:
+    raise TypeError(f"{what} would expand the train: {method}, or full() for all cells")
+
+
+def _restored(
+    cores: list[npt.NDArray[Any]], error: float | None, report: dict[str, Any]
+) -> TensorTrain:
+    """The train that was pickled."""
+    return TensorTrain(TensorTrain.from_cores(cores)._core, error, report)
 
 
 class TensorTrain:
@@ -136,12 +152,77 @@ class TensorTrain:
         """The singular values at every bond."""
         return [np.array(own) for own in self._core.spectra()]
 
-    def sum(self) -> Any:
-        """The sum of all cells."""
-        return self._number(self._core.sum())
+    def sum(self, axis: _Axes = None) -> Any:
+        """The sum of all cells, or the train of the sums over some dimensions, which disappear."""
+        axes = self._axes(axis)
+        if len(axes) == self.ndim:
+            return self._number(self._core.sum())
+        return TensorTrain(self._core.sum_over(axes))
+
+    def mean(self, axis: _Axes = None) -> Any:
+        """The mean of all cells, or the train of the means over some dimensions, which disappear."""
+        axes = self._axes(axis)
+        if len(axes) == self.ndim:
+            return self._number(self._core.mean())
+        return TensorTrain(self._core.mean_over(axes))
+
+    def _axes(self, axis: _Axes) -> list[int]:
+        """The dimensions that are meant, counted from the front; `None` are all."""
+        if axis is None:
+            return list(range(self.ndim))
+        given = [axis] if np.ndim(axis) == 0 else list(axis)  # type: ignore[arg-type]
+        places = [operator.index(place) for place in given]  # type: ignore[arg-type]
+        if any(not -self.ndim <= place < self.ndim for place in places):
+            raise InvalidRequest(f"axis {axis} is none of {self.ndim} dimensions")
+        counted = [place % self.ndim for place in places]
+        if len(set(counted)) < len(counted):
+            raise InvalidRequest(f"axis {axis} names a dimension twice")
+        return counted
+
+    def append(self, other: TensorTrain, axis: int = 0) -> TensorTrain:
+        """This train with another behind it along `axis`; their other sizes are the same."""
+        if not isinstance(other, TensorTrain):
+            raise TypeError(f"append takes a TensorTrain, not {type(other).__name__}")
+        (place,) = self._axes(axis)
+        return TensorTrain(self._core.append(other._core, place))
+
+    def transpose(self, *axes: Any, eps: float = 0.0) -> TensorTrain:
+        """The train with its dimensions in another order, reversed if none is given.
+
+        Reversing is exact. Otherwise neighbours are exchanged, each time within `eps` relative to the
+        norm, and ranks may grow.
+        """
+        given = axes[0] if len(axes) == 1 and (axes[0] is None or np.ndim(axes[0])) else axes
+        order = self._axes(tuple(given)) if given else list(range(self.ndim))[::-1]
+        return TensorTrain(self._core.permute(order, eps))
+
+    @property
+    def T(self) -> TensorTrain:
+        """The train with its dimensions reversed."""
+        return self.transpose()
+
+    def reshape(self, *shape: Any) -> TensorTrain:
+        """The train of the same cells, row-major, under other sizes, of which one may be -1.
+
+        Dimensions are merged and split; ranks are those of the new bonds, up to rounding.
+        """
+        sizes = [operator.index(size) for size in (shape[0] if np.ndim(shape[0]) else shape)]
+        if sizes.count(-1) == 1:
+            known = math.prod(size for size in sizes if size != -1)
+            cells = math.prod(self.shape)
+            sizes[sizes.index(-1)] = cells // known if known > 0 else 0
+        if any(size < 1 for size in sizes):
+            raise InvalidRequest(f"{self.shape} cannot become {tuple(sizes)}")
+        return TensorTrain(self._core.reshape(sizes))
+
+    def qtt(self) -> TensorTrain:
+        """The train with every dimension split into its prime factors, the largest first."""
+        return TensorTrain(self._core.quantise())
 
     def dot(self, other: TensorTrain) -> Any:
         """The sum over all cells of the conjugate of this one times the other."""
+        if not isinstance(other, TensorTrain):
+            raise TypeError(f"dot takes a TensorTrain, not {type(other).__name__}")
         found = self._core.dot(other._core)
         is_complex = self._core.is_complex or other._core.is_complex
         return complex(*found) if is_complex else found[0]
@@ -149,20 +230,66 @@ class TensorTrain:
     def _number(self, parts: tuple[float, float]) -> Any:
         return complex(*parts) if self._core.is_complex else parts[0]
 
-    def __add__(self, other: TensorTrain) -> TensorTrain:
-        if not isinstance(other, TensorTrain):
-            return NotImplemented
-        return TensorTrain(self._core.add(other._core))
+    def __len__(self) -> int:
+        return self.shape[0]
 
-    def __sub__(self, other: TensorTrain) -> TensorTrain:
-        if not isinstance(other, TensorTrain):
+    def __add__(self, other: TensorTrain | _Number) -> TensorTrain:
+        if isinstance(other, TensorTrain):
+            return TensorTrain(self._core.add(other._core))
+        if not _is_number(other):
             return NotImplemented
-        return TensorTrain(self._core.sub(other._core))
+        number = complex(other)
+        return TensorTrain(self._core.add_number(number.real, number.imag))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: TensorTrain | _Number) -> TensorTrain:
+        if isinstance(other, TensorTrain):
+            return TensorTrain(self._core.sub(other._core))
+        return self + -other if _is_number(other) else NotImplemented
+
+    def __rsub__(self, other: _Number) -> TensorTrain:
+        return -self + other if _is_number(other) else NotImplemented
+
+    def __pow__(self, power: int) -> TensorTrain:
+        """The product of so many of this train, cell by cell; ranks multiply."""
+        if not isinstance(power, (int, np.integer)) or power < 1:
+            raise TypeError(f"a train is raised to whole powers of 1 and more, not to {power!r}")
+        found = self
+        for _ in range(int(power) - 1):
+            found = found * self
+        return found
+
+    def __matmul__(self, other: object) -> NoReturn:
+        _refuse("@", "dot(other) is the sum of products")
+
+    __rmatmul__ = __matmul__
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
+        known = _OPERATORS.get(ufunc)
+        plain = [value.item() if isinstance(value, np.generic) else value for value in inputs]
+        is_plain = all(isinstance(value, TensorTrain) or _is_number(value) for value in plain)
+        if known is None or method != "__call__" or how or not is_plain:
+            _refuse(f"numpy.{ufunc.__name__}", "+, -, *, /, ** and dot() are there")
+        return known(*plain)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: object, args: Any, how: dict[str, Any]
+    ) -> Any:
+        known = _FUNCTIONS.get(function)
+        name = f"{function.__module__}.{function.__name__}"
+        if known is None:
+            methods = "norm(), dot(), sum(), mean(), transpose() and reshape() are there"
+            _refuse(name, methods)
+        try:
+            return known(*args, **how)
+        except TypeError as error:
+            raise TypeError(f"{name} on a train: {error}") from error
 
     def __mul__(self, other: Any) -> TensorTrain:
         if isinstance(other, TensorTrain):
             return TensorTrain(self._core.multiply(other._core))
-        if np.ndim(other) != 0:
+        if not _is_number(other):
             return NotImplemented
         factor = complex(other)
         return TensorTrain(self._core.scale(factor.real, factor.imag))
@@ -170,7 +297,7 @@ class TensorTrain:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> TensorTrain:
-        if np.ndim(other) != 0 or isinstance(other, TensorTrain):
+        if not _is_number(other):
             return NotImplemented
         return self * (1 / complex(other))
 
@@ -178,12 +305,58 @@ class TensorTrain:
         return self * -1
 
     def save(self, path: str | os.PathLike[str], **how: Any) -> Report:
-        """Saves the cores: as `.blz`, or in another format that holds trains. As `tenfold.save`."""
+        """Saves the cores: as `.blz`, or in another format that holds trains. As `tenfold.save`.
+
+        `version="2"` of `.blz` keeps what `compress` has proven beside them.
+        """
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if how.get("version") == "2" and how.get("format") in (None, "blz") and ending == ".blz":
+            how["metadata"] = {**self._certificate(), **(how.get("metadata") or {})}
         return save(path, self, **how)
+
+    def _certificate(self) -> dict[str, Any]:
+        """What was proven, as the metadata of a file."""
+        names = {
+            "eps": "relative_tolerance",
+            "max_rank": "max_rank",
+            "dense_bytes": "dense_bytes",
+            "error": "absolute_bound",
+            "relative_error": "relative_bound",
+        }
+        known = {name: self._report.get(own) for own, name in names.items()}
+        return {f"blz:{name}": value for name, value in known.items() if value is not None}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.cores, self._error, self._report)
 
     def __repr__(self) -> str:
         error = "" if self._error is None else f" error {self._error:.2g}"
         return f"<TensorTrain {short(self.shape)} ranks {short(self.ranks)}{error}>"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex, np.number)) and not isinstance(value, bool)
+
+
+# What NumPy's functions and operators are for trains; all others would expand them.
+_OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.power: operator.pow,
+    np.negative: operator.neg,
+}
+_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.linalg.norm: TensorTrain.norm,
+    np.vdot: TensorTrain.dot,
+    np.sum: TensorTrain.sum,
+    np.mean: TensorTrain.mean,
+    np.transpose: lambda train, axes=None: train.transpose(axes),
+    np.reshape: lambda train, shape: train.reshape(shape),
+    np.shape: lambda train: train.shape,
+    np.ndim: lambda train: train.ndim,
+}
 
 
 def compress(
@@ -206,4 +379,5 @@ def compress(
     """
     wanted = {"eps": eps, "absolute": absolute, "max_rank": max_rank, "best_effort": best_effort}
     core, report = _tenfold.compress(core_of(_lone(x)), wanted, _callback(progress))
+    report |= {"eps": eps, "max_rank": max_rank}
     return TensorTrain(core, report["relative_error"], report)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import tenfold
@@ -66,8 +68,72 @@ def test_arithmetic_is_that_of_the_cells():
     small = (one + one).round(1e-8)
     assert small.ranks == one.ranks or max(small.ranks) <= max(one.ranks)
     assert small.error <= 1e-8 and np.allclose(small.full(), 2 * a)
+    for found, wanted in [
+        (one + 1, a + 1), (2.5 - one, 2.5 - a), (one - np.float64(3), a - 3), (np.float64(2) * one, 2 * a),
+        (np.add(one, 1), a + 1), (one**2, a**2), (one**3, a**3), (np.negative(one), -a),
+    ]:  # fmt: skip
+        assert isinstance(found, tenfold.TensorTrain) and np.allclose(found.full(), wanted)
     with pytest.raises(TypeError):
-        one + 1
+        one + "1"
+    with pytest.raises(TypeError, match="whole powers"):
+        one**0.5
+
+
+def test_sums_means_and_shapes_are_those_of_the_cells():
+    train = tenfold.compress(FIELD, eps=1e-12)
+    full = train.full()
+    assert len(train) == 12 and [row.shape for row in train][0] == (14, 16)
+    for axis in [0, -1, (0, 2), [1]]:
+        over = tuple(axis) if isinstance(axis, list) else axis
+        assert np.allclose(train.sum(axis).full(), full.sum(over))
+        assert np.allclose(train.mean(axis=axis).full(), full.mean(over))
+        assert np.allclose(np.sum(train, axis=axis).full(), full.sum(over))
+    assert np.isclose(train.mean(), full.mean()) and np.isclose(train.sum((0, 1, 2)), full.sum())
+    for found, wanted in [
+        (train.T, full.T), (train.transpose(1, 0, 2), full.transpose(1, 0, 2)),
+        (np.transpose(train, (2, 0, 1)), full.transpose(2, 0, 1)), (train.reshape(24, -1), full.reshape(24, -1)),
+        (train.reshape((6, 2, 14, 16)), full.reshape(6, 2, 14, 16)), (train.append(train * 2), np.concatenate([full, 2 * full])),
+        (train.append(train, axis=-1), np.concatenate([full, full], axis=-1)),
+    ]:  # fmt: skip
+        assert found.shape == wanted.shape and np.allclose(found.full(), wanted)
+    small = train.qtt()
+    assert small.shape == (3, 2, 2, 7, 2, 2, 2, 2, 2) and np.allclose(small.full().reshape(12, 14, 16), full)
+    for wrong in [lambda: train.sum(3), lambda: train.sum((0, 0)), lambda: train.reshape(5, -1)]:
+        with pytest.raises(tenfold.InvalidRequest):
+            wrong()
+
+
+def test_a_train_is_never_expanded_silently():
+    train = tenfold.compress(FIELD, eps=1e-10)
+    assert np.isclose(np.linalg.norm(train), np.linalg.norm(FIELD))
+    assert np.isclose(np.vdot(train, train), (FIELD**2).sum())
+    for wrong in [
+        lambda: train @ train, lambda: FIELD @ train, lambda: np.matmul(train, train), lambda: np.einsum("ijk->i", train),
+        lambda: np.sin(train), lambda: np.add(train, FIELD), lambda: np.dot(train, train), lambda: np.linalg.norm(train, axis=0),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match="train"):
+            wrong()
+    with pytest.raises(TypeError, match=r"dot\(other\)"):
+        train @ train
+    assert np.allclose(np.asarray(train), FIELD)
+
+
+@pytest.mark.parametrize("field", [FIELD, FIELD + 1j * FIELD])
+def test_a_train_is_pickled(field):
+    train = tenfold.compress(field, eps=1e-6)
+    again = pickle.loads(pickle.dumps(train))
+    assert all(np.array_equal(a, b) for a, b in zip(again.cores, train.cores, strict=True))
+    assert again.error == train.error and again.report == train.report
+
+
+def test_what_was_proven_is_saved_in_version_2(tmp_path):
+    train = tenfold.compress(FIELD, eps=1e-6)
+    train.save(tmp_path / "x.blz", version="2")
+    assert (tmp_path / "x.blz").read_bytes()[:4] == b"BLZ2"
+    file = tenfold.open(tmp_path / "x.blz")
+    assert file.metadata["blz:relative_bound"] == train.error
+    assert file.metadata["blz:relative_tolerance"] == 1e-6
+    assert np.allclose(file.only.numpy(), FIELD, rtol=1e-4)
 
 
 def test_complex_trains():

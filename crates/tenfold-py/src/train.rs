@@ -102,6 +102,7 @@ pub(crate) fn compress<'py>(
     fields.set_item("relative_error", report.relative_error())?;
     fields.set_item("error", report.error)?;
     fields.set_item("norm", report.norm)?;
+    fields.set_item("dense_bytes", report.dense_len)?;
     fields.set_item("ratio", report.ratio())?;
     fields.set_item("route", report.route.as_str())?;
     fields.set_item("seconds", report.seconds)?;
@@ -192,6 +193,45 @@ impl TrainCore {
     fn multiply(&self, py: Python<'_>, other: &Bound<'_, TrainCore>) -> PyResult<TrainCore> {
         let other = other.get();
         TrainCore::of(py, py.detach(|| self.0.hadamard(&other.0)))
+    }
+
+    fn append(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, TrainCore>,
+        axis: usize,
+    ) -> PyResult<TrainCore> {
+        let other = other.get();
+        TrainCore::of(py, py.detach(|| self.0.append(&other.0, axis)))
+    }
+
+    fn add_number(&self, py: Python<'_>, re: f64, im: f64) -> PyResult<TrainCore> {
+        TrainCore::of(py, self.0.add_number(Complex64::new(re, im)))
+    }
+
+    fn sum_over(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<TrainCore> {
+        TrainCore::of(py, py.detach(|| self.0.sum(&axes)))
+    }
+
+    fn mean(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        let mean = TrainCore::work(py, || self.0.mean_all())?;
+        Ok((mean.re, mean.im))
+    }
+
+    fn mean_over(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<TrainCore> {
+        TrainCore::of(py, py.detach(|| self.0.mean(&axes)))
+    }
+
+    fn permute(&self, py: Python<'_>, axes: Vec<usize>, eps: f64) -> PyResult<TrainCore> {
+        TrainCore::of(py, py.detach(|| self.0.permute(&axes, eps)))
+    }
+
+    fn reshape(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<TrainCore> {
+        TrainCore::of(py, py.detach(|| self.0.reshape(&shape)))
+    }
+
+    fn quantise(&self, py: Python<'_>) -> PyResult<TrainCore> {
+        TrainCore::of(py, py.detach(|| self.0.quantise()))
     }
 
     fn scale(&self, re: f64, im: f64) -> TrainCore {
