@@ -8,8 +8,11 @@ from vespa_text import MARK, shown
 
 
 def good(name, text, blocks, indexed, dtype="f64", options=None, canonical=False, mapped=("id",), notes=None,
-         unwritable=None):
+         unwritable=None, others=None):
+    """A readable feed; `others` is what documents have besides, by label."""
     seen = shown("vespa-feed", dtype, list(mapped), indexed, blocks, notes)
+    if others:
+        seen["metadata"] = {"vespa-feed:documents": others}
     common.good("vespa-feed", name + ".jsonl", text.encode(), seen, options=options, canonical=canonical,
                 unwritable=unwritable)
 
@@ -32,7 +35,7 @@ def make():
          [(("a",), [1.5])], {}, canonical=True)
     good("visit", '{"id":"id:n:s::a","fields":{"title":"t","e":{"type":"tensor(x[2])","values":[1,2]}}}\n\n'
          '{"fields":{"e":{"cells":[{"address":{"x":"1"},"value":4},{"address":{"x":"0"},"value":3}]}},"id":"id:n:s::b"}',
-         ab, x, options={"field": "e"})
+         ab, x, options={"field": "e"}, others={"a": {"fields": {"title": '"t"'}}})
     good("list", '[{"put":"id:n:s::a","fields":{"e":[1,2]}},\n{"put":"id:n:s::b","fields":{"e":"40080000000000004010000000000000"}}]\n',
          ab, x, options=given)
     good("answer", '{"pathId":"/document/v1/","documents":[{"id":"id:n:s:g=1:a","fields":{"e":{"values":[1,2]}}},'
@@ -55,7 +58,21 @@ def make():
     good("special", one('"values":["NaN","-Infinity"]'), [(("a",), [float("nan"), float("-inf")])], x, canonical=True)
     good("null", one('"values":[null,"inf"]'), [(("a",), [float("nan"), float("inf")])], x)
     good("escaped", one('"values":[1.0,2.0]', id=r'id:doc:doc::é \"\\\n'), [(('é "\\\n',), [1.0, 2.0])], x, canonical=True)
-    good("condition", one('"values":[1.0,2.0]', more='"condition":"doc.x == 1","create":true,'), a, x)
+    good("condition", one('"values":[1.0,2.0]', more='"condition":"doc.x == 1","create":true,'), a, x, canonical=True,
+         others={"a": {"condition": '"doc.x == 1"', "create": "true"}})
+    good("update", '{"update":"id:doc:doc::a","fields":{"tensor":{"assign":{"type":"tensor(x[2])","values":[1.0,2.0]}}}}\n',
+         a, x, canonical=True)
+    good("update_others", '{"update":"id:doc:doc::a","create":true,"fields":{"title":{"assign":"t"},"n":{"increment":1},'
+         '"tensor":{"assign":{"type":"tensor(x[2])","values":[1.0,2.0]}}}}\n', a, x, canonical=True,
+         others={"a": {"create": "true", "fields": {"title": '"t"'}, "updates": {"n": '{"increment":1}'}}})
+    good("others", '{"put":"id:doc:doc::a","fields":{"title":"é \\"","list":[1, {"b":null}],"tensor":{"type":"tensor(x[2])",'
+         '"values":[1.0,2.0]}}}\n{"put":"id:doc:doc::b","fields":{"tensor":{"values":[3.0,4.0]}}}\n', ab, x, canonical=True,
+         others={"a": {"fields": {"title": '"é \\""', "list": '[1, {"b":null}]'}}})
+    good("plain", '{"text":"t","id":"a","embedding":[1,2]}\n{"embedding":[3,4.0],"id":7}\n',
+         [(("7",), [3.0, 4.0]), (("a",), [1.0, 2.0])], x, options={"field": "embedding", "id": "id"},
+         others={"a": {"fields": {"text": '"t"'}}})
+    good("plain_nested", '[{"id":"a","e":[[1],[2]]}]', [(("a",), [1.0, 2.0])], {"x": 2, "y": 1},
+         options={"field": "e", "id": "id"})
     good("bare_ids", one('"values":[1.0,2.0]', id="a"), a, x)
     good("no_ids", one('"values":[1.0,2.0]', id="id:doc:doc::"), [(("",), [1.0, 2.0])], x, canonical=True)
     good("flat", one('"values":[1,2,3,4]', "tensor(y[2],x[2])"), [(("a",), [1.0, 2.0, 3.0, 4.0])], {"x": 2, "y": 2})
@@ -87,7 +104,13 @@ def make():
         {**given, "ids": "short"})
     bad("id_twice", "an id is there twice", line + line.replace('"id:', '¦"id:'), given)
     bad("put_twice", "put stands twice", '{"put":"id:n:s::a","put":¦"id:n:s::a"}\n', given)
-    bad("update", "an update", '{"update":¦"id:n:s::a","fields":{"e":{"assign":[1,2]}}}\n', given)
+    bad("update", "an update that does not assign",
+        '{"update":"id:n:s::a","fields":{"e":¦{"modify":{"operation":"add","cells":{}}}}}\n', given)
+    bad("remove", "a removal", '{"remove":¦"id:n:s::a"}\n', given)
+    plain = {"field": "e", "id": "id"}
+    bad("plain_no_id", "a plain object without an id", '{"id":1,"e":[1,2]}\n¦{"e":[1,2]}\n', plain)
+    bad("plain_id_twice", "an id is there twice", '{"id":1,"id":¦2,"e":[1,2]}\n', plain)
+    bad("plain_empty", "an empty list", '{"id":1,"e":¦[]}\n', plain)
     bad("no_document", "a number", line + "¦5\n", given)
     bad("cut", "the end is missing", '{"put":"id:n:s::a","fields":{"e":[1,2¦', given)
     mapped = {"field": "e", "type": "tensor(k{})"}

@@ -36,7 +36,7 @@ class Report:
     losses: list[Loss] = field(default_factory=list)
     """What the format has no word for: carried as text, or said and done without."""
     notes: list[Note] = field(default_factory=list)
-    """What the reader of the input had to say."""
+    """What the reader of the input had to say, and what users of the file should know."""
     seconds: float = 0.0
 
     __repr__ = fields
@@ -206,7 +206,11 @@ def _saved(
     described = None if metadata is None else dict(metadata)
     name = os.fspath(path)
     said = _tenfold.save(name, entries, core_of, described, how, _callback(progress))
-    return Report(name, said[0], said[1], said[2], [], time.perf_counter() - begun)
+    return Report(name, said[0], said[1], said[2], _remarks(said[3]), time.perf_counter() - begun)
+
+
+def _remarks(remark: str | None) -> list[Note]:
+    return [] if remark is None else [Note("remark", None, None, remark)]
 
 
 def dumps(
@@ -281,7 +285,7 @@ def convert(
     name = os.fspath(dst)
     changes = {"only": globs, "cast": words, "part": parts}
     said = _tenfold.convert(file._open(), name, changes, how, _callback(progress))
-    notes = file.notes
+    notes = [*file.notes, *_remarks(said[3])]
     if file is not src:
         file.close()
     return Report(name, said[0], said[1], said[2], notes, time.perf_counter() - begun)

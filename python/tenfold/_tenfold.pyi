@@ -43,7 +43,7 @@ _Callback = Callable[[int, int], object] | None
 _Entries = dict[str, Any] | list[tuple[str | None, Any]]
 _Array = npt.NDArray[Any]
 _Note = tuple[str, str | None, int | None, str]
-_Saved = tuple[str, int, list[Loss]]
+_Saved = tuple[str, int, list[Loss], str | None]
 _Names = list[str | None] | None
 
 @final

@@ -143,6 +143,32 @@ def test_scipy_matrices_come_back(tmp_path):
             assert np.array_equal(found[3:9, ::-1], matrix.toarray()[3:9, ::-1])
 
 
+def test_sparse_cells_become_labels_in_vespa_and_come_back(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    path = tmp_path / "m.tbf"
+    size = 100_000
+    large = sparse.coo_matrix(([1.5, -2.0], ([0, size - 1], [7, 3])), shape=(size, size))
+    report = tenfold.save(path, large)
+    assert [loss.aspect for loss in report.losses] == ["labels"]
+    with tenfold.open(path, options={"labels": "decimal", "shape": f"{size}x{size}"}) as file:
+        assert (abs(file.only.sparse() - large) > 0).nnz == 0
+    small = sparse.coo_matrix(([1.5, -2.0], ([0, 1], [1, 2])), shape=(2, 3))
+    for options, dims in [({}, (2, 3)), ({"sparse": "true"}, (None, None))]:
+        tenfold.save(path, small, options=options)
+        with tenfold.open(path) as file:
+            assert file.only.shape == dims
+
+
+def test_a_feed_says_that_it_replaces_documents(tmp_path):
+    path = tmp_path / "feed.jsonl"
+    rows = np.ones((2, 3), "f4")
+    report = tenfold.save(path, rows, format="vespa-feed")
+    assert [note.kind for note in report.notes] == ["remark"]
+    report = tenfold.save(path, rows, format="vespa-feed", options={"operation": "update"})
+    assert report.notes == []
+    assert '"assign"' in path.read_text()
+
+
 def test_a_sparse_tensor_of_three_dimensions_has_coordinates():
     array = np.zeros((3, 4, 5))
     array[1, 2, 3], array[0, 0, 4] = 7, 8

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use tenfold::ops::cast_tensor;
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Loss, Overflow, Progress, Result, Rounding, Sink,
+    Allow, Aspect, Bundle, Error, Format, Key, Overflow, Progress, Result, Rounding, Sink,
     WriteOptions,
 };
 
@@ -125,8 +125,9 @@ fn allow(words: &[String]) -> Result<Allow> {
     ))
 }
 
-/// What a save gives: the format, how many bytes were written, and what was lost on the way.
-type Saved<'py> = (&'static str, u64, Bound<'py, PyList>);
+/// What a save gives: the format, how many bytes were written, what was lost on the way, and what users of the file
+/// should know.
+type Saved<'py> = (&'static str, u64, Bound<'py, PyList>, Option<&'static str>);
 
 /// Saves named tensors as the file `path`.
 #[pyfunction]
@@ -165,24 +166,11 @@ fn save_bundle<'py>(
     let write = || tenfold::save(bundle, path, format, &options, how.replace);
     let counts = [&[&count], reads].concat();
     let said = watched(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
-    saved(
-        py,
-        format,
-        path.metadata().map_or(0, |about| about.len()),
-        &said,
-    )
-}
-
-fn saved<'py>(
-    py: Python<'py>,
-    format: &dyn Format,
-    len: u64,
-    said: &[Loss],
-) -> PyResult<Saved<'py>> {
     Ok((
         format.info().name,
-        len,
-        errors::losses(py, Some(format.info()), said)?,
+        path.metadata().map_or(0, |about| about.len()),
+        errors::losses(py, Some(format.info()), &said)?,
+        format.remark(bundle, &options),
     ))
 }
 

@@ -75,12 +75,22 @@ pub trait Format: Sync {
         None
     }
 
+    /// What users of a file should know that is about to be written, such as what its programs do with it.
+    fn remark(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static str> {
+        None
+    }
+
     /// Brings a tensor into a shape that only this format asks for; `None` leaves it as it is.
     ///
     /// # Errors
     /// [`Error::Invalid`] if an option does not fit the tensor.
     fn adapt(&self, _key: &Key, _tensor: &Tensor, _how: &WriteOptions) -> Result<Option<Adapted>> {
         Ok(None)
+    }
+
+    /// The number types that it has for such a tensor.
+    fn numbers(&self, _tensor: &Tensor) -> &'static [Number] {
+        self.info().holds.numbers
     }
 
     /// Metadata that a file gets besides what a bundle has, as its programs ask for it.
@@ -260,6 +270,14 @@ pub(crate) const ENDIAN: OptionInfo = OptionInfo::new(
     "the byte order of numbers; kept as it was in a file of this format, else little",
 );
 
+/// The single cells of a sparse tensor, for formats that have labelled blocks.
+pub(crate) const SPARSE_CELLS: OptionInfo = OptionInfo::new(
+    "sparse",
+    When::Write,
+    "true|false",
+    "whether sparse cells stay single cells, labelled by their positions; else all cells are written up to 1 GiB",
+);
+
 /// When an option counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
@@ -426,9 +444,19 @@ pub struct WriteOptions {
     pub naming: Naming,
     /// Whether the components of complex numbers, quaternions and octonions become a last dimension.
     pub split_complex: bool,
+    /// Whether sparse cells stay single cells where a format could also hold all of them.
+    pub keep_sparse: bool,
 }
 
 impl WriteOptions {
+    /// Whether sparse cells stay single cells, as [`WriteOptions::keep_sparse`] or the option `sparse` says.
+    pub(crate) fn keeps_cells(&self) -> Result<bool> {
+        let chosen = self
+            .options
+            .choose(SPARSE_CELLS.name, &[("true", true), ("false", false)])?;
+        Ok(chosen.unwrap_or(self.keep_sparse))
+    }
+
     /// The same for the file `path`, whose extension counts unless one is given.
     #[must_use]
     pub fn for_path(&self, path: &Path) -> WriteOptions {

@@ -44,6 +44,8 @@ mod tt;
 mod usage;
 mod verify;
 mod vespa;
+mod vespa_feed;
+mod vespa_sparse;
 mod view;
 mod view_guard;
 mod viewer;

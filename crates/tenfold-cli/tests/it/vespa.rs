@@ -147,7 +147,7 @@ fn fields_with_mapped_dimensions_keep_their_ids_in_pipes() {
         "-",
         "-",
         "--opt",
-        "field=e",
+        "field=e,others=drop",
         "--from",
         "vespa-feed",
     ];

@@ -10,7 +10,9 @@ use crate::bytes::{bytes_text, wide};
 use crate::error::{Aspect, Result, Tier};
 use crate::format::StorageKind;
 use crate::number::{Arity, DType, is_exact};
-use crate::tensor::{Address, Labels, MOST_BLOCKS, Order, Placed, Storage, Symmetry, Tensor};
+use crate::tensor::{
+    Address, Labels, MOST_BLOCKS, Numbering, Order, Placed, Storage, Symmetry, Tensor, product,
+};
 
 /// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
 /// nothing changes.
@@ -21,7 +23,8 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
     let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor);
-    let is_dense = has(StorageKind::Dense);
+    // What has labelled blocks alone gives the rows of dense cells labels.
+    let is_dense = has(StorageKind::Dense) || has(StorageKind::Labelled);
     let lowered = match tensor.storage() {
         Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
             let most = ranks.iter().max().copied().unwrap_or(1);
@@ -48,15 +51,21 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
         Storage::Sparse {
             address: Address::Labels,
             ..
-        } if !has(StorageKind::Labelled) && is_dense => placed(step, tensor),
+        } if !has(StorageKind::Labelled) && (is_dense || has(StorageKind::Sparse)) => {
+            unlabelled(step, tensor, is_dense)
+        }
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && is_dense && !step.has_cells(tensor) =>
         {
             if loses_symmetry {
                 say_symmetry(step, tensor);
             }
-            say_density(step, tensor)?;
-            made_dense(step, tensor)
+            if has(StorageKind::Labelled) && keeps_cells(step, tensor, dense_len(tensor))? {
+                labelled(step, tensor)
+            } else {
+                say_density(step, tensor)?;
+                made_dense(step, tensor)
+            }
         }
         Storage::Dense { .. } if loses_symmetry && tensor.is_packed() => {
             say_symmetry(step, tensor);
@@ -223,6 +232,53 @@ fn percent(part: u128, whole: u128) -> String {
     }
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Whether the cells of a tensor stay single cells where a format could also hold all of them, which take `dense`
+/// bytes: where that is asked for, or these would be too many.
+fn keeps_cells(step: &Step, tensor: &Tensor, dense: u128) -> Result<bool> {
+    let is_asked = step.how.keeps_cells()?;
+    Ok(!tensor.dims().is_empty() && (is_asked || is_too_large(dense, tensor)))
+}
+
+/// Gives sparse cells their positions for labels.
+fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    let labelled = tensor.positions_to_labels(&step.how.limits)?;
+    let sizes: Vec<String> = tensor.sizes()?.iter().map(u64::to_string).collect();
+    let detail = format!(
+        "positions of {} cells become labels, and the sizes are not kept: \
+         read with --opt labels=decimal,shape={}",
+        labelled.stored(),
+        sizes.join("x")
+    );
+    step.change(Tier::Said, Aspect::Labels, detail);
+    Ok(labelled)
+}
+
+/// Gives labels positions: of all blocks, or of the cells that are there where all would be too many.
+fn unlabelled(step: &mut Step, tensor: &Tensor, is_dense: bool) -> Result<Tensor> {
+    if !step.info.holds.kinds.contains(&StorageKind::Sparse) {
+        return placed(step, tensor);
+    }
+    let limits = &step.how.limits;
+    let sizes = tensor.label_counts(limits)?;
+    let dense = product(&sizes).and_then(|blocks| blocks.checked_mul(dense_len(tensor)));
+    if is_dense && !keeps_cells(step, tensor, dense.unwrap_or(u128::MAX))? {
+        return placed(step, tensor);
+    }
+    let cells = tensor.labels_to_positions(Numbering::FirstSeen, limits)?;
+    if is_dense && !step.has_cells(&cells) {
+        return placed(step, tensor);
+    }
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let detail = format!(
+        "labels become positions ({}), numbered as they first appear",
+        sizes.join(" × ")
+    );
+    step.change(Tier::Refused, Aspect::Labels, detail);
+    let detail = format!("explicit cells: {}", cells.stored());
+    step.change(Tier::Said, Aspect::Sparsity, detail);
+    Ok(cells)
 }
 
 /// Gives labelled blocks positions; the labels are carried where there is room for them.

@@ -349,7 +349,7 @@ impl Step<'_> {
     /// Takes the narrowest number type that the target has and that holds every value; where there
     /// is none, the one that comes nearest.
     fn in_number(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
-        let numbers = self.info.holds.numbers;
+        let numbers = self.format.numbers(tensor);
         let own = tensor.dtype().number;
         let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. });
         if numbers.contains(&own) || !can_be_cast {

@@ -105,8 +105,7 @@ fn seen(key: &Key, tensor: &Tensor, ignore: &Aspects) -> Seen {
         } else {
             tensor.dtype().to_string()
         },
-        kind: (!ignores(&[Aspect::Sparsity, Aspect::Train, Aspect::Labels]))
-            .then(|| tensor.storage().as_str()),
+        kind: (!ignores(&[Aspect::Sparsity, Aspect::Train])).then(|| tensor.storage().as_str()),
         values,
         symmetries: (!ignores(&[Aspect::Symmetry])).then(|| symmetries(tensor.symmetries())),
         meta: (!ignores(&[Aspect::Metadata])).then(|| shown(&tensor.meta)),

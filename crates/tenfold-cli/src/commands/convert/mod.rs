@@ -50,6 +50,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         naming,
         extension,
         split_complex: args.transform.complex.is_some(),
+        keep_sparse: args.transform.sparse.is_some(),
         ..writing(saving, &args.reading, options, stem, allowed(args))
     };
     let job = Job {

@@ -19,6 +19,7 @@ pub(in crate::commands) fn write(
     let said = tenfold::save(bundle, file, job.format, job.how, job.force)
         .map_err(|error| job.blame(file, error))?;
     say_losses(file, job.content.said.iter().chain(&said), streams);
+    say_remark(job, file, streams);
     say_written(job, file, streams);
     Ok(())
 }
@@ -36,6 +37,7 @@ pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<()
         .and_then(|said| out.finish().map(|_| said))
         .map_err(|error| job.blame(dash, in_output(error)))?;
     say_losses(dash, job.content.said.iter().chain(&said), streams);
+    say_remark(job, dash, streams);
     Ok(())
 }
 
@@ -71,6 +73,13 @@ pub(in crate::commands) fn say_losses<'a>(
     for group in tenfold::group_losses(&said) {
         let word = group.aspect.as_str();
         streams.note(file, &format!("{word}: {}", group.detail));
+    }
+}
+
+/// Says what users of the file should know.
+pub(in crate::commands) fn say_remark(job: &Job, file: &Path, streams: &mut Streams) {
+    if let Some(remark) = job.format.remark(&job.content.bundle, job.how) {
+        streams.note(file, remark);
     }
 }
 

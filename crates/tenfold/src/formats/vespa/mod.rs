@@ -40,7 +40,11 @@
 //! 9. Bytes after the last block are refused.
 //! 10. Of the tags that could say the same, the one without needless bits is written, as Vespa's
 //!     C++ code does. Dimensions without names are called a, b, c, … if none has one.
+//! 11. A sparse tensor that would take more than a gibibyte, and ten times what it takes, is written with every
+//!     dimension mapped: a block for each cell, its positions in decimal digits for labels; `--opt sparse=true`
+//!     does that with any. The sizes are not kept. `--opt labels=decimal,shape=3x4` reads it as a sparse tensor.
 
+pub(super) mod positions;
 mod read;
 pub(super) mod spec;
 pub(super) mod write;
@@ -50,10 +54,10 @@ use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    SPARSE_CELLS, StorageKind, When, WriteOptions,
 };
 use crate::number::{Arity, Number};
-use crate::tensor::Order;
+use crate::tensor::{Order, Tensor};
 
 /// Vespa's typed binary format.
 #[derive(Debug)]
@@ -66,6 +70,8 @@ const DENSE: u32 = 2;
 const WITH_CELL_TYPE: u32 = 4;
 /// The number types, each at the place of its cell type.
 pub(super) const CELL_TYPES: &[Number] = &[Number::F64, Number::F32, Number::Bf16, Number::I8];
+/// The number types of a tensor without dimensions.
+pub(super) const SCALARS: &[Number] = &[Number::F64];
 /// The largest 1_4_int.
 pub(super) const MOST: u64 = (1 << 31) - 1;
 
@@ -95,12 +101,17 @@ static INFO: Info = Info {
     magic: &[],
     versions: &["1"],
     only_read: &[],
-    options: &[OptionInfo {
-        name: "order",
-        when: When::Write,
-        values: "file|labels",
-        about: "the order of labelled blocks: as they come, or sorted by their labels' bytes",
-    }],
+    options: &[
+        positions::LABELS,
+        positions::SHAPE,
+        OptionInfo::new(
+            "order",
+            When::Write,
+            "file|labels",
+            "the order of labelled blocks: as they come, or sorted by their labels' bytes",
+        ),
+        SPARSE_CELLS,
+    ],
     holds: HOLDS,
 };
 
@@ -110,7 +121,7 @@ impl Format for Vespa {
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
-        read::read(source, how)
+        positions::in_place_of_labels(read::read(source, how)?, how)
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -126,8 +137,21 @@ impl Format for Vespa {
         }
     }
 
+    fn numbers(&self, tensor: &Tensor) -> &'static [Number] {
+        numbers(tensor)
+    }
+
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
         write::quirks(bundle)
+    }
+}
+
+/// The number types that Vespa has for such a tensor.
+pub(super) fn numbers(tensor: &Tensor) -> &'static [Number] {
+    if tensor.dims().is_empty() {
+        SCALARS
+    } else {
+        CELL_TYPES
     }
 }
 

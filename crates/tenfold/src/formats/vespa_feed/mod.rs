@@ -9,6 +9,8 @@
 //! | a visit | the same with `"id"` for `"put"`, and more members |
 //! | a list | `[{"put":…},{"put":…}]` |
 //! | an answer | `{"documents":[{"id":…,"fields":…}]}`, with more members around it |
+//! | updates | `{"update":"id:…","fields":{"FIELD":{"assign":{"values":[1.0,2.0]}}}}` |
+//! | plain objects | `{"id":"a","embedding":[1.0,2.0]}`, where `--opt field=embedding,id=id` names both |
 //!
 //! The value of a field is any of the JSON forms of the `vespa-text` format.
 //!
@@ -24,28 +26,39 @@
 //!    that is a whole id is written as it is.
 //!    Labels of which only some are whole ids are not written: nobody could tell them apart again.
 //! 2. The type of the field is `--opt type=…`, or what the first document says; where others say one
-//!    it is the same. Vespa ignores it. It is written in the first line, unless it was given.
-//! 3. Without `--opt field=…` the first document's only field is meant.
+//!    it is the same. Vespa ignores it. It is written in the first line, unless it was given. The lists
+//!    of plain objects are doubles along `x`, or `x`, `y`, `z` where they are nested, unless it is given.
+//! 3. Without `--opt field=…` the first document's only field is meant, or the only one that says a type.
 //! 4. A document that lacks the field, has a value of another shape, or was there before is refused,
-//!    and so are updates and removals.
+//!    and so are removals, and updates of the field that do not assign to it.
 //! 5. A document whose field has mapped dimensions and no cell has no place in a tensor: a note says
 //!    how many there are. The blocks of a document are written together, in the order of the first.
-//! 6. Of several mapped dimensions, the one called `id` is that of the documents; where none is, the
-//!    tensor is refused.
+//! 6. Of mapped dimensions, the one called `id` or given by `--opt id-dim=` is that of the documents; where
+//!    none is, the tensor is refused. The first dimension of a dense tensor is, unless one is given.
+//! 7. The other fields of documents, and the members `create` and `condition`, are kept as the JSON they are in the
+//!    metadata `vespa-feed:documents`, by label, and written again; `--opt others=drop` leaves them out. What an update
+//!    does to another field but assign, such as `increment`, is written in updates alone.
+//! 8. `put` replaces a document in Vespa, which a remark says unless it was asked for or read.
+//! 9. Signs are packed as `binarize | pack_bits` of Vespa's indexing language packs them: a bit for each value above 0,
+//!    the first of eight the most significant, and the last byte filled up with zeros.
 
+mod adapt;
+mod documents;
+mod others;
 mod read;
+mod rows;
 mod write;
 
-use super::vespa::{CELL_TYPES, MOST};
+use super::vespa::{CELL_TYPES, MOST, SCALARS, positions};
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions,
+    ReadOptions, SPARSE_CELLS, StorageKind, When, WriteOptions,
 };
 use crate::key::Key;
-use crate::number::Arity;
+use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
 /// Vespa's feeds.
@@ -55,6 +68,46 @@ pub struct VespaFeed;
 const NAME: &str = "vespa-feed";
 /// The dimension whose labels are the ids.
 const ID: &str = "id";
+/// The option for the dimension that becomes it.
+const ID_DIM: &str = "id-dim";
+const OPERATION: &str = "operation";
+const BINARIZE: &str = "binarize";
+
+/// What a document is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// It takes the place of the whole document with its id.
+    Put,
+    /// Its fields take the place of those in the document with its id.
+    Update,
+}
+
+impl Operation {
+    const ALL: [Operation; 2] = [Operation::Put, Operation::Update];
+
+    fn word(self) -> &'static str {
+        match self {
+            Operation::Put => "put",
+            Operation::Update => "update",
+        }
+    }
+
+    /// What stands before the value of a field.
+    fn before(self) -> &'static str {
+        match self {
+            Operation::Put => "",
+            Operation::Update => "{\"assign\":",
+        }
+    }
+
+    /// What stands behind it.
+    fn after(self) -> &'static str {
+        match self {
+            Operation::Put => "",
+            Operation::Update => "}",
+        }
+    }
+}
 
 static INFO: Info = Info {
     name: NAME,
@@ -81,6 +134,32 @@ static INFO: Info = Info {
             When::Read,
             "short|full",
             "whether labels are whole ids, or what is behind the schema; short if all have one",
+        ),
+        OptionInfo::new(
+            ID,
+            When::Read,
+            "NAME",
+            "the member that is the id, where documents are plain objects: {\"id\":…,\"embedding\":[…]}",
+        ),
+        OptionInfo::new(
+            "others",
+            When::Read,
+            "keep|drop",
+            "whether the other fields of documents are kept for a feed that is written; they are unless dropped",
+        ),
+        positions::LABELS,
+        positions::SHAPE,
+        OptionInfo::new(
+            OPERATION,
+            When::Write,
+            "put|update",
+            "whether whole documents are put or the field is assigned to; put unless the file had updates",
+        ),
+        OptionInfo::new(
+            ID_DIM,
+            When::Write,
+            "NAME",
+            "the dimension whose labels are the ids; the one called id or, of dense tensors, the first unless given",
         ),
         OptionInfo::new(
             "schema",
@@ -110,8 +189,17 @@ static INFO: Info = Info {
             "type",
             When::Write,
             "tensor<bfloat16>(x[384])",
-            "the type of the field: rows are cast to its cells and get the names of its dimensions",
+            "the type of the field: rows are cast to its cells and get the names of its dimensions, and those \
+             that it has mapped get their numbers for labels",
         ),
+        OptionInfo::new(
+            BINARIZE,
+            When::Write,
+            "int8",
+            "packs signs into bits, as Vespa's pack_bits does: a bit is set for a value above 0, the first of \
+             eight is the most significant",
+        ),
+        SPARSE_CELLS,
         OptionInfo::new(
             "hex",
             When::Write,
@@ -144,7 +232,7 @@ impl Format for VespaFeed {
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
-        read::read(source, how)
+        positions::in_place_of_labels(read::read(source, how)?, how)
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -160,10 +248,26 @@ impl Format for VespaFeed {
     }
 
     fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
-        write::adapt(tensor, how)
+        adapt::adapt(tensor, how)
+    }
+
+    fn numbers(&self, tensor: &Tensor) -> &'static [Number] {
+        match tensor.dims() {
+            // A row is a tensor without dimensions.
+            [_] => SCALARS,
+            _ => CELL_TYPES,
+        }
+    }
+
+    fn remark(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static str> {
+        let operation = write::operation(bundle.only().ok()?, how);
+        operation.is_ok_and(|known| known.is_none()).then_some(
+            "put replaces whole documents in Vespa, with all their fields; --opt operation=update assigns to this \
+             field alone",
+        )
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        write::quirks(bundle)
+        adapt::quirks(bundle)
     }
 }

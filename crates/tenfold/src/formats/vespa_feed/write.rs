@@ -1,164 +1,27 @@
 //! Writes a line for every row.
 
-use super::super::vespa;
-use super::super::vespa::spec::{Spec, is_word};
-use super::super::vespa_text::read::given_type;
 use super::super::vespa_text::write::{
-    Form, Writer, for_each_block, hand_out, has_odd_nan, numbers, plain_nans,
+    Form, Writer, for_each_block, hand_out, has_odd_nan, numbers,
 };
+use super::adapt::{field_dims, id_place};
+use super::others::Known;
 use super::read::prefix;
-use super::{ID, NAME};
+use super::{NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
 use crate::bytes::{Extent, Records, Scan, Sink, wide};
-use crate::error::{Aspect, Error, Loss, Result, Tier};
-use crate::format::{Adapted, WriteOptions};
-use crate::number::{Number, Numbers, Overflow, is_exact};
-use crate::tensor::{Dim, Labels, Places, Storage, Tensor};
+use crate::error::{Error, Result};
+use crate::format::WriteOptions;
+use crate::number::Numbers;
+use crate::tensor::{Labels, Places, Tensor};
 use crate::wire::json::put_text;
 
-/// Makes rows labelled, calls their dimension `id`, and takes the type that was given.
-pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
-    let given = given_type(&how.options)?;
-    let mut said = Vec::new();
-    let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
-    // What has no cells has no rows either.
-    if tensor.indexed_sizes().contains(&0) {
-        return Ok(None);
-    }
-    if tensor.dims().is_empty() || tensor.n_mapped() == 0 && !is_dense {
-        return Ok(None);
-    }
-    let named = match tensor.n_mapped() {
-        0 | 1 => renamed(tensor, given.as_ref(), how, &mut said)?,
-        // Which of several is that of the documents has to be said by its name.
-        _ if id_place(tensor).is_none() => return Ok(None),
-        _ => {
-            check_type(tensor, given.as_ref())?;
-            tensor.clone()
-        }
-    };
-    let cast = match given.map(|spec| spec.number) {
-        Some(number) if number != named.dtype().number => {
-            let own = named.dtype().number;
-            let (aspect, verb) = match is_exact(own, number) {
-                true => (Aspect::Number, "becomes"),
-                false => (Aspect::Precision, "is rounded to"),
-            };
-            said.push((Tier::Said, aspect, format!("{own} {verb} {number}")));
-            named.cast(number, Overflow::Fails, &how.limits)?
-        }
-        _ => named,
-    };
-    if cast.n_mapped() > 0 {
-        return Ok(Some((cast, said)));
-    }
-    let count = cast.sizes()?.first().copied().unwrap_or(0);
-    how.limits.check_labels(count)?;
-    let numbers: Labels = (0..count).map(|row| row.to_string()).collect();
-    let what = match how.options.get("ids") {
-        Some(_) => "the ids that are given",
-        None => "their numbers",
-    };
-    let detail = format!("{count} rows are labelled with {what}");
-    said.push((Tier::Said, Aspect::Labels, detail));
-    let labelled = cast.with_labels(&[(0, &numbers)], &how.limits)?;
-    Ok(Some((labelled, said)))
-}
-
-/// Which of the mapped dimensions is that of the documents.
-fn id_place(tensor: &Tensor) -> Option<usize> {
-    let is_id = |dim: &Dim| dim.indexed_size().is_none() && dim.name.as_deref() == Some(ID);
-    match tensor.n_mapped() {
-        1 => tensor
-            .dims()
-            .iter()
-            .position(|dim| dim.indexed_size().is_none()),
-        _ => tensor.dims().iter().position(is_id),
-    }
-}
-
-/// The dimensions of the field: all but that of the documents.
-fn field_dims(tensor: &Tensor) -> Vec<Dim> {
-    let id = id_place(tensor);
-    let dims = tensor.dims().iter().enumerate();
-    dims.filter(|(place, _)| Some(*place) != id)
-        .map(|(_, dim)| dim.clone())
-        .collect()
-}
-
-/// Fails if fields with mapped dimensions are not of the type that is given.
-fn check_type(tensor: &Tensor, given: Option<&Spec>) -> Result<()> {
-    let Some(given) = given else {
-        return Ok(());
-    };
-    let dims = field_dims(tensor);
-    let own = Spec::of(given.number, &dims).map(|own| own.sorted());
-    let given = given.sorted();
-    let fits = |own: &Spec| {
-        let mut both = own.dims.iter().zip(&given.dims);
-        own.dims.len() == given.dims.len()
-            && both.all(|(own, given)| own.0 == given.0 && given.1.takes(own.1))
-    };
-    match own {
-        Some(own) if fits(&own) => Ok(()),
-        Some(own) => Err(Error::invalid(format!(
-            "the field of every document is {own}, and not of type {given}"
-        ))),
-        // What has no word is found by the quirks.
-        None => Ok(()),
-    }
-}
-
-/// Gives the first dimension the name `id`, and the others those of the type, if they need any.
-fn renamed(
-    tensor: &Tensor,
-    given: Option<&Spec>,
-    how: &WriteOptions,
-    said: &mut Vec<(Tier, Aspect, String)>,
-) -> Result<Tensor> {
-    let mut dims: Vec<Dim> = tensor.dims().to_vec();
-    let is_nameless = dims.iter().all(|dim| dim.name.is_none());
-    let sizes: Vec<Option<u64>> = dims.iter().skip(1).map(Dim::indexed_size).collect();
-    if let Some(spec) = given {
-        let wanted = spec.indexed();
-        let fits = |(own, (_, size)): (&Option<u64>, &(String, Option<u64>))| {
-            size.is_none() || *own == *size
-        };
-        let is_right = spec.mapped().is_empty()
-            && wanted.len() == sizes.len()
-            && sizes.iter().zip(&wanted).all(fits);
-        if !is_right {
-            let sizes: Vec<String> = sizes.iter().flatten().map(u64::to_string).collect();
-            let why = format!("rows of {} are not of type {spec}", sizes.join(" × "));
-            return Err(Error::invalid(why));
-        }
-        for (dim, (name, _)) in dims.iter_mut().skip(1).zip(wanted) {
-            dim.name = Some(name);
-        }
-    } else if is_nameless {
-        let letters = ('a'..='z').map(String::from);
-        for (dim, letter) in dims.iter_mut().skip(1).zip(letters) {
-            dim.name = Some(letter);
-        }
-    }
-    if let Some(first) = dims.first_mut() {
-        first.name = Some(ID.to_owned());
-    }
-    if dims == tensor.dims() {
-        return Ok(tensor.clone());
-    }
-    let names: Vec<&str> = dims.iter().filter_map(|dim| dim.name.as_deref()).collect();
-    let aspect = if is_nameless {
-        Aspect::Invented
-    } else {
-        Aspect::DimNames
-    };
-    let detail = format!("dimensions are called {}", names.join(", "));
-    said.push((Tier::Said, aspect, detail));
-    let storage = tensor.storage().clone();
-    let dtype = tensor.dtype();
-    let renamed = Tensor::within(dims, dtype, vec![], storage, &how.limits)?;
-    Ok(renamed.described_like(tensor))
+/// What a document is for, if that is given or known from a file.
+pub(super) fn operation(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Operation>> {
+    let choices = Operation::ALL.map(|operation| (operation.word(), operation));
+    let given = how.options.choose(OPERATION, &choices)?;
+    let hint = tensor.hints.text(&format!("{NAME}:{OPERATION}"));
+    let known = choices.iter().find(|(word, _)| Some(*word) == hint);
+    Ok(given.or(known.map(|(_, operation)| *operation)))
 }
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -189,6 +52,8 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         before: format!("id:{namespace}:{schema}::"),
         field: given("field").unwrap_or_else(|| "tensor".into()),
         has_type: how.options.get("type").is_none(),
+        operation: operation(tensor, how)?.unwrap_or(Operation::Put),
+        others: Known::of(&bundle.meta),
         are_whole: None,
     };
     match (tensor.n_mapped(), values.bytes.extent()) {
@@ -203,7 +68,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
                 let label = labels.first().map(String::as_str).unwrap_or_default();
                 let id = ids.as_ref().and_then(|ids| ids.get(row)).unwrap_or(label);
                 row = row.saturating_add(1);
-                lines.begin(id)?;
+                lines.begin(id, label)?;
                 lines.writer.block(&[], block)?;
                 lines.end()
             })?;
@@ -226,6 +91,13 @@ fn ids(how: &WriteOptions, rows: u64) -> Result<Option<Labels>> {
     Ok(Some(ids))
 }
 
+/// Appends a member whose value is JSON already.
+fn put_member(name: &str, json: &str, out: &mut String) {
+    put_text(name, out);
+    out.push(':');
+    out.push_str(json);
+}
+
 /// Lines on their way.
 struct Lines<'a> {
     writer: Writer<'a>,
@@ -234,12 +106,16 @@ struct Lines<'a> {
     field: String,
     /// Whether the type has still to be written.
     has_type: bool,
+    operation: Operation,
+    /// What documents have besides.
+    others: Known<'a>,
     /// Whether labels are ids with all that these begin with, once there is one.
     are_whole: Option<bool>,
 }
 
 impl Lines<'_> {
-    fn begin(&mut self, id: &str) -> Result<()> {
+    /// Begins the document with an id, whose row has a label.
+    fn begin(&mut self, id: &str, label: &str) -> Result<()> {
         let is_whole = !prefix(id).is_empty();
         // Whoever reads them again could not tell which were whole.
         if *self.are_whole.get_or_insert(is_whole) != is_whole {
@@ -249,20 +125,51 @@ impl Lines<'_> {
             return Err(Error::invalid(why));
         }
         let text = &mut self.writer.text;
-        text.push_str("{\"put\":");
+        text.push('{');
+        put_text(self.operation.word(), text);
+        text.push(':');
         match is_whole {
             true => put_text(id, text),
             false => put_text(&format!("{}{id}", self.before), text),
         }
+        for (name, json) in self.others.members(label) {
+            text.push(',');
+            put_member(name, json, text);
+        }
         text.push_str(",\"fields\":{");
+        self.put_others(label)?;
+        let text = &mut self.writer.text;
         put_text(&self.field, text);
         text.push(':');
+        text.push_str(self.operation.before());
         self.writer.open(std::mem::take(&mut self.has_type));
+        Ok(())
+    }
+
+    /// Writes the other fields of a document, with a comma after each.
+    fn put_others(&mut self, label: &str) -> Result<()> {
+        let text = &mut self.writer.text;
+        let is_other = |(name, _): &(&str, &str)| *name != self.field;
+        let (before, after) = (self.operation.before(), self.operation.after());
+        for (name, json) in self.others.fields(label).filter(is_other) {
+            put_member(name, &format!("{before}{json}{after},"), text);
+        }
+        for (name, json) in self.others.updates(label).filter(is_other) {
+            if self.operation == Operation::Put {
+                let why = format!(
+                    "the document {label:?} has an update of {name} that a put cannot have: --opt operation=update \
+                     keeps it, --opt others=drop leaves it out"
+                );
+                return Err(Error::invalid(why));
+            }
+            put_member(name, &format!("{json},"), text);
+        }
         Ok(())
     }
 
     fn end(&mut self) -> Result<()> {
         self.writer.close();
+        self.writer.text.push_str(self.operation.after());
         self.writer.text.push_str("}}\n");
         self.writer.flush_if_long()
     }
@@ -292,7 +199,9 @@ impl Lines<'_> {
         blocks.sort_unstable();
         for document in blocks.chunk_by(|one, next| one.0 == next.0) {
             let place = document.first().map(|(place, _)| *place);
-            self.begin(place.and_then(|place| ids.get(place)).unwrap_or_default())?;
+            let of = |labels: &Labels| labels.get(place?).map(str::to_owned);
+            let (id, label) = (of(ids), of(&known.labels));
+            self.begin(&id.unwrap_or_default(), &label.unwrap_or_default())?;
             for (_, at) in document {
                 let (mut labels, cells_at) = records.record_at(source, *at)?;
                 if id_place < labels.len() {
@@ -308,38 +217,6 @@ impl Lines<'_> {
         }
         Ok(())
     }
-}
-
-/// What a feed cannot hold of a bundle, beyond what the binary form cannot.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
-    let mut losses = vespa::write::quirks(bundle);
-    for (key, tensor) in bundle.entries() {
-        let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
-        if tensor.dims().is_empty() {
-            add(Aspect::Shape, "a document has a label and a field".into());
-        } else if tensor.n_mapped() > 1 && id_place(tensor).is_none() {
-            let detail = "no mapped dimension is called id, for the documents: --dims names them";
-            add(Aspect::DimNames, detail.into());
-        } else if tensor.stored() == 0 {
-            add(Aspect::Shape, "a feed without documents has no type".into());
-        }
-        let is_scalar = tensor.n_mapped() == 1 && tensor.indexed_sizes().is_empty();
-        if is_scalar && tensor.dtype().number != Number::F64 {
-            let detail = "rows without dimensions are f64".to_owned();
-            add(Aspect::Number, detail);
-        }
-        let names = tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
-        for name in names.filter(|name| vespa::is_usual_name(name) && !is_word(name)) {
-            let detail = format!("a type has no word for a dimension called {name:?}");
-            add(Aspect::DimNames, detail);
-        }
-        // Cells under labels alone are no list that digits could stand for.
-        let is_sparse = tensor.n_mapped() > 1 && tensor.indexed_sizes().is_empty();
-        if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
-            losses.push(plain_nans(key));
-        }
-    }
-    losses
 }
 
 #[cfg(test)]

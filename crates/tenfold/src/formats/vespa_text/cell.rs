@@ -46,30 +46,53 @@ fn parse_whole(text: &str, out: &mut Vec<u8>) -> bool {
 pub(in crate::formats) fn put_json(number: Number, bytes: &[u8], out: &mut String) {
     let value = number.to_f64(bytes);
     if value.is_finite() {
-        return put_finite(number, value, out);
+        return put_finite(number, shortest(number, bytes), out);
     }
     out.push('"');
     put_special(value, out);
     out.push('"');
 }
 
-/// Appends a cell, given by its little-endian bytes, as a literal has it: floats of all widths with
-/// as few digits as bring them back.
+/// Appends a cell, given by its little-endian bytes, as a literal has it.
 pub(super) fn put_literal(number: Number, bytes: &[u8], out: &mut String) {
     let value = number.to_f64(bytes);
-    if !value.is_finite() {
-        return put_special(value, out);
+    if value.is_finite() {
+        put_finite(number, shortest(number, bytes), out);
+    } else {
+        put_special(value, out);
     }
-    if number == Number::I8 {
-        return put_finite(number, value, out);
-    }
+}
+
+/// The double with the fewest digits that is read as the same single. A bfloat16 is spelled as a single too: Vespa cuts
+/// what it reads, so that fewer digits could bring back the next one toward zero.
+fn shortest(number: Number, bytes: &[u8]) -> f64 {
+    let single = match number {
+        Number::F32 => bytes.to_vec(),
+        Number::Bf16 => [&[0, 0], bytes].concat(),
+        _ => return number.to_f64(bytes),
+    };
     let mut text = String::new();
-    crate::number::write_number(number, bytes, &mut text);
-    // The digits are those of the narrow number; where the point stands is Java's rule.
-    match text.parse::<f64>() {
-        Ok(short) => put_finite(Number::F64, short, out),
-        Err(_) => out.push_str(&text),
+    crate::number::write_number(Number::F32, &single, &mut text);
+    let exact = number.to_f64(bytes);
+    let short: f64 = text.parse().unwrap_or(exact);
+    // Not all readers take the digits for a single at once: they may round twice.
+    if is_single_when_rounded_again(short, &single) {
+        short
+    } else {
+        exact
     }
+}
+
+/// Whether a double near a single becomes it, which it does unless it lies halfway to the next one.
+fn is_single_when_rounded_again(double: f64, single: &[u8]) -> bool {
+    const REST: u64 = (1 << 29) - 1;
+    const HALF: u64 = 1 << 28;
+    if double.abs() >= f32::MIN_POSITIVE.into() && double.to_bits() & REST != HALF {
+        return true;
+    }
+    let mut again = Vec::new();
+    convert(Number::F64, Number::F32, &double.to_le_bytes(), &mut again);
+    again == single
 }
 
 fn put_special(value: f64, out: &mut String) {
@@ -156,8 +179,37 @@ mod tests {
                 let mut again = Vec::new();
                 assert!(parse(Number::Bf16, text, &mut again), "{text}");
                 assert_eq!(again, bits.to_be_bytes(), "{text}");
+                // Vespa reads a double or a single, and cuts.
+                let double: f64 = text.parse().unwrap();
+                let mut single = Vec::new();
+                convert(Number::F64, Number::F32, &double.to_le_bytes(), &mut single);
+                let direct: f32 = text.parse().unwrap();
+                for cut in [
+                    u32::from_le_bytes(single.try_into().unwrap()),
+                    direct.to_bits(),
+                ] {
+                    assert!(double.is_nan() || cut >> 16 == u32::from(bits), "{text}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn singles_have_no_needless_digits() {
+        for (value, wanted) in [
+            (0.1_f32, "0.1"),
+            (1e-45, "1.0E-45"),
+            (f32::MAX, "3.4028235E38"),
+            (16_777_216.0, "1.6777216E7"),
+            (-0.0, "-0.0"),
+        ] {
+            let mut out = String::new();
+            put_json(Number::F32, &value.to_le_bytes(), &mut out);
+            assert_eq!(out, wanted);
+        }
+        let mut out = String::new();
+        put_literal(Number::Bf16, &0x3dcd_u16.to_le_bytes(), &mut out);
+        assert_eq!(out, "0.100097656");
     }
 
     #[test]

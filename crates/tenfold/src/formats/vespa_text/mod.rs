@@ -40,8 +40,9 @@
 //!
 //! # How it is written
 //! As Vespa's Java code does (JDK 19 and later, whose numbers have no needless digits), with these
-//! differences: NaN and the infinities are the texts `"NaN"`, `"Infinity"` and `"-Infinity"`, where
-//! Vespa writes `null` and loses them. Blocks come in their own order. A dense part with NaNs whose
+//! differences: float and bfloat16 cells have the shortest digits of a float, `0.1`, where Vespa has those
+//! of the double, `0.10000000149011612`; NaN and the infinities are the texts `"NaN"`, `"Infinity"` and
+//! `"-Infinity"`, where Vespa writes `null` and loses them. Blocks come in their own order. A dense part with NaNs whose
 //! bits no text spells becomes digits. In literals a block of one cell keeps its brackets, and the
 //! cells of several mapped dimensions come block by block. A text ends with a line break.
 
@@ -54,11 +55,15 @@ pub(in crate::formats) mod target;
 pub(in crate::formats) mod values;
 pub(in crate::formats) mod write;
 
-use super::vespa::HOLDS;
+use super::vespa::{self, HOLDS, positions};
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
-use crate::format::{Format, Info, Match, OptionInfo, ReadOptions, When, WriteOptions};
+use crate::format::{
+    Format, Info, Match, OptionInfo, ReadOptions, SPARSE_CELLS, When, WriteOptions,
+};
+use crate::number::Number;
+use crate::tensor::Tensor;
 
 /// Vespa's JSON forms and literals.
 #[derive(Debug)]
@@ -80,12 +85,15 @@ static INFO: Info = Info {
             values: "tensor<float>(x[3])",
             about: "the type, where the text does not say it",
         },
+        positions::LABELS,
+        positions::SHAPE,
         OptionInfo {
             name: "form",
             when: When::Write,
             values: "short|long|hex|literal",
             about: "JSON with short or whole addresses or hexadecimal values, or a literal",
         },
+        SPARSE_CELLS,
     ],
     holds: HOLDS,
 };
@@ -96,7 +104,7 @@ impl Format for VespaText {
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
-        read::read(source, how)
+        positions::in_place_of_labels(read::read(source, how)?, how)
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -118,6 +126,10 @@ impl Format for VespaText {
         } else {
             Match::No
         }
+    }
+
+    fn numbers(&self, tensor: &Tensor) -> &'static [Number] {
+        vespa::numbers(tensor)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

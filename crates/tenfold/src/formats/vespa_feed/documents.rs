@@ -1,0 +1,310 @@
+//! The members of documents: the id, the field, and what rides along.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::super::vespa::spec::{Extent, Spec};
+use super::super::vespa_text::document::find_type;
+use super::Operation;
+use super::others::{CONDITIONS, Other, json_at};
+use crate::bytes::Source;
+use crate::error::{Error, Result};
+use crate::number::Number;
+use crate::wire::json::{First, Json, Kind};
+
+/// What is read of every document.
+pub(super) struct Documents<'a> {
+    pub(super) source: &'a Source,
+    pub(super) json: Json<'a>,
+    pub(super) field: Option<String>,
+    /// The member that is the id, where documents are plain objects.
+    pub(super) id: Option<String>,
+    pub(super) keeps_others: bool,
+}
+
+/// What the members of a document are.
+#[derive(Default)]
+pub(super) struct Members {
+    at: u64,
+    pub(super) id: Option<(u64, String)>,
+    operation: Option<Operation>,
+    fields_at: Option<u64>,
+    /// Where the list of documents stands that this is the frame of.
+    pub(super) documents_at: Option<u64>,
+    other: Other,
+}
+
+/// A document: its id and where it stands, where the value of its field stands, and what else it has.
+pub(super) struct Document {
+    pub(super) id: (u64, String),
+    pub(super) operation: Option<Operation>,
+    pub(super) value_at: u64,
+    pub(super) other: Other,
+}
+
+impl Documents<'_> {
+    /// Passes over the members of the next document.
+    pub(super) fn members(&mut self) -> Result<Members> {
+        self.json.peek()?;
+        let mut found = Members {
+            at: self.json.at(),
+            ..Members::default()
+        };
+        if self.id.is_some() {
+            self.plain_members(&mut found)?;
+            return Ok(found);
+        }
+        self.json.need(b'{')?;
+        let (mut first, mut name) = (First::new(), String::new());
+        while self.json.member(&mut first, &mut name)? {
+            self.member(&name, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn member(&mut self, name: &str, found: &mut Members) -> Result<()> {
+        let json = &mut self.json;
+        let kind = json.kind()?;
+        let at = json.at();
+        let is_new = match (name, kind) {
+            ("put" | "update" | "id", Kind::Text) => {
+                let mut id = String::new();
+                json.text(&mut id)?;
+                let known = Operation::ALL.into_iter();
+                found.operation = known.into_iter().find(|known| known.word() == name);
+                found.id.replace((at, id)).is_none()
+            }
+            ("remove", Kind::Text) => {
+                let why = "this is a document to remove, only those to put or update are read";
+                return json.scan.fail_at(at, why);
+            }
+            ("fields", Kind::Object) => {
+                json.skip()?;
+                found.fields_at.replace(at).is_none()
+            }
+            ("documents", Kind::Array) => {
+                json.skip()?;
+                found.documents_at.replace(at).is_none()
+            }
+            _ => {
+                json.skip()?;
+                if self.keeps_others && CONDITIONS.contains(&name) {
+                    let value = json_at(self.source, at, self.json.at())?;
+                    found.other.member(name, value);
+                }
+                true
+            }
+        };
+        if !is_new {
+            return self.json.scan.fail_at(at, format!("{name} stands twice"));
+        }
+        Ok(())
+    }
+
+    /// The members of a plain object: the id is one of them, and all others are fields.
+    fn plain_members(&mut self, found: &mut Members) -> Result<()> {
+        self.json.peek()?;
+        found.fields_at = Some(self.json.at());
+        self.json.need(b'{')?;
+        let (mut first, mut name) = (First::new(), String::new());
+        while self.json.member(&mut first, &mut name)? {
+            let kind = self.json.kind()?;
+            let at = self.json.at();
+            if self.id.as_ref() != Some(&name) {
+                self.json.skip()?;
+                continue;
+            }
+            let mut id = String::new();
+            match kind {
+                Kind::Number => self.json.number(&mut id)?,
+                _ => self.json.text(&mut id)?,
+            }
+            if found.id.replace((at, id)).is_some() {
+                return self.json.scan.fail_at(at, format!("{name} stands twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the value of the field, and keeps the others.
+    pub(super) fn fields(&mut self, found: Members) -> Result<Document> {
+        let scan = &self.json.scan;
+        let Some(id) = found.id else {
+            return scan.fail_at(found.at, "a document without an id");
+        };
+        let Some(fields_at) = found.fields_at else {
+            let why = format!(
+                "the document {:?} has no fields; --opt field=embedding,id=id reads plain objects with such members",
+                id.1
+            );
+            return scan.fail_at(found.at, why);
+        };
+        let fields = self.field_places(fields_at)?;
+        let chosen = self.choose(&fields, found.operation)?;
+        let mut meant = fields
+            .iter()
+            .filter(|(name, _)| chosen.as_ref() == Some(name));
+        let Some((field, at)) = meant.next() else {
+            let field = self.field.as_deref().unwrap_or_default();
+            let why = format!("the document {:?} has no field {field}", id.1);
+            return self.json.scan.fail_at(found.at, why);
+        };
+        if let Some((name, twice_at)) = meant.next() {
+            return self
+                .json
+                .scan
+                .fail_at(*twice_at, format!("{name} stands twice"));
+        }
+        let (field, at) = (field.clone(), *at);
+        let mut other = found.other;
+        for (name, at) in fields.iter().filter(|(name, _)| *name != field) {
+            self.keep(name, *at, found.operation, &mut other)?;
+        }
+        let value_at = match found.operation {
+            Some(Operation::Update) => self.assigned(at)?.ok_or_else(|| {
+                let why = format!("the update of {field} does not just assign to it");
+                Error::malformed(at, why)
+            })?,
+            Some(Operation::Put) | None => at,
+        };
+        self.field = Some(field);
+        Ok(Document {
+            id,
+            operation: found.operation,
+            value_at,
+            other,
+        })
+    }
+
+    /// The fields of a document, which begin at `at`, and where their values stand.
+    fn field_places(&mut self, at: u64) -> Result<Vec<(String, u64)>> {
+        self.json.scan.seek(at)?;
+        self.json.need(b'{')?;
+        let (mut first, mut name) = (First::new(), String::new());
+        let mut found = Vec::new();
+        while self.json.member(&mut first, &mut name)? {
+            self.json.peek()?;
+            if self.id.as_ref() != Some(&name) {
+                found.push((name.clone(), self.json.at()));
+            }
+            self.json.skip()?;
+        }
+        Ok(found)
+    }
+
+    /// The field that is meant: the one that is given, the only one, or the only one that says a type.
+    fn choose(
+        &mut self,
+        fields: &[(String, u64)],
+        operation: Option<Operation>,
+    ) -> Result<Option<String>> {
+        if let (Some(field), _) | (None, [(field, _)]) = (&self.field, fields) {
+            return Ok(Some(field.clone()));
+        }
+        let mut typed = Vec::new();
+        for (name, at) in fields {
+            let at = match operation {
+                Some(Operation::Update) => self.assigned(*at)?,
+                Some(Operation::Put) | None => Some(*at),
+            };
+            let Some(at) = at else { continue };
+            self.json.scan.seek(at)?;
+            if find_type(&mut self.json)?.is_some() {
+                typed.push(name);
+            }
+        }
+        match (typed.as_slice(), fields) {
+            ([name], _) => Ok(Some((*name).clone())),
+            (_, []) => Ok(None),
+            _ => {
+                let why = "there are several fields: choose one with --opt field=NAME";
+                Err(Error::invalid(why))
+            }
+        }
+    }
+
+    /// Keeps another field, whose value begins at `at`.
+    fn keep(
+        &mut self,
+        name: &str,
+        at: u64,
+        operation: Option<Operation>,
+        other: &mut Other,
+    ) -> Result<()> {
+        if !self.keeps_others {
+            return Ok(());
+        }
+        let assigned = match operation {
+            Some(Operation::Update) => self.assigned(at)?,
+            Some(Operation::Put) | None => Some(at),
+        };
+        let from = assigned.unwrap_or(at);
+        self.json.scan.seek(from)?;
+        self.json.skip()?;
+        let json = json_at(self.source, from, self.json.at())?;
+        match assigned {
+            Some(_) => other.field(name, json),
+            None => other.update(name, json),
+        }
+        Ok(())
+    }
+
+    /// Where the value stands that an update, which begins at `at`, assigns, if it does nothing else.
+    fn assigned(&mut self, at: u64) -> Result<Option<u64>> {
+        let json = &mut self.json;
+        json.scan.seek(at)?;
+        if json.kind()? != Kind::Object {
+            return Ok(None);
+        }
+        json.need(b'{')?;
+        let (mut first, mut name) = (First::new(), String::new());
+        let mut found = None;
+        while json.member(&mut first, &mut name)? {
+            json.peek()?;
+            if name != "assign" || found.is_some() {
+                return Ok(None);
+            }
+            found = Some(json.at());
+            json.skip()?;
+        }
+        Ok(found)
+    }
+}
+
+/// The type of a list of numbers, perhaps nested, that says none: doubles.
+pub(super) fn guess_type(json: &mut Json) -> Result<Spec> {
+    json.peek()?;
+    let start = json.at();
+    let mut sizes: Vec<u64> = Vec::new();
+    while json.kind()? == Kind::Array {
+        json.need(b'[')?;
+        let (mut first, mut size, mut first_at) = (First::new(), 0_u64, None);
+        while json.next(&mut first, b']')? {
+            json.peek()?;
+            first_at.get_or_insert(json.at());
+            json.skip()?;
+            size = size.saturating_add(1);
+        }
+        sizes.push(size);
+        let Some(at) = first_at else {
+            return json.scan.fail_at(start, "a list without numbers");
+        };
+        json.scan.seek(at)?;
+    }
+    json.scan.seek(start)?;
+    let names = if sizes.len() > 3 {
+        'a'..='z'
+    } else {
+        'x'..='z'
+    };
+    if sizes.len() > 26 {
+        return json
+            .scan
+            .fail_at(start, "lists within lists, deeper than 26");
+    }
+    let dims = names.zip(sizes);
+    Ok(Spec {
+        number: Number::F64,
+        dims: dims
+            .map(|(name, size)| (name.to_string(), Extent::Bound(size)))
+            .collect(),
+    })
+}

@@ -1,0 +1,180 @@
+//! What documents have besides the field that is read: kept as it stands, and written again.
+
+use std::collections::HashMap;
+
+use super::NAME;
+use super::adapt::id_place;
+use crate::bundle::Bundle;
+use crate::bytes::{Extent, Scan, Source, wide};
+use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::limits::Limits;
+use crate::meta::{Meta, Value};
+
+/// Where it is kept: a map from labels to members, of which `fields` and `updates` are maps of names to JSON.
+const DOCUMENTS: &str = "vespa-feed:documents";
+const FIELDS: &str = "fields";
+/// Fields whose updates do not just assign.
+const UPDATES: &str = "updates";
+
+/// Members of a document that say how it is fed.
+pub(super) const CONDITIONS: [&str; 2] = ["create", "condition"];
+
+/// What one document has.
+#[derive(Debug, Default)]
+pub(super) struct Other {
+    members: Vec<(Value, Value)>,
+    fields: Vec<(Value, Value)>,
+    updates: Vec<(Value, Value)>,
+}
+
+impl Other {
+    pub(super) fn member(&mut self, name: &str, json: String) {
+        self.members.push((text(name), Value::Text(json)));
+    }
+
+    /// An update that does not just assign.
+    pub(super) fn update(&mut self, name: &str, json: String) {
+        self.updates.push((text(name), Value::Text(json)));
+    }
+
+    pub(super) fn field(&mut self, name: &str, json: String) {
+        self.fields.push((text(name), Value::Text(json)));
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+/// The JSON between two offsets, on one line.
+pub(super) fn json_at(source: &Source, from: u64, to: u64) -> Result<String> {
+    let mut scan = Scan::part(source, NAME, from..to);
+    let mut bytes = Vec::new();
+    scan.take_into(to.saturating_sub(from), &mut bytes)?;
+    // Texts have no line breaks: what is one stands between values.
+    for byte in &mut bytes {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| Error::malformed(from, "a text is not UTF-8"))
+}
+
+/// What all documents have, while they are read.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    documents: Vec<(Value, Value)>,
+    held: u64,
+}
+
+impl Others {
+    pub(super) fn push(&mut self, label: &str, other: Other, limits: &Limits) -> Result<()> {
+        let mut members = other.members;
+        for (name, fields) in [(FIELDS, other.fields), (UPDATES, other.updates)] {
+            if !fields.is_empty() {
+                members.push((text(name), Value::Map(fields)));
+            }
+        }
+        if members.is_empty() {
+            return Ok(());
+        }
+        let document = (text(label), Value::Map(members));
+        self.held = self.held.saturating_add(held(&document));
+        self.documents.push(document);
+        let why =
+            "the other fields of documents are held in memory; --opt others=drop leaves them out";
+        limits.check_memory(why, self.held)
+    }
+
+    pub(super) fn keep(self, meta: &mut Meta) {
+        if !self.documents.is_empty() {
+            meta.set(DOCUMENTS, Value::Map(self.documents));
+        }
+    }
+}
+
+/// What documents have that are no rows any more.
+pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
+    let (key, tensor) = bundle.entries().first()?;
+    let mut known = Known::of(&bundle.meta).0;
+    let (place, (_, values)) = (id_place(tensor)?, tensor.labelled()?);
+    let Extent::Records(records) = values.bytes.extent() else {
+        return None;
+    };
+    if known.is_empty() {
+        return None;
+    }
+    let walked = records.for_each(values.bytes.source(), &mut |_, labels, _| {
+        if let Some(label) = labels.get(place) {
+            known.remove(label.as_str());
+        }
+        Ok(())
+    });
+    // What cannot be read is not written either.
+    walked.ok().filter(|()| !known.is_empty())?;
+    Some(Loss {
+        key: Some(key.clone()),
+        aspect: Aspect::Metadata,
+        detail: format!(
+            "other fields of documents that are not written are left out: {}",
+            known.len()
+        ),
+        tier: Tier::Said,
+    })
+}
+
+/// About how many bytes of memory a pair takes.
+fn held((name, value): &(Value, Value)) -> u64 {
+    let len = |value: &Value| match value {
+        Value::Text(text) => wide(text.len()),
+        Value::Map(pairs) => pairs.iter().map(held).fold(0, u64::saturating_add),
+        _ => 0,
+    };
+    let own = wide(size_of::<(Value, Value)>());
+    own.saturating_add(len(name)).saturating_add(len(value))
+}
+
+/// The same again, by label.
+pub(super) struct Known<'a>(HashMap<&'a str, &'a [(Value, Value)]>);
+
+impl<'a> Known<'a> {
+    pub(super) fn of(meta: &'a Meta) -> Known<'a> {
+        let documents = meta.get(DOCUMENTS).and_then(Value::as_map);
+        let pairs = documents.unwrap_or_default().iter();
+        Known(
+            pairs
+                .filter_map(|(label, members)| Some((label.as_text()?, members.as_map()?)))
+                .collect(),
+        )
+    }
+
+    /// The names and the JSON of the members of a document.
+    pub(super) fn members(&self, label: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let members = self.0.get(label).copied().unwrap_or_default().iter();
+        members.filter_map(|(name, json)| Some((name.as_text()?, json.as_text()?)))
+    }
+
+    /// The names and the JSON of the other fields.
+    pub(super) fn fields(&self, label: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.named(label, FIELDS)
+    }
+
+    /// The names and the JSON of the fields whose updates do not just assign.
+    pub(super) fn updates(&self, label: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.named(label, UPDATES)
+    }
+
+    fn named(&self, label: &str, name: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let fields = self.find(label, name).and_then(Value::as_map);
+        let fields = fields.unwrap_or_default().iter();
+        fields.filter_map(|(name, json)| Some((name.as_text()?, json.as_text()?)))
+    }
+
+    fn find(&self, label: &str, name: &str) -> Option<&'a Value> {
+        let members = self.0.get(label)?;
+        let mut found = members
+            .iter()
+            .filter(|(own, _)| own.as_text() == Some(name));
+        found.next().map(|(_, value)| value)
+    }
+}
