@@ -124,6 +124,14 @@ fn other_fields_ride_along() {
     assert_eq!(again(kept, "--opt field=t").text(), kept);
     let dropped = again(puts, "--opt field=t,others=drop");
     assert!(!dropped.text().contains("title"), "{dropped}");
+    // What they take is bounded.
+    let long = puts.replace("hat", &"x".repeat(2_000_000));
+    let refused = again(&long, "--opt field=t --memory 1MiB");
+    assert!(
+        refused.errors.contains("--opt others=drop"),
+        "{}",
+        refused.errors
+    );
     // Through a file that has metadata, too.
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("in.jsonl"), puts).unwrap();

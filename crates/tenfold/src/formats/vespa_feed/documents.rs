@@ -4,9 +4,10 @@
 use super::super::vespa::spec::{Extent, Spec};
 use super::super::vespa_text::document::find_type;
 use super::Operation;
-use super::others::{CONDITIONS, Other, json_at};
-use crate::bytes::Source;
+use super::others::{CONDITIONS, HELD, Other, json_at};
+use crate::bytes::{Source, wide};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::number::Number;
 use crate::wire::json::{First, Json, Kind};
 
@@ -18,6 +19,7 @@ pub(super) struct Documents<'a> {
     /// The member that is the id, where documents are plain objects.
     pub(super) id: Option<String>,
     pub(super) keeps_others: bool,
+    pub(super) limits: &'a Limits,
 }
 
 /// What the members of a document are.
@@ -87,7 +89,7 @@ impl Documents<'_> {
             _ => {
                 json.skip()?;
                 if self.keeps_others && CONDITIONS.contains(&name) {
-                    let value = json_at(self.source, at, self.json.at())?;
+                    let value = self.json_from(at)?;
                     found.other.member(name, value);
                 }
                 true
@@ -179,9 +181,14 @@ impl Documents<'_> {
         self.json.scan.seek(at)?;
         self.json.need(b'{')?;
         let (mut first, mut name) = (First::new(), String::new());
-        let mut found = Vec::new();
+        let mut found: Vec<(String, u64)> = Vec::new();
+        let mut held = 0_u64;
         while self.json.member(&mut first, &mut name)? {
             self.json.peek()?;
+            let own = wide(size_of::<(String, u64)>()).saturating_add(wide(name.len()));
+            held = held.saturating_add(own);
+            let why = "the names of the fields of a document are held in memory";
+            self.limits.check_memory(why, held)?;
             if self.id.as_ref() != Some(&name) {
                 found.push((name.clone(), self.json.at()));
             }
@@ -239,12 +246,19 @@ impl Documents<'_> {
         let from = assigned.unwrap_or(at);
         self.json.scan.seek(from)?;
         self.json.skip()?;
-        let json = json_at(self.source, from, self.json.at())?;
+        let json = self.json_from(from)?;
         match assigned {
             Some(_) => other.field(name, json),
             None => other.update(name, json),
         }
         Ok(())
+    }
+
+    /// The JSON from `at` to where the cursor stands.
+    fn json_from(&self, at: u64) -> Result<String> {
+        let end = self.json.at();
+        self.limits.check_memory(HELD, end.saturating_sub(at))?;
+        json_at(self.source, at, end)
     }
 
     /// Where the value stands that an update, which begins at `at`, assigns, if it does nothing else.

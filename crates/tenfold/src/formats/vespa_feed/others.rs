@@ -16,6 +16,10 @@ const FIELDS: &str = "fields";
 /// Fields whose updates do not just assign.
 const UPDATES: &str = "updates";
 
+/// Why a limit on memory concerns other fields.
+pub(super) const HELD: &str =
+    "the other fields of documents are held in memory; --opt others=drop leaves them out";
+
 /// Members of a document that say how it is fed.
 pub(super) const CONDITIONS: [&str; 2] = ["create", "condition"];
 
@@ -81,9 +85,7 @@ impl Others {
         let document = (text(label), Value::Map(members));
         self.held = self.held.saturating_add(held(&document));
         self.documents.push(document);
-        let why =
-            "the other fields of documents are held in memory; --opt others=drop leaves them out";
-        limits.check_memory(why, self.held)
+        limits.check_memory(HELD, self.held)
     }
 
     pub(super) fn keep(self, meta: &mut Meta) {

@@ -82,6 +82,7 @@ fn attempt(source: &Source, how: &ReadOptions, start: &Start) -> Result<Made> {
             field: how.options.get("field").map(str::to_owned),
             id: how.options.get(ID).map(str::to_owned),
             keeps_others: how.options.choose("others", &others)?.unwrap_or(true),
+            limits: &how.limits,
         },
         how,
         start,
