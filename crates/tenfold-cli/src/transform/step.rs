@@ -203,12 +203,11 @@ impl<'a> Step<'a> {
         if symmetries.is_empty() {
             return Ok(tensor);
         }
-        let tolerance = self.tolerance();
+        let share = self.transform.symmetry_tol;
+        let tolerance = tensor.packing_tolerance(&symmetries, share);
         let packing = tensor.pack(&symmetries, tolerance, self.limits)?;
-        if tolerance != Tolerance::Exact {
-            let most = packing.deviation;
-            let line = format!("pack: values change by {most:e} at most");
-            self.said.push(line);
+        if share.is_some() || packing.changed > 0 {
+            self.said.push(format!("pack: {}", packing.changes()));
         }
         Ok(packing.tensor)
     }

@@ -19,7 +19,7 @@ use crate::note::{Note, NoteKind};
 use crate::number::{Kind, Numbers};
 
 /// How far declared symmetries of floating point numbers may be off, relative to the largest.
-const TOLERANCE: f64 = 1e-12;
+pub(crate) const SYMMETRY_TOLERANCE: f64 = 1e-12;
 
 /// How much one pass may hold.
 const PASS: u64 = 32 << 20;
@@ -170,7 +170,7 @@ impl Tensor {
     fn check_claim(&self, claim: &Symmetry, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let worst = Claim::new(self, claim, limits)?.deviation(limits)?;
         let allowed = match self.dtype().number.kind() {
-            Kind::Float => worst.largest * TOLERANCE,
+            Kind::Float => worst.largest * SYMMETRY_TOLERANCE,
             Kind::Bool | Kind::Unsigned | Kind::Signed => 0.0,
         };
         // Written so that a deviation that is not a number is one.

@@ -30,6 +30,8 @@ pub(crate) struct Deviation {
     pub(crate) index: Vec<u64>,
     /// Whether unpacking would give other bits somewhere, if only the sign of a zero.
     pub(crate) has_other_bits: bool,
+    /// How many cells were compared one by one and have other bits.
+    pub(crate) changed: u64,
 }
 
 impl Deviation {
@@ -63,6 +65,7 @@ impl Deviation {
             self.index = index.to_vec();
         }
         self.has_other_bits = true;
+        self.changed = self.changed.saturating_add(1);
     }
 }
 

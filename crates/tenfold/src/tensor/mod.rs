@@ -53,6 +53,8 @@ mod woven;
 
 pub use cast::CastChanges;
 use cast::CastRecord;
+pub(crate) use check::SYMMETRY_TOLERANCE;
+pub(crate) use claim::Deviation;
 pub(crate) use demand::Demand;
 pub(crate) use dense::strides;
 pub use density::Density;

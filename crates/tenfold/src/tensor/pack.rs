@@ -2,14 +2,15 @@
 
 use super::Tensor;
 use super::cells::Cells;
+use super::check::SYMMETRY_TOLERANCE;
 use super::claim::{Deviation, spread};
-use super::group::Group;
+use super::group::{Group, Origin};
 use super::lines::{Lines, stored_parts};
 use super::listed::Listed;
 use super::slice::unravel_in;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
-use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, wide};
+use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
@@ -39,6 +40,18 @@ pub struct Packing {
     pub tensor: Tensor,
     /// The most that any value changes.
     pub deviation: f64,
+    /// How many values change, if only in the sign of a zero.
+    pub changed: u64,
+}
+
+impl Packing {
+    /// Such as `3 of 16 values change, by 2.1e-15 at most`.
+    #[must_use]
+    pub fn changes(&self) -> String {
+        let (changed, cells) = (self.changed, self.tensor.cells().unwrap_or(u128::MAX));
+        let most = self.deviation;
+        format!("{changed} of {cells} values change, by {most:e} at most")
+    }
 }
 
 /// How many bytes of sparse cells one pass may hold.
@@ -59,6 +72,29 @@ impl Tensor {
         tolerance: Tolerance,
         limits: &Limits,
     ) -> Result<Packing> {
+        self.try_pack(symmetries, tolerance, limits)?
+            .map_err(|worst| lacking(&worst, symmetries))
+    }
+
+    /// How far values may be from symmetries by which the tensor is packed: as far as is asked for; from
+    /// those that it declares as far as `verify` allows, and else not at all.
+    #[must_use]
+    pub fn packing_tolerance(&self, symmetries: &[Symmetry], share: Option<f64>) -> Tolerance {
+        let is_declared = |symmetry: &Symmetry| self.declares(symmetry);
+        match share {
+            Some(share) => Tolerance::Within(share),
+            None if symmetries.iter().all(is_declared) => Tolerance::Within(SYMMETRY_TOLERANCE),
+            None => Tolerance::Exact,
+        }
+    }
+
+    /// Packs like [`Tensor::pack`]; gives how far the values are from the symmetries if that is too far.
+    pub(crate) fn try_pack(
+        &self,
+        symmetries: &[Symmetry],
+        tolerance: Tolerance,
+        limits: &Limits,
+    ) -> Result<std::result::Result<Packing, Deviation>> {
         let full = self.unpacked(limits)?;
         let is_given = |own: &&Symmetry| {
             let same = |given: &Symmetry| {
@@ -78,21 +114,31 @@ impl Tensor {
         };
         claimed.check_symmetries()?;
         let group = claimed.packed_group(limits)?;
-        let (storage, deviation) = match full.storage() {
-            Storage::Dense { .. } => full.pack_dense(symmetries, &group, tolerance, limits)?,
+        let (storage, worst) = match full.storage() {
+            Storage::Dense { .. } => full.pack_dense(symmetries, &group, limits)?,
             Storage::Sparse { address, .. } if !matches!(address, Address::Labels) => {
-                full.pack_sparse(symmetries, &group, tolerance)?
+                full.pack_sparse(&group)?
             }
             other => {
                 let why = format!("a {} tensor cannot be packed", other.as_str());
                 return Err(Error::invalid(why));
             }
         };
+        if !tolerance.permits(&worst) {
+            return Ok(Err(worst));
+        }
         let tensor = Tensor::within(full.dims().to_vec(), full.dtype(), all, storage, limits)?;
-        Ok(Packing {
+        let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
+        let is_changed = worst.apart > 0.0 || worst.has_other_bits;
+        let changed = match is_dense && is_changed {
+            true => full.cells_unlike(&tensor, limits)?,
+            false => worst.changed,
+        };
+        Ok(Ok(Packing {
             tensor: tensor.described_like(self),
-            deviation,
-        })
+            deviation: worst.apart,
+            changed,
+        }))
     }
 
     /// The same tensor with all its cells stored; its symmetries stay declared.
@@ -140,23 +186,20 @@ impl Tensor {
         &self,
         symmetries: &[Symmetry],
         group: &Group,
-        tolerance: Tolerance,
         limits: &Limits,
-    ) -> Result<(Storage, f64)> {
+    ) -> Result<(Storage, Deviation)> {
         let [symmetry] = symmetries else {
             let why = "a dense tensor is packed by one symmetry; --sparse permits several";
             return Err(Error::invalid(why));
         };
-        let check = || -> Result<f64> {
+        let check = || -> Result<Deviation> {
             if self.storage().parts().iter().all(|part| part.is_empty()) {
-                return Ok(0.0);
+                return Ok(Deviation::default());
             }
             let operation = symmetry.operation_on(self.dtype()).unwrap_or_default();
             let cells = Cells::of(self, limits)?;
             let found = cells.deviations(&symmetry.permutation, &[operation])?;
-            let worst = found.into_iter().next().unwrap_or_default();
-            demand(&worst, symmetries, tolerance)?;
-            Ok(worst.apart)
+            Ok(found.into_iter().next().unwrap_or_default())
         };
         let parts = self.storage().parts();
         // What is compressed or worked out is not for two to read at once.
@@ -167,14 +210,34 @@ impl Tensor {
             false => 0,
         };
         let threads = Threads::Cores.for_len(usize::try_from(len).unwrap_or(usize::MAX));
-        let (apart, bytes) = at_once(threads, check, || self.kept(group, limits))?;
+        let (worst, bytes) = at_once(threads, check, || self.kept(group, limits))?;
         let values = Numbers {
             number: self.dtype().number,
             endian: Endian::Little,
             bytes,
         };
         let order = Order::Column;
-        Ok((Storage::Dense { order, values }, apart))
+        Ok((Storage::Dense { order, values }, worst))
+    }
+
+    /// How many cells have other bits than those of a tensor of the same shape.
+    fn cells_unlike(&self, other: &Tensor, limits: &Limits) -> Result<u64> {
+        let dense = |tensor: &Tensor| tensor.dense(Order::Column, limits)?.spooled(limits);
+        let (own, other) = (dense(self)?, dense(other)?);
+        let (mut at, mut image, mut count) = (0_u64, Vec::new(), 0_u64);
+        let width = self.dtype().width();
+        own.for_each(Endian::Little, width, PIECE, &mut |piece| {
+            image.resize(piece.len(), 0);
+            other.bytes.read_at(at, &mut image)?;
+            if other.must_swap(Endian::Little) {
+                swap(&mut image, other.number.width());
+            }
+            let cells = piece.chunks_exact(width).zip(image.chunks_exact(width));
+            count = count.saturating_add(wide(cells.filter(|(one, two)| one != two).count()));
+            at = at.saturating_add(wide(piece.len()));
+            Ok(())
+        })?;
+        Ok(count)
     }
 
     /// The cells that are stored, little-endian.
@@ -199,12 +262,7 @@ impl Tensor {
     }
 
     /// Passes over the cells, each holding whole orbits.
-    fn pack_sparse(
-        &self,
-        symmetries: &[Symmetry],
-        group: &Group,
-        tolerance: Tolerance,
-    ) -> Result<(Storage, f64)> {
+    fn pack_sparse(&self, group: &Group) -> Result<(Storage, Deviation)> {
         let sizes = self.sizes()?;
         let mut listed = Listed::new(self.dtype().number, Order::Column);
         let mut worst = Deviation::default();
@@ -226,8 +284,22 @@ impl Tensor {
                 }
             }
         }
-        demand(&worst, symmetries, tolerance)?;
-        Ok((listed.finish()?, worst.apart))
+        Ok((listed.finish()?, worst))
+    }
+
+    /// Takes those components from a cell that its own conjugate cannot have.
+    fn make_own_conjugate(&self, origin: &Origin, cell: &mut [u8]) {
+        let number = self.dtype().number;
+        for (place, component) in cell.chunks_exact_mut(number.width()).enumerate() {
+            let is_lost = if place == 0 {
+                origin.is_imaginary
+            } else {
+                origin.is_real
+            };
+            if is_lost && !number.is_zero(component) {
+                component.fill(0);
+            }
+        }
     }
 
     /// Keeps the smallest cell of an orbit, comparing the others with what it makes of them.
@@ -249,10 +321,16 @@ impl Tensor {
         let first = orbit.first().map_or(0, |(first, ..)| *first);
         let mut index = vec![0; sizes.len()];
         unravel_in(first, sizes, Order::Column, &mut index);
-        let is_zero = group.origin(&index).zero;
-        let kept = if is_zero { &zero } else { at(first) };
+        let origin = group.origin(&index);
+        let is_zero = origin.zero;
+        let mut kept = if is_zero {
+            zero.clone()
+        } else {
+            at(first).to_vec()
+        };
+        self.make_own_conjugate(&origin, &mut kept);
         for (global, operation) in group.images(&index) {
-            let mut image = kept.to_vec();
+            let mut image = kept.clone();
             if !is_zero {
                 operation.apply(dtype, &mut image)?;
             }
@@ -263,17 +341,14 @@ impl Tensor {
             }
         }
         if kept.iter().any(|byte| *byte != 0) {
-            listed.push(first, kept)?;
+            listed.push(first, &kept)?;
         }
         Ok(())
     }
 }
 
-/// Fails if a deviation is more than is tolerated.
-fn demand(worst: &Deviation, symmetries: &[Symmetry], tolerance: Tolerance) -> Result<()> {
-    if tolerance.permits(worst) {
-        return Ok(());
-    }
+/// Says how values lack symmetries.
+fn lacking(worst: &Deviation, symmetries: &[Symmetry]) -> Error {
     let names: Vec<String> = symmetries.iter().map(Symmetry::to_string).collect();
     let (names, index) = (names.join(", "), &worst.index);
     let (apart, largest) = (worst.apart, worst.largest);
@@ -288,7 +363,7 @@ fn demand(worst: &Deviation, symmetries: &[Symmetry], tolerance: Tolerance) -> R
              value is {largest:e}; --symmetry-tol sets what is tolerated"
         )
     };
-    Err(Error::invalid(why))
+    Error::invalid(why)
 }
 
 #[cfg(test)]

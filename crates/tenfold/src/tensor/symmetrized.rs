@@ -82,7 +82,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    fn declares(&self, symmetry: &Symmetry) -> bool {
+    pub(super) fn declares(&self, symmetry: &Symmetry) -> bool {
         self.symmetries().iter().any(|own| {
             own.permutation == symmetry.permutation && own.operation == symmetry.operation
         })
