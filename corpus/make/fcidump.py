@@ -92,6 +92,7 @@ def lines(entries):
 
 
 SETTINGS = {"NELEC": 2, "MS2": 0, "ORBSYM": [1, 1], "ISYM": 1}
+NUMBERS = {"NELEC": 2, "MS2": 0}
 HEAD = " &FCI NORB=2,NELEC=2,MS2=0,\n  ORBSYM=1,1,\n  ISYM=1,\n &END\n"
 H2 = [
     ("0.6744931033260081", (1, 1, 1, 1)),
@@ -133,9 +134,9 @@ def integrals():
     file("no_core", HEAD, H2[:-1], canonical=True)
     file("core_alone", HEAD, H2[-1:], canonical=True)
     file("nothing", HEAD, [], canonical=True)
-    three = " &FCI NORB=3,\n &END\n"
+    three = " &FCI NORB=3,NELEC=2,MS2=0,\n &END\n"
     cells = [("1.0", (1, 1, 1, 1)), ("2.0", (2, 1, 1, 1)), ("-0.0", (3, 1, 2, 2)), ("0.0", (3, 2, 3, 1)), ("5e-324", (3, 3, 2, 1))]
-    file("three", three, cells + [("4.0", (3, 1))], {}, 3, canonical=True)
+    file("three", three, cells + [("4.0", (3, 1))], NUMBERS, 3, canonical=True)
     # Other orbitals that are equal by symmetry, in another order.
     other = [(text, {(2, 1, 2, 1): (1, 2, 2, 1), (2, 2, 1, 1): (1, 1, 2, 2)}.get(at, at)) for text, at in reversed(H2)]
     file("other_orbitals", HEAD, other)
@@ -144,11 +145,33 @@ def integrals():
     # Both orders of the pairs, as PySCF writes the integrals of a molecule.
     both = [("0.6634720448605568", (1, 1, 2, 2))]
     file("both_orders", HEAD, H2 + both, fold="4", declared=[[2, 3, 0, 1]])
+    mirrored()
     every = [("1.0", (2, 1, 1, 1)), ("1.0", (1, 2, 1, 1)), ("1.0", (1, 1, 2, 1)), ("1.0", (1, 1, 1, 2)), ("4.0", (2, 1)), ("4.0", (1, 2))]
     file("every_order", HEAD, every, fold="none", declared=[*REAL["8"], [1, 0]])
     file("four_fold", HEAD, H2 + [("0.6634720448605568", (1, 1, 2, 2))], options={"symmetry": "4"})
-    file("no_symmetry", HEAD, [("1.0", (2, 1, 1, 1)), ("2.0", (1, 2, 1, 1)), ("3.0", (2, 1)), ("4.0", (1, 2))], options={"symmetry": "none"})
-    file("no_orbitals", " &FCI NORB=0,\n &END\n", [("1.5", ())], {}, 0, canonical=True)
+    file("no_symmetry", HEAD, [("1.0", (2, 1, 1, 1)), ("2.0", (1, 2, 1, 1)), ("3.0", (2, 1)), ("4.0", (1, 2))], options={"symmetry": "none"}, unwritable="is off its image")
+    file("no_orbitals", " &FCI NORB=0,NELEC=2,MS2=0,\n &END\n", [("1.5", ())], NUMBERS, 0, canonical=True)
+
+
+def mirrored():
+    """Files that list images of their own integrals, not all and not with all digits; what is absent is filled in."""
+
+    def put(name, listed, absent, fold, declared):
+        data = (HEAD + lines(listed)).encode()
+        common.good("fcidump", f"{name}.fcidump", data, shown(2, listed + absent, SETTINGS, fold, declared))
+
+    cut = [("2e-15", (2, 1, 1, 1)), ("1.5e-15", (2, 2, 2, 1)), ("0.6634720448605568", (1, 1, 2, 2))]
+    absent = [("2e-15", (1, 1, 2, 1)), ("1.5e-15", (2, 1, 2, 2))]
+    put("mirror_absent", H2 + cut, absent, "4", [[2, 3, 0, 1]])
+    apart = [("0.6634720448602", (1, 1, 2, 2))]  # by 4e-13
+    put("mirror_rounded", H2 + apart, [], "4", [[2, 3, 0, 1]])
+    # (21|11) by its mirror image too: (22|11) has none.
+    equal = [("2.0", (2, 1, 1, 1)), ("2.0", (1, 1, 1, 2)), ("3.0", (2, 2, 1, 1))]
+    put("mirror_of_one", equal, [("3.0", (1, 1, 2, 2))], "4", [[2, 3, 0, 1]])
+    # An image that is no mirror image: no symmetry packs.
+    swapped = [("1.0", (2, 1, 1, 1)), ("1.0", (1, 2, 1, 1)), ("4.0", (2, 1)), ("4.0", (1, 2))]
+    absent = [("1.0", (1, 1, 2, 1)), ("1.0", (1, 1, 1, 2))]
+    put("swapped", swapped, absent, "none", [*REAL["8"], [1, 0]])
 
 
 def headers():
@@ -158,14 +181,16 @@ def headers():
     file("slash_alone", " &FCI NORB=   2,NELEC= 2,MS2= 0,\n  ORBSYM=1,1,\n  ISYM=1,\n/\n", H2)
     file("blank_lines", "\n\n &FCI NORB=2,\n\nNELEC=2,MS2=0,\n  ORBSYM=1,1,\n  ISYM=1,\n &END\n\n", H2)
     file("comment", " &FCI NORB=2, ! orbitals\n NELEC=2,MS2=0, ORBSYM=1,1, ! of two = kinds\n  ISYM=1,\n &END\n", H2)
-    more = {"NELEC": 2, "UHF": ".FALSE.", "IUHF": 0, "ORBSYM": [1, 1], "SYML": [0, 0], "NPROP": [1, 1, 1], "TITLE": "'a, b/c'", "FREE": "2*1", "EMPTY": None}
-    head = " &FCI NORB=2,NELEC=2,UHF=.FALSE.,IUHF=0,\n  ORBSYM=1,1,\n  SYML=0,0,\n  NPROP=1,1,1,\n  TITLE='a, b/c',FREE=2*1,EMPTY=,\n &END\n"
+    more = {"NELEC": 2, "MS2": 0, "UHF": ".FALSE.", "IUHF": 0, "ORBSYM": [1, 1], "SYML": [0, 0], "NPROP": [1, 1, 1], "TITLE": "'a, b/c'", "FREE": "2*1", "EMPTY": None}
+    head = " &FCI NORB=2,NELEC=2,MS2=0,UHF=.FALSE.,IUHF=0,\n  ORBSYM=1,1,\n  SYML=0,0,\n  NPROP=1,1,1,\n  TITLE='a, b/c',FREE=2*1,EMPTY=,\n &END\n"
     without = {name: setting for name, setting in more.items() if name not in ("UHF", "IUHF", "TITLE")}
     head = head.replace("UHF=.FALSE.,IUHF=0,", "").replace("TITLE='a, b/c',", "")
     file("more_settings", head, H2, without, canonical=True)
-    head = " &FCI NORB=2,NELEC=2,UHF=.FALSE.,IUHF=0,\n  ORBSYM=1,1,\n  TITLE='a, b',\n &END\n"
-    file("restricted", head, H2, {"NELEC": 2, "UHF": ".FALSE.", "IUHF": 0, "ORBSYM": [1, 1], "TITLE": "'a, b'"}, canonical=True)
-    file("orbsym_of_one", " &FCI NORB=1,\n  ORBSYM=1,\n &END\n", [("1.0", (1, 1))], {"ORBSYM": [1]}, 1, canonical=True)
+    head = " &FCI NORB=2,NELEC=2,MS2=0,UHF=.FALSE.,IUHF=0,\n  ORBSYM=1,1,\n  TITLE='a, b',\n &END\n"
+    file("restricted", head, H2, {"NELEC": 2, "MS2": 0, "UHF": ".FALSE.", "IUHF": 0, "ORBSYM": [1, 1], "TITLE": "'a, b'"}, canonical=True)
+    text = (" &FCI NORB=2,NELEC=2,\n &END\n" + lines(H2)).encode()
+    common.good("fcidump", "no_ms2.fcidump", text, shown(2, H2, {"NELEC": 2}), unwritable="--opt ms2=0")
+    file("orbsym_of_one", " &FCI NORB=1,NELEC=2,MS2=0,\n  ORBSYM=1,\n &END\n", [("1.0", (1, 1))], {**NUMBERS, "ORBSYM": [1]}, 1, canonical=True)
 
 
 def lines_of_text():

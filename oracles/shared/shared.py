@@ -12,6 +12,13 @@ def tenfold(*words):
     return done.stdout
 
 
+def refusal(*words):
+    """What tenfold says where it refuses to lose something."""
+    done = subprocess.run([os.environ["TENFOLD"], *words], capture_output=True, text=True)
+    assert done.returncode == 3, done
+    return done.stderr
+
+
 def shown(number, kind):
     """What `tenfold show --json` prints for one number."""
     if kind in "iub":

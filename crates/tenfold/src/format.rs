@@ -93,9 +93,24 @@ pub trait Format: Sync {
         self.info().holds.numbers
     }
 
-    /// Metadata that a file gets besides what a bundle has, as its programs ask for it.
-    fn added_meta(&self, _bundle: &Bundle, _how: &WriteOptions) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    /// Metadata that a file gets besides what a bundle has, or in its place, as its programs or options ask
+    /// for it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an option is no such value.
+    fn added_meta(&self, _bundle: &Bundle, _how: &WriteOptions) -> Result<Vec<(String, Value)>> {
+        Ok(Vec::new())
+    }
+
+    /// Whether metadata that other versions of the format keep has no place in this one.
+    fn lacks_own_meta(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// The name that a tensor of a bundle gets, where the format knows tensors by their names and there is no
+    /// choice.
+    fn tensor_name(&self, _bundle: &Bundle, _key: &Key, _tensor: &Tensor) -> Option<Key> {
+        None
     }
 
     /// The letter at which plain names of a bundle become paths, where the programs of the format

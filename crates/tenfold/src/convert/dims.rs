@@ -21,7 +21,8 @@ pub(super) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
             let are_letters = tensor
                 .dims()
                 .iter()
-                .all(|dim| dim.name.as_deref().is_some_and(is_letter));
+                .all(|dim| dim.name.as_deref().is_some_and(is_letter))
+                && step.has_dim_names(tensor);
             without(step, tensor, move |_, _| are_letters)
         }
         DimNames::Any => Ok(None),

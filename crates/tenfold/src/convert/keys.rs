@@ -148,6 +148,8 @@ pub(super) fn n_owners(bundle: &Bundle, holds: &Holds) -> usize {
 
 /// How the tensors of a bundle are called in the target.
 pub(super) struct KeyNames<'a> {
+    bundle: &'a Bundle,
+    format: &'a dyn Format,
     names: Names,
     is_tree: bool,
     is_alone: bool,
@@ -158,10 +160,12 @@ pub(super) struct KeyNames<'a> {
 }
 
 impl<'a> KeyNames<'a> {
-    pub(super) fn of(bundle: &Bundle, format: &dyn Format, how: &'a WriteOptions) -> Self {
+    pub(super) fn of(bundle: &'a Bundle, format: &'a dyn Format, how: &'a WriteOptions) -> Self {
         let info = format.info();
         let known = || bundle.hints.text(hint::SEPARATOR)?.chars().next();
         KeyNames {
+            bundle,
+            format,
             names: info.holds.names,
             is_tree: is_tree(bundle),
             is_alone: n_owners(bundle, &info.holds) == 1,
@@ -173,6 +177,9 @@ impl<'a> KeyNames<'a> {
 
     /// What a tensor is called.
     pub(super) fn name(&self, key: &Key, tensor: &Tensor) -> Key {
+        if let Some(name) = self.format.tensor_name(self.bundle, key, tensor) {
+            return name;
+        }
         match self.names {
             Names::One if self.is_alone => Key::root().with_state(key.state.clone()),
             Names::Tree if key.path().is_empty() && self.needs_name => {
@@ -210,6 +217,9 @@ impl<'a> KeyNames<'a> {
             (_, Some(_)) => {
                 let detail = format!("the statistic becomes a tensor {name:?}");
                 (Aspect::State, detail)
+            }
+            (_, None) if key.path().len() == 1 => {
+                (Aspect::Keys, format!("the name becomes {name:?}"))
             }
             (_, None) => (Aspect::Keys, format!("the path becomes a name {name:?}")),
         };

@@ -34,12 +34,11 @@ pub(super) fn lower(
     lowered.reserve(bundle.entries().len());
     lowered.hints = bundle.hints.clone();
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
-    for (name, value) in format.added_meta(bundle, how) {
-        let value_text = value.as_text().unwrap_or_default();
-        let detail = format!("{name} {value_text:?} is added");
-        changes.push(said(None, Aspect::Metadata, detail));
-        lowered.meta.set(name, value);
-    }
+    add_meta(
+        &mut lowered.meta,
+        format.added_meta(bundle, how)?,
+        &mut changes,
+    );
     let names = KeyNames::of(bundle, format, how);
     let mut core_names = CoreNames::of(bundle, &names);
     let mut is_refused = false;
@@ -121,7 +120,7 @@ fn lower_meta(
     let is_ours = |name: &str| info.holds.carries.is_for_file() && name == NAME;
     let is_kept = |name: &str, value: &Value| match info.holds.meta.file {
         true => !is_ours(name) && fits(name, value),
-        false => name.starts_with(&own),
+        false => name.starts_with(&own) && !format.lacks_own_meta(name),
     };
     let all = bundle.meta.iter();
     let (kept, lost): (Vec<_>, Vec<_>) = all.partition(|(name, value)| is_kept(name, value));
@@ -155,6 +154,23 @@ fn lower_meta(
         change(&lost, tier);
     }
     of_pairs(kept)
+}
+
+/// Sets metadata that a file gets besides what it has.
+fn add_meta(meta: &mut Meta, added: Vec<(String, Value)>, changes: &mut Vec<Loss>) {
+    for (name, value) in added {
+        let text = match &value {
+            Value::Int(number) => number.to_string(),
+            other => format!("{:?}", other.as_text().unwrap_or_default()),
+        };
+        let detail = match meta.get(&name) {
+            Some(own) if *own == value => continue,
+            Some(_) => format!("{name} becomes {text}"),
+            None => format!("{name} {text} is added"),
+        };
+        changes.push(said(None, Aspect::Metadata, detail));
+        meta.set(name, value);
+    }
 }
 
 /// Metadata of less bytes is carried even if other metadata is too long for it.
@@ -334,6 +350,15 @@ impl Step<'_> {
                 &Bundle::of(tensor.clone()),
                 &[Aspect::Sparsity],
             )
+    }
+
+    /// Whether the target has nothing of its own against the names of the dimensions of a tensor.
+    pub(super) fn has_dim_names(&self, tensor: &Tensor) -> bool {
+        has_place(
+            self.format,
+            &Bundle::of(tensor.clone()),
+            &[Aspect::DimNames],
+        )
     }
 
     /// Whether the target has words for the symmetries of a tensor.

@@ -87,6 +87,7 @@ pub(crate) fn hydrogen() -> Bundle {
     bundle.push(Key::flat("one"), sparse(2, 2, false, &one));
     bundle.push(Key::flat("core"), scalar(&[0.7137758743754461]));
     bundle.meta.set("fcidump:NELEC", 2_u64);
+    bundle.meta.set("fcidump:MS2", 0_u64);
     let kinds = Value::List(vec![Value::Int(1), Value::Int(1)]);
     bundle.meta.set("fcidump:ORBSYM", kinds);
     bundle
@@ -138,8 +139,10 @@ pub(crate) fn drawn(tape: &mut Tape) -> Bundle {
     if is_silent || tape.flag() {
         bundle.push(Key::flat("core"), scalar(&value(tape)));
     }
+    bundle.meta.set("fcidump:NELEC", Value::Int(2));
+    bundle.meta.set("fcidump:MS2", Value::Int(-1));
     if tape.flag() {
-        bundle.meta.set("fcidump:NELEC", Value::Int(2));
+        bundle.meta.set("fcidump:ISYM", Value::Int(1));
     }
     bundle
 }

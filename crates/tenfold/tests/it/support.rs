@@ -140,6 +140,17 @@ pub(crate) fn write(name: &str, bundle: &Bundle) -> Result<Vec<u8>> {
     write_as(tenfold::by_name(name).unwrap(), bundle)
 }
 
+/// The same, with what writing reports.
+pub(crate) fn write_with_losses(
+    format: &dyn Format,
+    bundle: &Bundle,
+) -> Result<(Vec<u8>, Vec<Loss>)> {
+    let mut out = crate::files::sink();
+    let how = WriteOptions::default();
+    let said = tenfold::write_to(bundle, &mut out, format, &how)?;
+    Ok((finish(out)?, said))
+}
+
 /// Writes a bundle as a format.
 pub(crate) fn write_as(format: &dyn Format, bundle: &Bundle) -> Result<Vec<u8>> {
     let mut out = crate::files::sink();

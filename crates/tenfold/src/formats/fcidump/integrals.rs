@@ -88,86 +88,6 @@ impl Fold {
     }
 }
 
-/// Which symmetries the list of integrals of one tensor has: whether (kl|ij) is there wherever (ij|kl) is.
-///
-/// A sum over all cells tells, without sorting them: each counts the hash of the smaller of itself and its
-/// image, with a sign that says which of the two it is.
-#[derive(Debug)]
-pub(super) struct Closure {
-    norb: u64,
-    /// For every generator how many cells it moves, and their sum.
-    sums: Vec<(Symmetry, u64, u64)>,
-}
-
-impl Closure {
-    pub(super) fn new(norb: u64, generators: Vec<Symmetry>) -> Closure {
-        let sums = generators.into_iter().map(|generator| (generator, 0, 0));
-        Closure {
-            norb,
-            sums: sums.collect(),
-        }
-    }
-
-    /// Takes a cell into account.
-    pub(super) fn add(&mut self, place: u64) {
-        if self.sums.is_empty() {
-            return;
-        }
-        let mut index = [0; 4];
-        let mut rest = place;
-        for digit in &mut index {
-            *digit = rest.checked_rem(self.norb).unwrap_or(0);
-            rest = rest.checked_div(self.norb).unwrap_or(0);
-        }
-        for (generator, count, sum) in &mut self.sums {
-            let moved = generator.permutation.iter().rev();
-            let image = moved.fold(0_u64, |sum, from| {
-                let digit = index.get(*from).copied().unwrap_or(0);
-                sum.saturating_mul(self.norb).saturating_add(digit)
-            });
-            if image != place {
-                *count = count.saturating_add(1);
-                let hash = spread(place.min(image));
-                *sum = match place < image {
-                    true => sum.wrapping_add(hash),
-                    false => sum.wrapping_sub(hash),
-                };
-            }
-        }
-    }
-
-    /// The symmetries, where those that the list has itself are declared alone; gives whether there
-    /// are any such.
-    pub(super) fn finish(self) -> (Vec<Symmetry>, bool) {
-        let exchanges = |generator: &Symmetry| generator.permutation == [2, 3, 0, 1];
-        let is_closed = |count: u64, sum: u64| count > 0 && sum == 0;
-        let mut sums = self.sums.iter();
-        // While packing exchanges the pairs, (ji|kl) and (ij|lk) are one symmetry: neither goes alone.
-        let is_tied = sums.any(|(generator, count, sum)| {
-            exchanges(generator) && generator.operation == "x" && !is_closed(*count, *sum)
-        }) && self.sums.len() == 3;
-        let mut has_any = false;
-        let all = self.sums.into_iter().map(|(generator, count, sum)| {
-            let packed = is_tied || !is_closed(count, sum);
-            has_any |= !packed;
-            Symmetry {
-                packed,
-                ..generator
-            }
-        });
-        let all = all.collect();
-        (all, has_any)
-    }
-}
-
-/// Spreads a number over all bits, as SplitMix does.
-fn spread(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
 /// The type of all elements of a file.
 pub(super) fn dtype(is_complex: bool) -> DType {
     match is_complex {
@@ -245,42 +165,6 @@ mod tests {
                 assert_eq!(places.find(number), (role, cells - 1), "{norb}");
             }
         }
-    }
-
-    #[test]
-    fn a_list_that_has_a_symmetry_itself_is_not_packed_by_it() {
-        let packed = |cells: &[[u64; 4]]| -> Vec<bool> {
-            let dtype = dtype(false);
-            let generators = Fold::Eight.symmetries(Role::Two, dtype).unwrap();
-            let mut closure = Closure::new(3, generators);
-            let places = Places { norb: 3 };
-            for index in cells {
-                closure.add(places.number(Role::Two, index));
-            }
-            let (symmetries, has_any) = closure.finish();
-            let packed: Vec<bool> = symmetries.iter().map(|one| one.packed).collect();
-            assert_eq!(has_any, packed.contains(&false));
-            packed
-        };
-        let one = [2, 1, 1, 0];
-        let all = [
-            one,
-            [1, 2, 1, 0],
-            [2, 1, 0, 1],
-            [1, 2, 0, 1],
-            [1, 0, 2, 1],
-            [1, 0, 1, 2],
-            [0, 1, 2, 1],
-            [0, 1, 1, 2],
-        ];
-        assert_eq!(packed(&[one, [0, 0, 0, 0]]), [true, true, true]);
-        assert_eq!(packed(&[one, [1, 0, 2, 1]]), [true, true, false]);
-        // One more that is given once: all are taken to be, and the others found to be given twice.
-        let more = [one, [1, 0, 2, 1], [2, 2, 0, 0]];
-        assert_eq!(packed(&more), [true, true, true]);
-        assert_eq!(packed(&all), [false, false, false]);
-        assert_eq!(packed(&all[..2]), [true, true, true]);
-        assert_eq!(packed(&[]), [true, true, true]);
     }
 
     #[test]

@@ -26,18 +26,24 @@
 //! # Where the spec is silent
 //! 1. A line may have any orbitals of those that are equal by symmetry. Written are the largest ones, i ≥ j,
 //!    k ≥ l, ij ≥ kl, in their order; then `one`, `energies` and `core`.
-//! 2. Where (kl\|ij) is there for every (ij\|kl), as PySCF writes the integrals of a molecule, both are kept:
-//!    `two` is packed by the other two generators, and declared to have the third; the same holds for every
-//!    symmetry. Any other integral that is given twice, also by orbitals that are equal by symmetry, is
-//!    refused when values are read, where PySCF takes the last. `--opt symmetry=4` or `none` reads what a file
-//!    lists with fewer symmetries. Written are only tensors that are packed by all of them: `--pack` does it.
+//! 2. Where (ij\|kl) and (kl\|ij) are both listed, as PySCF does by default, the file is read four-fold if such
+//!    images agree within 1e-12 of the largest integral: every listed value stays at its own place, and one that is
+//!    not listed, as below a cut-off, takes the value of its image. `two` is packed by the other two generators then, and declared to
+//!    have the third; the same holds for every symmetry. Images that differ by more, and an integral that is
+//!    listed twice at the same place, are refused, where PySCF takes the last. `--opt symmetry=4` or `none` reads
+//!    what a file lists with fewer symmetries. Written are tensors that are packed by all of them: others become so if
+//!    their values allow it within 1e-12, and what that changes is reported.
 //! 3. The namelist may begin with `$FCI` and end with `$END`, in any case, on any number of lines. A setting is a
 //!    whole number, a list of them, or else text as it stands. A setting that is given twice is refused.
 //! 4. Files of unrestricted orbitals (IUHF=1, UHF=.TRUE.) have several sets of integrals and are not read.
 //! 5. Numbers are rounded and spelled as in Matrix Market's text; the exponent of `1.5D-3` is read too.
 //! 6. Integrals that are not there are zero, as is the energy of the core; zeros that are there are kept.
-//! 7. A setting that no metadata gives is not written. `ORBSYM` has a line of its own.
+//! 7. `NELEC` and `MS2`, without which `to_scf` of PySCF stops, are demanded when a file is written:
+//!    `--opt nelec=10,ms2=0`. Any other setting that no metadata gives is not written. `ORBSYM` has a line of its own.
+//! 8. A tensor of another name that is the only one of its order gets the name of the integrals it can be.
 
+mod adapt;
+mod folding;
 mod integrals;
 mod namelist;
 mod quirks;
@@ -48,11 +54,13 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::key::Key;
+use crate::meta::Value;
 use crate::number::{Arity, Number};
-use crate::tensor::Order;
+use crate::tensor::{Order, Tensor};
 
 /// The format of integrals.
 #[derive(Debug)]
@@ -71,12 +79,27 @@ static INFO: Info = Info {
     magic: b"&FCI",
     versions: &["1"],
     only_read: &[],
-    options: &[OptionInfo {
-        name: "symmetry",
-        when: When::Read,
-        values: "8|4|none",
-        about: "which integrals stand for others; 8 for real ones, 4 for complex ones unless given",
-    }],
+    options: &[
+        OptionInfo {
+            name: "symmetry",
+            when: When::Read,
+            values: "8|4|none",
+            about: "which integrals stand for others; 8 for real ones, 4 for complex ones unless given, \
+                    fewer where a list has images of its own integrals",
+        },
+        OptionInfo {
+            name: "nelec",
+            when: When::Write,
+            values: "N",
+            about: "NELEC, the number of electrons, which programs ask for",
+        },
+        OptionInfo {
+            name: "ms2",
+            when: When::Write,
+            values: "N",
+            about: "MS2, twice the spin, which programs ask for",
+        },
+    ],
     holds: Holds {
         names: Names::Flat,
         numbers: &[Number::F64],
@@ -114,6 +137,18 @@ impl Format for Fcidump {
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
         write::write(bundle, out, how)
+    }
+
+    fn adapt(&self, key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+        adapt::adapt(key, tensor, how)
+    }
+
+    fn added_meta(&self, _bundle: &Bundle, how: &WriteOptions) -> Result<Vec<(String, Value)>> {
+        adapt::given(&how.options)
+    }
+
+    fn tensor_name(&self, bundle: &Bundle, key: &Key, tensor: &Tensor) -> Option<Key> {
+        adapt::name(bundle, key, tensor)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

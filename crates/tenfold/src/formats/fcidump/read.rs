@@ -1,18 +1,19 @@
 //! Reads files of integrals, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::integrals::{Closure, Fold, Places, Role, dtype};
+use super::folding::{Clash, Folded, Folding, List};
+use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Source, Spool, narrow, wide};
+use crate::bytes::{Bytes, Source, Spool};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
+use crate::number::DType;
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
-use crate::wire::text::{Body, Cells, Field, Line, Lines, Table, with_line};
+use crate::wire::text::{Body, Cells, Field, Line, Lines, Table, line_number, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, read_text(source, how))
@@ -41,7 +42,7 @@ fn read_text(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     };
     let parse = |line: &Line, cells: &mut Cells| integrals.parse(line, cells);
     let table = Table::read(source, body, None, &how.limits, parse)?;
-    let mut bundle = integrals.parted(table, &how.limits)?;
+    let mut bundle = integrals.parted(table, source, &how.limits)?;
     bundle.meta = namelist.settings;
     Ok(bundle)
 }
@@ -55,9 +56,6 @@ struct Integrals {
     /// Whether somebody said which integrals stand for others.
     is_asked: bool,
 }
-
-/// How many cells are looked at at once.
-const BATCH: u64 = 4096;
 
 impl Integrals {
     fn parse(&self, line: &Line, cells: &mut Cells) -> Result<()> {
@@ -99,87 +97,120 @@ impl Integrals {
     }
 
     /// Gives every tensor its cells.
-    fn parted(&self, table: Table, limits: &Limits) -> Result<Bundle> {
+    fn parted(&self, table: Table, source: &Source, limits: &Limits) -> Result<Bundle> {
         let (places, values) = table.finish()?;
-        let width = self.dtype.width();
-        let count = places.len() / 8;
-        let mut parts = Vec::new();
-        for role in Role::ALL {
-            let symmetries = self.fold.symmetries(role, self.dtype)?;
-            let closure = Closure::new(self.places.norb, symmetries);
-            parts.push(Part::new(role, closure, limits));
-        }
-        let (mut numbers, mut elements) = (Vec::new(), Vec::new());
-        let mut cell = 0_u64;
-        while cell < count {
-            let batch = BATCH.min(count.saturating_sub(cell));
-            numbers.resize(narrow(batch)?.saturating_mul(8), 0);
-            elements.resize(narrow(batch)?.saturating_mul(width), 0);
-            places.read_at(cell.saturating_mul(8), &mut numbers)?;
-            values.read_at(cell.saturating_mul(wide(width)), &mut elements)?;
-            let numbers = numbers.as_chunks::<8>().0.iter();
-            for (number, element) in numbers.zip(elements.chunks_exact(width)) {
-                let (role, place) = self.places.find(u64::from_le_bytes(*number));
-                if let Some(part) = parts.iter_mut().find(|part| part.role == role) {
-                    part.push(place, element)?;
-                }
+        let lines = List {
+            places,
+            values,
+            dtype: self.dtype,
+        };
+        let mut parts: Vec<Part> = Role::ALL.map(|role| Part::new(role, limits)).into();
+        lines.for_each(&mut |_, number, element| {
+            let (role, place) = self.places.find(number);
+            match parts.iter_mut().find(|part| part.role == role) {
+                Some(part) => part.push(place, element),
+                None => Ok(()),
             }
-            cell = cell.saturating_add(batch);
-        }
+        })?;
         let mut bundle = Bundle::new();
         for part in parts {
-            let is_always_there = matches!(part.role, Role::Two | Role::One);
+            let role = part.role;
+            let is_always_there = matches!(role, Role::Two | Role::One);
             if is_always_there || part.count > 0 {
-                let name = Key::flat(part.role.name());
-                let (tensor, is_listed) = self.tensor(part, limits)?;
-                if is_listed {
-                    let text =
-                        "integrals that are equal by symmetry are all listed, and kept as they are";
-                    bundle.note(Note::new(NoteKind::Repaired, text).on(&name));
+                let name = Key::flat(role.name());
+                let folded = match self.folding(part, limits)?.find()? {
+                    Ok(folded) => folded,
+                    Err(clash) => {
+                        return Err(self.contradiction(role, &clash, &lines, source, limits)?);
+                    }
+                };
+                if let Some(remark) = &folded.remark {
+                    bundle.note(Note::new(NoteKind::Repaired, remark).on(&name));
                 }
-                bundle.push(name, tensor);
+                bundle.push(name, self.tensor(role, folded, limits)?);
             }
         }
         Ok(bundle)
     }
 
-    /// A tensor, and whether its list has cells that follow from others.
-    fn tensor(&self, part: Part, limits: &Limits) -> Result<(Tensor, bool)> {
-        let (role, count) = (part.role, part.count);
-        let numbers = |number, spool: Spool| -> Result<Numbers> {
-            Ok(Numbers {
-                number,
-                endian: Endian::Little,
-                bytes: Bytes::whole(spool.finish_apart()?),
-            })
-        };
-        let order = Order::Column;
-        let values = numbers(Number::F64, part.values)?;
+    fn folding<'a>(&self, part: Part, limits: &'a Limits) -> Result<Folding<'a>> {
+        let role = part.role;
+        if role == Role::Core && part.count > 1 {
+            let why = "the energy of the core is given twice, as in files of unrestricted \
+                       orbitals, which are not read";
+            return Err(Error::malformed(None, why));
+        }
+        Ok(Folding {
+            symmetries: self.fold.symmetries(role, self.dtype)?,
+            is_asked: self.is_asked,
+            sizes: vec![self.places.norb; role.ndim()],
+            largest: part.largest,
+            list: List {
+                places: Bytes::whole(part.places.finish_apart()?),
+                values: Bytes::whole(part.values.finish_apart()?),
+                dtype: self.dtype,
+            },
+            limits,
+        })
+    }
+
+    fn tensor(&self, role: Role, folded: Folded, limits: &Limits) -> Result<Tensor> {
+        let (order, values) = (Order::Column, folded.list.values());
         let storage = match role {
-            Role::Core if count > 1 => {
-                let why = "the energy of the core is given twice, as in files of unrestricted \
-                           orbitals, which are not read";
-                return Err(Error::malformed(None, why));
-            }
             Role::Core => Storage::Dense { order, values },
             Role::Two | Role::One | Role::Energies => Storage::Sparse {
                 order,
-                address: Address::Linear(numbers(Number::U64, part.places)?),
+                address: Address::Linear(folded.list.places()),
                 values,
             },
         };
         let dims = vec![Dim::indexed(self.places.norb); role.ndim()];
-        let (symmetries, is_listed) = match self.is_asked {
-            true => {
-                let is_usual = self.fold == Fold::usual(self.dtype);
-                let symmetries = self.fold.symmetries(role, self.dtype)?;
-                (symmetries, role.ndim() > 1 && !is_usual)
-            }
-            false => part.closure.finish(),
-        };
-        let tensor = Tensor::within(dims, self.dtype, symmetries, storage, limits)?;
-        Ok((tensor, is_listed))
+        Tensor::within(dims, self.dtype, folded.symmetries, storage, limits)
     }
+
+    /// Two lines that contradict each other, as an error at the later one.
+    fn contradiction(
+        &self,
+        role: Role,
+        clash: &Clash,
+        lines: &List,
+        source: &Source,
+        limits: &Limits,
+    ) -> Result<Error> {
+        let (mut own, mut cells) = (0_u64, (0, 0));
+        lines.for_each(&mut |cell, number, _| {
+            if self.places.find(number).0 == role {
+                if own == clash.cells.0 {
+                    cells.0 = cell;
+                }
+                if own == clash.cells.1 {
+                    cells.1 = cell;
+                }
+                own = own.saturating_add(1);
+            }
+            Ok(())
+        })?;
+        let earlier = line_number(source, start_of(source, cells.0, limits)?)?;
+        let why = match clash.apart {
+            None => format!("the integral, or an image of it, is listed on line {earlier} already"),
+            Some(apart) => format!(
+                "the integral differs from its image on line {earlier} by {apart:.1e}, the largest is {:.1e}",
+                clash.largest
+            ),
+        };
+        Ok(Error::malformed(start_of(source, cells.1, limits)?, why))
+    }
+}
+
+/// Where the line of a cell begins.
+fn start_of(source: &Source, cell: u64, limits: &Limits) -> Result<u64> {
+    let mut lines = Lines::new(source, limits);
+    Namelist::read(&mut lines, source)?;
+    for _ in 0..cell {
+        lines.next_full()?;
+    }
+    let line = lines.next_full()?;
+    Ok(line.map_or(source.len(), |line| line.at))
 }
 
 /// The cells of one tensor.
@@ -188,23 +219,29 @@ struct Part {
     places: Spool,
     values: Spool,
     count: u64,
-    closure: Closure,
+    /// The largest magnitude of all values.
+    largest: f64,
 }
 
 impl Part {
-    fn new(role: Role, closure: Closure, limits: &Limits) -> Part {
+    fn new(role: Role, limits: &Limits) -> Part {
         Part {
             role,
             places: Spool::within(limits),
             values: Spool::within(limits),
             count: 0,
-            closure,
+            largest: 0.0,
         }
     }
 
     fn push(&mut self, place: u64, element: &[u8]) -> Result<()> {
         self.count = self.count.saturating_add(1);
-        self.closure.add(place);
+        for number in element.as_chunks::<8>().0 {
+            let magnitude = f64::from_le_bytes(*number).abs();
+            if magnitude.is_finite() {
+                self.largest = self.largest.max(magnitude);
+            }
+        }
         self.places.write(&place.to_le_bytes())?;
         self.values.write(element)
     }

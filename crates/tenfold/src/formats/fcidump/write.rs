@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::PREFIX;
+use super::adapt::is_packed;
 use super::integrals::{Role, is_written};
 use super::namelist::is_key;
 use crate::bundle::Bundle;
@@ -16,8 +17,9 @@ use crate::wire::text::write_float;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     let find = |role: Role| bundle.get(role.name());
-    let one = find(Role::One).ok_or_else(|| Error::invalid("no one-electron integrals"))?;
-    let norb = one.sizes()?.first().copied().unwrap_or(0);
+    let roles = Role::ALL.into_iter().filter_map(find);
+    let norb = roles.filter_map(|tensor| tensor.indexed_sizes().first().copied());
+    let norb = norb.max().unwrap_or(0);
     out.write(namelist(norb, &bundle.meta)?.as_bytes())?;
     for role in Role::ALL {
         match (role, find(role)) {
@@ -27,6 +29,10 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
                 let mut text = String::new();
                 write_line(&value, &[], &mut text);
                 out.write(text.as_bytes())?;
+            }
+            (_, Some(tensor)) if !is_packed(tensor)? => {
+                let why = format!("{} are not packed by all their symmetries", role.name());
+                return Err(Error::invalid(why));
             }
             (_, Some(tensor)) => write_integrals(tensor, out, how)?,
         }

@@ -217,13 +217,13 @@ impl Format for Safetensors {
         }
     }
 
-    fn added_meta(&self, bundle: &Bundle, how: &WriteOptions) -> Vec<(&'static str, Value)> {
+    fn added_meta(&self, bundle: &Bundle, how: &WriteOptions) -> Result<Vec<(String, Value)>> {
         let is_from_torch = bundle.hints.get(FROM_TORCH).is_some();
         let is_said = bundle.meta.get(FORMAT).is_some() || how.options.get(FORMAT).is_some();
         if is_from_torch && !is_said {
-            vec![(FORMAT, "pt".into())]
+            Ok(vec![(FORMAT.into(), "pt".into())])
         } else {
-            Vec::new()
+            Ok(Vec::new())
         }
     }
 

@@ -121,7 +121,7 @@ impl<'a> Lines<'a> {
 }
 
 /// The number of the line that the byte `at` is in; the first is 1.
-pub(super) fn number(source: &Source, at: u64) -> Result<u64> {
+pub(crate) fn line_number(source: &Source, at: u64) -> Result<u64> {
     let mut buffer = vec![0; PIECE];
     let (mut from, mut line) = (0_u64, 1_u64);
     let end = at.min(source.len());

@@ -11,7 +11,7 @@ mod quick;
 
 pub(crate) use comments::{CommentStyle, Comments, comment_text, write_comments};
 pub(crate) use field::{Field, Fields, field_at, write_float};
-pub(crate) use lines::{Line, Lines, cut};
+pub(crate) use lines::{Line, Lines, cut, line_number};
 pub(crate) use quick::Quick;
 
 use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
@@ -246,7 +246,7 @@ pub(crate) fn with_line<T>(source: &Source, outcome: Result<T>) -> Result<T> {
         } => Error::Malformed {
             format,
             at: Some(at),
-            why: match lines::number(source, at) {
+            why: match line_number(source, at) {
                 Ok(line) => format!("line {line}: {why}"),
                 Err(_) => why, // what was wrong counts more than where
             },

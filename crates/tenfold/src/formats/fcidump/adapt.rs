@@ -1,0 +1,227 @@
+//! Brings tensors and settings into the form of a file of integrals.
+
+use super::PREFIX;
+use super::integrals::{Fold, Role};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian};
+use crate::error::{Aspect, Error, Result, Tier};
+use crate::format::{Adapted, Options, WriteOptions};
+use crate::key::Key;
+use crate::meta::Value;
+use crate::number::{Arity, DType, Number, Numbers};
+use crate::tensor::{
+    Address, Deviation, Order, SYMMETRY_TOLERANCE, Storage, Symmetry, Tensor, Tolerance,
+};
+
+/// The settings that programs ask for, each with the option that gives it.
+pub(super) const ASKED_FOR: [(&str, &str); 2] = [("NELEC", "nelec"), ("MS2", "ms2")];
+
+/// The name of a setting among the metadata.
+pub(super) fn setting(name: &str) -> String {
+    format!("{PREFIX}{name}")
+}
+
+/// The settings that options give.
+pub(super) fn given(options: &Options) -> Result<Vec<(String, Value)>> {
+    let given = ASKED_FOR
+        .iter()
+        .filter_map(|(name, option)| Some((name, option, options.get(option)?)));
+    given
+        .map(|(name, option, text)| {
+            let number: i64 = text
+                .parse()
+                .map_err(|_| Error::invalid(format!("{option} is {text}, not a whole number")))?;
+            Ok((setting(name), Value::Int(number.into())))
+        })
+        .collect()
+}
+
+/// The name that a tensor has in a file of integrals: where it is the only one of its order, there is no choice.
+pub(super) fn name(bundle: &Bundle, key: &Key, tensor: &Tensor) -> Option<Key> {
+    let role = Role::of_ndim(order(tensor))?;
+    let count = bundle.entries().len();
+    // A file has no more tensors than this: of many none is looked for among all others.
+    if key.state.is_some() && count > 1 || count > Role::ALL.len() {
+        return None;
+    }
+    let alike = |(_, other): &&(Key, Tensor)| order(other) == order(tensor);
+    let is_alone = bundle.entries().iter().filter(alike).count() == 1;
+    is_alone.then(|| Key::flat(role.name()))
+}
+
+/// How many dimensions a tensor has once its values are numbers.
+fn order(tensor: &Tensor) -> usize {
+    match tensor.storage() {
+        Storage::Opaque { .. } => 1,
+        _ => tensor.dims().len(),
+    }
+}
+
+/// Stores the cells that are not zero, one of every orbit.
+pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
+    if let Some(detail) = misfit(key, tensor) {
+        let said = vec![(Tier::Impossible, Aspect::Shape, detail)];
+        return Ok(Some((tensor.clone(), said)));
+    }
+    let Some((role, symmetries)) = integrals(tensor)? else {
+        return Ok(None);
+    };
+    let limits = &how.limits;
+    let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
+    let is_same = is_same(tensor.symmetries(), &symmetries);
+    let is_unseen = role == Role::Energies && tensor.stored() == 0;
+    if is_same && !is_dense && !is_unseen {
+        return Ok(None);
+    }
+    let mut said = Vec::new();
+    let cells = tensor.to_sparse(limits)?;
+    let tolerance = Tolerance::Within(SYMMETRY_TOLERANCE);
+    let packing = match cells.try_pack(&symmetries, tolerance, limits)? {
+        Ok(packing) => packing,
+        Err(worst) => {
+            let detail = ways(key, tensor, role, &worst);
+            return Ok(Some((
+                tensor.clone(),
+                vec![(Tier::Impossible, Aspect::Symmetry, detail)],
+            )));
+        }
+    };
+    if !is_same {
+        let count = symmetries.len();
+        let detail = format!("symmetries of integrals: {count}, and no others");
+        said.push((Tier::Said, Aspect::Symmetry, detail));
+    }
+    if packing.changed > 0 {
+        said.push((Tier::Said, Aspect::Precision, packing.changes()));
+    }
+    let (dims, dtype) = (tensor.dims().to_vec(), tensor.dtype());
+    let all = tensor.cells().unwrap_or(u128::MAX);
+    let is_lost = role == Role::Energies && cells.stored() == 0 && all > 0;
+    let storage = match is_lost {
+        true => first_cell(dtype),
+        false => packing.tensor.storage().clone(),
+    };
+    if is_dense || is_lost {
+        let listed = if is_lost { 1 } else { cells.stored() };
+        let detail = format!("{listed} of {all} cells are listed");
+        said.push((Tier::Said, Aspect::Sparsity, detail));
+    }
+    let packed = Tensor::within(dims, dtype, symmetries, storage, limits)?;
+    Ok(Some((packed.described_like(tensor), said)))
+}
+
+/// A zero that is listed: without a line a tensor would not be there.
+fn first_cell(dtype: DType) -> Storage {
+    Storage::Sparse {
+        order: Order::Column,
+        address: Address::Linear(Numbers::from_vec(&[0_u64])),
+        values: Numbers {
+            number: dtype.number,
+            endian: Endian::Little,
+            bytes: Bytes::memory(vec![0; dtype.width()]),
+        },
+    }
+}
+
+/// Why integrals cannot have the sizes of a tensor, and the flag that makes a list of it.
+fn misfit(key: &Key, tensor: &Tensor) -> Option<String> {
+    let (ndim, sizes) = (tensor.dims().len(), tensor.indexed_sizes());
+    let fault = if Role::of_ndim(ndim).is_none() {
+        format!("{ndim} dimensions, none, 1, 2 or 4 fit")
+    } else if is_even(&sizes) {
+        return None;
+    } else {
+        format!("sizes {sizes:?} that differ")
+    };
+    let (own, count) = (own(key), tensor.cells().unwrap_or(u128::MAX));
+    Some(format!(
+        "{fault}; --reshape {own}{count} makes a list of it, which are energies then"
+    ))
+}
+
+fn is_even(sizes: &[u64]) -> bool {
+    sizes.windows(2).all(|pair| pair.first() == pair.last())
+}
+
+/// What stands before the value of a flag, so that it is for this tensor.
+fn own(key: &Key) -> String {
+    match key.flat_name() {
+        _ if key.is_empty() => String::new(),
+        Some(name) => format!("{name}="),
+        None => format!("{key}="),
+    }
+}
+
+/// What integrals a tensor can be, and the symmetries they have; `None` where it is none, or has no cells
+/// to choose from.
+fn integrals(tensor: &Tensor) -> Result<Option<(Role, Vec<Symmetry>)>> {
+    let dtype = tensor.dtype();
+    let sizes = tensor.indexed_sizes();
+    let has_cells = match tensor.storage() {
+        Storage::Dense { .. } => true,
+        Storage::Sparse { address, .. } => !matches!(address, Address::Labels),
+        Storage::Train { .. } | Storage::Opaque { .. } => false,
+    };
+    let is_number = [DType::real(Number::F64), DType::complex(Number::F64)].contains(&dtype);
+    match Role::of_ndim(tensor.dims().len()) {
+        Some(role) if role != Role::Core && has_cells && is_number && is_even(&sizes) => {
+            let symmetries = Fold::usual(dtype).symmetries(role, dtype)?;
+            Ok(Some((role, symmetries)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether two lists of symmetries have the same ones.
+pub(super) fn is_same(found: &[Symmetry], wanted: &[Symmetry]) -> bool {
+    found.len() == wanted.len() && wanted.iter().all(|one| found.contains(one))
+}
+
+/// Describes how values lack the symmetries of integrals, and the flags that give them these.
+fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
+    let Deviation {
+        apart,
+        largest,
+        index,
+        ..
+    } = worst;
+    let own = own(key);
+    let codes: &[&str] = match (role, tensor.dtype().arity) {
+        (Role::Two, Arity::Complex) => &["cdab", "badc*"],
+        (Role::Two, _) => &["bacd", "abdc", "cdab"],
+        (_, Arity::Complex) => &["ba*"],
+        _ => &["ba"],
+    };
+    let flags = |flag: &str| {
+        let all = codes.iter().map(|code| match code.contains('*') {
+            true => format!("{flag} '{own}{code}'"),
+            false => format!("{flag} {own}{code}"),
+        });
+        all.collect::<Vec<_>>().join(" ")
+    };
+    let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
+    let sparse = match own.trim_end_matches('=') {
+        _ if !is_dense => String::new(),
+        "" => "--sparse ".into(),
+        name => format!("--sparse={name} "),
+    };
+    let mean = flags("--symmetrize");
+    let mut text = format!(
+        "cell {index:?} is off its image by {apart:.1e}, the largest value is {largest:.1e}; {mean} takes the mean"
+    );
+    if apart.is_finite() && *largest > 0.0 {
+        // Rounded up, so that it is enough.
+        let share = apart / largest * 1.1;
+        let kept = flags("--pack");
+        text += &format!(", {sparse}{kept} --symmetry-tol {share:.1e} the first of each");
+    }
+    text
+}
+
+/// Whether every cell that is not written follows from one that is.
+pub(super) fn is_packed(tensor: &Tensor) -> Result<bool> {
+    Ok(match integrals(tensor)? {
+        Some((_, symmetries)) => is_same(tensor.symmetries(), &symmetries),
+        None => true,
+    })
+}

@@ -1,0 +1,464 @@
+//! Which images of an integral a list gives, and which follow from them.
+//!
+//! Usually one of all images that are equal by symmetry is listed. Programs that store pairs of pairs list
+//! (ij|kl) and (kl|ij), which rounding may tell apart, and drop one of the two near a cut-off. Such a list is
+//! read with fewer symmetries packed: every listed value stays at its own place, and an image that is not
+//! listed follows from one that is.
+#![deny(clippy::arithmetic_side_effects)]
+
+use crate::bytes::{Bytes, Endian, PIECE, Spool, narrow, wide};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::number::{DType, Number, Numbers};
+use crate::tensor::{Deviation, Group, Order, SYMMETRY_TOLERANCE, Symmetry, unravel_in};
+
+/// Cells in the order of their lines: a place and a value each.
+pub(super) struct List {
+    pub(super) places: Bytes,
+    pub(super) values: Bytes,
+    pub(super) dtype: DType,
+}
+
+/// What is done with the number, the place and the value of a cell.
+type Each<'a> = dyn FnMut(u64, u64, &[u8]) -> Result<()> + 'a;
+
+/// How many cells are read at once.
+const BATCH: u64 = 4096;
+
+impl List {
+    pub(super) fn count(&self) -> u64 {
+        self.places.len() / 8
+    }
+
+    /// Calls `each` with the number of every cell, its place and its little-endian value.
+    pub(super) fn for_each(&self, each: &mut Each) -> Result<()> {
+        let width = self.dtype.width();
+        let (mut places, mut values) = (Vec::new(), Vec::new());
+        let mut cell = 0_u64;
+        while cell < self.count() {
+            let batch = BATCH.min(self.count().saturating_sub(cell));
+            places.resize(narrow(batch)?.saturating_mul(8), 0);
+            values.resize(narrow(batch)?.saturating_mul(width), 0);
+            self.places.read_at(cell.saturating_mul(8), &mut places)?;
+            self.values
+                .read_at(cell.saturating_mul(wide(width)), &mut values)?;
+            let cells = places.as_chunks::<8>().0.iter();
+            for (place, value) in cells.zip(values.chunks_exact(width)) {
+                each(cell, u64::from_le_bytes(*place), value)?;
+                cell = cell.saturating_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn places(&self) -> Numbers {
+        little(Number::U64, &self.places)
+    }
+
+    pub(super) fn values(&self) -> Numbers {
+        little(self.dtype.number, &self.values)
+    }
+}
+
+/// A list that gets cells more.
+struct Growing {
+    places: Spool,
+    values: Spool,
+    /// How many were added.
+    added: u64,
+}
+
+impl Growing {
+    fn from(list: &List, limits: &Limits) -> Result<Growing> {
+        let (mut places, mut values) = (Spool::within(limits), Spool::within(limits));
+        list.places
+            .for_each(PIECE, &mut |piece| places.write(piece))?;
+        list.values
+            .for_each(PIECE, &mut |piece| values.write(piece))?;
+        Ok(Growing {
+            places,
+            values,
+            added: 0,
+        })
+    }
+
+    fn push(&mut self, place: u64, value: &[u8]) -> Result<()> {
+        self.added = self.added.saturating_add(1);
+        self.places.write(&place.to_le_bytes())?;
+        self.values.write(value)
+    }
+
+    fn finish(self, dtype: DType) -> Result<List> {
+        Ok(List {
+            places: Bytes::whole(self.places.finish_apart()?),
+            values: Bytes::whole(self.values.finish_apart()?),
+            dtype,
+        })
+    }
+}
+
+fn little(number: Number, bytes: &Bytes) -> Numbers {
+    Numbers {
+        number,
+        endian: Endian::Little,
+        bytes: bytes.clone(),
+    }
+}
+
+/// A list, the symmetries that its tensor has, and which of them pack it.
+pub(super) struct Folded {
+    pub(super) list: List,
+    pub(super) symmetries: Vec<Symmetry>,
+    /// A remark, where more is listed than has to be.
+    pub(super) remark: Option<String>,
+}
+
+/// Two lines of which one contradicts the other.
+#[derive(Debug)]
+pub(super) struct Clash {
+    /// The numbers of their cells, the earlier one first.
+    pub(super) cells: (u64, u64),
+    /// How far their values are apart, where they may both be there.
+    pub(super) apart: Option<f64>,
+    /// The largest magnitude of all values.
+    pub(super) largest: f64,
+}
+
+/// What finding symmetries gives: one of these, or lines that contradict each other.
+pub(super) type Outcome = std::result::Result<Folded, Clash>;
+
+/// Finds out which images of the integrals of one tensor are listed.
+pub(super) struct Folding<'a> {
+    pub(super) list: List,
+    /// The symmetries that integrals of this kind have, each packed.
+    pub(super) symmetries: Vec<Symmetry>,
+    /// Whether they are asked for: then nothing else is tried.
+    pub(super) is_asked: bool,
+    pub(super) sizes: Vec<u64>,
+    /// The largest magnitude of all values.
+    pub(super) largest: f64,
+    pub(super) limits: &'a Limits,
+}
+
+/// A listed cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// The smallest place of its orbit.
+    orbit: u64,
+    cell: u64,
+    place: u64,
+    value: [u8; 16],
+}
+
+/// How much memory a pass over the cells takes.
+const PASS: std::ops::RangeInclusive<u64> = (1 << 20)..=(128 << 20);
+
+impl Folding<'_> {
+    pub(super) fn find(self) -> Result<Outcome> {
+        let packings = match self.is_asked {
+            true => vec![self.symmetries.clone()],
+            false => packings(&self.symmetries),
+        };
+        let groups: Vec<Group> = packings
+            .iter()
+            .map(|packing| self.group(packing))
+            .collect::<Result<_>>()?;
+        let Some(full) = groups.first() else {
+            return Ok(Ok(self.folded(Vec::new(), None)));
+        };
+        if self.has_one_of_each(full)? {
+            return Ok(Ok(
+                self.folded(packings.into_iter().next().unwrap_or_default(), None)
+            ));
+        }
+        let mut found = Found::new(groups.len());
+        self.for_each_orbit(full, &mut |orbit| {
+            self.look_at(orbit, full, &groups, &mut found)
+        })?;
+        if let Some(clash) = found.clash(self.largest, self.is_asked) {
+            return Ok(Err(clash));
+        }
+        let chosen = found.fits.iter().position(|fits| *fits).unwrap_or(0);
+        let packing = packings.into_iter().nth(chosen).unwrap_or_default();
+        match groups.get(chosen) {
+            Some(group) if chosen > 0 => self.completed(full, group, packing, &found).map(Ok),
+            _ => Ok(Ok(self.folded(packing, None))),
+        }
+    }
+
+    fn group(&self, packing: &[Symmetry]) -> Result<Group> {
+        let dtype = self.list.dtype;
+        Group::generate(&self.sizes, dtype, packing, |one| one.packed, self.limits)
+    }
+
+    fn folded(self, symmetries: Vec<Symmetry>, remark: Option<String>) -> Folded {
+        Folded {
+            list: self.list,
+            symmetries,
+            remark,
+        }
+    }
+
+    fn index(&self, place: u64) -> Vec<u64> {
+        let mut index = vec![0; self.sizes.len()];
+        unravel_in(place, &self.sizes, Order::Column, &mut index);
+        index
+    }
+
+    /// Whether every cell is the largest of its orbit, and they ascend, as most programs write them: then no
+    /// orbit is there twice.
+    fn has_one_of_each(&self, full: &Group) -> Result<bool> {
+        let mut is_so = true;
+        let mut last: Option<Vec<u64>> = None;
+        let mut index = vec![0; self.sizes.len()];
+        self.list.for_each(&mut |_, place, _| {
+            if !is_so {
+                return Ok(());
+            }
+            unravel_in(place, &self.sizes, Order::Column, &mut index);
+            let is_largest = full.elements().iter().all(|(permutation, _)| {
+                let image = permutation.iter().filter_map(|from| index.get(*from));
+                image.le(index.iter())
+            });
+            is_so = is_largest && last.as_ref().is_none_or(|last| *last < index);
+            last.get_or_insert_default().clone_from(&index);
+            Ok(())
+        })?;
+        Ok(is_so)
+    }
+
+    /// Calls `each` with the listed cells of every orbit, those of each in the order of their lines.
+    fn for_each_orbit(
+        &self,
+        full: &Group,
+        each: &mut dyn FnMut(&[Entry]) -> Result<()>,
+    ) -> Result<()> {
+        let room = (self.limits.memory / 4).clamp(*PASS.start(), *PASS.end());
+        let len = self.list.count().saturating_mul(wide(size_of::<Entry>()));
+        let n_passes = len.div_ceil(room).max(1);
+        for pass in 0..n_passes {
+            let mut entries = Vec::new();
+            self.list.for_each(&mut |cell, place, element| {
+                let orbit = full.origin(&self.index(place)).index;
+                if n_passes > 1 && spread(orbit).checked_rem(n_passes) != Some(pass) {
+                    return Ok(());
+                }
+                let mut value = [0; 16];
+                for (to, from) in value.iter_mut().zip(element) {
+                    *to = *from;
+                }
+                entries.push(Entry {
+                    orbit,
+                    cell,
+                    place,
+                    value,
+                });
+                Ok(())
+            })?;
+            entries.sort_unstable();
+            entries
+                .chunk_by(|one, other| one.orbit == other.orbit)
+                .try_for_each(&mut *each)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the cells of an orbit with each other.
+    fn look_at(
+        &self,
+        orbit: &[Entry],
+        full: &Group,
+        groups: &[Group],
+        found: &mut Found,
+    ) -> Result<()> {
+        // Of one more than an orbit has, two are one.
+        let most = narrow(full.order())?.saturating_add(1);
+        let some = orbit.get(..most).unwrap_or(orbit);
+        for (number, later) in some.iter().enumerate() {
+            for earlier in some.iter().take(number) {
+                let cells = (earlier.cell, later.cell);
+                if earlier.place == later.place {
+                    found.repeat(cells);
+                    return Ok(());
+                }
+                found.is_pair(cells);
+                let (left, right) = (self.index(earlier.place), self.index(later.place));
+                for (fits, group) in found.fits.iter_mut().zip(groups) {
+                    *fits &= group.origin(&left).index != group.origin(&right).index;
+                }
+                let image = self.turned(earlier, later.place, full)?;
+                let mut deviation = Deviation::default();
+                let own = self.value(later);
+                deviation.compare(self.list.dtype, &right, own, &image);
+                if deviation.apart > found.apart {
+                    (found.apart, found.worst) = (deviation.apart, Some(cells));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn value<'a>(&self, entry: &'a Entry) -> &'a [u8] {
+        entry
+            .value
+            .get(..self.list.dtype.width())
+            .unwrap_or_default()
+    }
+
+    /// What a cell makes of its image at another place.
+    fn turned(&self, entry: &Entry, place: u64, full: &Group) -> Result<Vec<u8>> {
+        let mut value = self.value(entry).to_vec();
+        let images = full.images(&self.index(entry.place));
+        if let Some((_, operation)) = images.iter().find(|(image, _)| *image == place) {
+            operation.apply(self.list.dtype, &mut value)?;
+        }
+        Ok(value)
+    }
+
+    /// Adds the images that are not listed, and do not follow from those that are by the symmetries that pack.
+    fn completed(
+        self,
+        full: &Group,
+        group: &Group,
+        symmetries: Vec<Symmetry>,
+        found: &Found,
+    ) -> Result<Folded> {
+        let mut list = Growing::from(&self.list, self.limits)?;
+        let exchange: &[usize] = match self.sizes.len() {
+            4 => &[2, 3, 0, 1],
+            _ => &[1, 0],
+        };
+        self.for_each_orbit(full, &mut |orbit| {
+            let Some(first) = orbit.first() else {
+                return Ok(());
+            };
+            let own = |place: u64| group.origin(&self.index(place)).index;
+            let mut there: Vec<u64> = orbit.iter().map(|entry| own(entry.place)).collect();
+            for (place, _) in full.images(&self.index(first.place)) {
+                if there.contains(&own(place)) {
+                    continue;
+                }
+                there.push(own(place));
+                let mirror = full.image(&self.index(place), exchange);
+                let from = orbit.iter().find(|entry| entry.place == mirror);
+                let value = self.turned(from.unwrap_or(first), place, full)?;
+                list.push(place, &value)?;
+            }
+            Ok(())
+        })?;
+        let remark = remark(group.order(), found.apart, list.added);
+        let list = list.finish(self.list.dtype)?;
+        Ok(Folded {
+            list,
+            symmetries,
+            remark: Some(remark),
+        })
+    }
+}
+
+/// The ways to pack a tensor that is packed by all its symmetries unless images are listed: whichever images
+/// are, one of them fits.
+fn packings(symmetries: &[Symmetry]) -> Vec<Vec<Symmetry>> {
+    let flags: &[&[bool]] = match symmetries.len() {
+        0 => &[&[]],
+        1 => &[&[true], &[false]],
+        // Complex: (kl|ij) and the conjugate of (ji|lk).
+        2 => &[&[true; 2], &[false, true], &[true, false], &[false; 2]],
+        // While packing exchanges the pairs, (ji|kl) and (ij|lk) are one symmetry: neither goes alone.
+        _ => &[&[true; 3], &[true, true, false], &[false; 3]],
+    };
+    let with = |flags: &&[bool]| {
+        let all = symmetries.iter().zip(*flags);
+        let all = all.map(|(symmetry, packed)| Symmetry {
+            packed: *packed,
+            ..symmetry.clone()
+        });
+        all.collect()
+    };
+    flags.iter().map(with).collect()
+}
+
+/// What comparing the cells of all orbits has found.
+struct Found {
+    /// Which ways to pack leave every listed cell at its own place.
+    fits: Vec<bool>,
+    /// How far images are apart at most, and which.
+    apart: f64,
+    worst: Option<(u64, u64)>,
+    /// The first cell that is there twice, and the first that has an image beside it.
+    repeated: Option<(u64, u64)>,
+    paired: Option<(u64, u64)>,
+}
+
+impl Found {
+    fn new(count: usize) -> Found {
+        Found {
+            fits: vec![true; count],
+            apart: 0.0,
+            worst: None,
+            repeated: None,
+            paired: None,
+        }
+    }
+
+    fn repeat(&mut self, cells: (u64, u64)) {
+        sooner(&mut self.repeated, cells);
+    }
+
+    fn is_pair(&mut self, cells: (u64, u64)) {
+        sooner(&mut self.paired, cells);
+    }
+
+    /// The lines that contradict each other, if any do.
+    fn clash(&self, largest: f64, is_asked: bool) -> Option<Clash> {
+        let of = |cells, apart| Clash {
+            cells,
+            apart,
+            largest,
+        };
+        let repeated = self.repeated.map(|cells| of(cells, None));
+        let paired = self
+            .paired
+            .filter(|_| is_asked)
+            .map(|cells| of(cells, None));
+        let worst = self
+            .worst
+            .filter(|_| self.apart > SYMMETRY_TOLERANCE * largest);
+        let worst = worst.map(|cells| of(cells, Some(self.apart)));
+        repeated.or(paired).or(worst)
+    }
+}
+
+/// Keeps the pair whose later line comes first.
+fn sooner(kept: &mut Option<(u64, u64)>, cells: (u64, u64)) {
+    let is_sooner = kept.is_none_or(|(first, second)| (cells.1, cells.0) < (second, first));
+    if is_sooner {
+        *kept = Some(cells);
+    }
+}
+
+/// A remark on a list of which images of so few are left out.
+fn remark(order: u64, apart: f64, absent: u64) -> String {
+    let fold = match order {
+        4 => "four-fold",
+        2 => "two-fold",
+        _ => "not folded",
+    };
+    let apart = match apart {
+        0.0 => "mirror images are equal".to_owned(),
+        apart => format!("mirror images differ by up to {apart:.1e}"),
+    };
+    match absent {
+        0 => format!("{fold}; {apart}"),
+        1 => format!("{fold}; {apart}; 1 is not listed and takes the value of its own"),
+        _ => format!("{fold}; {apart}; {absent} are not listed and take the value of theirs"),
+    }
+}
+
+/// Spreads a number over all bits, as SplitMix does.
+fn spread(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
