@@ -35,6 +35,7 @@ mod shards;
 mod show;
 mod stats;
 mod support;
+mod tens;
 mod tns;
 mod tools;
 mod torch;

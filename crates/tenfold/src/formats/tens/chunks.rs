@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::read::{Header, Reader};
-use super::{CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
+use super::{CARRIED, CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
 use crate::bytes::{Bytes, Column, Endian::Little, wide};
 use crate::error::{Error, Result};
 use crate::meta::Value;
@@ -54,6 +54,9 @@ impl Reader<'_> {
                     return self.scan.fail_at(at, "a second data chunk");
                 }
                 DENSDATA => storage = Some(self.values(header, symmetries, size_at, end)?),
+                CARRIED if self.carried.is_none() && storage.is_none() => {
+                    self.carried(&magic, end)?;
+                }
                 _ => self.keep(&magic, end, storage.is_some())?,
             }
             self.scan.seek(end)?;
@@ -223,19 +226,42 @@ impl Reader<'_> {
         })
     }
 
-    /// Keeps a chunk that is not understood.
-    fn keep(&mut self, magic: &[u8; 8], end: u64, after: bool) -> Result<()> {
+    /// The content of a chunk, within what a header may take.
+    fn content(&mut self, end: u64) -> Result<Vec<u8>> {
         let len = end.saturating_sub(self.scan.at());
         self.kept = self.kept.saturating_add(len).saturating_add(CHUNK_HEADER);
         self.how.limits.check_header(self.kept)?;
-        let data = self.scan.take(len)?;
+        self.scan.take(len)
+    }
+
+    /// Reads what a conversion carried; what is no text is kept as a chunk that is not understood.
+    fn carried(&mut self, magic: &[u8; 8], end: u64) -> Result<()> {
+        let data = self.content(end)?;
+        let n_zeros = data.iter().rev().take_while(|byte| **byte == 0).count();
+        let text = data
+            .get(..data.len().saturating_sub(n_zeros))
+            .unwrap_or_default();
+        match std::str::from_utf8(text) {
+            Ok(text) if n_zeros < 8 => self.carried = Some(text.to_owned()),
+            _ => self.push_chunk(magic, false, data),
+        }
+        Ok(())
+    }
+
+    /// Keeps a chunk that is not understood.
+    fn keep(&mut self, magic: &[u8; 8], end: u64, after: bool) -> Result<()> {
+        let data = self.content(end)?;
+        self.push_chunk(magic, after, data);
+        Ok(())
+    }
+
+    fn push_chunk(&mut self, magic: &[u8; 8], after: bool, data: Vec<u8>) {
         let text = |text: &str| Value::Text(text.into());
         self.chunks.push(Value::Map(vec![
             (text("magic"), text(&String::from_utf8_lossy(magic))),
             (text("after"), Value::Bool(after)),
             (text("data"), Value::Bytes(data)),
         ]));
-        Ok(())
     }
 
     fn pairs(&mut self, header: &Header, at: u64, count: u64) -> Result<Storage> {

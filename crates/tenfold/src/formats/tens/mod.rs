@@ -23,6 +23,7 @@
 //! | chunk | content |
 //! |---|---|
 //! | `SYMMETRY` | flags u8 (bit 0, PK: packed), length n of the code u8, code, one name a dimension, zeros to a multiple of 8 |
+//! | `tenfold:` | what has no field here, as JSON in UTF-8, then NULs to a multiple of 8; see `docs/carried.md` |
 //! | `DENSDATA` | the values in ascending global index, first index fastest, zeros to a multiple of 8 |
 //! | anything else | kept, and written again |
 //!
@@ -55,10 +56,17 @@
 //!    the length of the file tells, and a note says that it was put right.
 //! 9. Unknown chunks are kept in metadata as `tens:chunks`, `SYMMETRY` chunks come first when
 //!    written. Chosen names are kept in version 0.9 too: its readers pass over them.
+//! 10. The chunk `tenfold:` is one that other programs pass over, as the page has them do. It stands before the
+//!     values, after the symmetries; a second one, or one that is no UTF-8, is kept as an unknown chunk.
+//! 11. The programs of version 0.9 pass over the number type and take the values for the doubles, or complex
+//!     doubles, that they expect. Nothing else is written but where a file of version 0.9 had it.
 
 mod chunks;
 mod read;
+mod v09;
 mod write;
+
+pub use v09::Version09;
 
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
@@ -83,6 +91,8 @@ const FLAG_SP: u8 = 1;
 const FLAG_PK: u8 = 1;
 const SYMMETRY: &[u8; 8] = b"SYMMETRY";
 const DENSDATA: &[u8; 8] = b"DENSDATA";
+/// The chunk of what is carried.
+const CARRIED: &[u8; 8] = b"tenfold:";
 /// The bytes before a chunk's content: magic and total size.
 const CHUNK_HEADER: u64 = 16;
 /// The first product of lengths that is too large.
@@ -98,29 +108,36 @@ mod name {
     pub(super) const NUL_NAMES: &str = "tens:nul-names";
     /// Chunks that are not understood: a list of maps of magic, after (the data) and data.
     pub(super) const CHUNKS: &str = "tens:chunks";
+    /// What conversions carry.
+    pub(super) const CARRIED: &str = "tenfold";
 }
+
+const TITLE: &str =
+    "quantum chemistry's TENS: any number type, dense, index-value, symmetry-packed";
+
+const OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "ieee-endian",
+        when: When::Read,
+        values: "little|big",
+        about: "byte order of floats, which the format does not state",
+    },
+    OptionInfo {
+        name: "zeros",
+        when: When::Write,
+        values: "drop|keep",
+        about: "whether pairs whose value is zero are written",
+    },
+];
 
 static INFO: Info = Info {
     name: NAME,
-    title: "quantum chemistry's TENS: any number type, dense, index-value, symmetry-packed",
+    title: TITLE,
     extensions: &["tens", "bin", "elements"],
     magic: MAGIC,
     versions: &["1.0", "0.9"],
     only_read: &[],
-    options: &[
-        OptionInfo {
-            name: "ieee-endian",
-            when: When::Read,
-            values: "little|big",
-            about: "byte order of floats, which the format does not state",
-        },
-        OptionInfo {
-            name: "zeros",
-            when: When::Write,
-            values: "drop|keep",
-            about: "whether pairs whose value is zero are written",
-        },
-    ],
+    options: OPTIONS,
     holds: Holds {
         names: Names::One,
         numbers: &[
@@ -150,7 +167,7 @@ static INFO: Info = Info {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: Carries::File,
     },
 };
 
@@ -164,54 +181,70 @@ impl Format for Tens {
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-        write::write(bundle, out, how)
+        match self.edition(bundle, how) {
+            Some(edition) => edition.write(bundle, out, how),
+            None => write::write_1_0(bundle, out, how),
+        }
+    }
+
+    fn editions(&self) -> &'static [&'static dyn Format] {
+        &[&Version09]
+    }
+
+    fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        v09::edition(bundle, how)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        for (key, tensor) in bundle.entries() {
-            let mut add = |aspect, detail: &str| losses.push(Loss::impossible(key, aspect, detail));
-            if tensor.cells().is_none_or(|cells| cells >= TOO_MANY_CELLS) {
-                add(Aspect::Shape, "2^63 cells or more");
+        quirks(bundle)
+    }
+}
+
+/// What neither version holds.
+fn quirks(bundle: &Bundle) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for (key, tensor) in bundle.entries() {
+        let mut add = |aspect, detail: &str| losses.push(Loss::impossible(key, aspect, detail));
+        if tensor.cells().is_none_or(|cells| cells >= TOO_MANY_CELLS) {
+            add(Aspect::Shape, "2^63 cells or more");
+        }
+        let mut names: Vec<&str> = tensor
+            .dims()
+            .iter()
+            .filter_map(|dim| dim.name.as_deref())
+            .collect();
+        if !names.is_empty() && names.len() < tensor.dims().len() {
+            add(
+                Aspect::DimNames,
+                "some dimensions have a name and others have none",
+            );
+        }
+        if names.len() == tensor.dims().len() && names.iter().all(|name| *name == "\0") {
+            if !names.is_empty() {
+                add(Aspect::DimNames, "names that are all NUL read as none");
             }
-            let mut names: Vec<&str> = tensor
-                .dims()
-                .iter()
-                .filter_map(|dim| dim.name.as_deref())
-                .collect();
-            if !names.is_empty() && names.len() < tensor.dims().len() {
+        } else if !tensor.symmetries().is_empty() {
+            let n_names = names.len();
+            names.sort_unstable();
+            names.dedup();
+            if names.len() < n_names || names.contains(&"\0") {
                 add(
                     Aspect::DimNames,
-                    "some dimensions have a name and others have none",
+                    "a symmetry needs names that differ and are not NUL",
                 );
             }
-            if names.len() == tensor.dims().len() && names.iter().all(|name| *name == "\0") {
-                if !names.is_empty() {
-                    add(Aspect::DimNames, "names that are all NUL read as none");
-                }
-            } else if !tensor.symmetries().is_empty() {
-                let n_names = names.len();
-                names.sort_unstable();
-                names.dedup();
-                if names.len() < n_names || names.contains(&"\0") {
-                    add(
-                        Aspect::DimNames,
-                        "a symmetry needs names that differ and are not NUL",
-                    );
-                }
-            }
-            for symmetry in tensor.symmetries() {
-                let code = symmetry.operation.as_bytes();
-                if code.is_empty() || code.len() > 255 || !code.iter().all(is_printable) {
-                    add(
-                        Aspect::Symmetry,
-                        "an operation code is 1 to 255 printable characters",
-                    );
-                }
+        }
+        for symmetry in tensor.symmetries() {
+            let code = symmetry.operation.as_bytes();
+            if code.is_empty() || code.len() > 255 || !code.iter().all(is_printable) {
+                add(
+                    Aspect::Symmetry,
+                    "an operation code is 1 to 255 printable characters",
+                );
             }
         }
-        losses
     }
+    losses
 }
 
 fn is_printable(byte: &u8) -> bool {

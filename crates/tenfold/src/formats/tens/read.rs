@@ -22,6 +22,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         scan,
         notes: Vec::new(),
         chunks: Vec::new(),
+        carried: None,
         kept: 0,
     };
     reader.read()
@@ -33,6 +34,8 @@ pub(super) struct Reader<'a> {
     pub(super) scan: Scan<'a>,
     notes: Vec<Note>,
     pub(super) chunks: Vec<Value>,
+    /// What a conversion carried.
+    pub(super) carried: Option<String>,
     /// How many bytes the chunks that are kept take.
     pub(super) kept: u64,
 }
@@ -283,6 +286,9 @@ impl Reader<'_> {
             bundle
                 .meta
                 .set(name::CHUNKS, Value::List(std::mem::take(&mut self.chunks)));
+        }
+        if let Some(carried) = self.carried.take() {
+            bundle.meta.set(name::CARRIED, carried.as_str());
         }
         self.notes.drain(..).for_each(|note| bundle.note(note));
         Ok(bundle)

@@ -1,72 +1,44 @@
 //! Writes TENS, versions 1.0 and 0.9.
 
 use super::{
-    CHUNK_HEADER, DENSDATA, FLAG_IX, FLAG_PK, FLAG_SP, MAGIC, NAME, SYMMETRY, VERSION_0_9,
+    CARRIED, CHUNK_HEADER, DENSDATA, FLAG_IX, FLAG_PK, FLAG_SP, MAGIC, NAME, SYMMETRY, VERSION_0_9,
     VERSION_1_0, align8, default_name, is_printable, name, old_name,
 };
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink, narrow, swap, wide};
-use crate::error::{Aspect, Error, Loss, Refusal, Result};
+use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::key::Key;
 use crate::meta::Value;
 use crate::number::{Kind, Numbers};
 use crate::tensor::{Sorted, Storage, Symmetry, Tensor};
 
-pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
-    let tensor = bundle.only()?;
-    let chunks = bundle
-        .meta
-        .get(name::CHUNKS)
-        .and_then(Value::as_list)
-        .unwrap_or_default();
-    let writer = Writer {
-        tensor,
-        chunks,
-        how,
-    };
-    match (how.version.as_deref(), bundle.hints.text(name::VERSION)) {
-        (Some("0.9"), _) => {
-            let losses = writer.too_much_for_0_9();
-            if !losses.is_empty() {
-                return Err(Refusal {
-                    format: "tens 0.9",
-                    losses,
-                }
-                .into());
-            }
-            writer.write_0_9(out)
-        }
-        (None, Some("0.9")) if writer.too_much_for_0_9().is_empty() => writer.write_0_9(out),
-        _ => writer.write_1_0(out),
-    }
+/// Writes version 1.0.
+pub(super) fn write_1_0(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    Writer::of(bundle, how)?.write_1_0(out)
+}
+
+/// Writes version 0.9, which has dense floats alone.
+pub(super) fn write_0_9(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
+    Writer::of(bundle, how)?.write_0_9(out)
 }
 
 struct Writer<'a> {
     tensor: &'a Tensor,
     chunks: &'a [Value],
+    /// What has no field, as text.
+    carried: Option<&'a str>,
     how: &'a WriteOptions,
 }
 
-impl Writer<'_> {
-    /// What version 0.9 has no place for.
-    fn too_much_for_0_9(&self) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        let mut add =
-            |aspect, detail: &str| losses.push(Loss::impossible(&Key::root(), aspect, detail));
-        if self.tensor.dtype().number.kind() != Kind::Float {
-            add(Aspect::Number, "integers");
-        }
-        if !matches!(self.tensor.storage(), Storage::Dense { .. }) {
-            add(Aspect::Sparsity, "index-value storage");
-        }
-        if !self.tensor.symmetries().is_empty() {
-            add(Aspect::Symmetry, "symmetries");
-        }
-        if !self.chunks.is_empty() {
-            add(Aspect::Metadata, "chunks");
-        }
-        losses
+impl<'a> Writer<'a> {
+    fn of(bundle: &'a Bundle, how: &'a WriteOptions) -> Result<Writer<'a>> {
+        let chunks = bundle.meta.get(name::CHUNKS).and_then(Value::as_list);
+        Ok(Writer {
+            tensor: bundle.only()?,
+            chunks: chunks.unwrap_or_default(),
+            carried: bundle.meta.text(name::CARRIED),
+            how,
+        })
     }
 
     fn write_0_9(&self, out: &mut Sink) -> Result<()> {
@@ -79,6 +51,7 @@ impl Writer<'_> {
         for symmetry in self.tensor.symmetries() {
             write_symmetry(symmetry, &names, out)?;
         }
+        self.write_carried(out)?;
         self.write_chunks(false, out)?;
         if let Storage::Sparse { .. } = self.tensor.storage() {
             return self.write_pairs(out);
@@ -172,6 +145,17 @@ impl Writer<'_> {
                 .collect(),
             _ => vec![default; ndim],
         }
+    }
+
+    fn write_carried(&self, out: &mut Sink) -> Result<()> {
+        let Some(text) = self.carried else {
+            return Ok(());
+        };
+        let total = align8(u128::from(wide(text.len())).saturating_add(CHUNK_HEADER.into()));
+        out.write(CARRIED)?;
+        out.write(&u64::try_from(total).unwrap_or(u64::MAX).to_le_bytes())?;
+        out.write(text.as_bytes())?;
+        out.pad_to(8)
     }
 
     /// Writes the kept chunks that stood before or after the data.
