@@ -25,9 +25,13 @@ use tenfold::{Bytes, Compute, Result, Source};
 pub(crate) struct Memory(Room);
 
 impl Memory {
-    /// Makes room for `len` bytes and has them filled.
-    pub(crate) fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Memory> {
-        Room::filled(len, fill).map(Memory)
+    /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
+    pub(crate) fn filled(
+        len: usize,
+        are_at_hand: bool,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<Memory> {
+        Room::filled(len, are_at_hand, fill).map(Memory)
     }
 
     /// Takes bytes that are there already, or a copy that is aligned.

@@ -100,7 +100,8 @@ impl TensorCore {
             let dense = tensor.dense(order, limits)?;
             let len = usize::try_from(dense.bytes.len())
                 .map_err(|_| tenfold::Error::Invalid("more bytes than memory can have".into()))?;
-            let memory = Memory::filled(len, |out| {
+            let are_at_hand = tensor.storage().stored_len() >= dense.bytes.len();
+            let memory = Memory::filled(len, are_at_hand, |out| {
                 tensor.read_into(order, limits, out)?;
                 settle_bools(tensor.dtype(), out);
                 Ok(())

@@ -18,6 +18,49 @@ const LARGE: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 #[cfg(target_os = "linux")]
 const HUGE: usize = 4 << 20;
 
+/// The size of the blocks of free memory that a virtual machine gives back to its host, as a power of two.
+#[cfg(target_os = "linux")]
+const REPORTED: &str = "/sys/module/page_reporting/parameters/page_reporting_order";
+
+/// Whether large pages are quick to get: not where free ones are given back to the host, which has to find and
+/// clear them again.
+#[cfg(target_os = "linux")]
+fn has_large_pages() -> bool {
+    static KNOWN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *KNOWN.get_or_init(|| !std::fs::read_to_string(REPORTED).is_ok_and(|order| is_order(&order)))
+}
+
+/// Memory from the system. Usual pages are handed out all at once where that many bytes are at hand to fill
+/// them, which is quicker than one by one; a claim of so many takes no memory.
+#[cfg(target_os = "linux")]
+fn pages(len: usize, are_at_hand: bool) -> std::io::Result<MmapMut> {
+    if len >= HUGE && !has_large_pages() {
+        let mut how = MmapOptions::new();
+        how.len(len);
+        if are_at_hand {
+            how.populate();
+        }
+        return how.map_anon();
+    }
+    let map = MmapMut::map_anon(len)?;
+    if len >= HUGE {
+        // Where there are no large pages usual ones do.
+        let _ = map.advise(memmap2::Advice::HugePage);
+    }
+    Ok(map)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pages(len: usize, _: bool) -> std::io::Result<MmapMut> {
+    MmapMut::map_anon(len)
+}
+
+/// Whether a text is a power of two of pages; where nothing is given back it is -1, in 32 bits.
+#[cfg(target_os = "linux")]
+fn is_order(text: &str) -> bool {
+    text.trim().parse::<u8>().is_ok_and(|order| order < 64)
+}
+
 /// Bytes that stay where they are, aligned for every number type, until this is dropped.
 pub(super) struct Room {
     start: *mut u8,
@@ -39,15 +82,14 @@ unsafe impl Send for Room {}
 unsafe impl Sync for Room {}
 
 impl Room {
-    /// Makes room for `len` bytes and has them filled.
-    pub(super) fn filled(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Room> {
+    /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
+    pub(super) fn filled(
+        len: usize,
+        are_at_hand: bool,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<Room> {
         if len >= LARGE {
-            let mut map = MmapMut::map_anon(len)?;
-            #[cfg(target_os = "linux")]
-            if len >= HUGE {
-                // Where there are no large pages usual ones do.
-                let _ = map.advise(memmap2::Advice::HugePage);
-            }
+            let mut map = pages(len, are_at_hand)?;
             fill(&mut map)?;
             return Ok(Room::of_map(map));
         }
@@ -64,7 +106,7 @@ impl Room {
     pub(super) fn of_vec(mut bytes: Vec<u8>) -> Result<Room> {
         let start = bytes.as_mut_ptr();
         if !start.cast::<u128>().is_aligned() {
-            return Room::filled(bytes.len(), |out| {
+            return Room::filled(bytes.len(), true, |out| {
                 out.copy_from_slice(&bytes);
                 Ok(())
             });
@@ -132,7 +174,7 @@ mod tests {
     fn filled_bytes_can_be_changed_from_outside_from_any_thread() {
         for len in [0, 1, 15, 16, 17, 1000, LARGE, LARGE + 1] {
             let bytes = counted(len);
-            let room = Room::filled(len, |out| {
+            let room = Room::filled(len, len % 2 == 0, |out| {
                 out.copy_from_slice(&bytes);
                 Ok(())
             });
@@ -157,10 +199,21 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_given_back_where_the_blocks_have_a_size() {
+        assert!(["9\n", "10", "0"].into_iter().all(is_order));
+        assert!(
+            !["4294967295\n", "-1", "", "none", "64"]
+                .into_iter()
+                .any(is_order)
+        );
+    }
+
+    #[test]
     fn a_failure_to_fill_is_passed_on() {
         for len in [8, LARGE] {
             let refused = |_: &mut [u8]| Err(tenfold::Error::Invalid("no".into()));
-            assert!(Room::filled(len, refused).is_err());
+            assert!(Room::filled(len, true, refused).is_err());
         }
     }
 }
