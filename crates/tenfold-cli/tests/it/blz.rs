@@ -1,9 +1,4 @@
 //! The two versions of `.blz`.
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test may stop at the first surprise"
-)]
 
 use insta::assert_snapshot;
 use tenfold_cli::Exit;

@@ -73,7 +73,10 @@ fn canonical_files_are_rewritten_byte_for_byte() {
             .filter(|(_, known)| known["canonical"] == true)
         {
             let out = folder.path().join(path.file_name().unwrap());
-            let flags = [Path::new("--no-sync"), Path::new("--to"), Path::new(format)];
+            // The newer container of trains is written where it is asked for.
+            let is_second = fs::read(&path).unwrap().starts_with(b"BLZ2");
+            let to = if is_second { "blz@2" } else { format };
+            let flags = [Path::new("--no-sync"), Path::new("--to"), Path::new(to)];
             let words = [[Path::new("convert"), &path, &out], flags].concat();
             let ran = with_flags(&words, format, &known);
             assert_eq!(ran.exit.code(), 0, "{}: {ran}", path.display());
