@@ -71,7 +71,7 @@ impl AnyTrain {
     /// As [`Train::norm`].
     ///
     /// # Errors
-    /// None for a train built by this library.
+    /// As [`Train::norm`].
     pub fn norm(&self) -> Result<f64> {
         match self {
             AnyTrain::Real(train) => train.norm(),
@@ -90,7 +90,7 @@ impl AnyTrain {
         }
     }
 
-    /// As [`Train::round`]: a train, and the norm of what was left out.
+    /// As [`Train::round`]: a train, and a bound on the norm of the difference.
     ///
     /// # Errors
     /// As [`Train::round`].
@@ -261,7 +261,7 @@ impl AnyTrain {
     /// As [`Train::sum_all`].
     ///
     /// # Errors
-    /// None for a train built by this library.
+    /// As [`Train::sum_all`].
     pub fn sum_all(&self) -> Result<Complex64> {
         match self {
             AnyTrain::Real(train) => Ok(train.sum_all()?.into()),

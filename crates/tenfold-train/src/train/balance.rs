@@ -242,6 +242,12 @@ impl<T: Scalar> Train<T> {
         Cow::Owned(self.balanced())
     }
 
+    /// Whether all cores are of finite numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        let mut blocks = self.cores.iter().flat_map(Core::blocks);
+        blocks.all(|block| reals(&block.values).iter().all(|part| part.is_finite()))
+    }
+
     /// Another train of the same tensor whose products stay in range as long as cells do.
     pub(super) fn balanced(&self) -> Train<T> {
         let cores: Vec<&Core<T>> = self.cores.iter().collect();

@@ -37,7 +37,8 @@ impl<T: Scalar> Train<T> {
     /// Measures the difference to a source in one pass over it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the shapes differ, and what reading gives.
+    /// [`Error::Invalid`] if the shapes differ or the difference leaves the range of doubles, and
+    /// what reading gives.
     pub fn distance(&self, source: &dyn Source<T>) -> Result<Distance> {
         self.distance_watched(source, None)
     }
@@ -76,10 +77,14 @@ impl<T: Scalar> Train<T> {
         let power = Power::towards_one(largest_of(source, halves.n_rows * halves.n_columns)?);
         let found = measure(&halves, source, power, &watch)?;
         let back = power.inverse();
-        Ok(Distance {
+        let distance = Distance {
             error: back.apply(found.error),
             norm: back.apply(found.norm),
-        })
+        };
+        if !distance.error.is_finite() && distance.norm.is_finite() && self.is_finite() {
+            return Err(Error::invalid("the difference is larger than any double"));
+        }
+        Ok(distance)
     }
 }
 

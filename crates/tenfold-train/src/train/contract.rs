@@ -7,7 +7,7 @@ use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::matrix;
 use crate::number::real;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, reals};
 
 impl<T: Scalar> Train<T> {
     /// The inner product: the sum over all cells of the conjugate of this times the other.
@@ -95,7 +95,8 @@ impl<T: Scalar> Train<T> {
     /// The sum over all cells of the cell times the entries of one vector a mode.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the vectors have other sizes than the modes.
+    /// [`Error::Invalid`] if the vectors have other sizes than the modes, or the sum leaves the range
+    /// of doubles.
     pub fn weigh(&self, vectors: &[&[T]]) -> Result<T> {
         if vectors.len() != self.cores.len() {
             let why = format!("{} vectors for {} modes", vectors.len(), self.cores.len());
@@ -107,7 +108,12 @@ impl<T: Scalar> Train<T> {
             let core = train.with_matrix(mode, vector, 1)?;
             row = matrix::product(&row, &core.values, core.left);
         }
-        Ok(row.first().copied().unwrap_or_default())
+        let sum = row.first().copied().unwrap_or_default();
+        let is_sum = reals(&[sum]).iter().all(|part| part.is_finite());
+        if !is_sum && self.is_finite() {
+            return Err(Error::invalid("the sum is larger than any double"));
+        }
+        Ok(sum)
     }
 
     /// The product of a matrix, row-major, of `n_rows` rows and as many columns as the mode has
@@ -173,7 +179,7 @@ impl<T: Scalar> Train<T> {
     /// The sum of all cells.
     ///
     /// # Errors
-    /// None for a train built by this library.
+    /// [`Error::Invalid`] if it leaves the range of doubles.
     pub fn sum_all(&self) -> Result<T> {
         let ones: Vec<Vec<T>> = self
             .cores

@@ -233,6 +233,11 @@ fn what_leaves_the_range_is_an_error_and_never_infinite_or_nothing() {
         assert!(train.round(1e-6, None).is_err() && train.dot(&train).is_err());
         assert!(train.dot(&plain).is_err() && train.spectra().is_err());
         assert!(train.orthogonalise(2).is_err());
+        if factor > 1.0 {
+            let source = brute(&plain);
+            let source = tenfold_train::Cells::new(&plain.shape(), &source).unwrap();
+            assert!(train.sum_all().is_err() && train.distance(&source).is_err());
+        }
         assert!((train.fidelity(&plain).unwrap() - 1.0).abs() < 1e-13);
         // The other way it is as it was, whatever products on the way would be.
         let modes = [1, 1, 3, 3, 2].into_iter();
