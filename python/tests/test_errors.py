@@ -41,6 +41,19 @@ def test_a_malformed_file_says_where(tmp_path):
     assert caught.value.format == "npy"
 
 
+def test_a_fault_in_values_names_the_file_and_its_format(corpus, tmp_path):
+    path = corpus / "tens" / "bad" / "index_out_of_range.tens"
+    file = tenfold.open(path)
+    for read in [
+        lambda: next(iter(file.values())).numpy(),
+        lambda: tenfold.convert(path, tmp_path / "a.npy"),
+        lambda: tenfold.save(tmp_path / "b.npz", {"a": np.ones(2), "b": next(iter(file.values()))}),
+    ]:
+        with pytest.raises(tenfold.MalformedFile, match="index 4 lies outside") as caught:
+            read()
+        assert str(path) in str(caught.value) and caught.value.format == "tens"
+
+
 def test_a_name_that_is_not_there_suggests_others():
     file = tenfold.open(tenfold.dumps({"encoder.weight": np.ones(1), "b": np.ones(1)}, format="npz"))
     with pytest.raises(KeyError, match="encoder.weight") as caught:

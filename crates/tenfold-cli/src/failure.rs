@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tenfold::{Callable, Error, Info, Note, Refusal};
+use tenfold::{Callable, Error, Info, Loss, Note, Refusal};
 
 use crate::exit::Exit;
 use crate::render::{bytes_text, note_text, plain};
@@ -20,6 +20,10 @@ pub(crate) struct Failure {
     pub(crate) text: String,
     /// The file it is about, safe to print.
     file: Option<String>,
+    /// Whether it is a fault of a file whose format is not named yet.
+    lacks_format: bool,
+    /// What a conversion was refused for.
+    pub(crate) losses: Vec<Loss>,
 }
 
 impl Failure {
@@ -38,6 +42,8 @@ impl Failure {
             at: note.at,
             text: plain(&text),
             file: None,
+            lacks_format: false,
+            losses: Vec::new(),
         }
     }
 
@@ -49,6 +55,8 @@ impl Failure {
             at: None,
             text: plain(text),
             file: None,
+            lacks_format: false,
+            losses: Vec::new(),
         }
     }
 
@@ -69,6 +77,8 @@ impl Failure {
             at: first.at,
             text: plain(&text),
             file: None,
+            lacks_format: false,
+            losses: Vec::new(),
         }
     }
 
@@ -80,6 +90,8 @@ impl Failure {
             at: None,
             text: plain(text),
             file: None,
+            lacks_format: false,
+            losses: Vec::new(),
         }
     }
 
@@ -94,6 +106,14 @@ impl Failure {
                 }
                 _ => self.file = Some(file),
             }
+        }
+        self
+    }
+
+    /// Names the format of the file at fault, if it is not named yet.
+    pub(crate) fn of(mut self, info: &Info) -> Failure {
+        if std::mem::take(&mut self.lacks_format) {
+            self.text = format!("not a valid {} file: {}", info.name, self.text);
         }
         self
     }
@@ -132,11 +152,16 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let (path, error) = error.split_file();
         let (kind, at) = kind(&error);
+        let lacks_format = matches!(error, Error::Malformed { format: None, .. });
         let text = match &error {
             Error::Refused(refusal) => refusal.text(plain),
             other => plain(&other.to_string()),
         };
         let file = path.map(|path| plain(&path.display().to_string()));
+        let losses = match &error {
+            Error::Refused(refusal) => refusal.losses.clone(),
+            _ => Vec::new(),
+        };
         let exit = if kind == "closed" {
             Exit::Fine
         } else {
@@ -148,6 +173,8 @@ impl From<Error> for Failure {
             at,
             text,
             file,
+            lacks_format,
+            losses,
         }
     }
 }
@@ -197,7 +224,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tenfold::{Aspect, Key, Loss, Tier};
+    use tenfold::{Aspect, Key, Tier};
 
     #[test]
     fn a_file_is_named_once() {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use tenfold::ops::{Input, Listing, OpenOptions, TensorRef, list};
+use tenfold::ops::{Input, Listing, OpenOptions, TensorRef, list, select};
 use tenfold::{
     Bundle, Error, Format, Info, Note, NoteKind, Opened, Options, Overflow, ReadOptions, Result,
     Spool, formats,
 };
 
-use crate::args::{Part, Reading, Words};
+use crate::args::{Choice, Part, Reading, Words};
 use crate::failure::Failure;
 use crate::options;
 use crate::streams::{self, Streams};
@@ -154,6 +154,12 @@ pub(crate) fn read(
     reference.narrow(&mut opened.bundle, info, &reading.limits.0)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
     Ok((opened, writing))
+}
+
+/// Keeps the tensors that `--only` and `--exclude` mean; each has to match something.
+pub(crate) fn choose(opened: &mut Opened, choice: &Choice) -> Result<()> {
+    let info = opened.format.info();
+    select(&mut opened.bundle, info, &choice.only, &choice.exclude)
 }
 
 /// Tells those who want to know more as what the files are read.

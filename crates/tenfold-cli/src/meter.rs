@@ -1,6 +1,6 @@
 //! A bar that shows how far long work is.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -27,10 +27,20 @@ fn bar() -> MutexGuard<'static, Option<ProgressBar>> {
     BAR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the bar off the terminal.
+/// Takes the bar off the terminal, unless something is being printed, which has done so.
 pub(crate) fn clear() {
-    if let Some(bar) = bar().take() {
+    if let Ok(mut bar) = BAR.try_lock()
+        && let Some(bar) = bar.take()
+    {
         bar.finish_and_clear();
+    }
+}
+
+/// Takes the bar off the terminal while something is printed.
+pub(crate) fn suspended<R>(print: impl FnOnce() -> R) -> R {
+    match &*bar() {
+        Some(bar) => bar.suspend(print),
+        None => print(),
     }
 }
 
@@ -44,9 +54,9 @@ impl Meter {
         let is_wanted = match streams.voice().progress {
             Wish::Always => true,
             Wish::Never => false,
-            Wish::Auto => is_terminal && !streams.voice().quiet,
+            Wish::Auto => is_terminal,
         };
-        if !is_wanted {
+        if !is_wanted || streams.voice().quiet {
             return Meter(None);
         }
         let (end, ended) = channel();
@@ -105,7 +115,9 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
         drawn.set_length(total(progress));
         drawn.set_position(progress.done());
     }
-    clear();
+    if let Some(bar) = bar().take() {
+        bar.finish_and_clear();
+    }
 }
 
 /// Says how far the work is where a bar would only fill a log with control characters.
@@ -115,7 +127,9 @@ fn say(progress: &Progress, ended: &Receiver<()>) {
     }
     loop {
         let done = bytes_text(progress.done());
-        eprintln!("tenfold: {done} of {} done", bytes_text(total(progress)));
+        let line = format!("tenfold: {done} of {} done\n", bytes_text(total(progress)));
+        // Errors that cannot be written are no reason to stop.
+        let _ = std::io::stderr().write_all(line.as_bytes());
         if !goes_on(ended, LINE) {
             return;
         }

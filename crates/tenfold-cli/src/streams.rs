@@ -10,6 +10,7 @@ use tenfold::{Error, Progress, Result, Sink};
 
 use crate::args::Wish;
 use crate::failure::Failure;
+use crate::meter;
 use crate::render::{Paint, plain};
 
 /// Standard input, output and errors, or what stands in for them.
@@ -28,7 +29,7 @@ pub struct Streams {
 /// How much is said, and how.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Voice {
-    /// No words but errors.
+    /// Nothing but errors.
     pub(crate) quiet: bool,
     /// More words than usual.
     pub(crate) verbose: bool,
@@ -119,6 +120,7 @@ impl Streams {
     /// Says how much is said from here on, and how.
     pub(crate) fn set_voice(&mut self, voice: Voice) {
         self.voice = voice;
+        self.out.is_quiet = voice.quiet;
         self.out.paint.is_on = self.is_painted(voice.color, &io::stdout());
         self.paint.is_on = self.is_painted(voice.color, &io::stderr());
     }
@@ -154,7 +156,7 @@ impl Streams {
             let _ = self.out.flush();
         }
         // When the errors cannot be written there is nobody left to tell.
-        let _ = self.errors.write_all(text.as_bytes());
+        let _ = meter::suspended(|| self.errors.write_all(text.as_bytes()));
     }
 
     /// Says something about a file; `text` may come from the file.
@@ -196,6 +198,8 @@ pub(crate) struct Out {
     writer: Box<dyn Write + Send>,
     buffer: String,
     pub(crate) paint: Paint,
+    /// Whether text is dropped; bytes that are asked for by `-` are not.
+    is_quiet: bool,
 }
 
 /// How much is collected before it is passed on.
@@ -207,11 +211,15 @@ impl Out {
             writer,
             buffer: String::new(),
             paint: Paint::default(),
+            is_quiet: false,
         }
     }
 
     /// Writes text.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        if self.is_quiet {
+            return Ok(());
+        }
         self.buffer.push_str(text);
         if self.buffer.len() < BUFFER {
             return Ok(());
@@ -227,7 +235,10 @@ impl Out {
     }
 
     fn pass_on(&mut self) -> io::Result<()> {
-        let written = self.writer.write_all(self.buffer.as_bytes());
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let written = meter::suspended(|| self.writer.write_all(self.buffer.as_bytes()));
         // Also after a failure: what could not be written once is not tried again.
         self.buffer.clear();
         written
@@ -241,6 +252,9 @@ impl Out {
     /// Lets `body` write bytes behind the text so far; more text may follow them.
     pub(crate) fn lend(&mut self, body: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
         self.flush()?;
+        if self.is_quiet {
+            return body(&mut Sink::stream(Box::new(io::sink())));
+        }
         let lent = Lent(Arc::new(Mutex::new(self.take())));
         let mut sink = Sink::stream(Box::new(lent.clone()));
         let written = match body(&mut sink) {

@@ -134,7 +134,8 @@ impl FileCore {
         }
         let sources = input.members().iter().map(|member| member.source.clone());
         let path = reference.map(|reference| reference.file.clone());
-        let home = Home::new(sources, path, io, options.limits.clone(), progress);
+        let format = Some(opened.format.info().name);
+        let home = Home::new(sources, path, format, io, options.limits.clone(), progress);
         Ok(FileCore {
             bundle: Arc::new(opened.bundle),
             format: opened.format,

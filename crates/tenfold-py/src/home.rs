@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use tenfold::{Bytes, Limits, Progress, Source};
+use tenfold::{Bytes, Error, Limits, Progress, Source};
 
 use crate::errors;
 use crate::memory::Memory;
@@ -24,6 +24,8 @@ pub(crate) enum Io {
 /// What all tensors of a file, or of several that are one, share.
 pub(crate) struct Home {
     pub(crate) path: Option<PathBuf>,
+    /// The format that the files were read as.
+    format: Option<&'static str>,
     pub(crate) io: Io,
     pub(crate) limits: Limits,
     /// Counts what is read, and stops it.
@@ -41,6 +43,7 @@ impl Home {
     pub(crate) fn new(
         sources: impl Iterator<Item = Source>,
         path: Option<PathBuf>,
+        format: Option<&'static str>,
         io: Io,
         limits: Limits,
         progress: Progress,
@@ -52,6 +55,7 @@ impl Home {
         });
         Home {
             path,
+            format,
             io,
             limits,
             progress,
@@ -64,9 +68,23 @@ impl Home {
         static NOWHERE: LazyLock<Arc<Home>> = LazyLock::new(|| {
             let (limits, progress) = (Limits::default(), Progress::default());
             let none = std::iter::empty();
-            Arc::new(Home::new(none, None, Io::Read, limits, progress))
+            Arc::new(Home::new(none, None, None, Io::Read, limits, progress))
         });
         NOWHERE.clone()
+    }
+
+    /// Names the file, and its format, in which values turned out to be wrong.
+    pub(crate) fn blame(&self, error: Error) -> Error {
+        match (error, self.format) {
+            (error @ Error::Malformed { format: None, .. }, Some(format)) => {
+                let error = error.of(format);
+                match &self.path {
+                    Some(path) => error.in_file(path),
+                    None => error,
+                }
+            }
+            (error, _) => error,
+        }
     }
 
     /// Whether values are read from files.

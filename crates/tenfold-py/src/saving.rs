@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use tenfold::ops::cast_tensor;
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Overflow, Progress, Result, Rounding, Sink,
-    WriteOptions,
+    Allow, Aspect, Bundle, Error, Format, Key, Kind, Number, Overflow, Progress, Result, Rounding,
+    Sink, WriteOptions,
 };
 
 use crate::entries::ToSave;
 use crate::errors;
 use crate::file::{FileCore, format_called, limits, options};
+use crate::tensor::TensorCore;
 use crate::watch::watched;
 
 /// How a file is to be written, as Python says it.
@@ -147,20 +148,34 @@ pub(crate) fn save<'py>(
     let reads: Vec<&Progress> = { homes.filter(|home| home.has_files()) }
         .map(|home| &home.progress)
         .collect();
-    save_bundle(py, &bundle, &path, format, &how, &reads, progress)
+    let blame = |error: Error| match error {
+        Error::Malformed { format: None, .. } => {
+            let is_unsound = |core: &&Bound<'py, TensorCore>| {
+                let tensor = core.get().tensor();
+                tensor.is_ok_and(|tensor| tensor.check(&core.get().home().limits).is_err())
+            };
+            match cores.iter().find(is_unsound) {
+                Some(core) => core.get().home().blame(error),
+                None => error,
+            }
+        }
+        other => other,
+    };
+    save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
-/// Saves a bundle; `reads` count what is read of the files it is from.
+/// Saves a bundle; `reads` count what is read of the files it is from, and `blame` says which of them is
+/// at fault.
 fn save_bundle<'py>(
     py: Python<'py>,
     bundle: &Bundle,
     path: &Path,
     format: &'static dyn Format,
     how: &Writing,
-    reads: &[&Progress],
+    (reads, blame): (&[&Progress], &dyn Fn(Error) -> Error),
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Saved<'py>> {
-    let to_python = |error: Error| errors::of(py, error);
+    let to_python = |error: Error| errors::of(py, blame(error));
     let options = how.options(Some(path)).map_err(to_python)?;
     let count = options.progress.clone();
     let write = || tenfold::save(bundle, path, format, &options, how.replace);
@@ -225,7 +240,8 @@ pub(crate) fn convert<'py>(
         .map_err(to_python)?;
     let bundle = selected(file, &changes, &how).map_err(to_python)?;
     let reads = [&file.home().progress];
-    save_bundle(py, &bundle, &path, format, &how, &reads, progress)
+    let blame = |error: Error| file.home().blame(error);
+    save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
 /// The tensors of a file that a conversion keeps, changed as it asks.
@@ -259,7 +275,11 @@ fn selected(file: &FileCore, changes: &Changes, how: &Writing) -> Result<Bundle>
             } else {
                 Overflow::Fails
             };
-            let values = tensor.dequantized(number, over, limits)?;
+            let float = match number.kind() {
+                Kind::Float => number,
+                _ => Number::F32,
+            };
+            let values = tensor.dequantized(float, over, limits)?;
             *tensor = cast_tensor(&values, number, Rounding::NearestEven, allow, limits)?;
         }
     }

@@ -111,7 +111,7 @@ impl TensorCore {
         let expected = tensor.storage().stored_len().max(expanded_len(tensor));
         progress.restart(expected);
         let (memory, sizes) = watched(py, expected, &[progress], None, read)?
-            .map_err(|error| errors::of(py, error))?;
+            .map_err(|error| errors::of(py, self.home.blame(error)))?;
         arrays::array(&Bound::new(py, memory)?, 0, tensor.dtype(), &sizes, order)
     }
 
@@ -125,7 +125,7 @@ impl TensorCore {
                 .dequantized(dtype.number, over, limits)?
                 .cast(dtype.number, over, limits)
         };
-        cast().map_err(|error| errors::of(py, error))
+        cast().map_err(|error| errors::of(py, self.home.blame(error)))
     }
 
     /// All values as an array: a view where that can be, unless a copy is wanted.
@@ -314,7 +314,7 @@ impl TensorCore {
     /// as it is and has other than one byte an element, such as F4, comes as a row of bytes.
     fn spelled(&self, py: Python<'_>) -> PyResult<TensorCore> {
         let tensor = spelled(self.get(py)?, &self.home.limits);
-        let tensor = tensor.map_err(|error| errors::of(py, error))?;
+        let tensor = tensor.map_err(|error| errors::of(py, self.home.blame(error)))?;
         Ok(TensorCore::at(tensor, &self.home))
     }
 
@@ -348,7 +348,7 @@ impl TensorCore {
         let len = counts.iter().copied().fold(1, u64::saturating_mul);
         progress.restart(len);
         let memory = watched(py, len.saturating_mul(8), &[progress], None, read)?
-            .map_err(|error| errors::of(py, error))?;
+            .map_err(|error| errors::of(py, self.home.blame(error)))?;
         arrays::array(
             &Bound::new(py, memory)?,
             0,
@@ -383,7 +383,7 @@ impl TensorCore {
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
         let (places, found) = watched(py, len, &[&self.home.progress], None, read)?
-            .map_err(|error| errors::of(py, error))?;
+            .map_err(|error| errors::of(py, self.home.blame(error)))?;
         let count = u64::try_from(found.len() / tensor.dtype().width().max(1)).unwrap_or(0);
         let rows = u64::try_from(ndim).unwrap_or(0);
         let (places, found) = (Bound::new(py, places)?, Bound::new(py, found)?);
@@ -421,7 +421,7 @@ impl TensorCore {
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
         let (labels, found) = watched(py, len, &[&self.home.progress], None, read)?
-            .map_err(|error| errors::of(py, error))?;
+            .map_err(|error| errors::of(py, self.home.blame(error)))?;
         let count = u64::try_from(labels.len()).unwrap_or(0);
         let mut shape = vec![count];
         shape.extend(tensor.indexed_sizes());
@@ -446,7 +446,7 @@ impl TensorCore {
                 values: core.clone(),
             };
             let core = Tensor::new(dims, tensor.dtype(), vec![], storage)
-                .map_err(|error| errors::of(py, error))?;
+                .map_err(|error| errors::of(py, self.home.blame(error)))?;
             arrays.push(TensorCore::at(core, &self.home).array(py, None, true)?);
         }
         Ok(arrays)

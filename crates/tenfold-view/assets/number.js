@@ -40,7 +40,7 @@ export function bytes(n) {
   if (n < 1024) return `${n} B`;
   const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
   let [size, unit] = [n / 1024, 0];
-  while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
+  while (Number(size.toFixed(1)) >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
   return `${size.toFixed(1)} ${units[unit]}`;
 }
 

@@ -41,7 +41,7 @@ pub enum Error {
         what: String,
     },
     /// A limit set by the caller stands in the way.
-    #[error("{why} ({wanted} wanted, {allowed} allowed; raise it with {})", flag(.limit))]
+    #[error("{why} ({} wanted, {allowed} allowed; raise it with {})", amount(*.wanted), flag(.limit))]
     Limit {
         /// The limit's name in [`Limits`](crate::Limits) and, after `--max-`, on the command line;
         /// the budget `memory` is `--memory` there.
@@ -195,6 +195,15 @@ fn at_byte(at: &Option<u64>) -> String {
     at.map_or_else(String::new, |at| format!(" (byte {at})"))
 }
 
+/// A count in words, also where it went beyond what can be counted.
+pub(crate) fn amount(count: u128) -> String {
+    match count {
+        u128::MAX => "2^128 or more".into(),
+        count if count == u128::from(u64::MAX) => "2^64 or more".into(),
+        count => count.to_string(),
+    }
+}
+
 fn flag(limit: &str) -> String {
     match limit {
         "memory" => "--memory".into(),
@@ -341,6 +350,31 @@ impl Aspect {
     }
 }
 
+impl Aspect {
+    /// What permitting it means, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Aspect::Number => "another number type that holds every value",
+            Aspect::Precision => "values are rounded, cut off or become the nearest in range",
+            Aspect::Shape => "the sizes of dimensions are not kept",
+            Aspect::DimNames => "names of dimensions are dropped",
+            Aspect::DimOrder => "dimensions come in another order",
+            Aspect::Labels => "labels become positions 0, 1, 2, ...",
+            Aspect::Sparsity => "cells that were absent are stored",
+            Aspect::Symmetry => "declared symmetries are dropped, packed cells unpacked",
+            Aspect::Train => "a train is expanded to all its cells",
+            Aspect::Keys => "tensors get other names",
+            Aspect::State => "statistics lose the tensors that they belong to",
+            Aspect::Count => "another number of tensors",
+            Aspect::Metadata => "metadata is dropped, or that of the first file kept",
+            Aspect::Skipped => "tensors that could not be read are left out",
+            Aspect::Opaque => "bytes of a type that the target cannot name",
+            Aspect::Invented => "names that nobody gave are made up",
+        }
+    }
+}
+
 /// A refusal to write, with everything that would have been lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -470,6 +504,27 @@ mod tests {
             .map(|group| group.detail)
             .collect();
         assert_eq!(lines, ["c: two", "a: one (and 1 more)"]);
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_no_number() {
+        let limit = |wanted| Error::Limit {
+            limit: "labels",
+            why: "many".into(),
+            wanted,
+            allowed: 7,
+        };
+        let said = limit(u128::MAX).to_string();
+        assert!(
+            said.starts_with("many (2^128 or more wanted, 7 allowed"),
+            "{said}"
+        );
+        let said = limit(u64::MAX.into()).to_string();
+        assert!(
+            said.starts_with("many (2^64 or more wanted, 7 allowed"),
+            "{said}"
+        );
+        assert!(limit(9).to_string().starts_with("many (9 wanted"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
-use crate::number::{Arity, DType, Number};
+use crate::number::{Arity, DType, Kind, Number, Overflow, is_exact};
 use crate::tensor::{Order, Tensor, is_quantization, not_understood};
 
 /// A tensor file format: how it is recognised, read and written. The only codec trait.
@@ -149,6 +149,32 @@ pub struct Shard {
 
 /// A tensor that a format has adapted, and what that changes.
 pub type Adapted = (Tensor, Vec<(Tier, Aspect, String)>);
+
+/// What becomes of values that another number type has no room for.
+pub(crate) fn overflow(allow: &Allow) -> Overflow {
+    match allow.permits(Aspect::Precision) {
+        true => Overflow::Saturates,
+        false => Overflow::Fails,
+    }
+}
+
+/// What a cast that was asked for loses. Rounding to the width of a float is what it is for; fractions
+/// that are cut off need permission.
+pub(crate) fn cast_loss(from: Number, to: Number) -> (Tier, Aspect, String) {
+    let is_float = |number: Number| number.kind() == Kind::Float;
+    if is_float(from) && !is_float(to) {
+        let detail = format!("{from} becomes {to}: fractions are lost");
+        return (Tier::Refused, Aspect::Precision, detail);
+    }
+    match is_exact(from, to) {
+        true => (Tier::Said, Aspect::Number, format!("{from} becomes {to}")),
+        false => (
+            Tier::Said,
+            Aspect::Precision,
+            format!("{from} is rounded to {to}"),
+        ),
+    }
+}
 
 /// How sure a format is that a file is its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

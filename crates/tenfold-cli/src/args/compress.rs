@@ -8,7 +8,7 @@ use tenfold_train::Caps;
 
 use super::convert::{Permission, aspects};
 use super::number::number;
-use super::transform::{share, size_list};
+use super::transform::{Meant, share, size_list, text};
 use super::{Files, Part, Reading, Saving, Selection};
 
 /// The arguments of `compress`.
@@ -30,6 +30,10 @@ pub(crate) struct Compress {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) nearness: Nearness,
+    /// Put the dimensions into another order first, by number or name: `0,2,1`, `x,z,y` or `acb`;
+    /// neighbors that belong together make smaller trains
+    #[arg(long, value_name = "[GLOB=]ORDER", value_parser = text, help_heading = "Shape")]
+    pub(crate) permute: Vec<Meant<String>>,
     #[command(flatten)]
     pub(crate) reshaping: Reshaping,
     #[command(flatten)]
@@ -100,6 +104,9 @@ pub(crate) struct Reconstruct {
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
     pub(crate) allow: Vec<Permission>,
+    /// Print what was written, and what is lost, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) part: Part,
     #[command(flatten)]
@@ -120,28 +127,26 @@ pub(crate) struct Tt {
 pub(crate) enum TtCommand {
     /// Say how trains are built: ranks, sizes, norms, and the singular values at every bond
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
-                            tenfold tt info model.zt:enc.w --json")]
+                            tenfold tt info --json field.blz")]
     Info(Files),
     /// Write trains anew with smaller ranks
     #[command(
         after_help = "Example:\n  tenfold tt round field.blz small.blz --eps 1e-3\n  \
-                            tenfold tt round field.blz small.blz --max-rank 8"
+                            tenfold tt round field.blz eight.blz --max-rank 8"
     )]
     Round(TtRound),
     /// Print the inner product of two trains: the sum of conj(A) times B over all cells; of complex
     /// ones, its real and its imaginary part
-    #[command(after_help = "Example:\n  tenfold tt dot a.blz b.blz\n  \
-                            tenfold tt dot model.zt:v model.zt:w")]
+    #[command(after_help = "Example:\n  tenfold tt dot field.blz field.blz")]
     Dot(TtDot),
     /// Write the sum of two trains, whose ranks add up: `tt round` makes them small again
-    #[command(after_help = "Example:\n  tenfold tt add a.blz b.blz sum.blz\n  \
-                            tenfold tt add model.zt:v model.zt:w sum.blz")]
+    #[command(after_help = "Example:\n  tenfold tt add field.blz field.blz sum.blz")]
     Add(TtSum),
     /// Write the difference of two trains, A minus B, whose ranks add up
-    #[command(after_help = "Example:\n  tenfold tt sub a.blz b.blz difference.blz")]
+    #[command(after_help = "Example:\n  tenfold tt sub field.blz field.blz difference.blz")]
     Sub(TtSum),
     /// Print how far apart two trains are: the norm of A minus B, without expanding them
-    #[command(after_help = "Example:\n  tenfold tt distance a.blz b.blz")]
+    #[command(after_help = "Example:\n  tenfold tt distance field.blz field.blz")]
     Distance(TtDot),
     /// Print the norm of a train: the root of the sum of squares over all cells
     #[command(after_help = "Example:\n  tenfold tt norm field.blz")]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tenfold::ops::CastRule;
 use tenfold::{Allow, Aspect};
 
@@ -31,6 +31,9 @@ pub(crate) struct Convert {
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
     pub(crate) allow: Vec<Permission>,
+    /// Print what was written, and what is lost, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
@@ -62,8 +65,10 @@ pub(crate) type Permission = Option<Aspect>;
 
 /// Reads the name of an aspect, or `all`.
 pub(super) fn aspects() -> impl TypedValueParser<Value = Permission> {
-    let words = Aspect::ALL.iter().map(|aspect| aspect.as_str());
-    PossibleValuesParser::new(words.chain(["all"])).map(|word| {
+    let words = Aspect::ALL.iter();
+    let words = words.map(|aspect| PossibleValue::new(aspect.as_str()).help(aspect.about()));
+    let all = PossibleValue::new("all").help("all of these");
+    PossibleValuesParser::new(words.chain([all])).map(|word| {
         let is_it = |aspect: &&Aspect| aspect.as_str() == word;
         Aspect::ALL.iter().find(is_it).copied()
     })

@@ -17,7 +17,7 @@ pub(crate) struct Edit {
     /// Write the result here, and leave FILE as it is
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Give tensors new names, as `sed` would: `\\1` is the first group, `g` means every match
+    /// Give tensors new names, as `sed -E` would: `\1` is the first group, `g` means every match
     #[arg(long, value_name = "s/OLD/NEW/", value_parser = Rename::parse)]
     pub(crate) rename: Vec<Rename>,
     /// Leave out the tensors whose names match, and their statistics
@@ -38,7 +38,6 @@ pub(crate) struct Edit {
     pub(crate) dry_run: bool,
     /// Permit these losses, or all that can be
     #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
-    #[arg(hide_possible_values = true)]
     pub(crate) allow: Vec<Permission>,
     /// Replace OUT if it exists
     #[arg(long, requires = "output")]

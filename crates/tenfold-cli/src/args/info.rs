@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::Files;
+use super::{Choice, Files};
 
 /// The arguments of `info`.
 #[derive(Args)]
@@ -13,6 +13,8 @@ pub(crate) struct Describe {
     /// The order of the tensors; in JSON that of the file unless another is asked for
     #[arg(long, value_name = "ORDER", value_enum)]
     pub(crate) sort: Option<Sort>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) files: Files,
 }

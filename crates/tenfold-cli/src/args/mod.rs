@@ -78,21 +78,21 @@ pub(crate) enum Command {
     #[command(
         visible_alias = "ls",
         after_help = "`tenfold FILE` does the same.\n\n\
-                      Example:\n  tenfold info model.zt\n  tenfold info --tree --sort size model.zt\n  \
-                      tenfold info --json *.zt\n  \
-                      tenfold info field.dat --raw dtype=f32,shape=64x?"
+                      Example:\n  tenfold info weights.zt\n  tenfold info --tree --sort size model.model\n  \
+                      tenfold info --json *.zt\n  tenfold info weights.zt --only 'encoder*'\n  \
+                      tenfold info measured.dat --raw dtype=f32,shape=4x?"
     )]
     Info(Describe),
     /// Read files to the last byte and say whether they are sound
-    #[command(after_help = "Example:\n  tenfold verify model.zt\n  \
+    #[command(after_help = "Example:\n  tenfold verify weights.zt\n  \
                             tenfold verify --strict --json *.zt\n  \
-                            tenfold verify damaged.safetensors --salvage saved.safetensors")]
+                            tenfold verify weights.zt --salvage saved.zt")]
     Verify(Verify),
     /// Print the values of a file
-    #[command(after_help = "Example:\n  tenfold show train.blz\n  \
-                            tenfold show 'model.zt:enc.w[0:3, -1]'\n  \
-                            tenfold show model.zt enc.w '0:3, -1'\n  \
-                            tenfold show --json model.zt > model.json\n  \
+    #[command(after_help = "Example:\n  tenfold show field.blz\n  \
+                            tenfold show 'weights.zt:encoder.weight[0:3, -1]'\n  \
+                            tenfold show weights.zt encoder.weight '0:3, -1'\n  \
+                            tenfold show --json weights.zt > weights.json\n  \
                             tenfold show --csv 'field.npy[0]' > layer.csv")]
     Show(Show),
     /// Write a file anew, in its own format or another
@@ -100,16 +100,19 @@ pub(crate) enum Command {
         after_help = "What the target cannot hold is said where all values survive, and \
                             refused where they do not. Some \
                             formats carry it as text, which is read again.\n\n\
+                            Names are chosen (--only, --exclude), then changed (--rename); what follows \
+                            goes by the new ones. Tensors are transformed, then cast, then compressed \
+                            (--eps), then split (--complex).\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
-                            tenfold convert 'model.zt:enc.w[0:3]' rows.npy\n  \
-                            tenfold convert a.npy b.npy both.zt\n  \
-                            tenfold convert model.zt --out-dir model --to npy\n  \
-                            tenfold convert big.zt small.zt --max-size 5GB\n  \
-                            tenfold convert model.gguf model.safetensors --dequantize bf16\n  \
-                            tenfold convert train.blz full.zt --allow train\n  \
-                            tenfold convert field.dat field.npy --raw dtype=f32,shape=64x?,order=F\n  \
+                            tenfold convert 'weights.zt:encoder.weight[0:3]' rows.npy\n  \
+                            tenfold convert field.npy arrays.npz both.zt\n  \
+                            tenfold convert weights.zt --out-dir parts --to npy\n  \
+                            tenfold convert weights.zt small.zt --max-size 1KB\n  \
+                            tenfold convert words.gguf words.safetensors --dequantize bf16\n  \
+                            tenfold convert field.blz full.zt --dense\n  \
+                            tenfold convert measured.dat measured.npy --raw dtype=f32,shape=4x?,order=F\n  \
                             tenfold convert field.npy field.dat --raw dtype=f64,endian=big\n  \
-                            tenfold convert old.zt - --to ztensor > new.zt"
+                            tenfold convert weights.zt - --to ztensor > new.zt"
     )]
     Convert(Box<Convert>),
     /// Turn tensors into tensor trains, provably as near to them as asked for
@@ -125,83 +128,87 @@ pub(crate) enum Command {
         )),
         after_help = "A .blz file holds one train. In a .zt file, each tensor of floats that gets \
                       smaller becomes a train, and the others are kept.\n\n\
-                      Example:\n  tenfold compress field.npy field.blz --eps 1e-6\n  \
+                      Example:\n  tenfold compress field.npy wave.blz --eps 1e-6\n  \
                       tenfold compress field.npy --sweep 1e-1..1e-8\n  \
-                      tenfold compress 'run.zt:velocity[-1]' last.blz --eps 1e-4 --verify\n  \
-                      tenfold compress state.npy state.blz --qubits 24 --max-rank 64 --best-effort --eps 1e-8\n  \
-                      tenfold compress model.zt small.zt --eps 1e-2 --only '*.weight'"
+                      tenfold compress 'arrays.npz:slice[:, 4:]' slice.blz --eps 1e-4 --verify\n  \
+                      tenfold compress 'field.npy[:16, :16, :16]' cube.blz --qubits 12 --max-rank 8 \
+                      --best-effort\n  \
+                      tenfold compress field.npy turned.blz --eps 1e-6 --permute 2,0,1\n  \
+                      tenfold compress arrays.npz small.zt --eps 1e-2 --only 's*'"
     )]
     Compress(Box<Compress>),
     /// Expand tensor trains to all their cells
     #[command(
         after_help = "What a train was before it was compressed is remembered where the format can: \
                       in .zt files, not in .blz ones. Memory does not grow with the tensor.\n\n\
-                      Example:\n  tenfold reconstruct field.blz field.npy\n  \
-                      tenfold reconstruct field.blz field.tens --cast f32\n  \
-                      tenfold reconstruct photo.blz photo.npy --like original.npy\n  \
-                      tenfold reconstruct small.zt model.zt"
+                      Example:\n  tenfold reconstruct field.blz wave.npy\n  \
+                      tenfold reconstruct field.blz wave.tens --cast f32\n  \
+                      tenfold reconstruct field.blz back.npy --like field.npy\n  \
+                      tenfold compress arrays.npz small.zt --eps 1e-3\n  \
+                      tenfold reconstruct small.zt arrays.zt"
     )]
     Reconstruct(Box<Reconstruct>),
     /// Compute with tensor trains: info, round, dot, norm
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
                       tenfold tt round field.blz small.blz --eps 1e-3\n  \
-                      tenfold tt add a.blz b.blz sum.blz\n  \
-                      tenfold tt distance a.blz b.blz\n  \
-                      tenfold tt dot a.blz b.blz\n  tenfold tt norm field.blz")]
+                      tenfold tt add field.blz field.blz sum.blz\n  \
+                      tenfold tt distance field.blz sum.blz\n  \
+                      tenfold tt dot field.blz field.blz\n  tenfold tt norm field.blz")]
     Tt(Tt),
     /// Say what is wrong with the values of files, and how they are distributed
     #[command(
         after_help = "Everything but the counts is about the finite values.\n\n\
-                            Example:\n  tenfold stats model.zt\n  \
-                            tenfold stats model.zt --only 'enc*' --hist\n  \
+                            Example:\n  tenfold stats weights.zt\n  \
+                            tenfold stats weights.zt --only 'enc*' --hist\n  \
                             tenfold stats --fail-on nan,inf *.zt"
     )]
     Stats(Stats),
     /// Print a hash of what files mean: the same in any format, order or compression
     #[command(after_help = "What is hashed, and how: docs/hash.md.\n\n\
-                            Example:\n  tenfold hash model.zt model.npy\n  \
-                            tenfold hash --tensors model.zt\n  \
+                            Example:\n  tenfold hash weights.zt weights.safetensors\n  \
+                            tenfold hash --tensors weights.zt\n  \
                             tenfold hash *.zt > SUMS\n  tenfold hash --check SUMS")]
     Hash(Hash),
     /// Say what changed from one file to another, whatever their formats
     #[command(
         after_help = "Tensors are paired by name, dimensions by name where both have the same \
                             names. Exit code 0: all the same; 1: something differs; 2: trouble.\n\n\
-                            Example:\n  tenfold diff before.zt after.zt\n  \
-                            tenfold diff model-f32.zt model-bf16.zt --ignore-dtype --ulp 0\n  \
-                            tenfold diff integrals.tens rewritten.npy --rtol 1e-12 --atol 1e-15\n  \
-                            tenfold diff old.zt new.zt --map 'model.*=*' --only 'enc*' --top 5"
+                            Example:\n  tenfold diff weights.zt weights-next.zt\n  \
+                            tenfold diff weights.zt weights.safetensors --ignore-dtype --ulp 0\n  \
+                            tenfold diff field.npy field.blz --rtol 1e-12 --atol 1e-14\n  \
+                            tenfold diff model.model weights.zt --map 'encoder/*=encoder.*' --only \
+                            'encoder.*' --top 5"
     )]
     Diff(Diff),
     /// Change names and metadata of a file, in place
     #[command(
         after_help = "The file is replaced at once and whole, or not at all.\n\n\
-                      Example:\n  tenfold edit model.zt --rename 's/^model\\.//' --drop '*.bias'\n  \
-                      tenfold edit model.zt --set enc.w:unit=mV --dry-run\n  \
-                      tenfold edit model.primitiv --strip-state -o small.primitiv\n  \
-                      tenfold edit adam.primitiv --set Adam.alpha=0.001"
+                      Example:\n  tenfold edit weights.zt --set encoder.weight:unit=mV --dry-run\n  \
+                      tenfold edit weights.zt --rename 's/^(enc|dec)oder/\\1/' --drop '*.bias'\n  \
+                      tenfold edit model.model --strip-state -o small.model\n  \
+                      tenfold edit adam.optimizer --set Adam.alpha=0.002"
     )]
     Edit(Edit),
     /// Look at tensors in the browser: pictures, values, differences
     #[command(
         after_help = "The page is on this machine alone, for whoever has the address that is printed \
                       first, and reads nothing but the files that are named. Ctrl-C ends it.\n\n\
-                      Example:\n  tenfold view model.zt\n  tenfold view before.zt after.npz\n  \
-                      tenfold view 'model.zt:enc.w' --no-open --port 8000"
+                      Example:\n  tenfold view weights.zt\n  tenfold view weights.zt weights-next.zt\n  \
+                      tenfold view 'weights.zt:encoder.weight' --no-open --port 8000"
     )]
     View(View),
     /// Draw a tensor: as a heat map, lines or a histogram, into a file or the terminal
     #[command(
         after_help = "Of more than two dimensions the last two are drawn, at the start of the others; a \
                       slice chooses. What is too large is sampled evenly.\n\n\
-                      Example:\n  tenfold plot model.zt:enc.w -o weights.png\n  \
+                      Example:\n  tenfold plot weights.zt:encoder.weight -o weights.png\n  \
                       tenfold plot 'field.npy[:, 3, :]' -o field.svg --colors blue-red --scale symlog\n  \
-                      tenfold plot model.zt:enc.w --kind histogram --range 1%:99% -o values.png\n  \
+                      tenfold plot weights.zt:encoder.weight --kind histogram --range 1%:99% -o values.png\n  \
                       tenfold plot 'field.npy[0]' --term"
     )]
     Plot(Box<Plot>),
     /// Make a folder of small files in every format, and show what can be done with them
-    #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo /tmp/tensors")]
+    #[command(after_help = "Example:\n  tenfold demo\n  tenfold demo tensors")]
     Demo(Demo),
     /// Print what makes a shell complete the words of this program
     #[command(
@@ -243,6 +250,8 @@ pub(crate) struct Show {
     pub(crate) words: Words,
     #[command(flatten)]
     pub(crate) part: Part,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     /// Print all values, exactly, as JSON
     #[arg(long)]
     pub(crate) json: bool,

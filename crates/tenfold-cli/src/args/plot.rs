@@ -24,6 +24,9 @@ pub(crate) struct Plot {
     /// Draw in the terminal
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub(crate) term: bool,
+    /// Print what was drawn, and where, as JSON
+    #[arg(long, conflicts_with = "term", help_heading = "Output")]
+    pub(crate) json: bool,
     /// Replace a file that exists
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,

@@ -11,10 +11,6 @@ use tenfold::{ComplexPart, Rounding};
     next_help_heading = "Transforming, in this order; GLOB= means only the tensors that match"
 )]
 pub(crate) struct Transform {
-    /// Store all cells of packed tensors; the symmetries stay declared
-    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
-          default_missing_value = "*")]
-    pub(crate) unpack: Option<String>,
     /// Store every cell of sparse tensors and trains; labels become positions, if `--allow labels`
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
           default_missing_value = "*")]
@@ -25,6 +21,10 @@ pub(crate) struct Transform {
     /// Write the labels of a dimension that become positions, one a line, in their order
     #[arg(long, value_name = "DIM=FILE", value_parser = labels_out)]
     pub(crate) labels_out: Vec<(String, PathBuf)>,
+    /// Store all cells of packed tensors; the symmetries stay declared
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
+          default_missing_value = "*")]
+    pub(crate) unpack: Option<String>,
     /// Give the cells, in row-major order, other sizes; one may be -1 and is worked out
     #[arg(long, value_name = "[GLOB=]SIZES", value_parser = sizes, allow_hyphen_values = true)]
     pub(crate) reshape: Vec<Meant<Vec<Option<u64>>>>,
@@ -62,13 +62,13 @@ pub(crate) struct Transform {
     /// zeros
     #[arg(long, value_name = "T", value_parser = share)]
     pub(crate) symmetry_tol: Option<f64>,
+    /// How `--cast` rounds, which comes next
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Round::Nearest)]
+    pub(crate) round: Round,
     /// Write complex numbers, quaternions and octonions as real numbers with their components along a
     /// last dimension, for formats that have none; `split` is the one way
     #[arg(long, value_name = "HOW", value_parser = ["split"])]
     pub(crate) complex: Option<String>,
-    /// How `--cast` rounds
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Round::Nearest)]
-    pub(crate) round: Round,
 }
 
 /// How a cast rounds.
@@ -105,7 +105,7 @@ pub(super) fn split(text: &str) -> (Option<String>, &str) {
     }
 }
 
-fn text(word: &str) -> Result<Meant<String>, String> {
+pub(super) fn text(word: &str) -> Result<Meant<String>, String> {
     let (glob, what) = split(word);
     let what = what.to_owned();
     Ok(Meant { glob, what })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Reading;
+use super::{Choice, Reading};
 
 /// The arguments of `view`.
 #[derive(Args)]
@@ -18,6 +18,8 @@ pub(crate) struct View {
     /// Listen on this port; any that is free if none is named
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -8,7 +8,7 @@ use crate::streams::Voice;
 #[derive(Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct VoiceFlags {
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
     /// Say more: what files are read as, what is written, how long it takes

@@ -40,6 +40,20 @@ impl Place {
         }
     }
 
+    /// The key as the format spells it, as in `fcidump:NELEC` for `NELEC`, where it has no such key
+    /// itself.
+    fn spelled(mut self, bundle: &Bundle, info: &Info) -> Place {
+        if self.tensor.is_none() && !self.key.contains(':') && bundle.meta.get(&self.key).is_none()
+        {
+            let own = format!("{}:{}", info.name, self.key);
+            let mut names = bundle.meta.iter().map(|(name, _)| name);
+            if let Some(name) = names.find(|name| name.eq_ignore_ascii_case(&own)) {
+                self.key = name.to_owned();
+            }
+        }
+        self
+    }
+
     /// Does something to the metadata itself.
     fn change<T>(&self, bundle: &mut Bundle, change: impl FnOnce(&mut Meta) -> T) -> T {
         let place = self.tensor.as_ref().map(|(place, _)| *place);
@@ -65,7 +79,7 @@ pub(super) fn set(
     if CONFIGS.iter().all(|name| bundle.meta.get(name).is_some()) {
         return set_config(&mut bundle.meta, word, text);
     }
-    let place = Place::find(bundle, info, word);
+    let place = Place::find(bundle, info, word).spelled(bundle, info);
     let key = place.key.clone();
     let (old, new) = place.change(bundle, |meta| {
         let old = meta.get(&key).cloned();
@@ -88,7 +102,7 @@ fn no_value(word: &str, why: &str) -> Failure {
 
 /// Removes a value.
 pub(super) fn unset(bundle: &mut Bundle, info: &Info, word: &str) -> Result<Change, Failure> {
-    let place = Place::find(bundle, info, word);
+    let place = Place::find(bundle, info, word).spelled(bundle, info);
     let key = place.key.clone();
     let old = place.change(bundle, |meta| {
         let names = meta.iter().map(|(name, _)| name.to_owned()).collect();

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         drop(meter);
         saved.map_err(|error| match Failure::from(error) {
             failure if failure.is_usage() => failure,
-            failure => failure.about(out),
+            failure => failure.of(info).about(&args.file),
         })?;
     }
     match args.json {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Error, Tensor};
+use tenfold::{Error, Info, Key, Tensor};
 use tenfold_view::plot::{Drawing, Options, Scene, png, svg, terminal};
 
 use super::Outcome;
@@ -11,8 +11,10 @@ use crate::args::Plot;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::render::{note_text, plain, shape_text, shown_name};
-use crate::streams::Streams;
+use crate::render::{Json, describe, note_text, plain, shape_text, shown_name};
+use crate::streams::{Out, Streams};
+
+const SCHEMA: &str = "tenfold.plot/1";
 
 /// Letters of a picture in the terminal, if nothing else is said.
 const LETTERS: (u32, u32) = (72, 24);
@@ -58,6 +60,18 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
             let picture = drawing.scene().and_then(|scene| write(&scene));
             let picture = picture.map_err(failed)?;
             tenfold::save_with(output, args.force, false, |out| out.write(&picture))?;
+            if args.json {
+                let len = picture.len();
+                print_json(
+                    args,
+                    output,
+                    len,
+                    info,
+                    (key, tensor),
+                    &drawing,
+                    &mut streams.out,
+                )?;
+            }
         }
         _ => {
             let (width, height) = args.size.unwrap_or(LETTERS);
@@ -67,6 +81,31 @@ pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
         }
     }
     Ok(Exit::Fine)
+}
+
+fn print_json(
+    args: &Plot,
+    output: &Path,
+    len: usize,
+    info: &Info,
+    (key, tensor): (&Key, &Tensor),
+    drawing: &Drawing,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let mut json = Json::new(out);
+    json.object(|json| {
+        json.name("schema")?.text(SCHEMA)?;
+        json.name("file")?.text(&args.file.to_string_lossy())?;
+        json.name("format")?.text(info.name)?;
+        json.name("tensor")?
+            .object(|json| describe(json, info, key, tensor))?;
+        json.name("output")?.text(&output.to_string_lossy())?;
+        json.name("bytes")?.number(len)?;
+        json.name("title")?.text(&drawing.title)?;
+        let (width, height) = drawing.options.size;
+        json.name("size")?.numbers([width, height])
+    })?;
+    Ok(json.end_line()?)
 }
 
 fn options(args: &Plot) -> Options {

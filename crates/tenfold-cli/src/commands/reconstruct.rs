@@ -8,6 +8,7 @@ use tenfold_train::AnyTrain;
 
 use super::Outcome;
 use super::output::line::{Line, writing};
+use super::output::report::{self, Summary};
 use super::output::{Destination, Job, target};
 use crate::args::{Reconstruct, allow};
 use crate::before::Before;
@@ -18,9 +19,12 @@ use crate::meter::Meter;
 use crate::render::{shape_text, shown_name};
 use crate::streams::Streams;
 
+const SCHEMA: &str = "tenfold.reconstruct/1";
+
 pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
     let line = Line::part(&args.words, Some(&args.part), &args.saving, true)?;
     let destination = line.destination.as_ref().unwrap_or(&Destination::Stream);
+    report::refuse_stream(args.json, destination)?;
     let usual = tenfold::by_name("npy");
     let format = target::choose(args.saving.to.as_ref(), destination, usual, &[])?;
     let (mut content, options) = line.open(&args.reading, Some(format.info()), streams)?;
@@ -42,7 +46,7 @@ pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
             None => None,
         };
         let made = expanded(args, tensor, wanted, format.info());
-        *tensor = made.map_err(|failure| failure.about(&line.word))?;
+        *tensor = made.map_err(|failure| failure.of(content.info).about(&line.word))?;
         if Before::of(tensor).dtype.number != tenfold::Number::F64 {
             let name = shown_name(content.info, key);
             let name = if name.is_empty() {
@@ -68,8 +72,20 @@ pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
         how: &how,
         force: args.saving.force,
     };
-    let _meter = Meter::start(streams, &how.progress);
-    job.write(destination, streams)?;
+    let meter = Meter::start(streams, &how.progress);
+    let written = job.write(destination, streams);
+    drop(meter);
+    match args.json {
+        true => Summary {
+            schema: SCHEMA,
+            format,
+            info: content.info,
+            inputs: std::slice::from_ref(&line.word),
+            destination,
+        }
+        .print(&job, written, streams)?,
+        false => drop(written?),
+    }
     Ok(Exit::Fine)
 }
 

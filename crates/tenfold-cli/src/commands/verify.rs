@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use tenfold::{Bundle, Callable, Error, Format, Mode, Note, NoteKind, Overflow, Result};
+use tenfold::ops::{Input, demand_all, retain};
+use tenfold::{
+    Bundle, Callable, Error, Format, Mode, Note, NoteKind, Overflow, ReadOptions, Result,
+};
 
 use super::{Found, Outcome, each_input};
-use crate::args::{Reading, Verify};
+use crate::args::{Choice, Reading, Verify};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -20,13 +23,13 @@ pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
     if let Some(out) = &args.salvage {
         return super::salvage::run(args, out, streams);
     }
-    let args = &args.files;
-    let reading = &args.reading;
-    each_input(&args.files, reading, streams, |file, found, streams| {
+    let files = &args.files;
+    let reading = &files.reading;
+    each_input(&files.files, reading, streams, |file, found, streams| {
         let mut verdict = Verdict::default();
-        let examined = found.and_then(|found| examine(found, reading, streams, &mut verdict));
+        let examined = found.and_then(|found| examine(found, args, streams, &mut verdict));
         let fault = examined.err();
-        if args.json {
+        if files.json {
             print_json(file, &verdict, fault.as_ref(), &mut streams.out)?;
         } else {
             print(file, &verdict, fault.as_ref(), streams)?;
@@ -47,11 +50,11 @@ struct Verdict {
 
 fn examine(
     found: &Found,
-    reading: &Reading,
+    args: &Verify,
     streams: &mut Streams,
     verdict: &mut Verdict,
 ) -> Result<(), Failure> {
-    let input = &found.input;
+    let (input, reading) = (&found.input, &args.files.reading);
     input::say_format(input, streams);
     verdict.format = Some(input.format());
     let (options, _) = options::of(reading, input.format().info(), None)?;
@@ -62,13 +65,18 @@ fn examine(
         found
             .reference
             .narrow(&mut opened.bundle, info, &reading.limits.0)?;
+        input::choose(&mut opened, &args.choice)?;
         examine_bundle(opened.format, &opened.bundle, reading, streams, verdict)?;
         return refuse_callables(verdict);
     }
+    let Choice { only, exclude } = &args.choice;
+    demand_any(input, &how, &args.choice)?;
     let mut parts = Vec::new();
     for member in input.members() {
         let part = input.read_member(member, &how)?;
-        examine_bundle(member.format, &part.bundle, reading, streams, verdict)
+        let mut chosen = part.bundle.clone();
+        retain(&mut chosen, member.format.info(), only, exclude);
+        examine_bundle(member.format, &chosen, reading, streams, verdict)
             .map_err(|failure| failure.about(&member.path))?;
         parts.push(part);
     }
@@ -78,6 +86,16 @@ fn examine(
     input::refuse_incomplete(&verdict.notes)?;
     refuse_callables(verdict)?;
     input::refuse_notes(input.format(), &notes, reading)
+}
+
+/// Fails unless each pattern matches a tensor in one of the files.
+fn demand_any(input: &Input, how: &ReadOptions, choice: &Choice) -> Result<()> {
+    if choice.only.is_empty() && choice.exclude.is_empty() {
+        return Ok(());
+    }
+    let opened = input.read(how)?;
+    let names = opened.format.info().names_of(&opened.bundle);
+    demand_all(choice.only.iter().chain(&choice.exclude), &names)
 }
 
 /// Fails if loading the files in Python would call more than PyTorch allows for weights.

@@ -7,7 +7,7 @@ use tenfold::Result;
 use tenfold_view::{File, Server, Wording};
 
 use super::{Found, Outcome, each_input, show};
-use crate::args::{Reading, View};
+use crate::args::View;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -16,12 +16,16 @@ use crate::signals;
 use crate::streams::{Out, Streams, in_output};
 
 pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
+    if args.no_open && streams.voice().quiet {
+        let why = "--quiet prints no address and --no-open opens no browser: leave one of them out";
+        return Err(Failure::usage(why));
+    }
     let mut files = Vec::with_capacity(args.files.len());
     let reading = &args.reading;
     // A folder is shown as far as it can be; a file that was named has to be.
     let mut is_named_missing = false;
     let worst = each_input(&args.files, reading, streams, |word, found, streams| {
-        let opened = found.and_then(|found| open(word, found, reading, streams));
+        let opened = found.and_then(|found| open(word, found, args, streams));
         is_named_missing |= opened.is_err() && args.files.iter().any(|named| named == word);
         files.push(opened?);
         Ok(Exit::Fine)
@@ -38,6 +42,11 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
     if !args.no_open && streams.is_process() {
         match open::that_detached(&url) {
             Ok(()) => streams.say("opened in the browser; Ctrl-C ends it\n"),
+            Err(_) if streams.voice().quiet => {
+                return Err(Failure::usage(
+                    "no browser was found, and --quiet prints no address",
+                ));
+            }
             Err(_) => streams.say("no browser was found: open the address above; Ctrl-C ends it\n"),
         }
     }
@@ -48,13 +57,15 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
 fn open(
     word: &Path,
     found: &Found,
-    reading: &Reading,
+    args: &View,
     streams: &mut Streams,
 ) -> std::result::Result<File, Failure> {
     let Found { reference, input } = found;
-    let (opened, _) = input::read(input, reference, reading, None, streams)?;
+    let (mut opened, _) = input::read(input, reference, &args.reading, None, streams)?;
+    input::choose(&mut opened, &args.choice)?;
     let text = word.to_string_lossy();
-    let is_whole = reference.is_whole();
+    let choice = &args.choice;
+    let is_whole = reference.is_whole() && choice.only.is_empty() && choice.exclude.is_empty();
     let file_name = word.file_name().filter(|_| is_whole);
     let name = file_name.map_or_else(|| text.clone(), |name| name.to_string_lossy());
     Ok(File {

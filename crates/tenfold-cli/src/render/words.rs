@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use tenfold::{Address, DimNames, Names, Size, Storage, StorageKind, Tensor, When};
+use tenfold::{
+    Address, DimNames, Names, Size, Storage, StorageKind, Tensor, When, measure_text, scaled_text,
+};
 
 /// A count and its noun, such as `1 tensor` or `3 tensors`.
 pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
@@ -12,7 +14,7 @@ pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
     }
 }
 
-/// A number as it is spoken: exact while it is short, then rounded down, such as `1.2 M`.
+/// A number as it is spoken: exact while it is short, then rounded, such as `1.2 M`.
 pub(crate) fn count_text(count: u128) -> String {
     const UNITS: &[(&str, u128)] = &[
         ("T", 1_000_000_000_000),
@@ -20,13 +22,7 @@ pub(crate) fn count_text(count: u128) -> String {
         ("M", 1_000_000),
         ("k", 1_000),
     ];
-    match UNITS.iter().find(|(_, unit)| count >= *unit) {
-        Some((name, unit)) if count >= 10_000 => {
-            let tenths = count % unit * 10 / unit;
-            format!("{}.{tenths} {name}", count / unit)
-        }
-        _ => count.to_string(),
-    }
+    scaled_text(count, 10_000, UNITS).unwrap_or_else(|| count.to_string())
 }
 
 /// The dimensions, such as `[2, 3]` or `[x=2, brand={}]`, where `{}` is a mapped one; of very many
@@ -101,16 +97,23 @@ pub(crate) fn ranks_text<T: Display + Ord>(ranks: &[T], most_listed: usize) -> S
 }
 
 /// Bytes of all cells of a tensor in their own number type; as many as can be counted.
-pub(crate) fn dense_len(tensor: &Tensor) -> u64 {
+pub(crate) fn dense_len(tensor: &Tensor) -> u128 {
     let width = u128::try_from(tensor.dtype().width()).unwrap_or(u128::MAX);
     let cells = tensor.cells().unwrap_or(u128::MAX);
-    u64::try_from(cells.saturating_mul(width)).unwrap_or(u64::MAX)
+    cells.saturating_mul(width)
 }
 
 /// How one size compares to another, such as `12.5 times smaller`.
-pub(crate) fn ratio_text(before: u64, after: u64) -> String {
-    let tenths = |one: u64, other: u64| {
-        let tenths = u128::from(one).saturating_mul(10) / u128::from(other.max(1));
+pub(crate) fn ratio_text(before: impl Into<u128>, after: u64) -> String {
+    let (before, after) = (before.into(), u128::from(after));
+    if before == u128::MAX {
+        // What cannot be counted.
+        let least = measure_text(ratio(before, 1) / ratio(after, 1), 2);
+        return format!("more than {least} times smaller");
+    }
+    let tenths = |one: u128, other: u128| {
+        let other = other.max(1);
+        let tenths = one.saturating_mul(10).saturating_add(other / 2) / other;
         format!("{}.{}", tenths / 10, tenths % 10)
     };
     match after <= before {
@@ -128,18 +131,15 @@ pub(crate) fn growth_text(before: u64, after: u64) -> String {
 }
 
 /// How many times one size is another.
-pub(crate) fn ratio(before: u64, after: u64) -> f64 {
+pub(crate) fn ratio(before: impl Into<u128>, after: u64) -> f64 {
     #[expect(clippy::as_conversions, reason = "no reader needs more digits")]
-    let ratio = before as f64 / after.max(1) as f64;
+    let ratio = before.into() as f64 / after.max(1) as f64;
     ratio
 }
 
 /// A measure of which the magnitude matters, such as `1.23e-7`.
 pub(crate) fn rough(value: f64) -> String {
-    match value == 0.0 {
-        true => "0".into(),
-        false => format!("{value:.2e}"),
-    }
+    measure_text(value, 3)
 }
 
 pub(crate) fn names_text(names: Names) -> &'static str {
@@ -182,11 +182,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn ratios_are_rounded_and_never_of_what_cannot_be_counted() {
+        assert_eq!(ratio_text(96_u64, 10), "9.6 times smaller");
+        assert_eq!(ratio_text(1059_u64, 1000), "1.1 times smaller");
+        assert_eq!(ratio_text(10_u64, 96), "9.6 times larger");
+        assert_eq!(ratio_text(u128::MAX, 34), "more than 1e37 times smaller");
+    }
+
+    #[test]
     fn counts_are_said_as_they_are_spoken() {
         assert_eq!(count_text(9_999), "9999");
         assert_eq!(count_text(10_000), "10.0 k");
-        assert_eq!(count_text(1_299_999), "1.2 M");
+        assert_eq!(count_text(1_299_999), "1.3 M");
+        assert_eq!(count_text(999_999), "1.0 M");
         assert_eq!(count_text(7_000_000_000), "7.0 B");
-        assert_eq!(count_text(u64::MAX.into()), "18446744.0 T");
+        assert_eq!(count_text(u64::MAX.into()), "18446744.1 T");
     }
 }

@@ -121,6 +121,12 @@ fn line_about(key: &Key, name: &str, line: &str) -> String {
 fn about(key: &Key, name: &str, error: Error) -> Failure {
     match error {
         Error::Invalid(why) => Failure::usage(line_about(key, name, &why)),
+        Error::Refused(mut refusal) => {
+            for loss in &mut refusal.losses {
+                loss.key.get_or_insert_with(|| key.clone());
+            }
+            Error::from(refusal).into()
+        }
         other => other.into(),
     }
 }

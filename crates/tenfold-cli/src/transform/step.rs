@@ -7,7 +7,7 @@ use tenfold::{
 
 use super::labels::{Given, Lists, Wanted};
 use crate::args::{Meant, Transform};
-use crate::render::{bytes_text, counted, plain};
+use crate::render::{bytes_text, counted, plain, rough};
 
 pub(super) struct Step<'a> {
     pub(super) key: &'a Key,
@@ -166,8 +166,10 @@ impl<'a> Step<'a> {
             return Ok(tensor);
         }
         let (tensor, most) = tensor.symmetrized(&symmetries, self.limits)?;
-        self.said
-            .push(format!("symmetrize: values change by {most:e} at most"));
+        self.said.push(format!(
+            "symmetrize: values change by {} at most",
+            rough(most)
+        ));
         Ok(tensor)
     }
 
@@ -244,7 +246,11 @@ fn density_text(density: &Density) -> String {
         sparse_len,
     } = *density;
     let narrow = |len: u128| bytes_text(u64::try_from(len).unwrap_or(u64::MAX));
-    let thousandths = u128::from(nonzero).saturating_mul(1000) / cells.max(1);
+    let all = cells.max(1);
+    let thousandths = u128::from(nonzero)
+        .saturating_mul(1000)
+        .saturating_add(all / 2)
+        / all;
     format!(
         "sparse: {nonzero} of {cells} cells are not zero ({}.{} %), {} instead of {}",
         thousandths / 10,

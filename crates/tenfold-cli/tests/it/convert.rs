@@ -303,7 +303,7 @@ fn a_cast_reports_what_it_changes_and_fractions_are_not_lost_unasked() {
     assert_eq!(ran.exit, Exit::Fine, "{ran}");
     assert!(
         ran.errors
-            .contains("3 of 4 values are rounded, by 0.500 at most"),
+            .contains("3 of 4 values are rounded, by 0.5 at most"),
         "{ran}"
     );
     // What the target rounds is counted too.

@@ -37,11 +37,32 @@ fn every_command_does_what_it_should_and_again() {
     assert_eq!(demo(&path).text(), ran.text());
     for entry in fs::read_dir(&path).unwrap() {
         let file = entry.unwrap().path();
-        if file.ends_with("README.txt") {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        // No tensor file, and a part of another one.
+        if ["README.txt", "overlap.elements"].contains(&name.as_str()) {
             continue;
         }
-        let ran = tenfold(["verify".into(), file]);
+        let raw = name.ends_with(".dat").then_some("--raw=dtype=f32");
+        let words = ["verify".into(), file.into_os_string()];
+        let ran = tenfold(words.into_iter().chain(raw.map(Into::into)));
         assert_eq!(ran.exit.code(), 0, "{ran}");
+    }
+}
+
+#[test]
+fn there_is_a_file_of_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demo");
+    assert_eq!(
+        tenfold(["-q".into(), "demo".into(), path.clone()])
+            .exit
+            .code(),
+        0
+    );
+    let described = tenfold(["info".into(), "--json".into(), path.into_os_string()]).text();
+    for format in tenfold::formats::ALL {
+        let name = format!("\"format\":\"{}\"", format.info().name);
+        assert!(described.contains(&name), "{name}\n{described}");
     }
 }
 

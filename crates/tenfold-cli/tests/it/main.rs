@@ -28,6 +28,7 @@ mod primitiv;
 mod program;
 mod raw;
 mod reconstruct;
+mod reports;
 mod salvage;
 mod saving;
 mod sets;

@@ -112,10 +112,13 @@ impl Source {
             return Err(Error::malformed(None, why));
         }
         match Source::open(&path) {
-            Ok(found) => Ok(Neighbour::Found(match self.progress() {
-                Some(progress) => found.counted(progress),
-                None => found,
-            })),
+            Ok(found) => {
+                self.add_companion(&path, found.len());
+                Ok(Neighbour::Found(match self.progress() {
+                    Some(progress) => found.counted(progress),
+                    None => found,
+                }))
+            }
             Err(Error::Io { source, .. }) => {
                 let code = source.raw_os_error().unwrap_or(NOT_FOUND);
                 Ok(Neighbour::Missing(Absent::File(path, code)))

@@ -52,10 +52,10 @@ pub(crate) use parts::in_parts;
 pub use progress::Progress;
 pub use records::RecordsBuilder;
 pub(crate) use records::{Records, put_short, short, short_text};
-pub(crate) use scan::Scan;
+pub(crate) use scan::{Scan, truncated};
 pub(crate) use sink::Companions;
 pub use sink::Sink;
-pub use size::bytes_text;
+pub use size::{bytes_text, measure_text, scaled_text};
 pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
@@ -149,12 +149,9 @@ impl Bytes {
             .span()
             .ok_or_else(|| Error::invalid("an extent of bytes overflows"))?;
         if extent.len() > 0 && span.end > source.len() {
-            let why = format!(
-                "bytes up to {} expected, the file has {}",
-                span.end,
-                source.len()
-            );
-            return Err(Error::malformed(span.start, why));
+            let wanted = span.end.saturating_sub(span.start);
+            let found = source.len().saturating_sub(span.start);
+            return Err(Error::malformed(span.start, truncated(wanted, found)));
         }
         Ok(Bytes::plain(source.clone(), extent))
     }

@@ -1,6 +1,7 @@
 //! The header cursor: how untrusted bytes are read.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use super::{Endian, Source, narrow, wide};
@@ -19,6 +20,11 @@ pub(crate) struct Scan<'a> {
 /// What is read at once after a jump; sequential reading grows it.
 const SMALL: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
+
+/// Why a file that ends inside of its values is malformed.
+pub(crate) fn truncated(wanted: impl Display, found: impl Display) -> String {
+    format!("truncated: {wanted} bytes of values expected, {found} found")
+}
 
 impl<'a> Scan<'a> {
     /// Starts at the first byte of `source`; `format` is named in errors.
@@ -76,6 +82,16 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         self.fail(format!("{len} more bytes expected, {} left", self.left()))
+    }
+
+    /// Passes over the bytes of values, and gives where they are.
+    pub(crate) fn values(&mut self, len: u64) -> Result<Range<u64>> {
+        if len > self.left() {
+            return self.fail(truncated(len, self.left()));
+        }
+        let from = self.at;
+        self.skip(len)?;
+        Ok(from..self.at)
     }
 
     /// Passes over `len` bytes.

@@ -8,7 +8,7 @@ use super::announce::{send_off, set_aside};
 use super::{
     Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Loss, Result};
 
 /// The size of a page of memory, and of what file systems read and write at once.
 #[cfg(target_os = "linux")]
@@ -31,6 +31,8 @@ pub struct Sink {
     sent: Option<u64>,
     progress: Progress,
     beside: Option<Box<dyn Companions>>,
+    /// What was found out about values while they were written.
+    losses: Vec<Loss>,
 }
 
 /// Files by name.
@@ -95,7 +97,18 @@ impl Sink {
             sent: None,
             progress: Progress::default(),
             beside: None,
+            losses: Vec::new(),
         }
+    }
+
+    /// Reports what is lost of the values, which is known only once they are looked at.
+    pub(crate) fn report(&mut self, loss: Loss) {
+        self.losses.push(loss);
+    }
+
+    /// What was reported since it was last asked for.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
     }
 
     /// Collects the bytes of a file called `name`, and of those that are written beside it, in

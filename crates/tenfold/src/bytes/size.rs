@@ -1,6 +1,6 @@
-//! Sizes as people read them.
+//! Sizes and measures as people read them.
 
-/// A number of bytes, rounded down to a tenth of the unit that fits, such as `1.5 KiB`.
+/// A number of bytes, rounded to a tenth of the unit that fits, such as `1.5 KiB`.
 #[must_use]
 pub fn bytes_text(len: impl Into<u128>) -> String {
     const UNITS: &[(&str, u128)] = &[
@@ -12,12 +12,43 @@ pub fn bytes_text(len: impl Into<u128>) -> String {
         ("KiB", 1 << 10),
     ];
     let len = len.into();
-    match UNITS.iter().find(|(_, unit)| len >= *unit) {
-        None => format!("{len} B"),
-        Some((name, unit)) => {
-            let tenths = (len % unit).saturating_mul(10) / unit;
-            format!("{}.{tenths} {name}", len / unit)
-        }
+    if len == u128::MAX {
+        // What is beyond counting.
+        return "2^128 B or more".into();
+    }
+    scaled_text(len, 1 << 10, UNITS).unwrap_or_else(|| format!("{len} B"))
+}
+
+/// A number rounded to a tenth of the largest of `units`, which come first, that it is one or more of;
+/// what is rounded up to a whole larger one is told in that. `None` below `least`.
+#[must_use]
+pub fn scaled_text(number: u128, least: u128, units: &[(&str, u128)]) -> Option<String> {
+    if number < least {
+        return None;
+    }
+    let (larger, rest) = units.split_at(units.partition_point(|(_, unit)| number < *unit));
+    let (name, unit) = rest.first()?;
+    let tenths = number.saturating_mul(10).saturating_add(unit / 2) / (*unit).max(1);
+    if let Some((name, larger)) = larger.last()
+        && tenths.saturating_mul(*unit) >= larger.saturating_mul(10)
+    {
+        return Some(format!("1.0 {name}"));
+    }
+    Some(format!("{}.{} {name}", tenths / 10, tenths % 10))
+}
+
+/// A measure with so many digits, such as `2.99` or `1.23e-7`.
+#[must_use]
+pub fn measure_text(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.abs().to_string().to_lowercase();
+    }
+    let more = digits.saturating_sub(1);
+    let text = format!("{value:.more$e}");
+    let rounded: f64 = text.parse().unwrap_or(value);
+    match rounded.abs() {
+        0.001..100_000.0 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
     }
 }
 
@@ -29,7 +60,26 @@ mod tests {
     fn sizes_are_told_in_the_unit_that_fits() {
         assert_eq!(bytes_text(1023_u32), "1023 B");
         assert_eq!(bytes_text(1536_u32), "1.5 KiB");
-        assert_eq!(bytes_text((1_u32 << 30) - 1), "1023.9 MiB");
-        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+        assert_eq!(bytes_text(1600_u32), "1.6 KiB");
+        assert_eq!(bytes_text(u64::MAX), "16.0 EiB");
+    }
+
+    #[test]
+    fn what_is_rounded_up_to_a_whole_unit_is_told_in_it() {
+        assert_eq!(bytes_text((1_u32 << 30) - 1), "1.0 GiB");
+        assert_eq!(bytes_text((1_u32 << 30) - (1 << 20)), "1023.0 MiB");
+        assert_eq!(bytes_text(1023_u32), "1023 B");
+    }
+
+    #[test]
+    fn measures_have_few_digits_and_an_exponent_only_where_it_helps() {
+        let text = |value: f64| measure_text(value, 3);
+        assert_eq!([0.0, -0.0, 2.99, 0.5].map(text), ["0", "0", "2.99", "0.5"]);
+        assert_eq!([1.0 / 3.0, 12345.0].map(text), ["0.333", "12300"]);
+        assert_eq!(
+            [1.2345e-7, 1e300, -4.0].map(text),
+            ["1.23e-7", "1e300", "-4"]
+        );
+        assert_eq!([f64::INFINITY, f64::NAN].map(text), ["inf", "nan"]);
     }
 }

@@ -1,11 +1,12 @@
 //! Where bytes come from: memory, a file read by position, a map, or a computation.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Progress;
 use super::beside::Folder;
@@ -72,6 +73,8 @@ struct Positioned {
     progress: Option<Progress>,
     /// What the file is called.
     path: Option<Arc<Path>>,
+    /// The files beside it that were opened, and how long they are.
+    beside: Arc<Mutex<BTreeMap<PathBuf, u64>>>,
 }
 
 /// Bytes that are worked out when they are asked for.
@@ -181,6 +184,29 @@ impl Source {
         }
     }
 
+    /// The files beside it that its format has opened so far, and how many bytes each has.
+    #[must_use]
+    pub fn companions(&self) -> Vec<(PathBuf, u64)> {
+        let Kind::File(positioned) = &self.0.kind else {
+            return Vec::new();
+        };
+        let beside = positioned.beside.lock();
+        let beside = beside.unwrap_or_else(PoisonError::into_inner);
+        beside
+            .iter()
+            .map(|(path, len)| (path.clone(), *len))
+            .collect()
+    }
+
+    /// Remembers a file beside it.
+    pub(super) fn add_companion(&self, path: &Path, len: u64) {
+        if let Kind::File(positioned) = &self.0.kind {
+            let beside = positioned.beside.lock();
+            let mut beside = beside.unwrap_or_else(PoisonError::into_inner);
+            beside.insert(path.to_owned(), len);
+        }
+    }
+
     /// The open file, where the source is all of one that has a name.
     #[must_use]
     pub fn named_file(&self) -> Option<&File> {
@@ -235,6 +261,7 @@ impl Source {
             len,
             progress: None,
             path: None,
+            beside: Arc::default(),
         })))
     }
 
@@ -300,7 +327,9 @@ impl Source {
         };
         match &self.0.kind {
             Kind::File(positioned) => {
-                let Positioned { file, start, .. } = &**positioned;
+                let Positioned {
+                    file, start, path, ..
+                } = &**positioned;
                 if let Some(progress) = &positioned.progress {
                     progress.go_on()?;
                     progress.add(wanted);
@@ -309,7 +338,11 @@ impl Source {
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
                         Error::malformed(at, "the file became shorter while it was read"),
                     ),
-                    other => Ok(other?),
+                    // An error of the file that is read, not of one that is written meanwhile.
+                    Err(error) => Err(path
+                        .iter()
+                        .fold(Error::from(error), |error, path| error.in_file(path))),
+                    Ok(()) => Ok(()),
                 }
             }
             Kind::Computed(compute) => compute.read_at(at, buffer),

@@ -126,10 +126,8 @@ fn named(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
             dim.name = Some(name);
         }
     }
-    if is_mixed {
-        let detail = format!("dimensions are called {}", invented.join(", "));
-        step.change(Tier::Said, Aspect::Invented, detail);
-    }
+    let detail = format!("dimensions are called {}", invented.join(", "));
+    step.change(Tier::Said, Aspect::Invented, detail);
     with_dims(step, tensor, dims).map(Some)
 }
 

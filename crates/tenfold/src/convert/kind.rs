@@ -7,7 +7,7 @@ use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
 use super::opaque;
 use crate::bytes::{bytes_text, wide};
-use crate::error::{Aspect, Result, Tier};
+use crate::error::{Aspect, Result, Tier, amount};
 use crate::format::StorageKind;
 use crate::number::{Arity, DType, is_exact};
 use crate::tensor::{
@@ -186,7 +186,8 @@ fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     let dense = dense_len(tensor);
     let (stored, cells) = (tensor.stored(), tensor.cells().unwrap_or(u128::MAX));
     let detail = format!(
-        "{stored} of {cells} cells are explicit ({}); dense values take {}",
+        "{stored} of {} cells are explicit ({}); dense values take {}",
+        amount(cells),
         percent(stored.into(), cells),
         bytes_text(dense)
     );

@@ -376,7 +376,9 @@ impl Step<'_> {
     fn in_number(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
         let numbers = self.format.numbers(tensor);
         let own = tensor.dtype().number;
-        let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. });
+        // Elements that the target has no place for are refused as they are.
+        let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. })
+            && self.info.holds.arities.contains(&tensor.dtype().arity);
         if numbers.contains(&own) || !can_be_cast {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::losses::losses_of;
 use super::lower::lower;
 use crate::bundle::Bundle;
-use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name, is_packed_name};
+use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name, is_packed_name, measure_text};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 use crate::key::Key;
@@ -45,14 +45,8 @@ pub fn forecast(
     }
     let format = format.edition(bundle, how).unwrap_or(format);
     let (lowered, changes) = lower(bundle, format, how)?;
-    let permitted = |loss: &Loss| match loss.tier {
-        Tier::Carried => true,
-        Tier::Said => !how.strict || how.allow.permits(loss.aspect),
-        Tier::Refused => how.allow.permits(loss.aspect),
-        Tier::Impossible => false,
-    };
     let all = changes.into_iter().chain(losses_of(&lowered, format));
-    let (said, losses): (Vec<Loss>, Vec<Loss>) = all.partition(permitted);
+    let (said, losses): (Vec<Loss>, Vec<Loss>) = all.partition(|loss| is_permitted(loss, how));
     if !losses.is_empty() {
         return Err(Refusal {
             format: info.name,
@@ -81,12 +75,29 @@ pub fn write_to(
     how.progress
         .expect(parts.map(|part| part.bytes.len()).sum());
     out.report_to(how.progress.clone());
-    format.write(&lowered, out, how).map_err(|error| {
-        let name = format.info().name;
-        no_room(error, &lowered, name).of(name)
-    })?;
+    { format.write(&lowered, out, how) }
+        .map_err(|error| no_room(error, &lowered, format.info().name))?;
+    let found = out.take_losses();
+    if found.iter().any(|loss| !is_permitted(loss, how)) {
+        return Err(Refusal {
+            format: format.info().name,
+            losses: found,
+        }
+        .into());
+    }
+    said.extend(found);
     said.extend(rounding(&lowered, &said, &how.limits)?);
     Ok(said)
+}
+
+/// Whether a loss is none, or permitted.
+fn is_permitted(loss: &Loss, how: &WriteOptions) -> bool {
+    match loss.tier {
+        Tier::Carried => true,
+        Tier::Said => !how.strict || how.allow.permits(loss.aspect),
+        Tier::Refused => how.allow.permits(loss.aspect),
+        Tier::Impossible => false,
+    }
 }
 
 /// What casts have changed in all tensors that were written.
@@ -99,7 +110,8 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
             numbers = numbers.saturating_add(cast.numbers);
             changed = changed.saturating_add(cast.changed);
             tensors = tensors.saturating_add(1);
-            if most.is_none_or(|(largest, _)| cast.largest > largest) {
+            // Of numbers that are not negative, NaN last: a NaN that became a number.
+            if most.is_none_or(|(largest, _)| cast.largest.total_cmp(&largest).is_gt()) {
                 most = Some((cast.largest, key));
             }
         }
@@ -119,25 +131,17 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
     } else {
         format!(" ({key})")
     };
-    let detail = format!(
-        "{changed} of {numbers} values are rounded, by {} at most{place}",
-        short(largest)
-    );
+    let by = match largest.is_nan() {
+        true => "NaN becomes a number".to_owned(),
+        false => format!("by {} at most", measure_text(largest, 3)),
+    };
+    let detail = format!("{changed} of {numbers} values are rounded, {by}{place}");
     Ok(Some(Loss {
         key: None,
         aspect: Aspect::Precision,
         detail,
         tier,
     }))
-}
-
-/// A number with three digits.
-fn short(number: f64) -> String {
-    if (1e-3..1e6).contains(&number) {
-        format!("{number:.3}")
-    } else {
-        format!("{number:.2e}")
-    }
 }
 
 /// Makes a refusal of a value that has no room, which is found only when it is read: it names the
@@ -199,7 +203,11 @@ pub fn save_with<T>(
     skip_sync: bool,
     write: impl FnOnce(&mut Sink) -> Result<T>,
 ) -> Result<T> {
-    let in_file = |error: Error| error.in_file(path);
+    // What is malformed is among what was read, not in the file that is written.
+    let in_file = |error: Error| match error {
+        Error::Io { .. } => error.in_file(path),
+        other => other,
+    };
     match Place::find(path, replace).map_err(in_file)? {
         Place::Stream(file) => {
             let mut out = Sink::stream(Box::new(file));

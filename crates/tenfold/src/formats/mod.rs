@@ -111,10 +111,14 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         && let Some(path) = path
         && let Some(by) = ALL.iter().find_map(|format| format.described_by(path))
     {
-        let by = by.display();
-        return Err(Error::invalid(format!(
-            "a part of what {by} describes: open that"
-        )));
+        let (is_there, by) = (by.is_file(), by.display());
+        return Err(Error::invalid(match is_there {
+            true => format!("a part of what {by} describes: open that"),
+            false => format!(
+                "elements that {by} should describe, which is not there; --raw dtype=f64 reads \
+                 them as plain numbers"
+            ),
+        }));
     }
     if claims.is_empty() && !foreign::is_certain(source) {
         claims = plain.iter().copied().filter(is_suggested).collect();

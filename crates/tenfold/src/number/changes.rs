@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cast::convert;
+use super::difference::difference;
 use super::{Kind, Number};
 use crate::bytes::wide;
 
@@ -20,7 +21,7 @@ pub(crate) struct Changes {
 pub(crate) struct Counts {
     pub(crate) numbers: u64,
     pub(crate) changed: u64,
-    /// The largest difference between a number and what became of it.
+    /// The largest difference between a number and what became of it; NaN if a NaN became a number.
     pub(crate) largest: f64,
 }
 
@@ -53,6 +54,13 @@ impl Counts {
         changed: 0,
         largest: 0.0,
     };
+
+    /// Takes a change into account, which is not negative; NaN counts as the largest.
+    fn reach(&mut self, change: f64) {
+        if change.total_cmp(&self.largest).is_gt() {
+            self.largest = change;
+        }
+    }
 }
 
 /// Counts what is changed by one thread.
@@ -80,17 +88,18 @@ impl Counter<'_> {
         let (before, after) = (&mut self.before, &mut self.after);
         self.from.to_doubles(stored, before);
         self.to.to_doubles(made, after);
-        let (mut changed, mut largest) = (0_u64, 0.0_f64);
+        let (mut changed, mut largest, mut lost_nan) = (0_u64, 0.0_f64, 0_u64);
         for (before, after) in before.iter().zip(&*after) {
             let change = (before - after).abs();
             // False of what is NaN, or infinite and stays so.
             changed += u64::from(change > 0.0);
             largest = if change > largest { change } else { largest };
+            lost_nan += u64::from(before.is_nan() && !after.is_nan());
         }
         let counts = &mut self.counts;
         counts.numbers = counts.numbers.saturating_add(wide(before.len()));
-        counts.changed = counts.changed.saturating_add(changed);
-        counts.largest = counts.largest.max(largest);
+        counts.changed = counts.changed.saturating_add(changed + lost_nan);
+        counts.reach(if lost_nan > 0 { f64::NAN } else { largest });
     }
 
     /// Counts by casting each number back.
@@ -102,16 +111,13 @@ impl Counter<'_> {
             counts.numbers = counts.numbers.saturating_add(1);
             back.clear();
             let is_back = convert(to, from, made, &mut back);
-            let (before, after) = (from.to_f64(stored), to.to_f64(made));
-            let both_nan = before.is_nan() && after.is_nan();
+            let both_nan = from.to_f64(stored).is_nan() && to.to_f64(made).is_nan();
             if is_back && back == stored || both_nan {
                 continue;
             }
             counts.changed = counts.changed.saturating_add(1);
-            let change = (before - after).abs();
-            if change > counts.largest {
-                counts.largest = change;
-            }
+            // Exact, also where doubles do not tell the two apart.
+            counts.reach(difference((from, stored), (to, made)).abs());
         }
     }
 }
@@ -125,7 +131,8 @@ impl Drop for Counter<'_> {
         } = self.counts;
         self.all.numbers.fetch_add(numbers, Ordering::Relaxed);
         self.all.changed.fetch_add(changed, Ordering::Relaxed);
-        let largest = largest.to_bits();
+        // The bits of NaN sort above all others, once its sign is gone.
+        let largest = largest.abs().to_bits();
         self.all.largest.fetch_max(largest, Ordering::Relaxed);
     }
 }
@@ -171,5 +178,24 @@ mod tests {
         let made = [double, double, 7.0].map(f64::to_le_bytes);
         let counts = counted((Number::I64, &stored), (Number::F64, &made));
         assert_eq!((counts.numbers, counts.changed), (3, 1));
+        assert_eq!(counts.largest, 1.0);
+    }
+
+    #[test]
+    fn a_nan_that_becomes_a_number_is_changed() {
+        let stored = [f64::NAN, 3.5].map(f64::to_le_bytes);
+        for made in [
+            counted(
+                (Number::F64, &stored),
+                (Number::I32, &[0_i32, 4].map(i32::to_le_bytes)),
+            ),
+            counted(
+                (Number::F64, &stored),
+                (Number::I64, &[0_i64, 4].map(i64::to_le_bytes)),
+            ),
+        ] {
+            assert_eq!((made.numbers, made.changed), (2, 2));
+            assert!(made.largest.is_nan());
+        }
     }
 }

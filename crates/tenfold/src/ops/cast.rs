@@ -3,9 +3,9 @@
 use super::select::{demand, matches};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
-use crate::format::{Allow, Info};
+use crate::format::{Allow, Info, cast_loss, overflow};
 use crate::limits::Limits;
-use crate::number::{Kind, Number, Overflow, Rounding};
+use crate::number::{Number, Rounding};
 use crate::tensor::Tensor;
 
 /// The number type that tensors are cast to.
@@ -73,14 +73,14 @@ pub fn cast_tensor(
     allow: &Allow,
     limits: &Limits,
 ) -> Result<Tensor> {
-    let from = tensor.dtype().number;
     let is_permitted = allow.permits(Aspect::Precision);
-    if from.kind() == Kind::Float && number.kind() != Kind::Float && !is_permitted {
+    let (tier, aspect, detail) = cast_loss(tensor.dtype().number, number);
+    if tier == Tier::Refused && !is_permitted {
         let loss = Loss {
             key: None,
-            aspect: Aspect::Precision,
-            detail: format!("{from} becomes {number}: fractions are lost"),
-            tier: Tier::Refused,
+            aspect,
+            detail,
+            tier,
         };
         return Err(Refusal {
             format: number.as_str(),
@@ -88,10 +88,5 @@ pub fn cast_tensor(
         }
         .into());
     }
-    let over = if is_permitted {
-        Overflow::Saturates
-    } else {
-        Overflow::Fails
-    };
-    tensor.cast_rounded(number, rounding, over, limits)
+    tensor.cast_rounded(number, rounding, overflow(allow), limits)
 }

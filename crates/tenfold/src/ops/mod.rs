@@ -1,5 +1,6 @@
 //! What users do with files, for every face of the tool.
 
+mod blame;
 mod cast;
 mod folder;
 mod merge;
@@ -8,6 +9,7 @@ mod select;
 pub(crate) mod shards;
 mod tensor_ref;
 
+pub use blame::{ReadInput, blame};
 pub use cast::{CastRule, cast, cast_tensor};
 pub use merge::{Part, merge, name_by_files};
 pub use open::{Input, Listing, Member, OpenOptions, Skipped, list, stem};

@@ -249,10 +249,13 @@ impl Input {
         first.map_or(&formats::raw::Raw, |member| member.format)
     }
 
-    /// How many bytes the files have.
+    /// How many bytes the files have, with those beside them that were opened when they were read.
     #[must_use]
     pub fn len(&self) -> u64 {
-        let lens = self.members.iter().map(|member| member.source.len());
+        let lens = self.members.iter().flat_map(|member| {
+            let beside = member.source.companions().into_iter();
+            std::iter::once(member.source.len()).chain(beside.map(|(_, len)| len))
+        });
         lens.fold(0, u64::saturating_add)
     }
 

@@ -128,7 +128,7 @@ pub struct CastChanges {
     pub numbers: u64,
     /// How many of them became another number.
     pub changed: u64,
-    /// The largest difference between a number and what became of it.
+    /// The largest difference between a number and what became of it; NaN if a NaN became a number.
     pub largest: f64,
 }
 

@@ -12,7 +12,7 @@ use super::slice::unravel_in;
 use super::sparse::Sparse;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, narrow, swap, wide};
+use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, measure_text, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
@@ -176,8 +176,12 @@ impl Tensor {
         // Written so that a deviation that is not a number is one.
         if worst.apart.is_nan() || worst.apart > allowed {
             let why = format!(
-                "the symmetry {:?} under {:?} is broken: cell {:?} is off by {:e}, the largest value is {:e}",
-                claim.operation, claim.permutation, worst.index, worst.apart, worst.largest
+                "the symmetry {:?} under {:?} is broken: cell {:?} is off by {}, the largest value is {}",
+                claim.operation,
+                claim.permutation,
+                worst.index,
+                measure_text(worst.apart, 3),
+                measure_text(worst.largest, 3)
             );
             notes.push(Note::new(NoteKind::Lenient, why));
         }

@@ -10,8 +10,8 @@ use super::listed::Listed;
 use super::slice::unravel_in;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
-use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, swap, wide};
-use crate::error::{Error, Result};
+use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, measure_text, swap, wide};
+use crate::error::{Aspect, Error, Loss, Refusal, Result};
 use crate::limits::Limits;
 use crate::number::Numbers;
 
@@ -49,8 +49,8 @@ impl Packing {
     #[must_use]
     pub fn changes(&self) -> String {
         let (changed, cells) = (self.changed, self.tensor.cells().unwrap_or(u128::MAX));
-        let most = self.deviation;
-        format!("{changed} of {cells} values change, by {most:e} at most")
+        let most = measure_text(self.deviation, 3);
+        format!("{changed} of {cells} values change, by {most} at most")
     }
 }
 
@@ -359,11 +359,15 @@ fn lacking(worst: &Deviation, symmetries: &[Symmetry]) -> Error {
         )
     } else {
         format!(
-            "the values lack the symmetry {names}: cell {index:?} is off by {apart:e}, the largest \
-             value is {largest:e}; --symmetry-tol sets what is tolerated"
+            "the values lack the symmetry {names}: cell {index:?} is off by {}, the largest \
+             value is {}; --symmetry-tol sets what is tolerated",
+            measure_text(apart, 3),
+            measure_text(largest, 3)
         )
     };
-    Error::invalid(why)
+    let losses = vec![Loss::impossible(None, Aspect::Symmetry, why)];
+    let format = "a packed tensor";
+    Err(Refusal { format, losses }.into())
 }
 
 #[cfg(test)]
@@ -522,7 +526,7 @@ mod tests {
         let given = [symmetry(&[1, 0], "x")];
         for full in [sparse(&full), full.clone()] {
             let error = full.pack(&given, Tolerance::Exact, &limits).unwrap_err();
-            let text = "] is off by 5e-1, the largest value is 4e0; --symmetry-tol sets";
+            let text = "] is off by 0.5, the largest value is 4; --symmetry-tol sets";
             assert!(error.to_string().contains(text), "{error}");
             assert!(full.pack(&given, Tolerance::Within(0.1), &limits).is_err());
             let packing = full.pack(&given, Tolerance::Within(0.2), &limits).unwrap();

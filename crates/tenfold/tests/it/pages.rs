@@ -32,7 +32,7 @@ One or two files of every format (rows) written as every other (columns). The wo
 - *refused*: nothing is written until `--allow` names these, and then just these are lost.
 - *never*: the target has no way to express it, whatever is permitted.
 
-The order of values in memory, the byte order, the order of tensors and of labelled blocks, and the
+The order of values in memory, the byte order, the order of tensors and of labelled blocks, and dropping the
 dimension names `a`, `b`, `c`, … are no losses and not mentioned.
 ";
 

@@ -33,12 +33,14 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     };
     let info = format.map(|format| format.info());
     let (mut content, options) = line.open(&args.reading, info, streams)?;
+    let source = content.info;
     let in_input = |failure: Failure| match failure.is_usage() {
         true => failure,
-        false => failure.about(&line.word),
+        false => failure.of(source).about(&line.word),
     };
     let is_one = info.is_none_or(|info| info.holds.names == Names::One);
     plan::choose(&mut content, args, is_one)?;
+    plan::permute(&mut content, args).map_err(|error| in_input(error.into()))?;
     let progress = Progress::default();
     let mut work = Work {
         nearness: &args.nearness,
@@ -228,7 +230,7 @@ fn asked(nearness: &Nearness) -> String {
     asked.extend(
         nearness
             .abs_error
-            .map(|error| format!("{error:e} absolutely")),
+            .map(|error| format!("{} absolutely", tolerance_text(error))),
     );
     match asked.as_slice() {
         [] => String::new(),
@@ -238,8 +240,8 @@ fn asked(nearness: &Nearness) -> String {
 
 /// A tolerance as people write it, such as `1e-6`.
 fn tolerance_text(tolerance: f64) -> String {
-    match tolerance == 0.0 {
-        true => "0".into(),
-        false => format!("{tolerance:e}"),
+    match tolerance {
+        0.0 | 1.0..1e6 => tolerance.to_string(),
+        _ => format!("{tolerance:e}"),
     }
 }

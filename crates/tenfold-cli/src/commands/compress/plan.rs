@@ -85,6 +85,23 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
     Ok(())
 }
 
+/// Puts the dimensions into the order that `--permute` asks for.
+pub(super) fn permute(content: &mut Content, args: &Compress) -> Result<(), Error> {
+    let names = content.info.names_of(&content.bundle);
+    let globs = args.permute.iter().filter_map(|meant| meant.glob.as_ref());
+    demand_all(globs, &names)?;
+    for ((_, tensor), name) in content.bundle.entries_mut().zip(&names) {
+        let is_meant = |glob: &String| matches(glob, name);
+        let mut orders = args.permute.iter();
+        let order = orders.rfind(|meant| meant.glob.as_ref().is_none_or(is_meant));
+        if let Some(order) = order.filter(|_| is_chosen(&args.selection.choice, name)) {
+            let axes = tensor.axes(&order.what)?;
+            *tensor = tensor.permute(&axes, &args.reading.limits.0)?;
+        }
+    }
+    Ok(())
+}
+
 fn is_chosen(choice: &Choice, name: &str) -> bool {
     let any = |globs: &[String]| globs.iter().any(|glob| matches(glob, name));
     (choice.only.is_empty() || any(&choice.only)) && !any(&choice.exclude)

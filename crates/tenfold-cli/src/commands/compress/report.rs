@@ -56,14 +56,14 @@ fn one(entry: &Entry, made: &Made, nearness: &Nearness) -> (String, Table) {
         format!("{} -> {}, {ratio}", bytes_text(before), bytes_text(after)),
     );
     let dense = dense_len(tensor);
-    if dense != before {
+    if dense != u128::from(before) {
         let ratio = ratio_text(dense, after);
         line(
             "",
             format!("all its cells are {}: {ratio}", bytes_text(dense)),
         );
     }
-    if made.report.dense_len != dense {
+    if u128::from(made.report.dense_len) != dense {
         let (len, ratio) = (
             made.report.dense_len,
             ratio_text(made.report.dense_len, after),

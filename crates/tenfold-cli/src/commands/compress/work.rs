@@ -72,7 +72,7 @@ impl Work<'_> {
             own,
             sizes,
             source: AnySource::new(shaped, self.limits)?,
-            len: dense_len(tensor),
+            len: u64::try_from(dense_len(tensor)).unwrap_or(u64::MAX),
         })
     }
 

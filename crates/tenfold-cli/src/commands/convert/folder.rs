@@ -9,6 +9,7 @@ use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Te
 use super::file_names::file_names;
 use crate::commands::output::Job;
 use crate::commands::output::file::{self as output, Written};
+use crate::commands::output::report::{Report, SavedFile};
 use crate::failure::Failure;
 use crate::render::{counted, shown_name};
 use crate::streams::Streams;
@@ -19,7 +20,7 @@ const SCHEMA: &str = "tenfold.index/1";
 const INDEX: &str = "index.json";
 
 /// Saves every tensor as a file of its own in `folder`, the index last.
-pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(), Failure> {
+pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<Report, Failure> {
     let groups = groups(job);
     let names = names(job, &groups);
     let said = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
@@ -30,17 +31,26 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     output::refuse_existing(all.clone(), job.force)?;
     refuse_links(all)?;
     output::say_losses(folder, job.content.said.iter().chain(&said), streams);
+    let mut report = Report {
+        losses: [job.content.said.as_slice(), &said].concat(),
+        ..Report::default()
+    };
     for (group, file) in groups.iter().zip(&files) {
         let alone = alone(job, group);
         let said = tenfold::save(&alone, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
-        output::say_rounding(file, &said, streams);
+        report
+            .losses
+            .extend(output::say_rounding(file, &said, streams));
+        let n_tensors = u64::try_from(group.len()).ok();
+        report.files.push(SavedFile::find(file, n_tensors));
     }
     let text = index_text(job, &groups, &names);
     tenfold::save_with(&index, job.force, job.how.skip_sync, |out| {
         out.write(text.as_bytes())
     })
     .map_err(|error| job.blame(&index, error))?;
+    report.files.push(SavedFile::find(&index, None));
     let n_files = counted(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
     let format = job.format.info().name;
     let version = match files.first() {
@@ -51,7 +61,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<(
     streams.done(&format!(
         "wrote {folder}: {n_files} of {format}{version}, and {INDEX}"
     ));
-    Ok(())
+    Ok(report)
 }
 
 /// What goes into one file: a tensor, and its statistics where the file holds them.

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tenfold::ops::{Input, Part, TensorRef, demand_all, name_by_files, retain, select, stem};
-use tenfold::{Format, Info, Names, Options, When, formats};
+use tenfold::ops::{
+    Input, Part, ReadInput, TensorRef, demand_all, name_by_files, retain, select, stem,
+};
+use tenfold::{Format, Info, Names, Options, ReadOptions, When, formats};
 
 use super::{allowed, merge, overflow};
 use crate::args::{Convert, Target};
@@ -61,21 +63,23 @@ pub(super) fn find<'a>(
 /// writing.
 pub(super) fn read(
     args: &Convert,
-    found: &[Found],
+    found: Vec<Found>,
     target: &Info,
     streams: &mut Streams,
 ) -> Result<(Content, Options), Failure> {
-    let info = naming(found);
+    let info = naming(&found);
     let infos: Vec<&Info> = found.iter().map(Found::info).collect();
     let mut writing = Options::default();
-    let mut parts = Vec::new();
-    for found in found {
+    let (mut parts, mut hows) = (Vec::new(), Vec::new());
+    for found in &found {
         let own = found.info();
         let given = options_for(args, &infos, own, target);
         let (reading, for_writing) = options::of_these(&args.reading, &given, own, Some(target))?;
         writing = for_writing;
         let about = |failure: Failure| failure.about(found.word);
-        let read = parts_of(args, found, reading, target).map_err(about)?;
+        let how = input::read_options(&args.reading, reading);
+        let read = parts_of(args, found, &how, target).map_err(about)?;
+        hows.push(how);
         for part in &read {
             let notes = part.bundle.notes();
             input::refuse_notes(found.input.format(), notes, &args.reading).map_err(about)?;
@@ -92,16 +96,25 @@ pub(super) fn read(
     }
     choose(args, info, &mut parts)?;
     let (bundle, said) = merge::merge(parts, info, target, &allowed(args))?;
-    let only = match found {
+    let only = match found.as_slice() {
         [only] => Some(only),
         _ => None,
     };
+    let (file, stem) = (
+        only.map(|found| found.word.to_owned()),
+        only.and_then(|found| stem(&found.reference.file)),
+    );
+    let inputs = found.into_iter().zip(hows).map(|(found, how)| ReadInput {
+        input: found.input,
+        how,
+    });
     let content = Content {
         bundle,
         info,
-        file: only.map(|found| found.word.to_owned()),
-        stem: only.and_then(|found| stem(&found.reference.file)),
+        file,
+        stem,
         said,
+        inputs: inputs.collect(),
     };
     Ok((content, writing))
 }
@@ -110,15 +123,14 @@ pub(super) fn read(
 fn parts_of(
     args: &Convert,
     found: &Found,
-    options: Options,
+    how: &ReadOptions,
     target: &Info,
 ) -> Result<Vec<Part>, Failure> {
     let (input, reference) = (&found.input, &found.reference);
-    let how = input::read_options(&args.reading, options);
     let mut parts = if reference.is_whole() {
-        input.read_parts(&how)?
+        input.read_parts(how)?
     } else {
-        let bundle = input.read(&how)?.bundle;
+        let bundle = input.read(how)?.bundle;
         vec![Part {
             path: reference.file.clone(),
             stem: stem(&reference.file),

@@ -12,6 +12,7 @@ use tenfold::ops::cast;
 use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions, without_state};
 
 use super::output::line::writing;
+use super::output::report::{self, Report, Summary};
 use super::output::{Content, Destination, Job, file};
 use super::{Outcome, compress};
 use crate::args::{Convert, allow};
@@ -22,8 +23,11 @@ use crate::rename::rename;
 use crate::streams::Streams;
 use crate::transform::{self, Wanted};
 
+const SCHEMA: &str = "tenfold.convert/1";
+
 pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let (words, destination) = destination(args)?;
+    report::refuse_stream(args.json, &destination)?;
     let found = inputs::find(args, words, streams)?;
     let saving = &args.output.saving;
     let format = inputs::target(saving.to.as_ref(), &destination, &found)?;
@@ -33,8 +37,18 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         Destination::Stream => None,
     };
     let target = target(format, extension.as_deref());
-    let (mut content, options) = inputs::read(args, &found, target, streams)?;
-    let labels = prepare(args, &mut content, format.info(), streams)?;
+    let (mut content, options) = inputs::read(args, found, target, streams)?;
+    let summary = Summary {
+        schema: SCHEMA,
+        format,
+        info: content.info,
+        inputs: words,
+        destination: &destination,
+    };
+    let labels = match prepare(args, &mut content, format.info(), streams) {
+        Err(failure) if args.json => return Err(summary.refused(failure, streams)),
+        other => other?,
+    };
     let mut naming = args.naming.naming();
     // The state of a training run is recognized by the whole bundle, not by one tensor of it.
     if naming.drop_state && matches!(destination, Destination::Folder(_)) {
@@ -42,7 +56,9 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         naming.drop_state = false;
     }
     if let Some(eps) = args.eps {
-        compress::turn(&mut content, eps, args, format.info(), streams)?;
+        let info = content.info;
+        let turned = compress::turn(&mut content, eps, args, format.info(), streams);
+        turned.map_err(|failure| failure.of(info))?;
     }
     let stem = content.stem.clone();
     let how = WriteOptions {
@@ -59,19 +75,33 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         how: &how,
         force: saving.force,
     };
-    let _meter = Meter::start(streams, &how.progress);
-    match (&destination, args.output.max_size) {
-        (Destination::Folder(folder), _) => folder::write(&job, folder, streams)?,
-        (Destination::File(file), Some(most)) => shards::write(&job, file, most, streams)?,
-        (Destination::File(file), None) => file::write(&job, file, streams)?,
-        (Destination::Stream, None) => file::stream(&job, streams)?,
-        (Destination::Stream, Some(_)) => {
-            let why = "--max-size writes several files, and standard output is one: name a file";
-            return Err(Failure::usage(why));
-        }
+    let meter = Meter::start(streams, &how.progress);
+    let written = write(&job, &destination, args.output.max_size, streams);
+    drop(meter);
+    match args.json {
+        true => summary.print(&job, written, streams)?,
+        false => drop(written?),
     }
     labels.save(saving.force, saving.no_sync)?;
     Ok(Exit::Fine)
+}
+
+fn write(
+    job: &Job,
+    destination: &Destination,
+    most: Option<u64>,
+    streams: &mut Streams,
+) -> Result<Report, Failure> {
+    match (destination, most) {
+        (Destination::Folder(folder), _) => folder::write(job, folder, streams),
+        (Destination::File(file), Some(most)) => shards::write(job, file, most, streams),
+        (Destination::File(file), None) => file::write(job, file, streams),
+        (Destination::Stream, None) => file::stream(job, streams),
+        (Destination::Stream, Some(_)) => {
+            let why = "--max-size writes several files, and standard output is one: name a file";
+            Err(Failure::usage(why))
+        }
+    }
 }
 
 /// What is done to the tensors between reading and writing, in this order; gives the lists of labels
@@ -98,7 +128,7 @@ fn prepare(
             Ok(labels)
         })
         .map_err(|failure| match &content.file {
-            Some(file) => failure.about(file),
+            Some(file) => failure.of(info).about(file),
             None => failure,
         })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tenfold::{Bundle, Info, Key, Names, Result, Tensor};
 
+use crate::commands::output::report::{Report, SavedFile};
 use crate::commands::output::{Job, file as output};
 use crate::failure::Failure;
 use crate::render::{bytes_text, shown_name};
@@ -17,7 +18,7 @@ pub(super) fn write(
     file: &Path,
     most: u64,
     streams: &mut Streams,
-) -> Result<(), Failure> {
+) -> Result<Report, Failure> {
     let info = job.format.info();
     if info.holds.names == Names::One {
         let name = info.name;
@@ -36,6 +37,10 @@ pub(super) fn write(
     let all = files.iter().chain(&index);
     output::refuse_existing(all.map(PathBuf::as_path), job.force)?;
     output::say_losses(file, job.content.said.iter().chain(&said), streams);
+    let mut report = Report {
+        losses: [job.content.said.as_slice(), &said].concat(),
+        ..Report::default()
+    };
     let mut owners = Owners::default();
     let n_tensors = u64::try_from(lowered.entries().len()).ok();
     let count = u64::try_from(files.len()).unwrap_or(u64::MAX);
@@ -53,8 +58,10 @@ pub(super) fn write(
         }
         let said = tenfold::save(&bundle, file, job.format, job.how, job.force)
             .map_err(|error| job.blame(file, error))?;
-        output::say_rounding(file, &said, streams);
-        output::say_written(job, file, streams);
+        report
+            .losses
+            .extend(output::say_rounding(file, &said, streams));
+        report.files.extend(output::say_written(job, file, streams));
         if let (true, Some((key, _))) = (shard.len > most, shard.entries.first()) {
             let (name, len) = (shown_name(info, key), bytes_text(shard.len));
             streams.note(file, &format!("{name} alone has {len} of values"));
@@ -67,8 +74,9 @@ pub(super) fn write(
             .map_err(|error| job.blame(&index, error))?;
         let name = index.display();
         streams.done(&format!("wrote {name}: where each tensor is"));
+        report.files.push(SavedFile::find(&index, None));
     }
-    Ok(())
+    Ok(report)
 }
 
 /// Whether programs look for an index beside the files of a set.

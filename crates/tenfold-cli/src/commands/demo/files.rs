@@ -11,7 +11,14 @@ pub(super) struct File {
     pub(super) format: &'static str,
     pub(super) about: &'static str,
     pub(super) options: &'static [(&'static str, &'static str)],
-    pub(super) bundle: Bundle,
+    pub(super) content: Content,
+}
+
+/// What is in a file.
+pub(super) enum Content {
+    Bundle(Bundle),
+    /// Bytes as another program would write them.
+    Bytes(&'static [u8]),
 }
 
 /// All files.
@@ -22,9 +29,9 @@ pub(super) fn all() -> Result<Vec<File>> {
         format,
         about,
         options: &[],
-        bundle,
+        content: Content::Bundle(bundle),
     };
-    Ok(vec![
+    let mut files = vec![
         file(
             "integrals.tens",
             "tens",
@@ -79,7 +86,95 @@ pub(super) fn all() -> Result<Vec<File>> {
             "the same wave as a tensor train, in a seventieth of the space",
             Bundle::of(train()?),
         ),
-    ])
+        file(
+            "phases.npy",
+            "npy",
+            "a hermitian matrix of complex numbers",
+            Bundle::of(phases()?),
+        ),
+        file(
+            "arrays.npz",
+            "npz",
+            "a slice of the wave and the points that it is at",
+            arrays()?,
+        ),
+        file(
+            "weights.safetensors",
+            "safetensors",
+            "the weights of the network for other programs",
+            weights(false)?,
+        ),
+        file(
+            "words.gguf",
+            "gguf",
+            "a language model in small: embeddings quantized to 8 bits",
+            words()?,
+        ),
+        file(
+            "overlap.yaml",
+            "cc4s",
+            "how much six orbitals overlap, with overlap.elements beside it",
+            Bundle::of(overlap()?),
+        ),
+        file(
+            "measured.dat",
+            "raw",
+            "32 singles and nothing that says so",
+            Bundle::of(dense(&[32], Order::Row, &Noise(7).many(32, 1.0))?),
+        ),
+    ];
+    files.extend(made_by_others());
+    Ok(files)
+}
+
+/// Files of formats that are text or that only others write.
+fn made_by_others() -> impl Iterator<Item = File> {
+    let file = |(name, format, about, bytes)| File {
+        name,
+        format,
+        about,
+        options: &[],
+        content: Content::Bytes(bytes),
+    };
+    let files: [(_, _, _, &'static [u8]); 6] = [
+        (
+            "checkpoint.pt",
+            "torch",
+            "a checkpoint of PyTorch: a model, its optimizer, an epoch",
+            include_bytes!("samples/checkpoint.pt"),
+        ),
+        (
+            "query.json",
+            "vespa-text",
+            "a tensor to rank the products by, as JSON",
+            include_bytes!("samples/query.json"),
+        ),
+        (
+            "documents.jsonl",
+            "vespa-feed",
+            "three documents with embeddings, to be fed to Vespa",
+            include_bytes!("samples/documents.jsonl"),
+        ),
+        (
+            "graph.mtx",
+            "mtx",
+            "a sparse symmetric matrix as text",
+            include_bytes!("samples/graph.mtx"),
+        ),
+        (
+            "ratings.tns",
+            "tns",
+            "ratings by user, film and month: six cells of many",
+            include_bytes!("samples/ratings.tns"),
+        ),
+        (
+            "molecule.fcidump",
+            "fcidump",
+            "all integrals of a hydrogen molecule",
+            include_bytes!("samples/molecule.fcidump"),
+        ),
+    ];
+    files.into_iter().map(file)
 }
 
 /// Two-electron integrals (pq|rs) of six orbitals along a chain.
@@ -207,6 +302,76 @@ fn weights(is_next: bool) -> Result<Bundle> {
         let key = Key::flat(format!("{layer}.{name}"));
         bundle.push(key, dense(sizes, Order::Row, &values)?);
     }
+    Ok(bundle)
+}
+
+/// Embeddings in blocks of 32 numbers of 8 bits under a scale of 16, and a norm.
+fn words() -> Result<Bundle> {
+    const WORDS: u64 = 4;
+    const BLOCK: u64 = 32;
+    let mut noise = Noise(3);
+    let mut blocks = Vec::new();
+    for _ in 0..WORDS {
+        // 2^-7 in half precision.
+        blocks.extend(0x2000_u16.to_le_bytes());
+        for number in noise.many(BLOCK, 127.0) {
+            let near = (-127..=127_i8).find(|near| f32::from(*near) >= number);
+            blocks.extend(near.unwrap_or(127).to_le_bytes());
+        }
+    }
+    let storage = Storage::Opaque {
+        layout: "Q8_0".into(),
+        parts: vec![("data".into(), Numbers::from_vec(&blocks))],
+    };
+    let dims = vec![Dim::indexed(WORDS), Dim::indexed(BLOCK)];
+    let quantized = Tensor::new(dims, u8::DTYPE, vec![], storage)?;
+    let mut bundle = Bundle::new();
+    bundle.push(Key::flat("token_embd.weight"), quantized);
+    let norm = dense(&[BLOCK], Order::Row, &noise.many(BLOCK, 0.5))?;
+    bundle.push(Key::flat("output_norm.weight"), norm);
+    bundle.meta.set("general.architecture", "llama");
+    bundle.meta.set("general.name", "four words");
+    Ok(bundle)
+}
+
+/// The overlap of the orbitals along the chain of [`integrals`].
+fn overlap() -> Result<Tensor> {
+    let orbitals = || (0..6_u8).map(f64::from);
+    let cells = orbitals().flat_map(|a| orbitals().map(move |b| (-0.4 * (a - b) * (a - b)).exp()));
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&cells.collect::<Vec<f64>>()),
+    };
+    let dims = vec![Dim::indexed(6).named("State"); 2];
+    Tensor::new(dims, f64::DTYPE, vec![], storage)
+}
+
+/// exp(i (x - y)), of which the parts are a symmetric and an antisymmetric matrix.
+fn phases() -> Result<Tensor> {
+    let lines = points().flat_map(|x| points().map(move |y| x - y));
+    let cells: Vec<f64> = lines.flat_map(|line| [line.cos(), line.sin()]).collect();
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&cells),
+    };
+    let dims = vec![Dim::indexed(POINTS.into()); 2];
+    Tensor::new(dims, "c128".parse()?, vec![], storage)
+}
+
+fn arrays() -> Result<Bundle> {
+    let matrix = points().flat_map(|x| points().map(move |y| (x + y).sin()));
+    let vector = |values: Vec<f64>, sizes: &[u32]| {
+        let dims = sizes.iter().map(|size| Dim::indexed((*size).into()));
+        let storage = Storage::Dense {
+            order: Order::Row,
+            values: Numbers::from_vec(&values),
+        };
+        Tensor::new(dims.collect(), f64::DTYPE, vec![], storage)
+    };
+    let mut bundle = Bundle::new();
+    let slice = vector(matrix.collect(), &[POINTS, POINTS])?;
+    bundle.push(Key::flat("slice"), slice);
+    bundle.push(Key::flat("points"), vector(points().collect(), &[POINTS])?);
     Ok(bundle)
 }
 

@@ -5,7 +5,7 @@ mod files;
 use std::ffi::OsString;
 use std::path::Path;
 
-use tenfold::{Error, Options, WriteOptions};
+use tenfold::{Allow, Aspect, Error, Options, Sink, WriteOptions};
 
 use super::Outcome;
 use crate::args::Demo;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Row, Table, plain};
 use crate::streams::Streams;
-use files::File;
+use files::{Content, File};
 
 /// The file that says what the others are; a folder that has it is the demo's own.
 const README: &str = "README.txt";
@@ -172,6 +172,10 @@ pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
         .out
         .text(&format!("{count} files were made in {shown}:\n"))?;
     table(&files).print("  ", &mut streams.out)?;
+    if streams.voice().quiet {
+        // The steps are there to be looked at, and one of them shows an error.
+        return Ok(Exit::Fine);
+    }
     let mut exit = Exit::Fine;
     for step in STEPS {
         let words: Vec<OsString> = step
@@ -241,11 +245,19 @@ fn save(file: &File, path: &Path) -> Result<(), Failure> {
     let how = WriteOptions {
         options,
         strict: true,
+        // Raw numbers do not say what they are.
+        allow: Allow::These(vec![Aspect::Shape]),
         // They are made anew at any time.
         skip_sync: true,
         ..WriteOptions::default()
     };
-    tenfold::save(&file.bundle, path, format, &how, true)?;
+    match &file.content {
+        Content::Bundle(bundle) => tenfold::save(bundle, path, format, &how, true).map(drop)?,
+        Content::Bytes(bytes) => {
+            let write = |out: &mut Sink| out.write(bytes);
+            tenfold::save_with(path, true, how.skip_sync, write)?;
+        }
+    }
     Ok(())
 }
 
@@ -260,7 +272,7 @@ fn table(files: &[File]) -> Table {
 fn readme_text(files: &[File]) -> String {
     let lines = files
         .iter()
-        .map(|file| format!("  {:16}  {}\n", file.name, file.about));
+        .map(|file| format!("  {:19}  {}\n", file.name, file.about));
     format!(
         "{MARK}\n{}\nThey are overwritten by the next `tenfold demo`.\n",
         lines.collect::<String>()

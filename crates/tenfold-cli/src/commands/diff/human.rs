@@ -262,14 +262,7 @@ fn exact(dtype: DType, bytes: &[u8]) -> String {
 
 /// A number for a person: four digits.
 fn short(number: f64) -> String {
-    if number.is_nan() || number.is_infinite() || number == 0.0 {
-        return format!("{number}").to_lowercase();
-    }
-    let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
-    match rounded {
-        0.001..100_000.0 => format!("{rounded}"),
-        _ => format!("{rounded:e}"),
-    }
+    tenfold::measure_text(number, 4)
 }
 
 /// A cosine, with as many digits as it takes to see that it is not 1.

@@ -3,6 +3,8 @@
 mod order;
 mod tree;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use tenfold::{Bundle, Info, Key, Opened, Result, Storage, Tensor};
@@ -28,7 +30,8 @@ pub(super) fn run(args: &Describe, streams: &mut Streams) -> Outcome {
         streams,
         |file, found, streams| {
             let Found { reference, input } = found?;
-            let (opened, _) = input::read(input, reference, reading, None, streams)?;
+            let (mut opened, _) = input::read(input, reference, reading, None, streams)?;
+            input::choose(&mut opened, &args.choice)?;
             let len = input.len();
             if args.files.json {
                 print_json(file, len, &opened, args, &mut streams.out)?;
@@ -70,7 +73,11 @@ fn print_json(
             json.name("tensors")?.number(bundle.entries().len())?;
             json.name("parameters")?.number(totals.parameters)?;
             json.name("stored")?.number(totals.stored)?;
-            json.name("stored_bytes")?.number(totals.stored_bytes)
+            json.name("stored_bytes")?.number(totals.stored_bytes)?;
+            json.name("bytes_by_dtype")?.object(|json| {
+                let mut dtypes = totals.by_dtype().into_iter();
+                dtypes.try_for_each(|(dtype, len)| json.name(dtype)?.number(len))
+            })
         })
     })?;
     json.end_line()
@@ -98,6 +105,8 @@ struct Totals {
     /// Elements, or labelled blocks.
     stored: u64,
     stored_bytes: u64,
+    /// The same for each element type.
+    of_dtype: BTreeMap<String, u64>,
     statistics: u64,
 }
 
@@ -112,8 +121,18 @@ impl Totals {
             totals.stored = totals.stored.saturating_add(tensor.stored());
             let len = tensor.storage().stored_len();
             totals.stored_bytes = totals.stored_bytes.saturating_add(len);
+            let of_dtype = totals.of_dtype.entry(dtype_text(tensor)).or_default();
+            *of_dtype = of_dtype.saturating_add(len);
         }
         totals
+    }
+
+    /// Bytes of values for each element type, the most first.
+    fn by_dtype(&self) -> Vec<(&str, u64)> {
+        let all = self.of_dtype.iter();
+        let mut all: Vec<_> = all.map(|(dtype, len)| (dtype.as_str(), *len)).collect();
+        all.sort_by_key(|(_, len)| Reverse(*len));
+        all
     }
 }
 
@@ -174,8 +193,15 @@ fn headline(info: &Info, len: u64, bundle: &Bundle) -> String {
         many => format!("{} parameters", count_text(many)),
     };
     let (size, values) = (bytes_text(len), bytes_text(totals.stored_bytes));
+    let dtypes: Vec<String> = { totals.by_dtype().into_iter() }
+        .map(|(dtype, len)| format!("{dtype} {}", bytes_text(len)))
+        .collect();
+    let dtypes = match dtypes.len() {
+        0 | 1 => String::new(),
+        _ => format!(" ({})", dtypes.join(", ")),
+    };
     format!(
-        "{}, {size}, {count}, {parameters}, {values} of values",
+        "{}, {size}, {count}, {parameters}, {values} of values{dtypes}",
         info.name
     )
 }

@@ -1,10 +1,11 @@
 //! One file, or standard output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tenfold::{Aspect, Loss, ReadOptions, Sink, Source, Tier, is_stream};
 
 use super::Job;
+use super::report::{Report, SavedFile};
 use crate::failure::Failure;
 use crate::render::{bytes_text, counted};
 use crate::streams::{Streams, in_output};
@@ -14,18 +15,19 @@ pub(in crate::commands) fn write(
     job: &Job,
     file: &Path,
     streams: &mut Streams,
-) -> Result<(), Failure> {
+) -> Result<Report, Failure> {
     let bundle = &job.content.bundle;
     let said = tenfold::save(bundle, file, job.format, job.how, job.force)
         .map_err(|error| job.blame(file, error))?;
-    say_losses(file, job.content.said.iter().chain(&said), streams);
+    let losses = [job.content.said.as_slice(), &said].concat();
+    say_losses(file, losses.iter(), streams);
     say_remark(job, file, streams);
-    say_written(job, file, streams);
-    Ok(())
+    let files = say_written(job, file, streams);
+    Ok(Report { files, losses })
 }
 
 /// Writes everything to standard output.
-pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<(), Failure> {
+pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<Report, Failure> {
     if streams.is_terminal() {
         let why = "the output is a terminal, and these bytes are not for reading: name a file, \
                    or pipe them somewhere";
@@ -36,9 +38,13 @@ pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<()
     let said = tenfold::write_to(&job.content.bundle, &mut out, job.format, job.how)
         .and_then(|said| out.finish().map(|_| said))
         .map_err(|error| job.blame(dash, in_output(error)))?;
-    say_losses(dash, job.content.said.iter().chain(&said), streams);
+    let losses = [job.content.said.as_slice(), &said].concat();
+    say_losses(dash, losses.iter(), streams);
     say_remark(job, dash, streams);
-    Ok(())
+    Ok(Report {
+        losses,
+        ..Report::default()
+    })
 }
 
 /// Fails if one of the files exists and must not be replaced.
@@ -84,24 +90,44 @@ pub(in crate::commands) fn say_remark(job: &Job, file: &Path, streams: &mut Stre
 }
 
 /// Reports what casts have changed, which is known when a file has been written.
-pub(in crate::commands) fn say_rounding(file: &Path, losses: &[Loss], streams: &mut Streams) {
+pub(in crate::commands) fn say_rounding(
+    file: &Path,
+    losses: &[Loss],
+    streams: &mut Streams,
+) -> Vec<Loss> {
     let is_rounding = |loss: &&Loss| loss.key.is_none() && loss.aspect == Aspect::Precision;
-    say_losses(file, losses.iter().filter(is_rounding), streams);
+    let found: Vec<Loss> = losses.iter().filter(is_rounding).cloned().collect();
+    say_losses(file, found.iter(), streams);
+    found
 }
 
-/// Says that a file was written, and what it is; a pipe or a device is none.
-pub(in crate::commands) fn say_written(job: &Job, file: &Path, streams: &mut Streams) {
-    let about = file.metadata().ok().filter(|_| !is_stream(file));
-    let Some(about) = about else { return };
+/// Says that a file was written, and what it is, with those beside it; a pipe or a device is none.
+pub(in crate::commands) fn say_written(
+    job: &Job,
+    file: &Path,
+    streams: &mut Streams,
+) -> Vec<SavedFile> {
+    if is_stream(file) {
+        return Vec::new();
+    }
     let (name, shown) = (job.format.info().name, file.display());
     let written = Written::find(job, file);
+    let mut files = vec![SavedFile::find(file, Some(written.n_tensors))];
+    let beside = written.beside.iter();
+    files.extend(beside.map(|(path, _)| SavedFile::find(path, None)));
+    let beside = match written.beside.as_slice() {
+        [] => String::new(),
+        [(only, _)] => format!(" and {}", only.display()),
+        many => format!(" and {} files beside it", many.len()),
+    };
     let version = written.version;
     let n_tensors = counted(written.n_tensors, "tensor");
-    let size = bytes_text(about.len());
+    let size = bytes_text(files.iter().map(|file| u128::from(file.len)).sum::<u128>());
     let readers = readers(job, &version);
     streams.done(&format!(
-        "wrote {shown}: {name} {version}{readers}, {n_tensors}, {size}"
+        "wrote {shown}{beside}: {name} {version}{readers}, {n_tensors}, {size}"
     ));
+    files
 }
 
 /// The programs that open a version, and the version for other programs, in brackets.
@@ -127,6 +153,8 @@ pub(in crate::commands) fn readers(job: &Job, version: &str) -> String {
 pub(in crate::commands) struct Written {
     pub(in crate::commands) version: String,
     n_tensors: u64,
+    /// The files beside it.
+    beside: Vec<(PathBuf, u64)>,
 }
 
 impl Written {
@@ -138,18 +166,20 @@ impl Written {
             limits: job.how.limits.clone(),
             ..ReadOptions::default()
         };
-        let read = |source: Source| tenfold::read(&source, job.format, &how);
         // What cannot be read again, for a limit, has been written all the same.
         let open = |file| Source::open(file)?.unpacked(&how.limits);
-        let bundle = match open(file).and_then(read) {
-            Ok(opened) => opened.bundle,
-            Err(_) => job.content.bundle.clone(),
+        let source = open(file).ok();
+        let read = |source: &Source| tenfold::read(source, job.format, &how).ok();
+        let bundle = match source.as_ref().and_then(read) {
+            Some(opened) => opened.bundle,
+            None => job.content.bundle.clone(),
         };
         let said = bundle.hints.text(&format!("{}:version", info.name));
         let usual = info.versions.first().copied();
         Written {
             version: said.or(usual).unwrap_or_default().into(),
             n_tensors: u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX),
+            beside: source.map_or_else(Vec::new, |source| source.companions()),
         }
     }
 }

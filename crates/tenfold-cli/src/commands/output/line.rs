@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tenfold::ops::{TensorRef, stem};
+use tenfold::ops::{ReadInput, TensorRef, stem};
 use tenfold::{Allow, Info, Options, Progress, WriteOptions, formats};
 
 use super::{Content, Destination};
 use crate::args::{Part, Reading, Saving};
 use crate::failure::Failure;
 use crate::input::{self, DASH};
+use crate::options;
 use crate::render::note_text;
 use crate::streams::Streams;
 
@@ -82,6 +83,8 @@ impl Line {
         let (opened, options) =
             input::read(&input, reference, reading, target, streams).map_err(about)?;
         let info = opened.format.info();
+        let (reads, _) = options::of(reading, input.format().info(), target)?;
+        let how = input::read_options(reading, reads);
         for note in opened.bundle.notes() {
             streams.note(&self.word, &note_text(info, note));
         }
@@ -91,6 +94,7 @@ impl Line {
             file: Some(self.word.clone()),
             stem: stem(&self.reference.file),
             said: Vec::new(),
+            inputs: vec![ReadInput { input, how }],
         };
         Ok((content, options))
     }

@@ -2,15 +2,18 @@
 
 pub(super) mod file;
 pub(super) mod line;
+pub(super) mod report;
 pub(super) mod target;
 
 use std::path::{Path, PathBuf};
 
+use tenfold::ops::{ReadInput, blame};
 use tenfold::{Bundle, Info, Loss, WriteOptions, is_stream};
 
 use crate::failure::Failure;
 use crate::input::DASH;
 use crate::streams::Streams;
+use report::Report;
 
 /// Where to write.
 pub(super) enum Destination {
@@ -52,6 +55,8 @@ pub(super) struct Content {
     pub(super) stem: Option<String>,
     /// What putting files together has lost.
     pub(super) said: Vec<Loss>,
+    /// What was read.
+    pub(super) inputs: Vec<ReadInput>,
 }
 
 /// Everything it takes to write.
@@ -68,7 +73,7 @@ impl Job<'_> {
         &self,
         destination: &Destination,
         streams: &mut Streams,
-    ) -> Result<(), Failure> {
+    ) -> Result<Report, Failure> {
         match destination {
             Destination::File(path) | Destination::Folder(path) => file::write(self, path, streams),
             Destination::Stream => file::stream(self, streams),
@@ -77,7 +82,7 @@ impl Job<'_> {
 
     /// Says about which file a failure is: about the input, where there is one, else about `file`.
     pub(super) fn blame(&self, file: &Path, error: tenfold::Error) -> Failure {
-        match Failure::from(error) {
+        match Failure::from(blame(error, &self.content.inputs)) {
             failure if failure.is_usage() => failure,
             failure if failure.is_quiet() => failure.unfinished(),
             failure => failure.about(self.content.file.as_deref().unwrap_or(file)),

@@ -27,7 +27,8 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let about = |failure: Failure| failure.about(&args.file);
     let reference = input::reference(&args.file, &args.words, &args.part)
         .map_err(|error| about(error.into()))?;
-    let (_, opened) = input::open_at(&reference, &args.reading, streams).map_err(about)?;
+    let (_, mut opened) = input::open_at(&reference, &args.reading, streams).map_err(about)?;
+    input::choose(&mut opened, &args.choice)?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
     let table = args

@@ -133,8 +133,10 @@ fn print_json(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Resul
                     json.name("ranks")?.numbers(built.train.ranks())?;
                     json.name("numbers")?.number(built.train.count())?;
                     json.name("bytes")?.number(built.len())?;
-                    let ratio = ratio(dense_len(built.tensor), built.len());
-                    json.name("ratio")?.float(ratio)?;
+                    match dense_len(built.tensor) {
+                        u128::MAX => json.name("ratio")?.raw("null")?,
+                        dense => json.name("ratio")?.float(ratio(dense, built.len()))?,
+                    }
                     json.name("norm")?.float(built.norm)?;
                     json.name("spectra")?.list(|json| {
                         built.spectra.iter().try_for_each(|values| {

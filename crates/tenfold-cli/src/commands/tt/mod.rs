@@ -39,10 +39,12 @@ impl Trains {
     /// Reads all trains of a file into memory; fails if there is none.
     fn open(file: &Path, reading: &Reading, streams: &mut Streams) -> Result<Trains, Failure> {
         let (_, opened) = input::open(file, reading, streams)?;
+        let info = opened.format.info();
         let mut found = Vec::new();
         for (key, tensor) in opened.bundle.entries() {
             if matches!(tensor.storage(), Storage::Train { .. }) {
-                let train = AnyTrain::from_tensor(tensor)?;
+                let train = AnyTrain::from_tensor(tensor);
+                let train = train.map_err(|error| Failure::from(error).of(info))?;
                 found.push((key.clone(), tensor.clone(), train));
             }
         }
@@ -50,7 +52,6 @@ impl Trains {
             let why = "there is no train in it: tenfold compress makes one";
             return Err(Failure::usage(why));
         }
-        let info = opened.format.info();
         Ok(Trains { info, found })
     }
 

@@ -40,7 +40,8 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
         if !matches!(tensor.storage(), Storage::Train { .. }) {
             continue;
         }
-        let rounded = rounded(key, tensor, args)?;
+        let rounded = rounded(key, tensor, args)
+            .map_err(|failure| failure.of(content.info).about(&line.word))?;
         *tensor = rounded.after.clone();
         done.push(rounded);
     }

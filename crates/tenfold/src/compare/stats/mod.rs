@@ -9,7 +9,7 @@ mod ranks;
 mod survey;
 
 use crate::bytes::{Bytes, Endian, Spool, wide};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, amount};
 use crate::limits::Limits;
 use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
@@ -347,7 +347,7 @@ fn implied(tensor: &Tensor, stored: u64) -> Result<u64> {
     implied.ok_or_else(|| {
         Error::malformed(
             None,
-            format!("{stored} cells are given of {cells} there are"),
+            format!("{stored} cells are given of {} there are", amount(cells)),
         )
     })
 }

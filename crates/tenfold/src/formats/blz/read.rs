@@ -99,18 +99,14 @@ pub(super) fn cores(
     let links = ranks.iter().zip(ranks.iter().skip(1));
     let mut cores = Vec::new();
     for (size, (rank, next)) in sizes.iter().zip(links) {
-        let from = scan.at();
         let len = product(&[*rank, *size, *next, wide(dtype.width())])
-            .and_then(|len| u64::try_from(len).ok())
-            .unwrap_or(u64::MAX);
-        if len > scan.left() {
-            let left = scan.left();
+            .and_then(|len| u64::try_from(len).ok());
+        let Some(len) = len else {
             return scan.fail(format!(
-                "a core of {rank}×{size}×{next} needs {len} bytes, {left} left"
+                "a core of {rank}×{size}×{next} has 2^64 bytes or more"
             ));
-        }
-        scan.skip(len)?;
-        let bytes = Bytes::run(source, from..scan.at())?;
+        };
+        let bytes = Bytes::run(source, scan.values(len)?)?;
         cores.push(Numbers {
             number: dtype.number,
             endian: Little,

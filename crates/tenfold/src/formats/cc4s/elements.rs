@@ -3,7 +3,7 @@
 
 use super::NAME;
 use super::describe::{Described, Elements};
-use crate::bytes::{Absent, Beside, Bytes, Endian, Neighbour, Source, wide};
+use crate::bytes::{Absent, Beside, Bytes, Endian, Neighbour, Source, truncated, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
@@ -125,8 +125,7 @@ fn binary(
     }
     if file.len() < len {
         let found = file.len();
-        let why = format!("{found} bytes of elements, {len} are needed");
-        return Err(Error::malformed(found, why));
+        return Err(Error::malformed(found, truncated(len, found)));
     }
     notes.push(surplus(name, len, file.len()));
     Bytes::run(file, 0..len)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::header::{self, Descr, Header, excerpt};
 use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, Source, wide};
+use crate::bytes::{Bytes, Endian, Scan, Source, truncated, wide};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
 use crate::note::{Note, NoteKind};
@@ -67,7 +67,7 @@ impl Array {
         let from = scan.at();
         let left = end.saturating_sub(from);
         if len > left {
-            return scan.fail(format!("the values need {len} bytes, {left} left"));
+            return scan.fail(truncated(len, left));
         }
         let to = from.saturating_add(len);
         if left > len {
@@ -278,8 +278,8 @@ mod tests {
         let header =
             "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846975,), }\n";
         let error = read_as(file(header, &[0; 8]), Mode::Lenient).unwrap_err();
-        let text = "not a valid npy file: the values need 9223372036854775800 bytes, 8 left \
-                    (byte 86)";
+        let text = "not a valid npy file: truncated: 9223372036854775800 bytes of values expected, 8 \
+                    found (byte 86)";
         assert_eq!(error.to_string(), text);
     }
 }

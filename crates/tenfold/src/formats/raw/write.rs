@@ -4,8 +4,8 @@ use super::layout::{Layout, shape_word};
 use crate::bundle::Bundle;
 use crate::bytes::{PIECE, Sink, wide};
 use crate::error::{Aspect, Error, Result, Tier};
-use crate::format::{Adapted, Allow, WriteOptions};
-use crate::number::{DType, Overflow, is_exact};
+use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
+use crate::number::DType;
 use crate::tensor::{Storage, Tensor};
 
 /// Casts to the type that was given, takes the order that was, and says what the file will not.
@@ -80,16 +80,8 @@ fn cast(
     if dtype == own {
         return Ok(tensor.clone());
     }
-    let (aspect, verb) = match is_exact(own.number, dtype.number) {
-        true => (Aspect::Number, "becomes"),
-        false => (Aspect::Precision, "is rounded to"),
-    };
-    said.push((Tier::Said, aspect, format!("{own} {verb} {dtype}")));
-    let over = match Allow::permits(&how.allow, Aspect::Precision) {
-        true => Overflow::Saturates,
-        false => Overflow::Fails,
-    };
-    tensor.cast(dtype.number, over, &how.limits)
+    said.push(cast_loss(own.number, dtype.number));
+    tensor.cast(dtype.number, overflow(&how.allow), &how.limits)
 }
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {

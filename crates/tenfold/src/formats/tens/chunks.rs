@@ -4,7 +4,7 @@
 use super::read::{Header, Reader};
 use super::{CARRIED, CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
 use crate::bytes::{Bytes, Column, Endian::Little, wide};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, amount};
 use crate::meta::Value;
 use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Group, Operation, Order, Storage, Symmetry, product};
@@ -77,7 +77,10 @@ impl Reader<'_> {
             }
             None => self.scan.fail_at(
                 size_at,
-                format!("a chunk of {size} bytes is longer than the file"),
+                format!(
+                    "truncated: a chunk of {size} bytes expected, {} found",
+                    self.source.len().saturating_sub(at)
+                ),
             ),
         }
     }
@@ -207,6 +210,10 @@ impl Reader<'_> {
         let size = u128::from(end.saturating_sub(from)).saturating_add(CHUNK_HEADER.into());
         let wanted = align8(len.saturating_add(CHUNK_HEADER.into()));
         if size != wanted {
+            let wanted = match len {
+                u128::MAX => amount(len),
+                _ => wanted.to_string(),
+            };
             let why = format!("a data chunk of {size} bytes, the dimensions need {wanted}");
             return self.scan.fail_at(size_at, why);
         }

@@ -6,7 +6,7 @@ use super::{
     old_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Endian::Little, Scan, Source, narrow, wide};
+use crate::bytes::{Bytes, Endian, Endian::Little, Scan, Source, narrow, truncated, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::meta::Value;
@@ -84,8 +84,7 @@ impl Reader<'_> {
         }
         let version = self.scan.u32(Little)?;
         if version != VERSION_1_0 && version != VERSION_0_9 {
-            let what = format!("version {}.{:x}", version >> 16, (version & 0xffff) >> 12);
-            let what = format!("{what} (0x{version:08x})");
+            let what = format!("the version word 0x{version:x}");
             return Err(Error::Unsupported { format: NAME, what });
         }
         let (kind, endian) = self.number_type()?;
@@ -219,9 +218,7 @@ impl Reader<'_> {
         }
         let wanted = needs(header.dtype);
         if payload < wanted {
-            return self.scan.fail(format!(
-                "the values take {wanted} bytes, {payload} are left"
-            ));
+            return self.scan.fail(truncated(wanted, payload));
         }
         // No more than the payload, which fits.
         let end = from.saturating_add(u64::try_from(wanted).unwrap_or(u64::MAX));

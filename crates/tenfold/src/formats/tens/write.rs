@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink, narrow, swap, wide};
-use crate::error::{Error, Result};
+use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
 use crate::meta::Value;
 use crate::number::{Kind, Numbers};
@@ -192,6 +192,18 @@ impl<'a> Writer<'a> {
         let keeps_zeros = self.how.options.choose("zeros", &keep)?.unwrap_or(false);
         let sorted = Sorted::new(self.tensor, &self.how.limits)?;
         let dropped = if keeps_zeros { 0 } else { sorted.n_zeros() };
+        if dropped > 0 {
+            let stored = self.tensor.stored();
+            out.report(Loss {
+                key: None,
+                aspect: Aspect::Sparsity,
+                detail: format!(
+                    "{dropped} of {stored} explicit cells are zero and left out; --opt zeros=keep \
+                     writes them"
+                ),
+                tier: Tier::Said,
+            });
+        }
         out.write(&self.tensor.stored().saturating_sub(dropped).to_le_bytes())?;
         let is_big = self.endian(self.values()?) == Endian::Big;
         let width = self.tensor.dtype().number.width();

@@ -37,7 +37,8 @@
 //! 8. A tensor without dimensions is an f64 in any of the six tags. Under tags 1 and 5 it has a
 //!    count: 1, or 0, which means the value 0. Vespa's Java code also writes other cell types
 //!    here, which its C++ code cannot read: a lenient reader takes them for f64 and notes it.
-//! 9. Bytes after the last block are refused.
+//! 9. Bytes after the last block are refused; a lenient reader stops before them, as Vespa's own readers
+//!    do, and notes how many there are.
 //! 10. Of the tags that could say the same, the one without needless bits is written, as Vespa's
 //!     C++ code does. Dimensions without names are called a, b, c, … if none has one.
 //! 11. A sparse tensor that would take more than a gibibyte, and ten times what it takes, is written with every

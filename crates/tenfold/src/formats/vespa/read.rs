@@ -36,7 +36,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let storage = reader.labelled(tag, number, mapped.len(), block_len)?;
         (number, storage)
     };
-    reader.scan.end()?;
+    reader.end()?;
 
     let tensor = Tensor::new(dims, DType::real(number), vec![], storage)?;
     let mut bundle = Bundle::of(tensor);
@@ -160,6 +160,17 @@ impl Reader<'_> {
         Ok(name)
     }
 
+    /// Makes sure that nothing follows; a lenient reader passes over it.
+    fn end(&mut self) -> Result<()> {
+        let (at, left) = (self.scan.at(), self.scan.left());
+        if self.how.mode == Mode::Strict || left == 0 {
+            return self.scan.end();
+        }
+        let text = format!("bytes after the end of the data: {left}");
+        self.notes.push(Note::new(NoteKind::Lenient, text).at(at));
+        Ok(())
+    }
+
     /// The one cell of a tensor without dimensions, as f64.
     fn scalar(&mut self, tag: u32, number: Number, number_at: u64) -> Result<Storage> {
         if number != Number::F64 {
@@ -198,14 +209,13 @@ impl Reader<'_> {
     }
 
     fn dense(&mut self, number: Number, len: u64) -> Result<Storage> {
-        let from = self.scan.at();
-        self.scan.skip(len)?;
+        let run = self.scan.values(len)?;
         Ok(Storage::Dense {
             order: Order::Row,
             values: Numbers {
                 number,
                 endian: Big,
-                bytes: Bytes::run(self.source, from..self.scan.at())?,
+                bytes: Bytes::run(self.source, run)?,
             },
         })
     }

@@ -7,8 +7,8 @@ use super::super::vespa_text::write::{has_odd_nan, numbers, plain_nans};
 use super::{BINARIZE, ID, ID_DIM, others};
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Error, Loss, Result, Tier};
-use crate::format::{Adapted, WriteOptions};
-use crate::number::{Number, Overflow, is_exact};
+use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
+use crate::number::Number;
 use crate::tensor::{Dim, Labels, Storage, Tensor};
 
 /// What is said of a tensor that changes.
@@ -241,13 +241,8 @@ impl Rows<'_> {
         if wanted == own {
             return Ok(tensor);
         }
-        let (aspect, verb) = match is_exact(own, wanted) {
-            true => (Aspect::Number, "becomes"),
-            false => (Aspect::Precision, "is rounded to"),
-        };
-        self.said
-            .push((Tier::Said, aspect, format!("{own} {verb} {wanted}")));
-        tensor.cast(wanted, Overflow::Fails, &self.how.limits)
+        self.said.push(cast_loss(own, wanted));
+        tensor.cast(wanted, overflow(&self.how.allow), &self.how.limits)
     }
 }
 
