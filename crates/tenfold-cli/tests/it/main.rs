@@ -14,6 +14,7 @@ mod csv;
 mod demo;
 mod diff;
 mod edit;
+mod examples;
 mod fcidump;
 mod formats;
 mod gguf;
