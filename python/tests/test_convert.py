@@ -133,8 +133,10 @@ def test_quantised_tensors_need_a_type(corpus):
 def test_trains_of_files_are_multiplied_out(corpus):
     found = 0
     for path in sorted((corpus / "blz" / "good").glob("*.blz")):
-        tensor = tenfold.open(path, lenient=True).only
-        if 0 in tensor.shape:
+        file = tenfold.open(path, lenient=True)
+        # What a compression declined or left undecided opens without a tensor.
+        tensor = file.only if len(file) else None
+        if tensor is None or 0 in tensor.shape:
             continue
         train = tensor.train()
         assert train.ranks == tuple(tensor.ranks)
