@@ -24,7 +24,7 @@ fn all_formats_are_listed_a_line_each() {
     assert_eq!(formats, expected);
     assert_eq!(
         names.len(),
-        expected.len() + 3,
+        expected.len() + 4,
         "versions that hold something else"
     );
     assert_snapshot!(ran);

@@ -311,15 +311,13 @@ fn all_kept(
     has_no: &dyn Fn(&str) -> bool,
 ) -> (Vec<Seen>, Option<String>) {
     let mut bundle = bundle.clone();
-    if ignore.contains(&Aspect::Count) {
-        let lists = bundle.entries().iter();
-        let lists = lists.filter(|(_, tensor)| tensor.dims().len() == 1);
-        let lists: Vec<Key> = lists.map(|(key, _)| key.clone()).collect();
-        bundle.retain(|key| match key.flat_name() {
-            Some(name @ ("two" | "one")) => !has_no(name),
-            _ => !has_no("energies") || !lists.contains(key),
-        });
-    }
+    let lists = bundle.entries().iter();
+    let lists = lists.filter(|(_, tensor)| tensor.dims().len() == 1);
+    let lists: Vec<Key> = lists.map(|(key, _)| key.clone()).collect();
+    bundle.retain(|key| match key.flat_name() {
+        Some(name @ ("two" | "one")) => !has_no(name),
+        _ => !has_no("energies") || !lists.contains(key),
+    });
     all_seen(&bundle, ignore)
 }
 
@@ -396,7 +394,8 @@ pub(crate) fn is_honest(bundle: &Bundle, target: &dyn Format) -> Result<bool, Te
     prop_assert!(before == found, "{name}, {said:?}\n{before:?}\n{found:?}");
     // What is said is true: with any of it back, something differs. Bytes that this library restores
     // are a loss to every other program; of a tensor that is not listed nothing is left.
-    let is_seen = |aspect: &&Aspect| **aspect != Aspect::Opaque && !has_no("energies");
+    let is_unseen = [Aspect::Opaque, Aspect::Count];
+    let is_seen = |aspect: &&Aspect| !is_unseen.contains(*aspect) && !has_no("energies");
     for aspect in ignore.iter().filter(is_seen) {
         let others: Aspects = ignore.difference(&family(*aspect)).copied().collect();
         let (before, found) = sides(&others);
