@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use tenfold_cli::Exit;
 
-use crate::support::{corpus, npy, tenfold};
+use crate::support::{corpus, npy, tenfold, tenfold_in};
 
 /// Packs integrals by all their symmetries.
 const PACKED: [&str; 6] = [
@@ -146,4 +146,21 @@ fn a_matrix_of_any_name_becomes_one_electron_integrals() {
     assert_snapshot!("mean", convert(&other, &["--symmetrize", "ba"]));
     let tolerated = ["--sparse", "--pack", "ba", "--symmetry-tol", "1.4e-1"];
     assert_snapshot!("first", convert(&other, &tolerated));
+}
+
+#[test]
+fn a_core_energy_in_any_byte_order_is_written_as_the_number_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = 5.5_f64.to_be_bytes();
+    npy(&folder, "core.npy", ">f8", "()", &bytes);
+    let words = [
+        "convert",
+        "@/core.npy",
+        "@/core.fcidump",
+        "--opt",
+        "nelec=2,ms2=0",
+    ];
+    assert_eq!(tenfold_in(&folder, &words).exit, Exit::Fine);
+    let text = std::fs::read_to_string(folder.path().join("core.fcidump")).unwrap();
+    assert!(text.ends_with("\n5.5 0 0 0 0\n"), "{text}");
 }

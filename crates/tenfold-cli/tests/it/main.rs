@@ -11,6 +11,7 @@ mod convert;
 mod convert_many;
 mod corpus;
 mod csv;
+mod dead_ends;
 mod demo;
 mod diff;
 mod edit;

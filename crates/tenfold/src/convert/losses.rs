@@ -35,7 +35,12 @@ pub(super) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
                 detail,
             });
         };
-        for_tensor(tensor, holds, &mut add);
+        // With several tensors, a flag about the shape is for one of them.
+        let own = match key.flat_name() {
+            Some(name) if bundle.entries().len() > 1 => format!("{name}="),
+            _ => String::new(),
+        };
+        for_tensor(tensor, holds, &own, &mut add);
     }
     found.extend(format.quirks(bundle));
     found
@@ -153,7 +158,7 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
     }
 }
 
-fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+fn for_tensor(tensor: &Tensor, holds: &Holds, own: &str, add: &mut dyn FnMut(Aspect, String)) {
     let dtype = tensor.dtype();
     // What is not understood has no numbers that a format could lack.
     let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
@@ -165,7 +170,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
     for_kind(tensor, holds, add);
     let ndim = crate::bytes::wide(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
-        add(Aspect::Shape, wrong_ndim(tensor, holds.ndim));
+        add(Aspect::Shape, wrong_ndim(tensor, holds.ndim, own));
     }
     for dim in tensor.dims() {
         let Some(size) = dim.indexed_size() else {
@@ -193,7 +198,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String
 }
 
 /// How many dimensions a tensor has where others are needed, and a shape that fits.
-fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64)) -> String {
+fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: &str) -> String {
     let ndim = tensor.dims().len();
     let noun = if ndim == 1 { "dimension" } else { "dimensions" };
     let needed = match least == most {
@@ -206,7 +211,7 @@ fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64)) -> String {
         return needed;
     };
     let fitting: Vec<String> = fitting.iter().map(u64::to_string).collect();
-    format!("{needed}; --reshape {} fits", fitting.join(","))
+    format!("{needed}; --reshape {own}{} fits", fitting.join(","))
 }
 
 /// The same cells in as many dimensions as fit: ones in front, or the first dimensions as one.

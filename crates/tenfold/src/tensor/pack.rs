@@ -329,9 +329,11 @@ impl Tensor {
             at(first).to_vec()
         };
         self.make_own_conjugate(&origin, &mut kept);
+        // An orbit of zeros is not stored, and comes back without the signs that a conjugate would give them.
+        let is_absent = kept.iter().all(|byte| *byte == 0);
         for (global, operation) in group.images(&index) {
             let mut image = kept.clone();
-            if !is_zero {
+            if !is_zero && !is_absent {
                 operation.apply(dtype, &mut image)?;
             }
             unravel_in(global, sizes, Order::Column, &mut index);
@@ -340,7 +342,7 @@ impl Tensor {
                 worst.differ(&index);
             }
         }
-        if kept.iter().any(|byte| *byte != 0) {
+        if !is_absent {
             listed.push(first, &kept)?;
         }
         Ok(())

@@ -89,7 +89,7 @@ fn without_train(bundle: &mut Bundle, kind: u8, dtype: DType, sizes: Vec<u64>) {
         DECLINED => ("declined", "no train of it was small enough"),
         _ => ("undecided", "the ranks allowed exclude the tolerance"),
     };
-    let text = format!("compression {verdict}, of a {dtype} tensor of shape {sizes:?}: {why}");
+    let text = format!("compression {verdict}, of {dtype} values in shape {sizes:?}: {why}");
     let sizes = sizes.into_iter().map(Value::from).collect();
     bundle.meta.set("blz:verdict", verdict);
     bundle.meta.set("blz:dtype", dtype.to_string().as_str());

@@ -101,7 +101,7 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Op
         true => first_cell(dtype),
         false => packing.tensor.storage().clone(),
     };
-    if is_dense || is_lost {
+    if is_dense {
         let listed = if is_lost { 1 } else { cells.stored() };
         let detail = format!("{listed} of {all} cells are listed");
         said.push((Tier::Said, Aspect::Sparsity, detail));

@@ -25,10 +25,12 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         match (role, find(role)) {
             (_, None) => {}
             (Role::Core, Some(core)) => {
-                let value = core.dense(Order::Row, &how.limits)?.bytes.to_vec()?;
-                let mut text = String::new();
-                write_line(&value, &[], &mut text);
-                out.write(text.as_bytes())?;
+                // As every piece, in little-endian byte order.
+                core.for_each(1, &how.limits, &mut |value| {
+                    let mut text = String::new();
+                    write_line(value, &[], &mut text);
+                    out.write(text.as_bytes())
+                })?;
             }
             (_, Some(tensor)) if !is_packed(tensor)? => {
                 let why = format!("{} are not packed by all their symmetries", role.name());

@@ -1,0 +1,374 @@
+//! Every storage kind and element type into every format: a conversion changes nothing in silence, and the flags that
+//! a refusal names lift it.
+//!
+//! By default the number types are a selection; `TENFOLD_SOAK` takes all.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may stop at the first surprise"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use tenfold::{
+    Address, Arity, Bundle, Bytes, DType, Dim, Endian, Format, Number, Numbers, Order, Storage,
+    Symmetry, Tensor, WriteOptions,
+};
+
+use crate::support::{Ran, corpus, tenfold, train};
+
+/// A file to convert, with the flags that it takes to read it.
+struct Input {
+    name: String,
+    words: Vec<String>,
+}
+
+/// Rows and columns.
+const SIZE: u64 = 2;
+/// A symmetric matrix.
+const MATRIX: [u8; 4] = [1, 0, 0, 2];
+
+/// How cells are stored.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Dense,
+    Sparse,
+    Packed,
+    PackedSparse,
+}
+
+fn dtypes() -> Vec<DType> {
+    const SOME: [Number; 9] = [
+        Number::Bool,
+        Number::U8,
+        Number::I64,
+        Number::U128,
+        Number::F16,
+        Number::Bf16,
+        Number::F32,
+        Number::F64,
+        Number::F128,
+    ];
+    let is_long = std::env::var_os("TENFOLD_SOAK").is_some();
+    let (numbers, arities): (&[Number], &[Arity]) = if is_long {
+        let all = &[
+            Arity::Real,
+            Arity::Complex,
+            Arity::Quaternion,
+            Arity::Octonion,
+        ];
+        (Number::ALL, all)
+    } else {
+        (&SOME, &[Arity::Real, Arity::Complex, Arity::Octonion])
+    };
+    let all = { arities.iter() }.flat_map(|arity| {
+        let of = |number: &Number| DType {
+            number: *number,
+            arity: *arity,
+        };
+        numbers.iter().map(of)
+    });
+    let is_type = |dtype: &DType| dtype.arity == Arity::Real || dtype.number != Number::Bool;
+    all.filter(is_type).collect()
+}
+
+/// 0, 1 or 2 as a little-endian number.
+fn encoded(number: Number, value: u8) -> Vec<u8> {
+    let small = f32::from(value);
+    let high = |half: [u16; 3]| half[usize::from(value)].to_le_bytes().to_vec();
+    let mut bytes = match number {
+        Number::Bool => vec![value.min(1)],
+        Number::F16 => high([0, 0x3C00, 0x4000]),
+        Number::Bf16 => high([0, 0x3F80, 0x4000]),
+        Number::F32 => small.to_le_bytes().to_vec(),
+        Number::F64 => f64::from(small).to_le_bytes().to_vec(),
+        Number::F128 => [vec![0; 14], high([0, 0x3FFF, 0x4000])].concat(),
+        _ => vec![value],
+    };
+    bytes.resize(number.width(), 0);
+    bytes
+}
+
+/// Small whole numbers as elements whose other components are zero.
+fn values(dtype: DType, values: &[u8]) -> Numbers {
+    let number = dtype.number;
+    let mut bytes = Vec::new();
+    for value in values {
+        bytes.extend(encoded(number, *value));
+        bytes.resize(bytes.len() + (dtype.arity.count() - 1) * number.width(), 0);
+    }
+    Numbers {
+        number,
+        endian: Endian::Little,
+        bytes: Bytes::memory(bytes),
+    }
+}
+
+/// A tensor of this kind, where there is one: only columns are packed.
+fn tensor(kind: Kind, dtype: DType, order: Order) -> Option<Tensor> {
+    let exchange = Symmetry {
+        permutation: vec![1, 0],
+        operation: "x".into(),
+        packed: true,
+    };
+    let (places, cells): (&[u64], &[u8]) = match kind {
+        Kind::Dense => (&[], &MATRIX),
+        Kind::Packed => (&[], &[1, 0, 2]),
+        Kind::Sparse | Kind::PackedSparse => (&[0, 3], &[1, 2]),
+    };
+    let values = values(dtype, cells);
+    let storage = if places.is_empty() {
+        Storage::Dense { order, values }
+    } else {
+        let address = Address::Linear(Numbers::from_vec(places));
+        Storage::Sparse {
+            order,
+            address,
+            values,
+        }
+    };
+    let symmetries = match kind {
+        Kind::Dense | Kind::Sparse => vec![],
+        Kind::Packed | Kind::PackedSparse => vec![exchange],
+    };
+    let dims = vec![Dim::indexed(SIZE); 2];
+    Tensor::new(dims, dtype, symmetries, storage).ok()
+}
+
+/// Saves a tensor in the first format that holds it as it is.
+fn saved(folder: &TempDir, name: &str, kind: Kind, dtype: DType) -> Option<Input> {
+    let formats = [("tens", "1.0", Order::Column), ("ztensor", "2", Order::Row)];
+    for (format, version, order) in formats {
+        let bundle = Bundle::of(tensor(kind, dtype, order)?);
+        let how = WriteOptions {
+            version: Some(version.into()),
+            strict: true,
+            skip_carry: true,
+            ..WriteOptions::default()
+        };
+        let path = folder.path().join(format!("{name}.{format}"));
+        let format = tenfold::by_name(format).unwrap();
+        if tenfold::save(&bundle, &path, format, &how, false).is_ok() {
+            let words = vec![path.display().to_string()];
+            let name = name.into();
+            return Some(Input { name, words });
+        }
+    }
+    None
+}
+
+/// Dense values of types that no format with a header holds.
+fn raw(folder: &TempDir, name: &str, dtype: DType) -> Input {
+    let path = folder.path().join(format!("{name}.bytes"));
+    fs::write(&path, values(dtype, &MATRIX).bytes.to_vec().unwrap()).unwrap();
+    let how = format!("dtype={dtype},shape={SIZE}x{SIZE}");
+    Input {
+        name: name.into(),
+        words: vec![path.display().to_string(), "--raw".into(), how],
+    }
+}
+
+fn inputs(folder: &TempDir) -> Vec<Input> {
+    let mut all = Vec::new();
+    for (place, dtype) in dtypes().into_iter().enumerate() {
+        for kind in [Kind::Dense, Kind::Sparse, Kind::Packed, Kind::PackedSparse] {
+            let name = format!("{kind:?}-{place}-{}", dtype.number.as_str());
+            match (saved(folder, &name, kind, dtype), kind) {
+                (Some(input), _) => all.push(input),
+                (None, Kind::Dense) => all.push(raw(folder, &name, dtype)),
+                // No file has such a tensor.
+                (None, Kind::Sparse | Kind::Packed | Kind::PackedSparse) => {}
+            }
+        }
+    }
+    let train_of_doubles = folder.path().join("train.blz");
+    fs::write(&train_of_doubles, train(&[1.0, 2.0], &[3.0, -4.0])).unwrap();
+    let others = [
+        "blz/good/matrix_complex.blz",
+        "vespa/good/dense_2d.tbf",
+        "vespa/good/label_like_number.tbf",
+        "gguf/good/type_42.gguf",
+        "gguf/good/type_q4_0.gguf",
+        "safetensors/good/type_f8_e4m3.safetensors",
+        "ztensor/good/layout_unknown.zt",
+        "primitiv/good/parameter_adam.param",
+    ];
+    let others = others.map(|file| (file.to_owned(), corpus(file)));
+    let train_of_doubles = ("train".to_owned(), train_of_doubles.display().to_string());
+    for (name, path) in others.into_iter().chain([train_of_doubles]) {
+        assert!(Path::new(&path).is_file(), "{path}");
+        let words = vec![path];
+        all.push(Input { name, words });
+    }
+    all
+}
+
+/// Flags that lift a refusal, and how many values follow them. `--only` and `--rename` ask for names; a folder
+/// for `--out-dir` is at hand.
+const FLAGS: [(&str, usize); 21] = [
+    ("--allow", 1),
+    ("--alone", 0),
+    ("--cast", 1),
+    ("--complex", 1),
+    ("--dense", 0),
+    ("--dequantize", 0),
+    ("--eps", 1),
+    ("--lenient", 0),
+    ("--no-carry", 0),
+    ("--no-state", 0),
+    ("--opt", 1),
+    ("--out-dir", 0),
+    ("--pack", 1),
+    ("--part", 1),
+    ("--permute", 1),
+    ("--reshape", 1),
+    ("--sep", 1),
+    ("--sparse", 0),
+    ("--symmetry-tol", 1),
+    ("--to", 1),
+    ("--unpack", 0),
+];
+
+/// Flags that may be given several times.
+const REPEATED: [&str; 3] = ["--allow", "--opt", "--reshape"];
+
+/// The flags that a refusal names, in its order, those that keep the format first.
+fn ways(refusal: &str) -> Vec<Vec<String>> {
+    let clean = |word: &str| {
+        let word = word.trim_end_matches([',', ';', ')', '.', ':']);
+        word.replace('\'', "").split('|').next().unwrap().to_owned()
+    };
+    let mut found: Vec<Vec<String>> = Vec::new();
+    // The usage of a command that was put together wrongly.
+    let lines = { refusal.lines() }.filter(|line| !line.starts_with("Usage:"));
+    for line in lines {
+        let words: Vec<String> = line.split_whitespace().map(clean).collect();
+        for (place, word) in words.iter().enumerate() {
+            let name = word.split('=').next().unwrap();
+            let Some((_, count)) = FLAGS.iter().find(|(flag, _)| *flag == name) else {
+                continue;
+            };
+            let way: Vec<String> = words[place..].iter().take(count + 1).cloned().collect();
+            let has_values = way[1..].iter().all(|value| !value.starts_with("--"));
+            if has_values && !found.contains(&way) {
+                found.push(way);
+            }
+        }
+    }
+    found.sort_by_key(|way| way[0] == "--to");
+    found
+}
+
+/// A conversion of one input into one version of a format.
+struct Conversion<'a> {
+    folder: &'a TempDir,
+    input: &'a Input,
+    format: &'static dyn Format,
+    version: &'static str,
+}
+
+impl Conversion<'_> {
+    fn output(&self) -> String {
+        let extension = self.format.info().extensions.first().unwrap_or(&"bin");
+        let path = self.folder.path().join(format!("out.{extension}"));
+        path.display().to_string()
+    }
+
+    fn run(&self, flags: &[String]) -> Ran {
+        let (path, reading) = self.input.words.split_first().unwrap();
+        let has = |name: &str| flags.iter().any(|flag| flag == name);
+        let mut words = vec!["convert".to_owned(), path.clone()];
+        if !has("--out-dir") {
+            words.push(self.output());
+        }
+        words.push("--force".into());
+        words.extend(reading.iter().chain(flags).cloned());
+        if !has("--to") {
+            let to = format!("{}@{}", self.format.info().name, self.version);
+            words.extend(["--to".into(), to]);
+        }
+        tenfold(words)
+    }
+
+    /// Tries the conversion with these flags, then with each flag that its refusal names, and theirs;
+    /// gives all refusals where none leads anywhere.
+    fn attempt(&self, flags: &[String], depth: usize) -> Result<(), Vec<String>> {
+        const DEEPEST: usize = 6;
+        let ran = self.run(flags);
+        if ran.exit.code() == 0 {
+            self.is_faithful(flags, &ran);
+            return Ok(());
+        }
+        let mut refusals = vec![format!("{flags:?}\n{}", ran.errors)];
+        if depth == DEEPEST {
+            return Err(refusals);
+        }
+        for mut way in ways(&ran.errors) {
+            if flags.contains(&way[0]) && !REPEATED.contains(&way[0].as_str()) {
+                continue;
+            }
+            if way[0] == "--out-dir" {
+                way.push(self.folder.path().join("parts").display().to_string());
+            }
+            if flags.windows(way.len()).any(|own| own == way) {
+                continue;
+            }
+            match self.attempt(&[flags, &way].concat(), depth + 1) {
+                Ok(()) => return Ok(()),
+                Err(others) => refusals.extend(others),
+            }
+        }
+        Err(refusals)
+    }
+
+    /// What is written is sound, and has the same values where no flag permits others.
+    fn is_faithful(&self, flags: &[String], ran: &Ran) {
+        let (name, output) = (&self.input.name, self.output());
+        if flags.iter().any(|flag| flag == "--out-dir") {
+            return;
+        }
+        let about = format!(
+            "{name} as {} with {flags:?}: {ran}",
+            self.format.info().name
+        );
+        let check = tenfold(["verify", &output]);
+        assert_eq!(check.exit.code(), 0, "{about}\n{check}");
+        // `diff` pairs cells by position and tensors by name, and would read both files as raw.
+        let renames = [": labels: ", ": keys: ", "the tensor is called"];
+        let is_renamed = renames.iter().any(|name| ran.errors.contains(name));
+        if let ([path], [], false) = (self.input.words.as_slice(), flags, is_renamed) {
+            let same = tenfold(["diff", path, &output, "--quiet", "--ignore-dtype"]);
+            assert_eq!(same.exit.code(), 0, "{about}\n{same}");
+        }
+    }
+}
+
+#[test]
+fn every_refusal_is_lifted_by_the_flags_that_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = inputs(&folder);
+    let mut dead_ends = Vec::new();
+    for format in tenfold::formats::ALL.iter().copied() {
+        for version in format.info().versions {
+            for input in &inputs {
+                let conversion = Conversion {
+                    folder: &folder,
+                    input,
+                    format,
+                    version,
+                };
+                if let Err(refusals) = conversion.attempt(&[], 0) {
+                    let name = format.info().name;
+                    dead_ends.push(format!(
+                        "{} as {name}@{version}:\n{}",
+                        input.name,
+                        refusals.join("\n")
+                    ));
+                }
+            }
+        }
+    }
+    assert!(dead_ends.is_empty(), "{}", dead_ends.join("\n\n"));
+}
