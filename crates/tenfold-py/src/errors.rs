@@ -42,6 +42,7 @@ const WORDS: &[(&str, &str)] = &[
     ("--opt ", "options= as "),
     ("--eps 1e-6 makes a train", "tenfold.compress makes a train"),
     ("--reshape ", "a reshape to "),
+    ("; --symmetry-tol sets what is tolerated", ""),
     ("--dense expands it", "its numpy() expands it"),
     (
         "--dense --allow labels makes positions of the labels",
