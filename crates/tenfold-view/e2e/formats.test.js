@@ -36,8 +36,10 @@ async function lookAtAll(visit, files) {
 
 test("every file of the demo opens, and every tab of it", async () => {
   const folder = demo();
+  // Raw numbers need words about them, and elements are opened by their yaml.
+  const others = ["README.txt", "measured.dat", "overlap.elements"];
   const names = readdirSync(folder)
-    .filter((name) => name !== "README.txt")
+    .filter((name) => !others.includes(name))
     .sort();
   assert.ok(names.length >= 8);
   const files = names.map((name) => path.join(folder, name));

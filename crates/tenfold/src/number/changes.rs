@@ -88,17 +88,19 @@ impl Counter<'_> {
         let (before, after) = (&mut self.before, &mut self.after);
         self.from.to_doubles(stored, before);
         self.to.to_doubles(made, after);
-        let (mut changed, mut largest, mut lost_nan) = (0_u64, 0.0_f64, 0_u64);
-        for (before, after) in before.iter().zip(&*after) {
-            let change = (before - after).abs();
-            // False of what is NaN, or infinite and stays so.
-            changed += u64::from(change > 0.0);
-            largest = if change > largest { change } else { largest };
-            lost_nan += u64::from(before.is_nan() && !after.is_nan());
+        let mut lanes = Lanes::default();
+        let (groups, rest) = before.as_chunks::<LANES>();
+        let (made, made_rest) = after.as_chunks::<LANES>();
+        for (before, after) in groups.iter().zip(made) {
+            lanes.add(before, after);
         }
+        lanes.add(rest, made_rest);
+        let lost_nan: u64 = lanes.lost_nan.iter().sum();
+        let changed: u64 = lanes.changed.iter().sum();
         let counts = &mut self.counts;
         counts.numbers = counts.numbers.saturating_add(wide(before.len()));
         counts.changed = counts.changed.saturating_add(changed + lost_nan);
+        let largest = lanes.largest.into_iter().fold(0.0, f64::max);
         counts.reach(if lost_nan > 0 { f64::NAN } else { largest });
     }
 
@@ -118,6 +120,35 @@ impl Counter<'_> {
             counts.changed = counts.changed.saturating_add(1);
             // Exact, also where doubles do not tell the two apart.
             counts.reach(difference((from, stored), (to, made)).abs());
+        }
+    }
+}
+
+/// How many numbers are counted side by side, as registers hold several.
+const LANES: usize = 8;
+
+/// Counts of neighboring numbers, each on its own.
+#[derive(Default)]
+struct Lanes {
+    changed: [u64; LANES],
+    largest: [f64; LANES],
+    lost_nan: [u64; LANES],
+}
+
+impl Lanes {
+    /// Adds at most as many numbers as there are lanes.
+    #[inline]
+    fn add(&mut self, before: &[f64], after: &[f64]) {
+        let counts = self.changed.iter_mut().zip(&mut self.largest);
+        let counts = counts.zip(&mut self.lost_nan);
+        for ((before, after), ((changed, largest), lost_nan)) in
+            before.iter().zip(after).zip(counts)
+        {
+            let change = (before - after).abs();
+            // False of what is NaN, or infinite and stays so.
+            *changed += u64::from(change > 0.0);
+            *largest = if change > *largest { change } else { *largest };
+            *lost_nan += u64::from(before.is_nan() && !after.is_nan());
         }
     }
 }
