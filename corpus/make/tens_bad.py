@@ -226,6 +226,8 @@ def values():
     wrong("index_twice_apart", pairs([3, 0, 1, 3]), None, "R19: the same index twice, not side by side")
     wrong("more_pairs_than_cells", pairs([0, 1, 2, 3, 2]), None, "R19: five pairs for four cells repeat one")
     wrong("orbit_twice", pairs([1, 2], SYMMETRIC), None, "R17: (1,0) and (0,1) are one orbit")
+    differing = SQUARE_PAIRS + SYMMETRIC + u64(2) + pair(1, 1.0) + pair(2, 1.0000001)
+    wrong("orbit_differs", differing, None, "R17: (1,0) and (0,1) are one orbit, and differ")
     wrong("forced_zero_is_not", pairs([0, 1], ANTISYMMETRIC), 88, "R17: an antisymmetric diagonal is zero")
     wrong("contradiction_is_not_zero", pairs([1], SYMMETRIC + ANTISYMMETRIC), 112, "R17: T = -T is zero")
 

@@ -238,4 +238,5 @@ def refuse_sparse():
 
     value = pack("f32", [1.0], "<")
     case("sparsecoo_outside", "column 3 of three", "sparsecoo", struct.pack("<2Q", 0, 3) + value)
+    case("sparsecoo_twice", "one cell twice", "sparsecoo", 2 * (struct.pack("<2Q", 1, 2) + value))
     case("sparsecsr_outside", "column 3 of three", "sparsecsr", struct.pack("<4Q", 0, 1, 1, 3) + value)

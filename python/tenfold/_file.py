@@ -17,6 +17,7 @@ from ._tensor import Tensor
 from ._values import Labelled
 
 Io = Literal["auto", "mmap", "read"]
+Duplicates = Literal["sum", "last"]
 Origin = str | os.PathLike[str] | bytes | bytearray | memoryview | Any
 
 
@@ -27,6 +28,7 @@ def reading(
     limits: Mapping[str, int] | None,
     options: Mapping[str, str] | None,
     alone: bool = False,
+    duplicates: Duplicates | None = None,
 ) -> dict[str, Any]:
     """How a file is to be read, as the compiled half takes it."""
     if io == "auto":
@@ -38,6 +40,7 @@ def reading(
         "limits": list((limits or {}).items()),
         "options": [(name, str(value)) for name, value in (options or {}).items()],
         "alone": alone,
+        "duplicates": duplicates,
     }
 
 
@@ -192,6 +195,7 @@ def open(
     limits: Mapping[str, int] | None = None,
     options: Mapping[str, str] | None = None,
     alone: bool = False,
+    duplicates: Duplicates | None = None,
 ) -> File:
     """Opens a tensor file of any format: reads its headers, leaves its numbers where they are.
 
@@ -207,7 +211,9 @@ def open(
     `read`, where that may happen.
 
     `lenient` turns harmless violations of a format into notes. `limits` raises what an untrusted
-    file may ask for, `options` are those of the format (`tenfold.formats()` lists them).
+    file may ask for, `options` are those of the format (`tenfold.formats()` lists them). Cells of a sparse
+    tensor that are given more than once are an error when values are read, unless `duplicates` says
+    `"sum"` (add the values up) or `"last"` (keep the last).
     """
     how = {
         "format": format,
@@ -216,8 +222,9 @@ def open(
         "limits": limits,
         "options": options,
         "alone": alone,
+        "duplicates": duplicates,
     }
-    rules = reading(format, io, lenient, limits, options, alone)
+    rules = reading(format, io, lenient, limits, options, alone, duplicates)
     if isinstance(file, (str, os.PathLike)):
         return File(_tenfold.FileCore.open(os.fspath(file), rules), how)
     if isinstance(file, (bytes, bytearray, memoryview)):

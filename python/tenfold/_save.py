@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _tenfold
 from ._dtypes import name_of, numpy_type, word_of
 from ._errors import InvalidRequest, Loss, MissingPackage, Note
-from ._file import File, Io, Origin
+from ._file import Duplicates, File, Io, Origin
 from ._file import open as open_file
 from ._reports import formats
 from ._short import fields
@@ -261,6 +261,7 @@ def convert(
     io: Io = "read",
     complex: Literal["split"] | None = None,
     part: str | Mapping[str, str] | None = None,
+    duplicates: Duplicates | None = None,
 ) -> Report:
     """Converts a file of any format to any other, in bounded memory.
 
@@ -268,7 +269,8 @@ def convert(
     is found out. `only` keeps the tensors that a glob such as `"enc.*"` names, `cast` brings all
     numbers to a type (`"f16"`), or those that globs name (`{"*.weight": "bf16"}`). `part` keeps one part of
     complex numbers, `"re"`, `"im"`, `"abs"` or `"arg"`; `complex="split"` writes them with their parts along a
-    last dimension, for formats without complex numbers. What would be lost is refused unless `allow` says otherwise. `progress` is called with the bytes done and to
+    last dimension, for formats without complex numbers. `duplicates` resolves cells of sparse tensors that are
+    given more than once. What would be lost is refused unless `allow` says otherwise. `progress` is called with the bytes done and to
     do; `True` shows a bar of tqdm.
     """
     begun = time.perf_counter()
@@ -279,7 +281,9 @@ def convert(
     casts = [("*", cast)] if isinstance(cast, str) else list((cast or {}).items())
     words = [(glob, word_of(number)) for glob, number in casts]
     parts = [("*", part)] if isinstance(part, str) else list((part or {}).items())
-    file = open_file(src, format=format, lenient=lenient, limits=bounds, io=io)
+    file = open_file(
+        src, format=format, lenient=lenient, limits=bounds, io=io, duplicates=duplicates
+    )
     settings = {**_settings(_format_named(dst, to), compress, checksum), **(options or {})}
     how = _writing(to, version, settings, allow, strict, bounds, sync, overwrite, complex)
     name = os.fspath(dst)

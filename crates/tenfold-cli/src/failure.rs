@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tenfold::{Callable, Error, Info, Loss, Note, Refusal};
+use tenfold::{Callable, Error, Hint, Info, Loss, Note, Refusal};
 
 use crate::exit::Exit;
 use crate::render::{bytes_text, note_text, plain};
@@ -155,7 +155,10 @@ impl From<Error> for Failure {
         let lacks_format = matches!(error, Error::Malformed { format: None, .. });
         let text = match &error {
             Error::Refused(refusal) => refusal.text(plain),
-            other => plain(&other.to_string()),
+            other => {
+                let way = other.hint().map_or("", way);
+                plain(&format!("{other}{way}"))
+            }
         };
         let file = path.map(|path| plain(&path.display().to_string()));
         let losses = match &error {
@@ -203,6 +206,17 @@ impl From<tenfold_train::Error> for Failure {
             )),
             other => Failure::usage(other.to_string()),
         }
+    }
+}
+
+/// A way past an error, as flags.
+fn way(hint: Hint) -> &'static str {
+    match hint {
+        Hint::Duplicates { sum: true } => {
+            "; --duplicates sum adds the values up, --duplicates last keeps the last"
+        }
+        Hint::Duplicates { sum: false } => "; --duplicates last keeps the last",
+        _ => "",
     }
 }
 

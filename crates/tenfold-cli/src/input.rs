@@ -178,6 +178,7 @@ pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
         options,
         skip_restore: reading.no_restore,
         salvage: false,
+        duplicates: reading.duplicates,
     }
 }
 

@@ -188,7 +188,15 @@ pub(crate) fn verify(
             None => text,
         };
         let format = Some(info.name);
-        return Err(errors::of(py, Error::Malformed { format, at, why }));
+        return Err(errors::of(
+            py,
+            Error::Malformed {
+                format,
+                at,
+                why,
+                hint: None,
+            },
+        ));
     }
     let all = bundle.notes().iter().chain(&notes);
     Ok(all.map(|note| note_fields(info, note)).collect())

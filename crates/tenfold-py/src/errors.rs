@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use tenfold::{Error, Info, Loss};
+use tenfold::{Error, Hint, Info, Loss};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -58,6 +58,17 @@ const WORDS: &[(&str, &str)] = &[
     ("--to", "format="),
 ];
 
+/// A way past an error, as arguments.
+fn way(hint: Hint) -> &'static str {
+    match hint {
+        Hint::Duplicates { sum: true } => {
+            "; duplicates=\"sum\" adds the values up, duplicates=\"last\" keeps the last"
+        }
+        Hint::Duplicates { sum: false } => "; duplicates=\"last\" keeps the last",
+        _ => "",
+    }
+}
+
 /// A message in the words of this package.
 fn in_python(text: &str) -> String {
     WORDS.iter().fold(text.to_owned(), |text, (flag, word)| {
@@ -72,7 +83,8 @@ pub(crate) fn invalid(py: Python<'_>, why: &str) -> PyErr {
 
 /// What the library says, as Python hears it.
 pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
-    let text = in_python(&error.to_string());
+    let way = error.hint().map_or("", way);
+    let text = in_python(&error.to_string()) + way;
     let (path, error) = error.split_file();
     let shown = path.as_ref().map(|path| format!("{}: ", path.display()));
     let shown = shown.unwrap_or_default();

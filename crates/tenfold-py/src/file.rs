@@ -41,6 +41,8 @@ pub(crate) struct Reading {
     options: Vec<(String, String)>,
     #[pyo3(item)]
     alone: bool,
+    #[pyo3(item)]
+    duplicates: Option<String>,
 }
 
 impl Reading {
@@ -79,6 +81,7 @@ impl Reading {
             options: options(&self.options),
             skip_restore: false,
             salvage: false,
+            duplicates: self.duplicates.as_deref().map(str::parse).transpose()?,
         })
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::hint::Hint;
 use crate::key::Key;
 
 /// The result of anything that reads or writes tensors.
@@ -31,6 +32,8 @@ pub enum Error {
         at: Option<u64>,
         /// Which rule is broken, with the value found and the value wanted.
         why: String,
+        /// A way past it, where there is one.
+        hint: Option<Hint>,
     },
     /// The file is sound, but asks for something this build does not do.
     #[error("{format}: {what} is not supported")]
@@ -95,6 +98,34 @@ impl Error {
             format: None,
             at: at.into(),
             why: why.into(),
+            hint: None,
+        }
+    }
+
+    /// Names the byte of something malformed, if none is named yet.
+    #[must_use]
+    pub(crate) fn or_at(mut self, byte: Option<u64>) -> Self {
+        if let Error::Malformed { at, .. } = &mut self {
+            *at = at.or(byte);
+        }
+        self
+    }
+
+    /// Adds a way past something malformed.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, way: Hint) -> Self {
+        if let Error::Malformed { hint, .. } = &mut self {
+            *hint = Some(way);
+        }
+        self
+    }
+
+    /// The way past it, where one is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        match self.cause() {
+            Error::Malformed { hint, .. } => *hint,
+            _ => None,
         }
     }
 
@@ -111,10 +142,12 @@ impl Error {
                 format: None,
                 at,
                 why,
+                hint,
             } => Error::Malformed {
                 format: Some(name),
                 at,
                 why,
+                hint,
             },
             other => other,
         }
@@ -123,10 +156,16 @@ impl Error {
     /// Says in which part of what was read something is malformed; offsets are of that part then.
     pub(crate) fn in_part(self, name: &str) -> Self {
         match self {
-            Error::Malformed { format, at, why } => Error::Malformed {
+            Error::Malformed {
+                format,
+                at,
+                why,
+                hint,
+            } => Error::Malformed {
                 format,
                 at,
                 why: format!("{name}: {why}"),
+                hint,
             },
             other => other,
         }

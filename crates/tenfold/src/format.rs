@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::number::{Arity, DType, Kind, Number, Overflow, is_exact};
-use crate::tensor::{Order, Tensor, is_quantization, not_understood};
+use crate::tensor::{Duplicates, Order, Tensor, is_quantization, not_understood};
 
 /// A tensor file format: how it is recognised, read and written. The only codec trait.
 pub trait Format: Sync {
@@ -455,6 +455,9 @@ pub struct ReadOptions {
     /// [`NoteKind::Lost`](crate::NoteKind), where the others can be read without it:
     /// [`salvage`](crate::salvage) asks for that.
     pub salvage: bool,
+    /// How sparse cells that are given more than once are resolved; `None` refuses them when values are
+    /// read.
+    pub duplicates: Option<Duplicates>,
 }
 
 /// How to write.

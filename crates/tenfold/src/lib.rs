@@ -33,6 +33,7 @@ mod format;
 pub mod formats;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod hint;
 mod key;
 mod limits;
 mod meta;
@@ -66,6 +67,7 @@ pub use format::{
     OptionInfo, Options, ReadOptions, Shard, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};
+pub use hint::Hint;
 pub use key::Key;
 pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
@@ -76,8 +78,8 @@ pub use number::{
 };
 pub use salvage::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
-    Address, CastChanges, Cell, Density, Dim, Labels, Operation, Orbits, Order, Packing, Pick,
-    Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
+    Address, CastChanges, Cell, Density, Dim, Duplicates, Labels, Operation, Orbits, Order,
+    Packing, Pick, Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
 };
 
 /// An opened file: what is in it, and of which format it is.
@@ -120,8 +122,30 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
         true => bundle,
         false => convert::restore(bundle, info, &how.limits),
     };
+    if let Some(rule) = how.duplicates {
+        resolve_duplicates(&mut bundle, rule, &how.limits)?;
+    }
     if let Some(name) = source.packing().name() {
         bundle.hints.set("compression", name);
     }
     Ok(Opened { format, bundle })
+}
+
+/// Resolves cells of sparse tensors that are given more than once, with a note for each such tensor.
+fn resolve_duplicates(bundle: &mut Bundle, rule: Duplicates, limits: &Limits) -> Result<()> {
+    let mut notes = Vec::new();
+    for (key, tensor) in bundle.entries_mut() {
+        let (resolved, merged) = tensor.resolve_duplicates(rule, limits)?;
+        *tensor = resolved;
+        if merged > 0 {
+            let what = match rule {
+                Duplicates::Sum => "added to earlier ones of the same cell",
+                Duplicates::Last => "left out for later ones of the same cell",
+            };
+            let text = format!("values {what}: {merged}");
+            notes.push(Note::new(NoteKind::Summed, text).on(key));
+        }
+    }
+    notes.into_iter().for_each(|note| bundle.note(note));
+    Ok(())
 }

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tenfold::{Format, Mode, Number, formats};
+use tenfold::{Duplicates, Format, Mode, Number, formats};
 
 pub(crate) use address::{Part, Words};
 pub(crate) use choice::{Choice, Selection};
@@ -312,6 +312,9 @@ pub(crate) struct Reading {
     /// Forgive harmless violations, with a note
     #[arg(long)]
     lenient: bool,
+    /// Resolve cells of sparse tensors that are given more than once: add their values up, or keep the last
+    #[arg(long, value_name = "sum|last", value_parser = duplicates())]
+    pub(crate) duplicates: Option<Duplicates>,
     /// Take a file as it stands: leave what a conversion carried as text the text it is
     #[arg(long)]
     pub(crate) no_restore: bool,
@@ -361,6 +364,11 @@ impl Reading {
             Mode::Strict
         }
     }
+}
+
+/// Parses a rule for cells given more than once.
+fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
+    PossibleValuesParser::new(["sum", "last"]).try_map(|word| word.parse::<Duplicates>())
 }
 
 /// Reads the name of a format.

@@ -150,6 +150,7 @@ fn fault(format: &dyn Format, note: &Note) -> Error {
         format: Some(format.info().name),
         at: note.at,
         why,
+        hint: None,
     }
 }
 

@@ -14,6 +14,7 @@ mod csv;
 mod dead_ends;
 mod demo;
 mod diff;
+mod duplicates;
 mod edit;
 mod examples;
 mod fcidump;

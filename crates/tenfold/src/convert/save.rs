@@ -68,7 +68,10 @@ pub fn write_to(
     format: &dyn Format,
     how: &WriteOptions,
 ) -> Result<Vec<Loss>> {
-    let (lowered, mut said) = forecast(bundle, format, how)?;
+    let (mut lowered, mut said) = forecast(bundle, format, how)?;
+    for (_, tensor) in lowered.entries_mut() {
+        *tensor = tensor.distinct(&how.limits)?;
+    }
     let format = format.edition(bundle, how).unwrap_or(format);
     let parts = lowered.entries().iter();
     let parts = parts.flat_map(|(_, tensor)| tensor.storage().parts());

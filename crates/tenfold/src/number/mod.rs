@@ -15,6 +15,7 @@ mod parse;
 mod part;
 mod quick;
 mod signs;
+mod sum;
 mod text;
 mod worked;
 
@@ -34,6 +35,7 @@ pub(crate) use numbers::truths;
 pub(crate) use pairs::Pairing;
 pub use part::ComplexPart;
 pub(crate) use signs::Signs;
+pub(crate) use sum::add_to;
 pub use text::{write_element, write_number};
 
 use crate::error::{Error, Result};

@@ -15,7 +15,7 @@ impl Tensor {
     pub(crate) fn positions(&self, axes: &[usize]) -> Result<Numbers> {
         let sizes = self.sizes()?;
         let not_sparse = || Error::invalid("the tensor is not sparse");
-        let sparse = self.sparse(&sizes).ok_or_else(not_sparse)?;
+        let sparse = Sparse::of(self.storage(), &sizes, self.dtype()).ok_or_else(not_sparse)?;
         let bytes = match sparse.address {
             Address::Rows { .. } => {
                 let mut spool = Spool::new();

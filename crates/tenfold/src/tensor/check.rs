@@ -6,23 +6,19 @@
 //! in as many passes as it takes.
 
 use super::Tensor;
-use super::claim::{Claim, spread};
+use super::claim::Claim;
 use super::group::{Group, Origin};
-use super::slice::unravel_in;
-use super::sparse::Sparse;
-use super::storage::{Address, Order, Storage};
+use super::storage::{Address, Storage};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, measure_text, narrow, swap, wide};
+use crate::bytes::{Endian, Extent, LabelSet, PIECE, Pages, measure_text, swap, wide};
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::number::{Kind, Numbers};
 
 /// How far declared symmetries of floating point numbers may be off, relative to the largest.
 pub(crate) const SYMMETRY_TOLERANCE: f64 = 1e-12;
-
-/// How much one pass may hold.
-const PASS: u64 = 32 << 20;
 
 impl Tensor {
     /// Reads and checks all values.
@@ -81,7 +77,7 @@ impl Tensor {
             values.for_each(Endian::Little, width, PIECE, &mut |piece| {
                 for element in piece.chunks_exact(width) {
                     self.check_images(&group, element)
-                        .map_err(|error| at_value(error, values, position))?;
+                        .map_err(|error| error.or_at(values.bytes.offset_of(position)))?;
                     position = position.saturating_add(wide(width));
                 }
                 Ok(())
@@ -136,34 +132,26 @@ impl Tensor {
     /// Checks that sparse cells lie inside, are given once, and are such as packing allows.
     fn check_sparse(&self, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let sizes = self.sizes()?;
-        let Some(sparse) = self.sparse(&sizes) else {
+        let Some(sparse) = self.sparse(&sizes, limits)? else {
             return Ok(());
         };
         let group = self.packed_group(limits)?;
+        if sparse.count() < self.stored() {
+            let why =
+                "two members of one orbit are given, which agree, where one is to stand for all";
+            return Err(Error::malformed(None, why).with_hint(Hint::Duplicates { sum: false }));
+        }
         let width = wide(self.dtype().width());
-        let mut last = None;
-        let mut ascending = true;
         sparse.for_each(&mut |cell, index, value| {
             let origin = group.origin(index);
             let at = sparse.values.bytes.offset_of(cell.saturating_mul(width));
-            let is_zero = self.dtype().is_zero(value);
-            if origin.zero && !is_zero {
-                let why = format!("the symmetry forces cell {index:?} to be zero, and it is not");
-                return Err(Error::malformed(at, why));
-            }
             self.check_images(&group, value)
-                .map_err(|error| at_value(error, sparse.values, cell.saturating_mul(width)))?;
+                .map_err(|error| error.or_at(at))?;
             if let Some(why) = self.breaks_own_conjugate(&origin, value) {
                 notes.push(Note::new(NoteKind::Lenient, why).at(at));
             }
-            ascending &= last.is_none_or(|last| last < origin.index);
-            last = Some(origin.index);
             Ok(())
-        })?;
-        if ascending {
-            return Ok(());
-        }
-        check_unique(&sparse, &group)
+        })
     }
 
     /// Checks a symmetry that is declared but not used for packing.
@@ -189,21 +177,6 @@ impl Tensor {
     }
 }
 
-fn at_value(error: Error, values: &Numbers, position: u64) -> Error {
-    match error {
-        Error::Malformed {
-            format,
-            at: None,
-            why,
-        } => Error::Malformed {
-            format,
-            at: values.bytes.offset_of(position),
-            why,
-        },
-        other => other,
-    }
-}
-
 fn check_labels(values: &Numbers) -> Result<()> {
     let Extent::Records(records) = values.bytes.extent() else {
         return Err(Error::invalid("labelled values without labels"));
@@ -221,53 +194,4 @@ fn check_labels(values: &Numbers) -> Result<()> {
             "a block has the labels of an earlier one",
         )),
     }
-}
-
-/// Finds a cell that is given twice, or two cells of one orbit: passes over the addresses, each
-/// sorting the share of them that fits into memory.
-fn check_unique(sparse: &Sparse, group: &Group) -> Result<()> {
-    let pairs = PASS / 16;
-    let n_passes = sparse.count().div_ceil(pairs).max(1);
-    for pass in 0..n_passes {
-        // Shares are about equal; a little room spares a copy of the list when one is not.
-        let room = pairs.saturating_add(pairs / 16).min(sparse.count());
-        let mut seen: Vec<(u64, u64)> = Vec::with_capacity(narrow(room)?);
-        sparse.for_each(&mut |cell, index, _| {
-            let orbit = group.origin(index).index;
-            if spread(orbit) % n_passes == pass {
-                seen.push((orbit, cell));
-            }
-            Ok(())
-        })?;
-        seen.sort_unstable();
-        for pair in seen.windows(2) {
-            if let [(first, _), (second, cell)] = pair
-                && first == second
-            {
-                let width = wide(sparse.dtype.width());
-                let at = match sparse.address {
-                    Address::Linear(numbers) => numbers
-                        .bytes
-                        .offset_of(cell.saturating_mul(wide(numbers.number.width()))),
-                    _ => sparse.values.bytes.offset_of(cell.saturating_mul(width)),
-                };
-                let what = if group.is_trivial() {
-                    "a cell"
-                } else {
-                    "a cell or an image of it"
-                };
-                let which = match at {
-                    Some(_) => String::new(),
-                    None => {
-                        let mut index = vec![0; sparse.sizes.len()];
-                        unravel_in(*first, sparse.sizes, Order::Column, &mut index);
-                        format!(": {index:?}, counted from 0")
-                    }
-                };
-                let why = format!("{what} is given twice{which}");
-                return Err(Error::malformed(at, why));
-            }
-        }
-    }
-    Ok(())
 }

@@ -114,7 +114,7 @@ impl<'a> Claim<'a> {
     /// Passes over the cells, each holding whole orbits of the claimed and packed symmetries.
     fn of_sparse(&self, limits: &Limits) -> Result<Deviation> {
         let mut worst = Deviation::default();
-        let Some(sparse) = self.tensor.sparse(&self.sizes) else {
+        let Some(sparse) = self.tensor.sparse(&self.sizes, limits)? else {
             return Ok(worst);
         };
         let packed = self.tensor.packed_group(limits)?;

@@ -5,6 +5,7 @@
 //! values are read, so [`Tensor::check`] asks.
 
 use super::Tensor;
+use super::sparse::Sparse;
 use super::storage::{Address, Storage};
 use crate::bytes::{PIECE, wide};
 use crate::error::{Error, Result};
@@ -66,7 +67,7 @@ impl Tensor {
     /// same row.
     pub(crate) fn first_fall(&self) -> Result<Option<u64>> {
         let sizes = self.sizes()?;
-        let Some(sparse) = self.sparse(&sizes) else {
+        let Some(sparse) = Sparse::of(self.storage(), &sizes, self.dtype()) else {
             return Ok(None);
         };
         let (mut last, mut fall) = (None, None);

@@ -83,7 +83,7 @@ impl Tensor {
         each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let sizes = self.sizes()?;
-        if let Some(sparse) = self.sparse(&sizes) {
+        if let Some(sparse) = self.sparse(&sizes, limits)? {
             return sparse.for_each(&mut |cell, _, value| each(cell, value));
         }
         let values = match self.storage() {

@@ -75,13 +75,14 @@ pub use read::Cell;
 pub use slice::Slice;
 pub(crate) use slice::unravel_in;
 pub(crate) use sorted::Sorted;
-use sparse::Sparse;
+use sparse::Distinct;
+pub use sparse::Duplicates;
 pub use storage::{Address, Order, Storage};
 pub(crate) use strided::Strides;
 pub use symmetry::{Operation, Symmetry};
 pub(crate) use woven::MOST_BLOCKS;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Extent, wide};
 use crate::error::{Error, Result};
@@ -111,6 +112,8 @@ pub struct Tensor {
     demands: Vec<Demand>,
     /// The last cast of its values that may have changed some.
     cast: Option<Arc<CastRecord>>,
+    /// The outcome of the check for sparse cells given twice, once values were read.
+    distinct: Option<Arc<OnceLock<Distinct>>>,
     /// What the file says about the tensor.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -155,6 +158,7 @@ impl Tensor {
         limits: &Limits,
     ) -> Result<Tensor> {
         let (meta, hints) = (Meta::new(), Meta::new());
+        let by_position = matches!(&storage, Storage::Sparse { address, .. } if !matches!(address, Address::Labels));
         let tensor = Tensor {
             dims,
             dtype,
@@ -162,6 +166,7 @@ impl Tensor {
             storage,
             demands: Vec::new(),
             cast: None,
+            distinct: by_position.then(Arc::default),
             meta,
             hints,
         };
@@ -282,23 +287,6 @@ impl Tensor {
             |symmetry| symmetry.packed,
             limits,
         )
-    }
-
-    fn sparse<'a>(&'a self, sizes: &'a [u64]) -> Option<Sparse<'a>> {
-        match &self.storage {
-            Storage::Sparse {
-                order,
-                address,
-                values,
-            } => Some(Sparse {
-                sizes,
-                dtype: self.dtype,
-                order: *order,
-                address,
-                values,
-            }),
-            _ => None,
-        }
     }
 
     fn check_symmetries(&self) -> Result<()> {

@@ -28,7 +28,7 @@ impl Tensor {
     /// [`Error::Invalid`] if the cells have no positions, or two have the same; [`Error::Limit`] if there are too many.
     pub(crate) fn positions_to_labels(&self, limits: &Limits) -> Result<Tensor> {
         let sizes = self.sizes()?;
-        let sparse = self.sparse(&sizes);
+        let sparse = self.sparse(&sizes, limits)?;
         let sparse = sparse.ok_or_else(|| Error::invalid("the tensor is not sparse"))?;
         let mut made = RecordsBuilder::new(sizes.len(), self.dtype().width());
         sparse.for_each_image(&self.packed_group(limits)?, &mut |index, value| {

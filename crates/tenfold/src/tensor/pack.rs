@@ -117,7 +117,7 @@ impl Tensor {
         let (storage, worst) = match full.storage() {
             Storage::Dense { .. } => full.pack_dense(symmetries, &group, limits)?,
             Storage::Sparse { address, .. } if !matches!(address, Address::Labels) => {
-                full.pack_sparse(&group)?
+                full.pack_sparse(&group, limits)?
             }
             other => {
                 let why = format!("a {} tensor cannot be packed", other.as_str());
@@ -160,7 +160,7 @@ impl Tensor {
                 let sizes = self.sizes()?;
                 let mut listed = Listed::new(self.dtype().number, Order::Column);
                 let group = self.packed_group(limits)?;
-                if let Some(sparse) = self.sparse(&sizes) {
+                if let Some(sparse) = self.sparse(&sizes, limits)? {
                     let most = wide(self.dtype().width()).saturating_add(8);
                     let cells = sparse.count().saturating_mul(group.order());
                     let why = "a sparse tensor would be unpacked";
@@ -262,11 +262,11 @@ impl Tensor {
     }
 
     /// Passes over the cells, each holding whole orbits.
-    fn pack_sparse(&self, group: &Group) -> Result<(Storage, Deviation)> {
+    fn pack_sparse(&self, group: &Group, limits: &Limits) -> Result<(Storage, Deviation)> {
         let sizes = self.sizes()?;
         let mut listed = Listed::new(self.dtype().number, Order::Column);
         let mut worst = Deviation::default();
-        if let Some(sparse) = self.sparse(&sizes) {
+        if let Some(sparse) = self.sparse(&sizes, limits)? {
             let room = wide(self.dtype().width()).saturating_add(40);
             let n_passes = sparse.count().saturating_mul(room).div_ceil(PASS).max(1);
             for pass in 0..n_passes {

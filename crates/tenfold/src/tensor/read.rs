@@ -301,7 +301,7 @@ impl Tensor {
                     out,
                 )
             }
-            Storage::Sparse { .. } => match self.sparse(sizes) {
+            Storage::Sparse { .. } => match self.sparse(sizes, limits)? {
                 Some(sparse) => sparse.read_box(&self.packed_group(limits)?, slices, out),
                 None => Ok(()),
             },
@@ -342,7 +342,7 @@ impl Tensor {
         }
         let sizes = self.sizes()?;
         let sparse = self
-            .sparse(&sizes)
+            .sparse(&sizes, limits)?
             .ok_or_else(|| Error::invalid("the tensor is not sparse"))?;
         let group = self.packed_group(limits)?;
         sparse.for_each_image(&group, &mut |index, value| each(Cell::At { index, value }))

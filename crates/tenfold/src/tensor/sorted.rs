@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 /// A sparse tensor that has been looked over once.
-pub(crate) struct Sorted<'a> {
-    tensor: &'a Tensor,
+pub(crate) struct Sorted {
+    tensor: Tensor,
     sizes: Vec<u64>,
     group: Group,
     /// How far apart neighbours along each dimension are counted, if all cells are wanted.
@@ -33,33 +33,26 @@ const PASS: u64 = 64 << 20;
 /// The least, so that passes do not become too many.
 const SHORT_PASS: u64 = 4 << 20;
 
-impl<'a> Sorted<'a> {
+impl Sorted {
     /// Looks over the cells.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a cell lies outside, or is not zero where its symmetry says so.
-    pub(crate) fn new(tensor: &'a Tensor, limits: &Limits) -> Result<Sorted<'a>> {
+    /// [`Error::Malformed`] if a cell is given twice, lies outside, or is not zero where its symmetry
+    /// forces it to be.
+    pub(crate) fn new(tensor: &Tensor, limits: &Limits) -> Result<Sorted> {
         Sorted::look_over(tensor, None, limits)
     }
 
     /// Looks over the cells, where all of an orbit are wanted; the index of each is the sum of its
     /// places times `strides`.
-    pub(crate) fn every(
-        tensor: &'a Tensor,
-        strides: Vec<u64>,
-        limits: &Limits,
-    ) -> Result<Sorted<'a>> {
+    pub(crate) fn every(tensor: &Tensor, strides: Vec<u64>, limits: &Limits) -> Result<Sorted> {
         Sorted::look_over(tensor, Some(strides), limits)
     }
 
-    fn look_over(
-        tensor: &'a Tensor,
-        strides: Option<Vec<u64>>,
-        limits: &Limits,
-    ) -> Result<Sorted<'a>> {
+    fn look_over(tensor: &Tensor, strides: Option<Vec<u64>>, limits: &Limits) -> Result<Sorted> {
         let (sizes, group) = (tensor.sizes()?, tensor.packed_group(limits)?);
         let mut sorted = Sorted {
-            tensor,
+            tensor: tensor.distinct(limits)?,
             sizes,
             group,
             strides,
@@ -107,7 +100,7 @@ impl<'a> Sorted<'a> {
     /// of all cells.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if two stored cells are one, or images of each other.
+    /// What reading the values gives.
     pub(crate) fn for_each(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         if self.is_ascending {
             return self.visit(each);
@@ -168,13 +161,7 @@ impl<'a> Sorted<'a> {
             Ok(())
         })?;
         cells.sort_unstable();
-        let mut last = None;
         for (index, at) in &cells {
-            if last == Some(*index) {
-                let why = format!("cell {index}, or an image of it, is given twice");
-                return Err(Error::malformed(None, why));
-            }
-            last = Some(*index);
             let value = values.get(*at..).and_then(|rest| rest.get(..width));
             each(*index, value.unwrap_or_default())?;
         }
@@ -184,7 +171,8 @@ impl<'a> Sorted<'a> {
     /// Calls `each` with the wanted cells of the orbit of every stored cell, in file order.
     fn visit(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         let not_sparse = || Error::invalid("the tensor is not sparse");
-        let sparse = self.tensor.sparse(&self.sizes).ok_or_else(not_sparse)?;
+        let (storage, dtype) = (self.tensor.storage(), self.tensor.dtype());
+        let sparse = Sparse::of(storage, &self.sizes, dtype).ok_or_else(not_sparse)?;
         let Some(strides) = &self.strides else {
             return self.representatives(&sparse, each);
         };
@@ -207,10 +195,6 @@ impl<'a> Sorted<'a> {
         let mut image = Vec::new();
         sparse.for_each(&mut |_, index, value| {
             let origin = self.group.origin(index);
-            if origin.zero && !dtype.is_zero(value) {
-                let why = format!("the symmetry forces cell {index:?} to be zero, and it is not");
-                return Err(Error::malformed(None, why));
-            }
             image.clear();
             image.extend_from_slice(value);
             origin.operation.apply(dtype, &mut image)?;

@@ -6,7 +6,8 @@ use crate::support::project;
 
 /// Each module and what it may use of the crate, besides itself.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("error", &["key"]),
+    ("hint", &[]),
+    ("error", &["hint", "key"]),
     ("limits", &["error"]),
     ("key", &[]),
     ("meta", &[]),
@@ -15,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("number", &["error", "limits", "bytes"]),
     (
         "tensor",
-        &["error", "limits", "meta", "note", "bytes", "number"],
+        &["error", "hint", "limits", "meta", "note", "bytes", "number"],
     ),
     (
         "bundle",
@@ -32,8 +33,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "formats",
         &[
-            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
-            "format", "wire",
+            "error", "hint", "limits", "key", "meta", "note", "bytes", "number", "tensor",
+            "bundle", "format", "wire",
         ],
     ),
     (

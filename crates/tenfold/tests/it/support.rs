@@ -130,6 +130,7 @@ pub(crate) fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Open
             format: None,
             at: note.at,
             why: note.text.clone(),
+            hint: None,
         }),
         _ => Ok(opened),
     }

@@ -243,6 +243,7 @@ impl Samples {
     /// more than `limits` allow, [`Error::Invalid`] for a layout that is not understood.
     pub fn of(tensor: &Tensor, limits: &Limits) -> Result<Samples> {
         tensor.compare_checksums()?;
+        let tensor = &tensor.distinct(limits)?;
         let dtype = tensor.dtype();
         let values = match tensor.storage() {
             Storage::Dense { .. } if tensor.is_packed() => {

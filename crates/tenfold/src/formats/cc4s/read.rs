@@ -157,14 +157,14 @@ fn tensor(source: &Source, described: Described, key: &Key, reader: &mut Reader)
         }
         Some((condition, at)) => {
             let types = blocks::read_types(source, condition, &described.dims, limits)
-                .map_err(|error| placed(error, *at))?;
+                .map_err(|error| error.or_at(Some(*at)))?;
             let found = elements::find(source, &described, 0)?;
             if let Found::Missing(absent) = found {
                 return Err(absent.error());
             }
             let most = found.most_elements(&described);
             let blocks = Blocks::read(condition, &types, &described.dims, most, limits)
-                .map_err(|error| placed(error, *at))?;
+                .map_err(|error| error.or_at(Some(*at)))?;
             let width = wide(described.dtype.width());
             let len = blocks.cells().saturating_mul(width);
             let values = found.values(len, &described, limits, &mut notes)?;
@@ -197,20 +197,4 @@ fn tensor(source: &Source, described: Described, key: &Key, reader: &mut Reader)
         reader.bundle.note(note.on(key));
     }
     Ok(tensor)
-}
-
-/// The same fault, at this byte if it has none.
-fn placed(error: Error, at: u64) -> Error {
-    match error {
-        Error::Malformed {
-            format,
-            at: None,
-            why,
-        } => Error::Malformed {
-            format,
-            at: Some(at),
-            why,
-        },
-        other => other,
-    }
 }

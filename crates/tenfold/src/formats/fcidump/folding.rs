@@ -10,9 +10,13 @@ use crate::bytes::{Bytes, Endian, PIECE, Spool, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{DType, Number, Numbers};
-use crate::tensor::{Deviation, Group, Order, SYMMETRY_TOLERANCE, Symmetry, unravel_in};
+use crate::tensor::{
+    Address, Deviation, Dim, Duplicates, Group, Order, SYMMETRY_TOLERANCE, Storage, Symmetry,
+    Tensor, unravel_in,
+};
 
 /// Cells in the order of their lines: a place and a value each.
+#[derive(Clone)]
 pub(super) struct List {
     pub(super) places: Bytes,
     pub(super) values: Bytes,
@@ -120,6 +124,8 @@ pub(super) struct Clash {
     pub(super) cells: (u64, u64),
     /// How far their values are apart, where they may both be there.
     pub(super) apart: Option<f64>,
+    /// Whether both are at one place, not at images of each other.
+    pub(super) is_repeated: bool,
     /// The largest magnitude of all values.
     pub(super) largest: f64,
 }
@@ -128,6 +134,7 @@ pub(super) struct Clash {
 pub(super) type Outcome = std::result::Result<Folded, Clash>;
 
 /// Finds out which images of the integrals of one tensor are listed.
+#[derive(Clone)]
 pub(super) struct Folding<'a> {
     pub(super) list: List,
     /// The symmetries that integrals of this kind have, each packed.
@@ -184,6 +191,34 @@ impl Folding<'_> {
             Some(group) if chosen > 0 => self.completed(full, group, packing, &found).map(Ok),
             _ => Ok(Ok(self.folded(packing, None))),
         }
+    }
+
+    /// The same with integrals that are listed more than once resolved by a rule, whose images under
+    /// `symmetries` count as the same; gives also how many are gone.
+    pub(super) fn resolved(
+        mut self,
+        rule: Duplicates,
+        symmetries: Vec<Symmetry>,
+    ) -> Result<(Self, u64)> {
+        let storage = Storage::Sparse {
+            order: Order::Column,
+            address: Address::Linear(self.list.places()),
+            values: self.list.values(),
+        };
+        let dims = self.sizes.iter().copied().map(Dim::indexed).collect();
+        let tensor = Tensor::within(dims, self.list.dtype, symmetries, storage, self.limits)?;
+        let (tensor, merged) = tensor.resolve_duplicates(rule, self.limits)?;
+        if let Storage::Sparse {
+            address: Address::Linear(places),
+            values,
+            ..
+        } = tensor.storage()
+            && merged > 0
+        {
+            self.list.places = places.bytes.clone();
+            self.list.values = values.bytes.clone();
+        }
+        Ok((self, merged))
     }
 
     fn group(&self, packing: &[Symmetry]) -> Result<Group> {
@@ -414,9 +449,13 @@ impl Found {
         let of = |cells, apart| Clash {
             cells,
             apart,
+            is_repeated: false,
             largest,
         };
-        let repeated = self.repeated.map(|cells| of(cells, None));
+        let repeated = self.repeated.map(|cells| Clash {
+            is_repeated: true,
+            ..of(cells, None)
+        });
         let paired = self
             .paired
             .filter(|_| is_asked)

@@ -1,18 +1,19 @@
 //! Reads files of integrals, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::folding::{Clash, Folded, Folding, List};
+use super::folding::{Clash, Folded, Folding, List, Outcome};
 use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Source, Spool};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::hint::Hint;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::number::DType;
-use crate::tensor::{Address, Dim, Order, Storage, Tensor};
+use crate::tensor::{Address, Dim, Duplicates, Order, Storage, Tensor};
 use crate::wire::text::{Body, Cells, Field, Line, Lines, Table, line_number, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -42,7 +43,7 @@ fn read_text(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     };
     let parse = |line: &Line, cells: &mut Cells| integrals.parse(line, cells);
     let table = Table::read(source, body, None, &how.limits, parse)?;
-    let mut bundle = integrals.parted(table, source, &how.limits)?;
+    let mut bundle = integrals.parted(table, source, how)?;
     bundle.meta = namelist.settings;
     Ok(bundle)
 }
@@ -97,7 +98,8 @@ impl Integrals {
     }
 
     /// Gives every tensor its cells.
-    fn parted(&self, table: Table, source: &Source, limits: &Limits) -> Result<Bundle> {
+    fn parted(&self, table: Table, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+        let limits = &how.limits;
         let (places, values) = table.finish()?;
         let lines = List {
             places,
@@ -118,12 +120,21 @@ impl Integrals {
             let is_always_there = matches!(role, Role::Two | Role::One);
             if is_always_there || part.count > 0 {
                 let name = Key::flat(role.name());
-                let folded = match self.folding(part, limits)?.find()? {
+                let folding = self.folding(part, limits)?;
+                let (outcome, merged) = resolve(folding, how.duplicates)?;
+                let folded = match outcome {
                     Ok(folded) => folded,
+                    // Cells that are left have no lines of their own any more.
+                    Err(clash) if merged > 0 => return Err(contradicts(&clash, None)),
                     Err(clash) => {
                         return Err(self.contradiction(role, &clash, &lines, source, limits)?);
                     }
                 };
+                if merged > 0 {
+                    let text =
+                        format!("integrals that are listed more than once: {merged} resolved");
+                    bundle.note(Note::new(NoteKind::Summed, text).on(&name));
+                }
                 if let Some(remark) = &folded.remark {
                     bundle.note(Note::new(NoteKind::Repaired, remark).on(&name));
                 }
@@ -191,15 +202,41 @@ impl Integrals {
             Ok(())
         })?;
         let earlier = line_number(source, start_of(source, cells.0, limits)?)?;
-        let why = match clash.apart {
-            None => format!("the integral, or an image of it, is listed on line {earlier} already"),
-            Some(apart) => format!(
-                "the integral differs from its image on line {earlier} by {apart:.1e}, the largest is {:.1e}",
-                clash.largest
-            ),
-        };
-        Ok(Error::malformed(start_of(source, cells.1, limits)?, why))
+        let at = start_of(source, cells.1, limits)?;
+        Ok(contradicts(clash, Some(earlier)).or_at(Some(at)))
     }
+}
+
+/// Resolves integrals that are listed more than once by a rule, and finds out which images are listed; gives
+/// also how many values are gone.
+fn resolve(folding: Folding, rule: Option<Duplicates>) -> Result<(Outcome, u64)> {
+    let Some(rule) = rule.filter(|_| !folding.sizes.is_empty()) else {
+        return Ok((folding.find()?, 0));
+    };
+    let (folding, mut merged) = folding.resolved(rule, Vec::new())?;
+    let mut outcome = folding.clone().find()?;
+    if outcome.is_err() && rule == Duplicates::Last {
+        let symmetries = folding.symmetries.clone();
+        let (folding, more) = folding.resolved(rule, symmetries)?;
+        merged = merged.saturating_add(more);
+        outcome = folding.find()?;
+    }
+    Ok((outcome, merged))
+}
+
+/// The error of two integrals that contradict each other, the earlier one on a line.
+fn contradicts(clash: &Clash, earlier: Option<u64>) -> Error {
+    let line = earlier.map_or_else(String::new, |line| format!(" on line {line}"));
+    let why = match clash.apart {
+        None => format!("the integral, or an image of it, is listed{line} already"),
+        Some(apart) => format!(
+            "the integral differs from its image{line} by {apart:.1e}, the largest is {:.1e}",
+            clash.largest
+        ),
+    };
+    Error::malformed(None, why).with_hint(Hint::Duplicates {
+        sum: clash.is_repeated,
+    })
 }
 
 /// Where the line of a cell begins.

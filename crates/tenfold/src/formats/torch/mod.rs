@@ -71,7 +71,6 @@ mod read;
 mod shared;
 mod sparse;
 mod storages;
-mod sums;
 mod types;
 
 use crate::bundle::Bundle;

@@ -2,9 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::calls::{Calls, Found};
-use super::sums::summed;
 use crate::bytes::wide;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::pickle::{Id, Item};
@@ -68,43 +67,20 @@ impl<'a> Calls<'a> {
                 ..all.clone()
             });
         }
-        let made = match is_coalesced {
-            true => None,
-            false => {
-                let dtype = values.tensor.dtype();
-                let all = values.tensor.dense(Order::Row, self.limits)?;
-                summed(&sizes, &columns, &all, dtype, self.limits)?
-            }
-        };
-        let Some(made) = made else {
-            return self.put(id, &sizes, Address::Coordinates(columns), [indices, values]);
-        };
-        let storage = Storage::Dense {
-            order: Order::Row,
-            values: made.values,
-        };
-        let count = Dim::indexed(made.positions.len());
-        let sums = Tensor::within(
-            vec![count],
-            values.tensor.dtype(),
-            vec![],
-            storage,
-            self.limits,
-        );
-        let values = Found {
-            tensor: sums?,
-            ..values
-        };
-        let found = self.put(
-            id,
-            &sizes,
-            Address::Linear(made.positions),
-            [indices, values],
-        )?;
-        Ok(Found {
-            n_added: made.n_added,
-            ..found
-        })
+        let found = self.put(id, &sizes, Address::Coordinates(columns), [indices, values])?;
+        if is_coalesced {
+            return Ok(found);
+        }
+        match found.tensor.coalesced(self.limits) {
+            Ok((tensor, n_added)) => Ok(Found {
+                tensor,
+                n_added,
+                ..found
+            }),
+            // Indices outside the tensor are found again when its values are read.
+            Err(Error::Malformed { .. }) => Ok(found),
+            Err(error) => Err(error),
+        }
     }
 
     /// Compressed rows of a matrix.

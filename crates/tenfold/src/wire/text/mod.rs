@@ -243,6 +243,7 @@ pub(crate) fn with_line<T>(source: &Source, outcome: Result<T>) -> Result<T> {
             format,
             at: Some(at),
             why,
+            hint,
         } => Error::Malformed {
             format,
             at: Some(at),
@@ -250,6 +251,7 @@ pub(crate) fn with_line<T>(source: &Source, outcome: Result<T>) -> Result<T> {
                 Ok(line) => format!("line {line}: {why}"),
                 Err(_) => why, // what was wrong counts more than where
             },
+            hint,
         },
         other => other,
     })
