@@ -51,7 +51,7 @@ use ops::{Input, OpenOptions, TensorRef};
 pub use bundle::{Bundle, Callable};
 pub use bytes::{
     Algorithm, Bytes, Compute, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool,
-    bytes_text, measure_text, scaled_text,
+    bytes_text, measure_text, percent_text, scaled_text,
 };
 pub use compare::{
     Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Finding, Finite, Measures,

@@ -3,6 +3,7 @@
 use tenfold::ops::matches;
 use tenfold::{
     Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
+    percent_text,
 };
 
 use super::labels::{Given, Lists, Wanted};
@@ -246,15 +247,9 @@ fn density_text(density: &Density) -> String {
         sparse_len,
     } = *density;
     let narrow = |len: u128| bytes_text(u64::try_from(len).unwrap_or(u64::MAX));
-    let all = cells.max(1);
-    let thousandths = u128::from(nonzero)
-        .saturating_mul(1000)
-        .saturating_add(all / 2)
-        / all;
     format!(
-        "sparse: {nonzero} of {cells} cells are not zero ({}.{} %), {} instead of {}",
-        thousandths / 10,
-        thousandths % 10,
+        "sparse: {nonzero} of {cells} cells are not zero ({}), {} instead of {}",
+        percent_text(nonzero, cells, 1),
         narrow(sparse_len),
         narrow(dense_len)
     )

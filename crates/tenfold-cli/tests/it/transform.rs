@@ -203,7 +203,7 @@ fn sparse_and_dense_go_both_ways() {
     let ran = tenfold(words);
     assert!(
         ran.errors
-            .contains("sparse: 6 of 6 cells are not zero (100.0 %), 96 B instead of 48 B"),
+            .contains("sparse: 6 of 6 cells are not zero (100 %), 96 B instead of 48 B"),
         "{ran}"
     );
     let came = converted(&folder, &out, "a.tens", &["--dense", "--fill", "nan"]);

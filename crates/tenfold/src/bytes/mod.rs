@@ -55,7 +55,7 @@ pub(crate) use records::{Records, put_short, short, short_text};
 pub(crate) use scan::{Scan, truncated};
 pub(crate) use sink::Companions;
 pub use sink::Sink;
-pub use size::{bytes_text, measure_text, scaled_text};
+pub use size::{bytes_text, measure_text, percent_text, scaled_text};
 pub use source::{Compute, Source};
 pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;

@@ -37,6 +37,32 @@ pub fn scaled_text(number: u128, least: u128, units: &[(&str, u128)]) -> Option<
     Some(format!("{}.{} {name}", tenths / 10, tenths % 10))
 }
 
+/// A part of a whole in percent, rounded to so many digits after the point, such as `12.5 %`: only all
+/// is `100 %`, only nothing `0 %`.
+#[must_use]
+pub fn percent_text(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> String {
+    let (part, whole) = (part.into(), whole.into());
+    if part >= whole {
+        return "100 %".into();
+    }
+    if part == 0 {
+        return "0 %".into();
+    }
+    let per_percent = 10_u128.saturating_pow(digits);
+    let all = per_percent.saturating_mul(100);
+    let units = part.saturating_mul(all).saturating_add(whole / 2) / whole;
+    let width = usize::try_from(digits).unwrap_or(0);
+    let text = |units: u128| {
+        let (percent, rest) = (units / per_percent, units % per_percent);
+        let text = format!("{percent}.{rest:0width$}");
+        format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    };
+    match units {
+        0 => format!("<{}", text(1)),
+        units => text(units.min(all.saturating_sub(1))),
+    }
+}
+
 /// A measure with so many digits, such as `2.99` or `1.23e-7`.
 #[must_use]
 pub fn measure_text(value: f64, digits: usize) -> String {
@@ -69,6 +95,20 @@ mod tests {
         assert_eq!(bytes_text((1_u32 << 30) - 1), "1.0 GiB");
         assert_eq!(bytes_text((1_u32 << 30) - (1 << 20)), "1023.0 MiB");
         assert_eq!(bytes_text(1023_u32), "1023 B");
+    }
+
+    #[test]
+    fn shares_are_rounded_and_only_all_is_all_of_it() {
+        assert_eq!(percent_text(24_u32, 49_u32, 2), "48.98 %");
+        assert_eq!(percent_text(1_u32, 3_u32, 2), "33.33 %");
+        assert_eq!(percent_text(2_u32, 3_u32, 1), "66.7 %");
+        assert_eq!(percent_text(1_u32, 8_u32, 2), "12.5 %");
+        assert_eq!(percent_text(1_u32, 2_u32, 1), "50 %");
+        assert_eq!(percent_text(1_u64, 1_u64 << 40, 2), "<0.01 %");
+        assert_eq!(percent_text(9_999_u32, 10_000_u32, 1), "99.9 %");
+        assert_eq!(percent_text(0_u32, 7_u32, 1), "0 %");
+        assert_eq!(percent_text(7_u32, 7_u32, 1), "100 %");
+        assert_eq!(percent_text(0_u32, 0_u32, 1), "100 %");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::carry::symmetries_json;
 use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
 use super::opaque;
-use crate::bytes::{bytes_text, wide};
+use crate::bytes::{bytes_text, percent_text, wide};
 use crate::error::{Aspect, Result, Tier, amount};
 use crate::format::StorageKind;
 use crate::number::{Arity, DType, is_exact};
@@ -188,7 +188,7 @@ fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     let detail = format!(
         "{stored} of {} cells are explicit ({}); dense values take {}",
         amount(cells),
-        percent(stored.into(), cells),
+        percent_text(stored, cells, 2),
         bytes_text(dense)
     );
     let (tier, detail) = if is_too_large(dense, tensor) {
@@ -220,19 +220,6 @@ fn carries_cells(step: &mut Step, tensor: &Tensor) -> Result<bool> {
         return Ok(false);
     }
     Ok(step.carry("sparse", json!({ "cells": stored })))
-}
-
-/// A part of a whole with two digits after the point at most, such as `2.5 %`.
-fn percent(part: u128, whole: u128) -> String {
-    let hundredths = part
-        .saturating_mul(10_000)
-        .checked_div(whole)
-        .unwrap_or(10_000);
-    if hundredths == 0 && part > 0 {
-        return "less than 0.01 %".into();
-    }
-    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Whether the cells of a tensor stay single cells where a format could also hold all of them, which take `dense`
@@ -325,17 +312,3 @@ fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
 
 /// The most bytes that labels may have together to be carried.
 const MOST_LABELS: usize = 1 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_told_in_hundredths_of_a_percent() {
-        assert_eq!(percent(3, 120), "2.5 %");
-        assert_eq!(percent(1, 3), "33.33 %");
-        assert_eq!(percent(4, 4), "100 %");
-        assert_eq!(percent(1, 1 << 40), "less than 0.01 %");
-        assert_eq!(percent(0, 0), "100 %");
-    }
-}

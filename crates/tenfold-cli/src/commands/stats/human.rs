@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use tenfold::{Arity, DType, Finding, Info, Number, PERCENTS, Place, Result, Scalar, Stats};
+use tenfold::{
+    Arity, DType, Finding, Info, Number, PERCENTS, Place, Result, Scalar, Stats, percent_text,
+};
 
 use super::bars;
 use super::{Found, Known, Report};
@@ -161,7 +163,10 @@ fn row(info: &Info, found: &Found) -> Row {
                     float_text(finite.quantiles[3]),
                 ]),
             }
-            cells.push(share_text(stats.zeros, stats.cells));
+            cells.push(match stats.zeros {
+                0 => "0".into(),
+                zeros => percent_text(zeros, stats.cells, 1),
+            });
         }
     }
     Row::new(cells)
@@ -231,18 +236,7 @@ fn lines(known: &Known) -> Vec<(String, String)> {
 fn with_share(count: u64, all: u64) -> String {
     match count {
         0 => "0".into(),
-        count => format!("{count} ({})", share_text(count, all)),
-    }
-}
-
-/// A share in percent: all and nothing are said of nothing else.
-fn share_text(count: u64, all: u64) -> String {
-    let tenths = u128::from(count) * 1000 / u128::from(all.max(1));
-    match tenths {
-        _ if count == 0 => "0".into(),
-        _ if count == all => "100 %".into(),
-        0 => "<0.1 %".into(),
-        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+        count => format!("{count} ({})", percent_text(count, all, 1)),
     }
 }
 
