@@ -40,7 +40,7 @@ impl Exit {
             | Error::Unsupported { .. }
             | Error::Limit { .. }
             | Error::Unrecognised { .. } => Exit::No,
-            Error::Refused(_) | Error::NoRoom { .. } => Exit::Refused,
+            Error::Refused(_) | Error::NoRoom { .. } | Error::OutOfRange(_) => Exit::Refused,
             _ => Exit::Trouble,
         }
     }

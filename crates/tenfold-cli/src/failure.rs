@@ -230,6 +230,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
         Error::Unsupported { .. } => ("unsupported", None),
         Error::Limit { .. } => ("limit", None),
         Error::Refused(_) | Error::NoRoom { .. } => ("refused", None),
+        Error::OutOfRange(_) => ("range", None),
         Error::Unrecognised { .. } => ("unrecognised", None),
         _ => ("invalid", None),
     }

@@ -87,4 +87,9 @@ impl Error {
     pub(crate) fn invalid(why: impl Into<String>) -> Error {
         Error::Invalid(why.into())
     }
+
+    /// Says that a number is no double.
+    pub(crate) fn out_of_range(what: impl Into<String>) -> Error {
+        Error::Tensor(tenfold::Error::OutOfRange(what.into()))
+    }
 }

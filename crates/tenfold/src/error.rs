@@ -64,6 +64,9 @@ pub enum Error {
         /// The number type.
         number: &'static str,
     },
+    /// What follows from the numbers in a file, such as a cell of a train, is no double.
+    #[error("{0}")]
+    OutOfRange(String),
     /// The target format cannot hold everything; nothing was written.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -182,6 +185,7 @@ impl Error {
             Error::Malformed { .. }
             | Error::Unsupported { .. }
             | Error::Limit { .. }
+            | Error::OutOfRange(_)
             | Error::Unrecognised { .. } => Error::InFile {
                 path: name.into(),
                 error: Box::new(self),

@@ -1,6 +1,6 @@
 //! Trains of either kind of number.
 
-use tenfold::{Limits, Order, Tensor};
+use tenfold::{Limits, Number, Order, Overflow, Tensor};
 
 use super::{Core, Distance, Train};
 use crate::compress::Watcher;
@@ -18,11 +18,16 @@ pub enum AnyTrain {
 }
 
 impl AnyTrain {
-    /// Reads the cores of a tensor that is stored as a train.
+    /// Reads the cores of a tensor that is stored as a train; other numbers that are doubles too are
+    /// widened.
     ///
     /// # Errors
     /// As [`Train::from_tensor`].
     pub fn from_tensor(tensor: &Tensor) -> Result<AnyTrain> {
+        if tensor.dtype().number != Number::F64 && tensor.dtype().number.is_exact_in(Number::F64) {
+            let wide = tensor.cast(Number::F64, Overflow::Fails, &Limits::default())?;
+            return AnyTrain::from_tensor(&wide);
+        }
         if tensor.dtype() == <Complex64 as tenfold::Element>::DTYPE {
             Ok(AnyTrain::Complex(Train::from_tensor(tensor)?))
         } else {

@@ -10,7 +10,7 @@ use super::values::Block;
 use super::{Core, Train, Values};
 use crate::error::{Error, Result};
 use crate::number::real;
-use crate::scalar::{Power, Scalar, reals};
+use crate::scalar::{Power, Scalar, largest, reals};
 
 /// What the places of a bond are to be multiplied with; `None` for a place where all is zero.
 pub(super) type Powers = Vec<Option<Power>>;
@@ -164,23 +164,28 @@ impl<T: Scalar> Core<T> {
     }
 }
 
-/// Up to this power of two, entries times ranks do not make up for what vanished before them.
-const CALM: f64 = 150.0;
+/// Up to this power of two products of cores may grow, and down to that one they may shrink, without
+/// coming near the ends of doubles.
+const CALM: (f64, f64) = (-800.0, 150.0);
 
-/// Whether no product of some of the cores can leave the range unless cells do.
+/// Whether no product of entries of some of the cores can leave the range.
 fn is_calm<T: Scalar>(cores: &[&Core<T>]) -> bool {
-    let reach = cores.iter().map(|core| {
-        let blocks = core.blocks();
-        let sizes = blocks.iter().map(|block| {
-            let parts = reals(&block.values).iter();
-            parts.fold(0.0, |most: f64, part| most.max(part.abs()))
-        });
-        let most = sizes.fold(0.0, f64::max);
-        (most * real(core.left)).max(1.0).log2()
-    });
-    // Written so that what is not finite is calm: nothing mends it.
-    let reach: f64 = reach.sum();
-    !(reach > CALM && reach.is_finite())
+    let (mut down, mut up) = (0.0, 0.0);
+    for core in cores {
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        for block in core.blocks() {
+            for part in reals(&block.values).iter().map(|part| part.abs()) {
+                most = most.max(part);
+                if part > 0.0 {
+                    least = least.min(part);
+                }
+            }
+        }
+        down += least.min(1.0).log2();
+        up += (most * real(core.left)).max(1.0).log2();
+    }
+    // What is infinite is calm: nothing mends it.
+    up.is_infinite() || (up <= CALM.1 && down >= CALM.0)
 }
 
 /// Cores of the same tensor, whose products stay in range. Those before `middle` have no entry above
@@ -219,15 +224,21 @@ impl<T: Scalar> Balanced<T> {
         }
     }
 
-    /// All cores, the powers in one of those beside the middle.
+    /// All cores, the powers in one of those beside the middle but for the largest, which is more than
+    /// one may have room for: each has a share of it.
     fn into_cores(self) -> Vec<Core<T>> {
         let (mut cores, mut after) = (self.before, self.after);
+        let (powers, largest) = without_largest(self.powers);
         if let Some(heavy) = after.first_mut() {
-            *heavy = heavy.rescaled(&self.powers, &ones(heavy.right));
+            *heavy = heavy.rescaled(&powers, &ones(heavy.right));
         } else if let Some(heavy) = cores.last_mut() {
-            *heavy = heavy.rescaled(&ones(heavy.left), &self.powers);
+            *heavy = heavy.rescaled(&ones(heavy.left), &powers);
         }
         cores.extend(after);
+        let shares = largest.shares(cores.len());
+        for (core, share) in cores.iter_mut().zip(shares) {
+            *core = core.rescaled(&vec![Some(share); core.left], &ones(core.right));
+        }
         cores
     }
 }
@@ -240,6 +251,41 @@ impl<T: Scalar> Train<T> {
             return Cow::Borrowed(self);
         }
         Cow::Owned(self.balanced())
+    }
+
+    /// Whether products of entries may leave the range on the way to cells.
+    pub(super) fn is_wild(&self) -> bool {
+        !is_calm(&self.cores.iter().collect::<Vec<_>>())
+    }
+
+    /// A power of two that no cell comes near to, but for ranks: `None` if all cells are 0.
+    pub(super) fn reach(&self) -> Option<Power> {
+        let cores = self.cores.iter();
+        let reach = cores.fold(ones(1), |left, core| core.reach_right(&left));
+        reach.into_iter().flatten().max()
+    }
+
+    /// Fails unless all cores are of finite numbers, of which alone there are norms.
+    ///
+    /// # Errors
+    /// [`tenfold::Error::OutOfRange`] with the first number that is not finite.
+    pub(super) fn check_finite(&self) -> Result<()> {
+        if self.is_finite() {
+            return Ok(());
+        }
+        for (number, core) in self.cores.iter().enumerate() {
+            let is_wrong = |value: &T| !reals(&[*value]).iter().all(|part| part.is_finite());
+            if let Some(at) = core.values.iter().position(is_wrong) {
+                let (value, per_left) = (core.values[at], core.size * core.right);
+                let index = [at / per_left, at / core.right % core.size, at % core.right];
+                let count = self.cores.len();
+                return Err(Error::out_of_range(format!(
+                    "the train holds {value}, at {index:?} of core {} of {count}",
+                    number + 1
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Whether all cores are of finite numbers.
@@ -264,6 +310,28 @@ pub(super) struct Wide<T> {
 }
 
 impl<T: Scalar> Wide<T> {
+    /// A number near 1 and its power of two.
+    pub(super) fn of(value: T) -> Wide<T> {
+        let power = Power::size_of(largest(&[value])).unwrap_or(Power::ONE);
+        let value = power.inverse().apply(value);
+        Wide { value, power }
+    }
+
+    /// The same number, its value near 1.
+    pub(super) fn near_one(self) -> Wide<T> {
+        let found = Wide::of(self.value);
+        let power = found.power.and(self.power);
+        Wide { power, ..found }
+    }
+
+    /// The product of two numbers near 1.
+    pub(super) fn times(self, other: Wide<T>) -> Wide<T> {
+        Wide {
+            value: self.value * other.value,
+            power: self.power.and(other.power),
+        }
+    }
+
     /// The sum of numbers, each with its power.
     pub(super) fn sum(terms: impl Iterator<Item = (T, Power)> + Clone) -> Wide<T> {
         let sizes = terms.clone().filter_map(|(value, power)| {
@@ -281,20 +349,33 @@ impl<T: Scalar> Wide<T> {
     /// The number as it is.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it leaves the range of doubles.
+    /// [`tenfold::Error::OutOfRange`] if it leaves the range of doubles.
     pub(super) fn narrow(self, what: &str) -> Result<T> {
-        let found = self.power.apply(self.value);
-        let parts = |value: &T| reals(std::slice::from_ref(value)).to_vec();
-        let leaves = parts(&found).into_iter().zip(parts(&self.value));
-        let mut leaves = leaves.map(|(found, value)| !found.is_finite() && value.is_finite());
-        let vanishes = found == T::default() && self.value != T::default();
-        if leaves.any(|leaves| leaves) || vanishes {
-            return Err(Error::invalid(format!(
-                "{what} is {} times 2^{}: no double holds it",
-                self.value,
-                self.power.exponent()
-            )));
+        let found = self.nearest(what)?;
+        if found == T::default() && self.value != T::default() {
+            return Err(self.no_double(what));
         }
         Ok(found)
+    }
+
+    /// The number as it is, or 0 if it is smaller than any double.
+    ///
+    /// # Errors
+    /// [`tenfold::Error::OutOfRange`] if it is larger than any.
+    pub(super) fn nearest(self, what: &str) -> Result<T> {
+        let found = self.power.apply(self.value);
+        let parts = |value: &T| reals(std::slice::from_ref(value)).to_vec();
+        let mut pairs = parts(&found).into_iter().zip(parts(&self.value));
+        match pairs.any(|(found, value)| !found.is_finite() && value.is_finite()) {
+            true => Err(self.no_double(what)),
+            false => Ok(found),
+        }
+    }
+
+    fn no_double(self, what: &str) -> Error {
+        let (value, exponent) = (self.value, self.power.exponent());
+        Error::out_of_range(format!(
+            "{what} is {value} times 2^{exponent}: no double holds it"
+        ))
     }
 }

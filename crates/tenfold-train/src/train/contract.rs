@@ -15,6 +15,8 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if the shapes differ, or the product leaves the range of doubles.
     pub fn dot(&self, other: &Train<T>) -> Result<T> {
+        self.check_finite()?;
+        other.check_finite()?;
         self.wide_dot(other)?.narrow("the inner product")
     }
 

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 use tenfold::Slice;
 
+use super::balance::Wide;
 use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Product, multiply_out};
 use crate::matrix;
 use crate::number::real;
-use crate::scalar::{Scalar, reals, reals_mut};
+use crate::scalar::{Scalar, largest, reals, reals_mut};
 
 /// About as many cells are multiplied out at a time: they stay in a processor's cache.
 const TILE: usize = 1 << 15;
@@ -22,17 +23,40 @@ impl<T: Scalar> Train<T> {
     /// One cell.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such cell.
+    /// [`Error::Invalid`] if there is no such cell, [`tenfold::Error::OutOfRange`] if it is larger than
+    /// any double.
     pub fn element(&self, index: &[usize]) -> Result<T> {
         let outside = || Error::invalid(format!("no cell {index:?} in {:?}", self.shape()));
         if index.len() != self.cores.len() {
             return Err(outside());
         }
-        let (mut row, has_room) = self.row_at(index).ok_or_else(outside)?;
+        let (row, has_room) = self.row_at(index).ok_or_else(outside)?;
         if !has_room {
-            (row, _) = self.balanced().row_at(index).ok_or_else(outside)?;
+            let wide = self.wide_at(index).ok_or_else(outside)?;
+            return wide.nearest(&named(index));
         }
         row.first().copied().ok_or_else(outside)
+    }
+
+    /// A cell of any size; `None` if there is none there.
+    fn wide_at(&self, index: &[usize]) -> Option<Wide<T>> {
+        let mut row = vec![Wide::of(T::of_real(1.0))];
+        for (core, place) in self.cores.iter().zip(index) {
+            let mut terms = vec![Vec::with_capacity(row.len()); core.right];
+            let matrices = core.values.chunks_exact(core.size * core.right);
+            for (factor, entries) in row.iter().zip(matrices) {
+                let entries = entries.chunks_exact(core.right).nth(*place)?;
+                for (terms, entry) in terms.iter_mut().zip(entries) {
+                    let term = factor.times(Wide::of(*entry));
+                    terms.push((term.value, term.power));
+                }
+            }
+            let sums = terms.into_iter();
+            row = sums
+                .map(|terms| Wide::sum(terms.into_iter()).near_one())
+                .collect();
+        }
+        row.first().copied()
     }
 
     /// The product of the matrices at an index, and whether nothing on the way came near the ends
@@ -46,12 +70,13 @@ impl<T: Scalar> Train<T> {
             for (factor, entries) in row.iter().zip(matrices) {
                 let entries = entries.chunks_exact(core.right).nth(*place)?;
                 for (sum, entry) in next.iter_mut().zip(entries) {
-                    *sum += *factor * *entry;
+                    let term = *factor * *entry;
+                    *sum += term;
+                    let is_zero = *factor == T::default() || *entry == T::default();
+                    has_room &= is_zero || (1e-250..1e250).contains(&largest(&[term]));
                 }
             }
             row = next;
-            let near = |part: &f64| *part == 0.0 || (1e-250..1e250).contains(&part.abs());
-            has_room &= reals(&row).iter().all(near);
         }
         Some((row, has_room))
     }
@@ -84,7 +109,8 @@ impl<T: Scalar> Train<T> {
     /// [`Train::fill`] writes into what the caller has, on large pages if that is so.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if memory could not hold them.
+    /// [`Error::Invalid`] if memory could not hold them, [`tenfold::Error::OutOfRange`] if one is larger
+    /// than any double.
     pub fn full(&self) -> Result<Vec<T>> {
         let mut out = vec![T::default(); self.cells()?];
         self.fill(&mut out)?;
@@ -94,26 +120,29 @@ impl<T: Scalar> Train<T> {
     /// Writes all cells, row-major, into `out`, each once.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `out` has not as many places as there are cells.
+    /// [`Error::Invalid`] if `out` has not as many places as there are cells,
+    /// [`tenfold::Error::OutOfRange`] if a cell is larger than any double.
     pub fn fill(&self, out: &mut [T]) -> Result<()> {
         if self.cells()? != out.len() {
             let why = format!("{} places for {} cells", out.len(), self.cells()?);
             return Err(Error::invalid(why));
         }
         Halves::of(self)?.fill_rows(0, out);
-        Ok(())
+        Spoiled::of(self)?.map_or(Ok(()), |spoiled| spoiled.mend(0, out))
     }
 
     /// Hands out all cells, row-major, in slabs of about `budget` cells.
     ///
     /// # Errors
-    /// What `each` returns, and [`Error::Invalid`] for more cells than can be counted.
+    /// What `each` returns, [`Error::Invalid`] for more cells than can be counted, and
+    /// [`tenfold::Error::OutOfRange`] for one that is larger than any double.
     pub fn for_each_slab(
         &self,
         budget: usize,
         each: &mut dyn FnMut(&[T]) -> Result<()>,
     ) -> Result<()> {
         let halves = Halves::of(self)?;
+        let spoiled = Spoiled::of(self)?;
         let per_slab = (budget / halves.n_columns).max(1);
         let mut slab = Vec::new();
         let mut row = 0;
@@ -121,6 +150,9 @@ impl<T: Scalar> Train<T> {
             let n_rows = per_slab.min(halves.n_rows - row);
             slab.resize(n_rows * halves.n_columns, T::default());
             halves.fill_rows(row, &mut slab);
+            if let Some(spoiled) = &spoiled {
+                spoiled.mend(row * halves.n_columns, &mut slab)?;
+            }
             each(&slab)?;
             row += n_rows;
         }
@@ -152,6 +184,80 @@ fn places(slice: Slice, size: usize) -> Result<Vec<usize>> {
         found.push(place);
     }
     Ok(found)
+}
+
+/// A train whose cells products near the ends of doubles may spoil.
+pub(super) struct Spoiled<T> {
+    train: Train<T>,
+    /// All cells that are smaller may be spoiled.
+    below: f64,
+    /// Whether places are told in reverse.
+    pub(super) is_reversed: bool,
+}
+
+impl<T: Scalar> Spoiled<T> {
+    /// `None` if no cell of the train can be.
+    ///
+    /// # Errors
+    /// [`tenfold::Error::OutOfRange`] if all cells are smaller than any double, and not 0.
+    pub(super) fn of(train: &Train<T>) -> Result<Option<Spoiled<T>>> {
+        /// Where cells reach, what vanished on the way to others may be more than the least double.
+        const FAR: i32 = 300;
+        let Some(reach) = train.is_wild().then(|| train.reach()).flatten() else {
+            return Ok(None);
+        };
+        let exponent = reach.exponent();
+        let ranks = train.cores.iter().map(|core| 1.0 + real(core.right).log2());
+        if f64::from(exponent) + ranks.sum::<f64>() < -1080.0 {
+            let why = format!("the cells of the train are about 2^{exponent}: no double holds any");
+            return Err(Error::out_of_range(why));
+        }
+        let below = match exponent {
+            FAR.. => 2.0_f64.powi(exponent.min(1900) - 1000),
+            _ => 0.0,
+        };
+        Ok(Some(Spoiled {
+            train: train.clone(),
+            below,
+            is_reversed: false,
+        }))
+    }
+
+    /// Works out once more, each by itself, the cells from `first` on that may be spoiled.
+    ///
+    /// # Errors
+    /// [`tenfold::Error::OutOfRange`] if one is larger than any double.
+    pub(super) fn mend(&self, first: usize, cells: &mut [T]) -> Result<()> {
+        let shape = self.train.shape();
+        let mend = |(at, cell): (usize, &mut T)| {
+            let size = largest(&[*cell]);
+            if size.is_finite() && size >= self.below {
+                return Ok(());
+            }
+            let mut index = vec![0; shape.len()];
+            let mut rest = first + at;
+            for (place, size) in index.iter_mut().zip(&shape).rev() {
+                *place = rest % size;
+                rest /= size;
+            }
+            let Some(wide) = self.train.wide_at(&index) else {
+                return Ok(());
+            };
+            if self.is_reversed {
+                index.reverse();
+            }
+            *cell = wide.nearest(&named(&index))?;
+            Ok(())
+        };
+        // The first of them, however many threads there are.
+        let cells = cells.par_iter_mut().enumerate();
+        let failed = cells.find_map_first(|cell| mend(cell).err());
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+fn named(index: &[usize]) -> String {
+    format!("cell {index:?} of the train")
 }
 
 /// A train multiplied out on either side of one bond: the tensor is their product.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tenfold::{Bytes, Compute, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 
-use super::expand::Halves;
+use super::expand::{Halves, Spoiled};
 use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::matrix;
@@ -33,7 +33,10 @@ impl<T: Scalar> Train<T> {
             Order::Row => self.clone(),
             Order::Column => self.reversed(),
         };
-        let lazy = Lazy::new(train, limits)?;
+        let mut lazy = Lazy::new(train, limits)?;
+        if let Some(spoiled) = &mut lazy.spoiled {
+            spoiled.is_reversed = order == Order::Column;
+        }
         let values = Numbers {
             number: Number::F64,
             endian: match cfg!(target_endian = "little") {
@@ -51,6 +54,8 @@ impl<T: Scalar> Train<T> {
 struct Lazy<T> {
     train: Train<T>,
     cells: usize,
+    /// The cells that are worked out by themselves, if any.
+    spoiled: Option<Spoiled<T>>,
     /// The cells that one place of each mode has: those of all modes after it.
     strides: Vec<usize>,
     /// How many cells are worked out at a time.
@@ -60,6 +65,7 @@ struct Lazy<T> {
 impl<T: Scalar> Lazy<T> {
     fn new(train: Train<T>, limits: &Limits) -> Result<Lazy<T>> {
         let cells = train.cells()?;
+        let spoiled = Spoiled::of(&train)?;
         let train = train.steady().into_owned();
         let mut strides = Vec::new();
         let mut stride = 1;
@@ -73,6 +79,7 @@ impl<T: Scalar> Lazy<T> {
         let memory = usize::try_from(limits.memory / 4).unwrap_or(usize::MAX);
         Ok(Lazy {
             cells,
+            spoiled,
             strides,
             at_once: (memory / per_cell).clamp(LEAST, MOST),
             train,
@@ -81,8 +88,8 @@ impl<T: Scalar> Lazy<T> {
 
     /// Fills `out` with the cells from `at` on: as few boxes as possible make them up, each of them
     /// some places of one mode with all that comes after.
-    fn fill(&self, at: usize, out: &mut [T]) -> Result<()> {
-        let (mut at, mut rest) = (at, out);
+    fn fill(&self, from: usize, out: &mut [T]) -> Result<()> {
+        let (mut at, mut rest) = (from, &mut *out);
         while !rest.is_empty() {
             let most = rest.len().min(self.at_once);
             let (mode, stride) = self.mode_at(at, most);
@@ -94,7 +101,10 @@ impl<T: Scalar> Lazy<T> {
             self.fill_box(at, mode, place..place + count, now)?;
             (at, rest) = (at + len, later);
         }
-        Ok(())
+        match &self.spoiled {
+            Some(spoiled) => spoiled.mend(from, out),
+            None => Ok(()),
+        }
     }
 
     /// The first mode whose places begin at `at` and have at most `most` cells.

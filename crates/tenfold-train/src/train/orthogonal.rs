@@ -16,6 +16,7 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) if it leaves the range of doubles; the error says what it is.
     pub fn norm(&self) -> Result<f64> {
+        self.check_finite()?;
         let (before, after) = halves(&self.cores);
         let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, 1));
         let (between, back) = between(&left, &right);
@@ -45,6 +46,7 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Numeric`](crate::Error::Numeric) if a decomposition does not converge, [`Error::Invalid`](crate::Error::Invalid) if the largest
     /// leaves the range of doubles.
     pub fn spectra(&self) -> Result<Vec<Vec<f64>>> {
+        self.check_finite()?;
         let mut spectra = Vec::new();
         let mut weights = vec![T::of_real(1.0)];
         let (mut cores, back) = centered(&self.cores, 0);

@@ -49,6 +49,7 @@ impl<T: Scalar> Train<T> {
         if max_rank == Some(0) {
             return Err(Error::invalid("a rank is at least 1"));
         }
+        self.check_finite()?;
         let cap = max_rank.unwrap_or(usize::MAX);
         // As one piece of work, between whose parts no thread is sent to sleep.
         rayon::scope(|_| self.rounded(eps, cap))

@@ -170,6 +170,12 @@ impl Number {
         }
     }
 
+    /// Whether every value of this type is one of another, too.
+    #[must_use]
+    pub fn is_exact_in(self, other: Number) -> bool {
+        is_exact(self, other)
+    }
+
     /// Its name, such as `bf16`.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -2,10 +2,12 @@
 //!
 //! Taking one place of a dimension leaves a matrix of its core. Those before the first dimension
 //! that stays are multiplied into its core from the left, all others into the core before them from
-//! the right. The products are worked out when they are read; no cell of the tensor is.
+//! the right. The products are worked out when they are read; no cell of the tensor is. Entries of
+//! small matrices have powers of two of their own, so that what leaves the range of doubles on the way to
+//! an entry that does not is no harm.
 
 use super::storage::Storage;
-use super::train::{Scalar, not_computed, row_times};
+use super::train::{Scalar, Wide, not_computed};
 use crate::bytes::{Bytes, Compute, Endian, PIECE, Source, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -43,15 +45,19 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
             None => next,
         });
     }
-    let (mut ranks, mut cores) = (vec![1], Vec::new());
+    let (mut ranks, mut parts) = (vec![1], Vec::new());
     // A dimension that stays, with those behind it that go.
     for run in rest.chunk_by(|_, next| !next.stays) {
         let Some((kept, gone)) = run.split_first() else {
             continue;
         };
-        let (mut core, [rank, count, mut next]) = (kept.core.clone(), kept.shape);
+        let [rank, count, mut next] = kept.shape;
+        let mut part = Part {
+            core: kept.core.clone(),
+            power: 0,
+        };
         if let Some(row) = row.take() {
-            core = Product::numbers(Factor::Before(row), core, count.saturating_mul(next));
+            part = part.times::<T>(Side::Before, row, count.saturating_mul(next));
         }
         // From the right: behind the last dimension that stays, these are columns.
         let mut behind: Option<Matrix<T>> = None;
@@ -63,22 +69,79 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
             });
         }
         if let Some(behind) = behind {
-            let rows = if cores.is_empty() { 1 } else { rank };
+            let rows = if parts.is_empty() { 1 } else { rank };
             next = wide(behind.n_columns);
             let cells = rows.saturating_mul(count).saturating_mul(next);
-            core = Product::numbers(Factor::Behind(behind), core, cells);
+            part = part.times::<T>(Side::Behind, behind, cells);
         }
         ranks.push(next);
-        cores.push(core);
+        parts.push(part);
     }
+    let cores = settled::<T>(parts)?;
     Ok(Storage::Train { ranks, cores })
+}
+
+/// A core that is left, and the power of two that it is still to be multiplied with.
+struct Part {
+    core: Numbers,
+    power: i32,
+}
+
+impl Part {
+    /// The product with a matrix, of so many elements; its largest power is put off.
+    fn times<T: Scalar>(self, side: Side, mut matrix: Matrix<T>, cells: u64) -> Part {
+        let powers = matrix.values.iter().map(|entry| entry.power);
+        let most = powers.max().unwrap_or(0);
+        for entry in &mut matrix.values {
+            entry.power = entry.power.saturating_sub(most);
+        }
+        let factor = Some((side, matrix));
+        Part {
+            core: Product::numbers(factor, 0, self.core, cells),
+            power: self.power.saturating_add(most),
+        }
+    }
+
+    /// The exponent of the largest element.
+    fn exponent<T: Scalar>(&self) -> Result<i32> {
+        let elements = self.core.to_vec::<T>()?.into_iter();
+        Ok(elements.filter_map(Scalar::exponent).max().unwrap_or(0))
+    }
+}
+
+/// The cores with their powers; large powers are shared out so that all entries are about as large.
+fn settled<T: Scalar>(mut parts: Vec<Part>) -> Result<Vec<Numbers>> {
+    /// What single cores have room for.
+    const SMALL: i32 = 64;
+    if parts.iter().any(|part| part.power.abs() > SMALL) {
+        let exponents = parts.iter().map(Part::exponent::<T>);
+        let exponents: Vec<i32> = exponents.collect::<Result<_>>()?;
+        let powers = parts.iter().map(|part| part.power);
+        let total = powers.chain(exponents.iter().copied());
+        let total = total.fold(0, i32::saturating_add);
+        let count = i32::try_from(parts.len()).unwrap_or(i32::MAX).max(1);
+        for (number, (part, exponent)) in parts.iter_mut().zip(exponents).enumerate() {
+            let rest = if number == 0 { total % count } else { 0 };
+            part.power = (total / count)
+                .saturating_add(rest)
+                .saturating_sub(exponent);
+        }
+    }
+    let cores = parts.into_iter().map(|part| match part.power {
+        0 => part.core,
+        power => {
+            let cells = part.core.bytes.len() / wide(T::DTYPE.width()).max(1);
+            Product::<T>::numbers(None, power, part.core, cells)
+        }
+    });
+    Ok(cores.collect())
 }
 
 /// A small matrix in memory, row-major.
 struct Matrix<T> {
     n_rows: usize,
     n_columns: usize,
-    values: Vec<T>,
+    values: Vec<Wide<T>>,
 }
 
 impl<T: Scalar> Matrix<T> {
@@ -86,20 +149,31 @@ impl<T: Scalar> Matrix<T> {
     fn read(link: &Link, limits: &Limits) -> Result<Matrix<T>> {
         let [rank, _, next] = link.shape;
         limits.check_decoded("a part of a core would be read", link.core.bytes.len())?;
+        let values = link.core.to_vec::<T>()?.into_iter();
         Ok(Matrix {
             n_rows: narrow(rank)?,
             n_columns: narrow(next)?,
-            values: link.core.to_vec::<T>()?,
+            values: values.map(|value| Wide::new(value, 0)).collect(),
         })
     }
 
     fn times(&self, other: &Matrix<T>, limits: &Limits) -> Result<Matrix<T>> {
         let len = self.n_rows.saturating_mul(other.n_columns);
-        let bytes = wide(len).saturating_mul(wide(T::DTYPE.width()));
+        let bytes = wide(len).saturating_mul(wide(size_of::<Wide<T>>()));
         limits.check_decoded("part of a train would be multiplied out", bytes)?;
         let mut values = Vec::with_capacity(len);
+        let mut terms = Vec::with_capacity(other.n_rows);
         for row in self.values.chunks_exact(self.n_columns.max(1)) {
-            values.extend(other.after(row));
+            for column in 0..other.n_columns {
+                let entries = other.values.iter().skip(column).step_by(other.n_columns);
+                terms.clear();
+                terms.extend(
+                    row.iter()
+                        .zip(entries)
+                        .map(|(left, right)| left.times(*right)),
+                );
+                values.push(Wide::sum(&terms));
+            }
         }
         Ok(Matrix {
             n_rows: self.n_rows,
@@ -107,24 +181,51 @@ impl<T: Scalar> Matrix<T> {
             values,
         })
     }
+}
 
-    /// A row times the matrix.
-    fn after<'a>(&'a self, row: &'a [T]) -> impl Iterator<Item = T> + 'a {
-        row_times(row, &self.values, self.n_columns)
-    }
+/// On which side of a core something is multiplied to it.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    /// One row, from the left.
+    Before,
+    /// From the right.
+    Behind,
 }
 
 /// What a core is multiplied by.
-enum Factor<T> {
-    /// One row, from the left.
-    Before(Matrix<T>),
-    /// From the right.
-    Behind(Matrix<T>),
+struct Factor<T> {
+    side: Side,
+    n_rows: usize,
+    n_columns: usize,
+    /// The entries, each as a number and a power of two.
+    steps: Vec<(T, i32)>,
 }
 
-/// A core times a matrix, worked out when it is read.
+impl<T: Scalar> Factor<T> {
+    fn new(side: Side, matrix: &Matrix<T>) -> Factor<T> {
+        Factor {
+            side,
+            n_rows: matrix.n_rows,
+            n_columns: matrix.n_columns,
+            steps: matrix.values.iter().map(|entry| entry.steps()).collect(),
+        }
+    }
+
+    /// A row times the matrix.
+    fn after<'a>(&'a self, row: &'a [T]) -> impl Iterator<Item = T> + 'a {
+        (0..self.n_columns).map(move |column| {
+            let entries = self.steps.iter().skip(column).step_by(self.n_columns);
+            let terms = row.iter().zip(entries);
+            let terms = terms.map(|(left, (right, power))| (*left * *right).by_power(*power));
+            terms.reduce(|sum, term| sum + term).unwrap_or_default()
+        })
+    }
+}
+
+/// A core times a matrix and a power of two, worked out when it is read.
 struct Product<T> {
-    factor: Factor<T>,
+    factor: Option<Factor<T>>,
+    power: i32,
     /// The core, where it can be read by position.
     core: Numbers,
     /// How many elements come out.
@@ -133,9 +234,15 @@ struct Product<T> {
 
 impl<T: Scalar> Product<T> {
     /// The product as numbers, `cells` elements of them.
-    fn numbers(factor: Factor<T>, core: Numbers, cells: u64) -> Numbers {
+    fn numbers(
+        factor: Option<(Side, Matrix<T>)>,
+        power: i32,
+        core: Numbers,
+        cells: u64,
+    ) -> Numbers {
         let product = Product {
-            factor,
+            factor: factor.map(|(side, matrix)| Factor::new(side, &matrix)),
+            power,
             core: core.clone(),
             cells,
         };
@@ -161,35 +268,68 @@ impl<T: Scalar> Product<T> {
     /// Some elements of the product, at most so many as make a piece.
     fn elements(&self, from: u64, to: u64) -> Result<Vec<T>> {
         let most = wide(PIECE / T::DTYPE.width());
-        match &self.factor {
-            Factor::Before(row) => {
+        let mut is_finite = true;
+        let elements = match &self.factor {
+            None => {
+                let count = narrow(to.saturating_sub(from).min(most))?;
+                self.read(from, count)?
+            }
+            Some(row) if matches!(row.side, Side::Before) => {
                 let count = narrow(to.saturating_sub(from).min(most))?;
                 let mut sums: Option<Vec<T>> = None;
-                for (number, left) in (0_u64..).zip(&row.values) {
+                for (number, (left, power)) in (0_u64..).zip(&row.steps) {
                     let at = number.saturating_mul(self.cells).saturating_add(from);
-                    let terms = self.read(at, count)?.into_iter().map(|right| *left * right);
+                    let core = self.read(at, count)?;
+                    is_finite &= all_finite(&core);
+                    let terms = core.into_iter();
+                    let terms = terms.map(|right| (*left * right).by_power(*power));
                     sums = Some(match sums {
                         Some(sums) => sums.into_iter().zip(terms).map(|(s, t)| s + t).collect(),
                         None => terms.collect(),
                     });
                 }
-                Ok(sums.unwrap_or_else(|| vec![T::default(); count]))
+                sums.unwrap_or_else(|| vec![T::default(); count])
             }
-            Factor::Behind(matrix) => {
+            Some(matrix) => {
                 let (rank, columns) = (matrix.n_rows, wide(matrix.n_columns).max(1));
                 let (first, skip) = (from / columns, narrow(from % columns)?);
                 let rows = to.div_ceil(columns).saturating_sub(first);
                 let rows = narrow(rows.min((most / columns.max(wide(rank)).max(1)).max(1)))?;
                 let at = first.saturating_mul(wide(rank));
                 let core = self.read(at, rows.saturating_mul(rank))?;
+                is_finite = all_finite(&core);
                 let products = core
                     .chunks_exact(rank.max(1))
                     .flat_map(|row| matrix.after(row));
                 let wanted = narrow(to.saturating_sub(from))?;
-                Ok(products.skip(skip).take(wanted).collect())
+                products.skip(skip).take(wanted).collect()
             }
-        }
+        };
+        self.scaled(elements, is_finite)
     }
+
+    /// The elements times the power of two, if that leaves none of them beyond the doubles.
+    fn scaled(&self, elements: Vec<T>, is_finite: bool) -> Result<Vec<T>> {
+        let factor = self.factor.iter().flat_map(|factor| &factor.steps);
+        let is_finite = is_finite && { factor }.all(|(value, _)| value.size().is_finite());
+        let scaled = elements.into_iter().map(|element| {
+            let scaled = element.by_power(self.power);
+            let was_finite = element.size().is_finite() || (is_finite && self.factor.is_some());
+            match was_finite && !scaled.size().is_finite() {
+                true => Err(Error::OutOfRange(
+                    "an entry of a core is larger than any double where others are multiplied into it"
+                        .into(),
+                )),
+                false => Ok(scaled),
+            }
+        });
+        scaled.collect()
+    }
+}
+
+/// Whether all are finite.
+fn all_finite<T: Scalar>(values: &[T]) -> bool {
+    values.iter().all(|value| value.size().is_finite())
 }
 
 impl<T: Scalar> Compute for Product<T> {
