@@ -1,9 +1,6 @@
 //! What a tensor was before it was compressed, remembered where the format keeps metadata.
 
-use tenfold::{DType, Dim, Limits, Overflow, Result, Tensor, Value};
-
-/// The name under which it is remembered.
-const NAME: &str = "tenfold.compressed";
+use tenfold::{DType, Dim, Limits, Meta, Overflow, Result, Tensor, Value};
 
 /// The number type and the dimensions of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +38,12 @@ impl Before {
             (text("dims"), Value::List(names.collect())),
             (text("error"), error),
         ];
-        train.meta.set(NAME, Value::Map(fields));
+        train.meta.set(Meta::COMPRESSED, Value::Map(fields));
     }
 
     /// What is noted, if it makes sense; it is no part of the tensor itself.
     pub(crate) fn recall(train: &mut Tensor) -> Option<Before> {
-        let noted = train.meta.remove(NAME)?;
+        let noted = train.meta.remove(Meta::COMPRESSED)?;
         let dtype: DType = noted.get("dtype")?.as_text()?.parse().ok()?;
         let sizes = noted.get("shape")?.as_list()?.iter();
         let names = noted.get("dims")?.as_list()?;
@@ -94,7 +91,7 @@ mod tests {
     #[test]
     fn a_note_that_makes_no_sense_counts_for_nothing() {
         let (_, mut train) = samples::dense();
-        train.meta.set(NAME, "f32");
+        train.meta.set(Meta::COMPRESSED, "f32");
         assert_eq!(Before::recall(&mut train), None);
     }
 }

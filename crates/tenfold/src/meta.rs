@@ -106,11 +106,17 @@ impl From<bool> for Value {
     }
 }
 
+/// How the names begin of what was proven of values: the certificates of `.blz` files.
+const PROOF: &str = "blz:";
+
 /// Named values in the order in which they came; two are equal in any order.
 #[derive(Debug, Clone, Default)]
 pub struct Meta(Vec<(String, Value)>);
 
 impl Meta {
+    /// The name under which a train has what the tensor it stands for was, and how near it is.
+    pub const COMPRESSED: &str = "tenfold.compressed";
+
     /// No metadata.
     #[must_use]
     pub const fn new() -> Meta {
@@ -129,6 +135,26 @@ impl Meta {
             Some((_, old)) => *old = value,
             None => self.0.push((name, value)),
         }
+    }
+
+    /// The names of what was proven of the values that a compression gave, and is true of no others.
+    pub(crate) fn proofs(&self) -> Vec<String> {
+        let names = self.iter().map(|(name, _)| name);
+        let proofs = names.filter(|name| name.starts_with(PROOF));
+        proofs.map(str::to_owned).collect()
+    }
+
+    /// Takes away what was proven of how near a train is, where its values change; whether there was
+    /// something.
+    pub fn remove_proven_error(&mut self) -> bool {
+        let Some((_, Value::Map(fields))) =
+            self.0.iter_mut().find(|(name, _)| name == Meta::COMPRESSED)
+        else {
+            return false;
+        };
+        let n_fields = fields.len();
+        fields.retain(|(name, _)| name.as_text() != Some("error"));
+        fields.len() < n_fields
     }
 
     /// Both together; a name that both have keeps its own value.

@@ -79,6 +79,71 @@ fn what_compress_has_proven_is_kept_in_version_2() {
 }
 
 #[test]
+fn what_was_proven_of_values_goes_when_they_are_cast() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = corpus("blz/good/second_capped.blz");
+    let is_certified = |name: &str| {
+        ran_in(&folder, &["info", name])
+            .to_string()
+            .contains("blz:relative_bound")
+    };
+    for (number, out, to) in [
+        ("f32", "@a.blz", "blz@2"),
+        ("bf16", "@b.blz", "blz@2"),
+        ("f16", "@c.zt", "ztensor"),
+    ] {
+        let ran = ran_in(
+            &folder,
+            &["convert", &file, out, "--to", to, "--cast", number],
+        );
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+        assert!(ran.errors.contains("blz:relative_bound"), "{ran}");
+        assert!(
+            ran.errors.contains("proven of values that are now cast"),
+            "{ran}"
+        );
+        assert!(!is_certified(out), "{out}");
+    }
+    // Without a cast it is carried there and back.
+    for words in [
+        ["convert", &file, "@d.zt", "-q"],
+        ["convert", "@d.zt", "@e.blz", "-q"],
+    ] {
+        let to = if words[2] == "@e.blz" {
+            "blz@2"
+        } else {
+            "ztensor"
+        };
+        let ran = ran_in(&folder, &[&words[..], &["--to", to]].concat());
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    }
+    assert!(is_certified("@d.zt") && is_certified("@e.blz"));
+}
+
+#[test]
+fn the_error_of_a_train_goes_when_its_values_are_cast_or_rounded() {
+    let folder = tempfile::tempdir().unwrap();
+    doubles(&folder, "a.npy", "(20, 24, 22)", &smooth([20, 24, 22]));
+    for words in [
+        ["compress", "@a.npy", "@a.zt", "--eps", "1e-4"],
+        ["tt", "round", "@a.zt", "@b.zt", "--eps=1e-2"],
+        ["convert", "@a.zt", "@c.zt", "--cast", "f32"],
+    ] {
+        let ran = ran_in(&folder, &words);
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    }
+    let said = |name: &str| ran_in(&folder, &["info", "--json", name]).text();
+    assert!(said("@a.zt").contains("\"error\""));
+    for name in ["@b.zt", "@c.zt"] {
+        let said = said(name);
+        assert!(
+            said.contains("tenfold.compressed") && !said.contains("\"error\""),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_verdict_opens_and_says_what_it_is() {
     for name in ["declined", "undecided"] {
         let file = corpus(&format!("blz/good/second_{name}.blz"));

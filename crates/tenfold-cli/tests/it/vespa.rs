@@ -152,7 +152,8 @@ fn fields_with_mapped_dimensions_keep_their_ids_in_pipes() {
         "vespa-feed",
     ];
     let binary = tenfold_with(words.into_iter().chain(["--to", "vespa"]), MAPPED.into());
-    assert_eq!(binary.errors, "");
+    let said = "file metadata vespa-feed:namespace, vespa-feed:schema, vespa-feed:field is dropped";
+    assert_eq!(binary.errors, format!("tenfold: -: metadata: {said}\n"));
     let words = "convert - - --from vespa --to vespa-feed --opt schema=item,namespace=shop,field=e";
     let lines = tenfold_with(words.split(' '), binary.out.clone());
     assert_snapshot!("mapped_lines", lines);

@@ -287,3 +287,46 @@ fn plain_lines_of_embeddings_are_read() {
     );
     assert!(nested.text().contains("tensor(x[3],y[2])"), "{nested}");
 }
+
+#[test]
+fn a_feed_keeps_its_names_through_other_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = concat!(
+        r#"{"put":"id:shop:item::a","fields":{"embedding":{"type":"tensor<float>(x[2])","values":[1.0,2.0]}}}"#,
+        "\n"
+    );
+    fs::write(folder.path().join("a.jsonl"), line).unwrap();
+    for name in ["b.tens", "b.zt", "b.npz", "b.safetensors", "b.gguf"] {
+        let name = format!("@/{name}");
+        let there = [
+            "convert",
+            "@/a.jsonl",
+            &name,
+            "--allow",
+            "labels",
+            "--force",
+        ];
+        let ran = tenfold_in(&folder, &there);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        let back = [
+            "convert",
+            &name,
+            "-",
+            "--to",
+            "vespa-feed",
+            "--opt",
+            "operation=put",
+        ];
+        assert_eq!(tenfold_in(&folder, &back).text(), line, "{name}");
+    }
+    // Where there is no room for them, that is reported.
+    for name in ["@/c.npy", "@/c.tbf"] {
+        let ran = tenfold_in(
+            &folder,
+            &["convert", "@/a.jsonl", name, "--allow", "labels"],
+        );
+        let said =
+            "file metadata vespa-feed:namespace, vespa-feed:schema, vespa-feed:field is dropped";
+        assert!(ran.exit.code() == 0 && ran.errors.contains(said), "{ran}");
+    }
+}

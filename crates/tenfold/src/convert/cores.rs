@@ -102,7 +102,7 @@ pub(super) fn parted(tensor: &Tensor, format: &dyn Format, limits: &Limits) -> R
         parts.push(part);
     }
     if let Some(first) = parts.first_mut() {
-        first.meta.clone_from(&tensor.meta);
+        *first = first.clone().described_like(tensor);
     }
     Ok(parts)
 }

@@ -4,6 +4,8 @@
 //! [`Loss`]: *said* where all values survive, *refused* where they do not. What nothing here can
 //! bring about stays as it is, and [`losses`](super::losses) finds it afterwards.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 
 use super::carry::{Carrier, NAME};
@@ -22,6 +24,53 @@ use crate::tensor::{Order, Storage, Symmetry, Tensor};
 
 /// Gives the bundle as the format holds it, and what changes on the way.
 pub(super) fn lower(
+    bundle: &Bundle,
+    format: &dyn Format,
+    how: &WriteOptions,
+) -> Result<(Bundle, Vec<Loss>)> {
+    let bundle = &*with_names(bundle, format.info());
+    let (lowered, changes) = lower_all(bundle, format, how)?;
+    let proofs = bundle.meta.proofs();
+    let mut entries = lowered.entries().iter();
+    if proofs.is_empty() || !entries.any(|(_, tensor)| tensor.is_rounded()) {
+        return Ok((lowered, changes));
+    }
+    // What was proven of the values is not of those that are rounded.
+    let mut bundle = bundle.clone();
+    for name in &proofs {
+        bundle.meta.remove(name);
+    }
+    let (lowered, mut changes) = lower_all(&bundle, format, how)?;
+    let names = proofs.join(", ");
+    let detail = format!("file metadata {names} is dropped, proven of values that are now cast");
+    changes.push(said(None, Aspect::Metadata, detail));
+    Ok((lowered, changes))
+}
+
+/// What a feed calls its documents and their field: metadata in other formats.
+const NAMES_OF_FEED: [&str; 3] = [
+    "vespa-feed:namespace",
+    "vespa-feed:schema",
+    "vespa-feed:field",
+];
+
+/// The bundle with the names that its own format keeps as hints as metadata, for another format.
+fn with_names<'a>(bundle: &'a Bundle, info: &Info) -> Cow<'a, Bundle> {
+    let is_own = |name: &str| name.split(':').next() == Some(info.name);
+    let names = NAMES_OF_FEED.into_iter().filter(|name| !is_own(name));
+    let names = names.filter_map(|name| Some((name, bundle.hints.text(name)?)));
+    let names: Vec<(&str, &str)> = names.collect();
+    if names.is_empty() {
+        return Cow::Borrowed(bundle);
+    }
+    let mut named = bundle.clone();
+    for (name, text) in names {
+        named.meta.set(name, text);
+    }
+    Cow::Owned(named)
+}
+
+fn lower_all(
     bundle: &Bundle,
     format: &dyn Format,
     how: &WriteOptions,
@@ -283,6 +332,11 @@ impl Step<'_> {
             if let Some(next) = way(self, &lowered)? {
                 lowered = next;
             }
+        }
+        if lowered.is_rounded() && lowered.meta.remove_proven_error() {
+            let detail =
+                "the error that was proven of the train is dropped: its values are now cast";
+            self.change(Tier::Said, Aspect::Metadata, detail);
         }
         if let Some(meta) = self.in_meta(&lowered.meta) {
             lowered.meta = meta;

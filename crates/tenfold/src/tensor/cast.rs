@@ -89,6 +89,11 @@ impl Tensor {
         Ok(cast)
     }
 
+    /// Whether a cast may have changed values.
+    pub(crate) fn is_rounded(&self) -> bool {
+        self.cast.is_some()
+    }
+
     /// What casts have changed in the values of this tensor, one entry a cast that may round. Values
     /// that were read once, or several times to their end, have been counted then; all others
     /// are read for it.

@@ -2,7 +2,6 @@
 //! format's own prefix.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::NAME;
 use crate::bundle::Bundle;
 use crate::bytes::{Endian::Little, Scan, Sink, wide};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
@@ -56,25 +55,15 @@ pub fn certify(bundle: &mut Bundle, proven: &Proven) {
 
 /// Takes what was proven of a train out of its bundle, where another took its place.
 pub fn strip(bundle: &mut Bundle) {
-    for name in names(&bundle.meta) {
+    for name in bundle.meta.proofs() {
         bundle.meta.remove(&name);
     }
-}
-
-/// The metadata of a file that is a certificate's.
-pub(super) fn names(meta: &Meta) -> Vec<String> {
-    let names = meta.iter().map(|(name, _)| name);
-    let own = names.filter(|name| {
-        name.strip_prefix(NAME)
-            .is_some_and(|rest| rest.starts_with(':'))
-    });
-    own.map(str::to_owned).collect()
 }
 
 /// What the bundle is said to be, and cannot be said of the tensor in it.
 pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
-    for name in names(&bundle.meta) {
+    for name in bundle.meta.proofs() {
         let value = bundle.meta.get(&name);
         if !value.is_some_and(|value| is_field(&name, value)) {
             let detail = format!("file metadata {name}, for which a certificate has no field");
@@ -93,7 +82,7 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
 
 /// The loss of a certificate.
 pub(super) fn unsaid(bundle: &Bundle, why: &str) -> Option<Loss> {
-    let names = names(&bundle.meta);
+    let names = bundle.meta.proofs();
     (!names.is_empty()).then(|| Loss {
         key: None,
         aspect: Aspect::Metadata,

@@ -38,6 +38,8 @@
 //! 7. The other fields of documents, and the members `create` and `condition`, are kept as the JSON they are in the
 //!    metadata `vespa-feed:documents`, by label, and written again; `--opt others=drop` leaves them out. What an update
 //!    does to another field but assign, such as `increment`, is written in updates alone.
+//!    The document type and the namespace of the ids, and the name of the field, are metadata in other formats
+//!    (`vespa-feed:schema`, `vespa-feed:namespace`, `vespa-feed:field`), and written again.
 //! 8. `put` replaces a document in Vespa, which a remark says unless it was asked for or read.
 //! 9. Signs are packed as `binarize | pack_bits` of Vespa's indexing language packs them: a bit for each value above 0,
 //!    the first of eight the most significant, and the last byte filled up with zeros.

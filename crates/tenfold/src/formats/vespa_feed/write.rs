@@ -28,7 +28,9 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let tensor = bundle.only()?;
     let values = numbers(tensor)?;
     let given = |name: &str| -> Option<String> {
-        let hint = || bundle.hints.text(&format!("{NAME}:{name}"));
+        let own = format!("{NAME}:{name}");
+        // Other formats keep the hints of a feed as metadata.
+        let hint = || bundle.hints.text(&own).or_else(|| bundle.meta.text(&own));
         let given = how.options.get(name).or_else(hint);
         given.filter(|text| !text.is_empty()).map(str::to_owned)
     };
