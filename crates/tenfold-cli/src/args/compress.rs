@@ -166,6 +166,9 @@ pub(crate) struct TtRound {
     /// The largest rank, whatever that costs
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rank: Option<u32>,
+    /// Permit these losses, or all that can be: `train` expands to all cells
+    #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
+    pub(crate) allow: Vec<Permission>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -187,6 +190,9 @@ pub(crate) struct TtSum {
     /// The file to write
     #[arg(value_name = "OUT")]
     pub(crate) out: Option<PathBuf>,
+    /// Permit these losses, or all that can be: `train` expands to all cells
+    #[arg(long, value_name = "ASPECT,…|all", value_delimiter = ',', value_parser = aspects())]
+    pub(crate) allow: Vec<Permission>,
     #[command(flatten)]
     pub(crate) saving: Saving,
     #[command(flatten)]

@@ -148,7 +148,7 @@ pub(crate) enum Command {
                       tenfold reconstruct small.zt arrays.zt"
     )]
     Reconstruct(Box<Reconstruct>),
-    /// Compute with tensor trains: info, round, dot, norm
+    /// Compute with tensor trains: info, round, add, sub, dot, distance, norm
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
                       tenfold tt round field.blz small.blz --eps 1e-3\n  \
                       tenfold tt add field.blz field.blz sum.blz\n  \

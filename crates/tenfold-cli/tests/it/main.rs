@@ -46,6 +46,7 @@ mod torch;
 mod training;
 mod transform;
 mod tt;
+mod tt_range;
 mod usage;
 mod verify;
 mod vespa;

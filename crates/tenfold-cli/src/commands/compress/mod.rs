@@ -34,10 +34,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     let info = format.map(|format| format.info());
     let (mut content, options) = line.open(&args.reading, info, streams)?;
     let source = content.info;
-    let in_input = |failure: Failure| match failure.is_usage() {
-        true => failure,
-        false => failure.of(source).about(&line.word),
-    };
+    let in_input = |failure: Failure| failure.of(source).about(&line.word);
     let is_one = info.is_none_or(|info| info.holds.names == Names::One);
     plan::choose(&mut content, args, is_one)?;
     plan::permute(&mut content, args).map_err(|error| in_input(error.into()))?;
@@ -60,6 +57,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
         return Ok(Exit::Fine);
     };
     destination.refuse_existing(args.saving.force)?;
+    self::options(&args.nearness)?;
     work.must_verify = args.verify;
     let meter = Meter::start(streams, &progress);
     let entries = plan::carry_out(&work, &mut content, format.info()).map_err(in_input)?;
@@ -172,8 +170,12 @@ fn split_components(
     Ok(())
 }
 
-/// Notes what was proven, for the version of `.blz` that has room for it.
+/// Notes what was proven, for the version of `.blz` that has room for it, in place of what was proven
+/// of the tensors before.
 fn certify(content: &mut Content, entries: &[Entry], nearness: &Nearness, saving: &Saving) {
+    if entries.iter().any(|entry| entry.made().is_some()) {
+        tenfold::formats::blz::strip(&mut content.bundle);
+    }
     let version = saving.to.as_ref().and_then(|to| to.version.as_deref());
     let name = saving.to.as_ref().map(|to| to.format.info().name);
     if let ([entry], Some("blz"), Some("2")) = (entries, name, version)

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use tenfold::{DType, Info, Key, Number, Result, Tensor};
-use tenfold_train::AnyTrain;
 
 use super::super::{Outcome, each_file};
-use super::Trains;
+use super::{Trains, ranks};
 use crate::args::Files;
 use crate::exit::Exit;
 use crate::render::{
@@ -20,7 +19,6 @@ use crate::streams::Streams;
 struct Built<'a> {
     key: &'a Key,
     tensor: &'a Tensor,
-    train: &'a AnyTrain,
     norm: f64,
     spectra: Vec<Vec<f64>>,
 }
@@ -30,12 +28,16 @@ pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
         let trains = Trains::open(file, &args.reading, streams)?;
         let mut built = Vec::new();
         for (key, tensor, train) in &trains.found {
+            let (norm, spectra) = match train {
+                Some(train) => (train.norm()?, train.spectra()?),
+                // Nothing has a norm of 0, and no singular values.
+                None => (0.0, vec![Vec::new(); tensor.dims().len().saturating_sub(1)]),
+            };
             built.push(Built {
                 key,
                 tensor,
-                train,
-                norm: train.norm()?,
-                spectra: train.spectra()?,
+                norm,
+                spectra,
             });
         }
         match args.json {
@@ -52,20 +54,22 @@ impl Built<'_> {
         self.tensor.storage().stored_len()
     }
 
+    /// How many numbers the cores have.
+    fn count(&self) -> u64 {
+        self.tensor.stored()
+    }
+
     /// The rank of every bond between dimensions, and the most that the sizes around it allow.
-    fn bonds(&self) -> Vec<(usize, u128)> {
-        let shape = self.train.shape();
-        let product = |sizes: &[usize]| {
-            let sizes = sizes
-                .iter()
-                .map(|size| u128::try_from(*size).unwrap_or(u128::MAX));
+    fn bonds(&self) -> Vec<(u64, u128)> {
+        let sizes = self.tensor.sizes().unwrap_or_default();
+        let product = |sizes: &[u64]| {
+            let sizes = sizes.iter().map(|size| u128::from(*size));
             sizes.fold(1, u128::saturating_mul)
         };
-        let ranks = self.train.ranks();
-        let inner = ranks.iter().enumerate().skip(1);
-        let inner = inner.take(shape.len().saturating_sub(1));
+        let inner = ranks(self.tensor).iter().enumerate().skip(1);
+        let inner = inner.take(sizes.len().saturating_sub(1));
         let bonds = inner.map(|(bond, rank)| {
-            let (left, right) = shape.split_at_checked(bond).unwrap_or((&shape, &[]));
+            let (left, right) = sizes.split_at_checked(bond).unwrap_or((&sizes, &[]));
             (*rank, product(left).min(product(right)))
         });
         bonds.collect()
@@ -83,8 +87,8 @@ fn print(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Result<()>
         out.text(&format!("{}\n", plain(&format!("{head}: {dtype} {shape}"))))?;
         let mut table = Table::default();
         let mut line = |name: &str, text: String| table.push(Row::new([name.to_owned(), text]));
-        line("ranks", ranks_text(&built.train.ranks(), 40));
-        line("numbers", built.train.count().to_string());
+        line("ranks", ranks_text(ranks(built.tensor), 40));
+        line("numbers", built.count().to_string());
         let (len, dense) = (built.len(), dense_len(built.tensor));
         let (small, large) = (bytes_text(len), bytes_text(dense));
         let ratio = ratio_text(dense, len);
@@ -130,8 +134,8 @@ fn print_json(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Resul
             built.iter().try_for_each(|built| {
                 json.object(|json| {
                     describe(json, info, built.key, built.tensor)?;
-                    json.name("ranks")?.numbers(built.train.ranks())?;
-                    json.name("numbers")?.number(built.train.count())?;
+                    json.name("ranks")?.numbers(ranks(built.tensor))?;
+                    json.name("numbers")?.number(built.count())?;
                     json.name("bytes")?.number(built.len())?;
                     match dense_len(built.tensor) {
                         u128::MAX => json.name("ratio")?.raw("null")?,

@@ -32,7 +32,8 @@ pub(super) fn run(args: &Tt, streams: &mut Streams) -> Outcome {
 /// The trains of a file, with their names.
 struct Trains {
     info: &'static Info,
-    found: Vec<(Key, Tensor, AnyTrain)>,
+    /// A train without cells is no train to compute with: there is nothing to compute.
+    found: Vec<(Key, Tensor, Option<AnyTrain>)>,
 }
 
 impl Trains {
@@ -43,7 +44,11 @@ impl Trains {
         let mut found = Vec::new();
         for (key, tensor) in opened.bundle.entries() {
             if matches!(tensor.storage(), Storage::Train { .. }) {
-                let train = AnyTrain::from_tensor(tensor);
+                let train = match tensor.cells() {
+                    Some(0) => None,
+                    _ => Some(AnyTrain::from_tensor(tensor)),
+                };
+                let train = train.transpose();
                 let train = train.map_err(|error| Failure::from(error).of(info))?;
                 found.push((key.clone(), tensor.clone(), train));
             }
@@ -56,7 +61,7 @@ impl Trains {
     }
 
     /// The only train.
-    fn only(self) -> Result<AnyTrain, Failure> {
+    fn only(self) -> Result<Option<AnyTrain>, Failure> {
         let count = self.found.len();
         match self.found.into_iter().next() {
             Some((_, _, train)) if count == 1 => Ok(train),
@@ -69,13 +74,30 @@ impl Trains {
 
 fn only(file: &Path, reading: &Reading, streams: &mut Streams) -> Result<AnyTrain, Failure> {
     let trains = Trains::open(file, reading, streams).and_then(Trains::only);
-    trains.map_err(|failure| failure.about(file))
+    let why = "a train without cells has nothing to compute with";
+    let train = trains.and_then(|train| train.ok_or_else(|| Failure::usage(why)));
+    train.map_err(|failure| failure.about(file))
+}
+
+/// The ranks of a train.
+fn ranks(tensor: &Tensor) -> &[u64] {
+    match tensor.storage() {
+        Storage::Train { ranks, .. } => ranks,
+        _ => &[],
+    }
+}
+
+/// Something wrong with what two trains make together, or with one of them.
+fn of_both(error: tenfold_train::Error, a: &Path, b: &Path) -> Failure {
+    let both = format!("{} and {}", a.display(), b.display());
+    Failure::from(error).about(Path::new(&both))
 }
 
 fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
     let a = only(&args.a, &args.reading, streams)?;
     let b = only(&args.b, &args.reading, streams)?;
-    let product = a.dot(&b)?;
+    let of_both = |error| of_both(error, &args.a, &args.b);
+    let product = a.dot(&b).map_err(of_both)?;
     let is_real = matches!((&a, &b), (AnyTrain::Real(_), AnyTrain::Real(_)));
     if args.json {
         let mut json = Json::new(&mut streams.out);
@@ -100,12 +122,14 @@ fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
 fn distance(args: &TtDot, streams: &mut Streams) -> Outcome {
     let a = only(&args.a, &args.reading, streams)?;
     let b = only(&args.b, &args.reading, streams)?;
-    let distance = a.sub(&b)?.norm()?;
+    let of_both = |error| of_both(error, &args.a, &args.b);
+    let distance = a.sub(&b).and_then(|difference| difference.norm());
+    let distance = distance.map_err(of_both)?;
     if !args.json {
         streams.out.text(&format!("{}\n", float_text(distance)))?;
         return Ok(Exit::Fine);
     }
-    let norm = a.norm()?;
+    let norm = { a.norm() }.map_err(|error| Failure::from(error).about(&args.a))?;
     let mut json = Json::new(&mut streams.out);
     json.object(|json| {
         json.name("schema")?.text("tenfold.tt-distance/1")?;
@@ -126,7 +150,8 @@ fn distance(args: &TtDot, streams: &mut Streams) -> Outcome {
 fn norm(args: &Files, streams: &mut Streams) -> Outcome {
     let is_lone = args.files.len() == 1;
     each_file(&args.files, streams, |file, streams| {
-        let norm = Trains::open(file, &args.reading, streams)?.only()?.norm()?;
+        let train = Trains::open(file, &args.reading, streams)?.only()?;
+        let norm = train.map_or(Ok(0.0), |train| train.norm())?;
         if args.json {
             let mut json = Json::new(&mut streams.out);
             json.object(|json| {

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use tenfold::{Allow, Info, Key, Result, Storage, Tensor};
+use tenfold::{Info, Key, Result, Storage, Tensor};
 use tenfold_train::AnyTrain;
 
 use super::super::Outcome;
 use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
-use crate::args::TtRound;
+use super::ranks;
+use crate::args::{TtRound, allow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Json, describe, ranks_text, ratio_text, rough, shown_name};
@@ -19,7 +20,6 @@ struct Rounded {
     key: Key,
     before: Tensor,
     after: Tensor,
-    train: AnyTrain,
     /// The norm of what was left out, and as a part of the norm.
     error: f64,
     relative: f64,
@@ -53,7 +53,13 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
     // What was proven of a train is not of the one that takes its place.
     tenfold::formats::blz::strip(&mut content.bundle);
     let stem = content.stem.clone();
-    let how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
+    let how = writing(
+        &args.saving,
+        &args.reading,
+        options,
+        stem,
+        allow(&args.allow),
+    );
     let job = Job {
         content: &content,
         format,
@@ -73,6 +79,15 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
 }
 
 fn rounded(key: &Key, tensor: &Tensor, args: &TtRound) -> Result<Rounded, Failure> {
+    if tensor.cells() == Some(0) {
+        return Ok(Rounded {
+            key: key.clone(),
+            before: tensor.clone(),
+            after: tensor.clone(),
+            error: 0.0,
+            relative: 0.0,
+        });
+    }
     let train = AnyTrain::from_tensor(tensor)?;
     let max_rank = args
         .max_rank
@@ -82,11 +97,12 @@ fn rounded(key: &Key, tensor: &Tensor, args: &TtRound) -> Result<Rounded, Failur
     let names: Vec<Option<String>> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
     let mut after = train.to_tensor()?.with_dim_names(&names)?;
     after.meta = tensor.meta.clone();
+    // The error of this one is more than what was proven before.
+    after.meta.remove_proven_error();
     Ok(Rounded {
         key: key.clone(),
         before: tensor.clone(),
         after,
-        train,
         error,
         relative: if error == 0.0 { 0.0 } else { error / norm },
     })
@@ -98,14 +114,12 @@ impl Rounded {
             name if name.is_empty() => name,
             name => format!("{name}: "),
         };
-        let Storage::Train { ranks, .. } = self.before.storage() else {
-            return name;
-        };
+        let [before, after] = [&self.before, &self.after].map(ranks);
         let len = |tensor: &Tensor| tensor.storage().stored_len();
         format!(
             "{name}ranks {} become {}, {}, at most {} of the norm left out",
-            ranks_text(ranks, 40),
-            ranks_text(&self.train.ranks(), 40),
+            ranks_text(before, 40),
+            ranks_text(after, 40),
             ratio_text(len(&self.before), len(&self.after)),
             rough(self.relative)
         )
@@ -121,7 +135,7 @@ fn print_json(file: &Path, info: &Info, done: &[Rounded], out: &mut Out) -> Resu
             done.iter().try_for_each(|rounded| {
                 json.object(|json| {
                     describe(json, info, &rounded.key, &rounded.after)?;
-                    json.name("ranks")?.numbers(rounded.train.ranks())?;
+                    json.name("ranks")?.numbers(ranks(&rounded.after))?;
                     let len = rounded.after.storage().stored_len();
                     json.name("bytes")?.number(len)?;
                     let len = rounded.before.storage().stored_len();

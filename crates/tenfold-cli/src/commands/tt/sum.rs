@@ -1,12 +1,13 @@
 //! `tenfold tt add` and `tenfold tt sub`: trains as the sum of two others.
 
-use tenfold::{Allow, Storage};
+use tenfold::Storage;
 use tenfold_train::AnyTrain;
 
 use super::super::Outcome;
 use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
-use crate::args::TtSum;
+use super::of_both;
+use crate::args::{TtSum, allow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::streams::Streams;
@@ -35,14 +36,22 @@ pub(super) fn run(
     content.bundle.keep(*place);
     let other = super::only(&args.b, &args.reading, streams)?;
     for (_, tensor) in content.bundle.entries_mut() {
-        let both = combine(&AnyTrain::from_tensor(tensor)?, &other)?;
+        let own = AnyTrain::from_tensor(tensor);
+        let own = own.map_err(|error| Failure::from(error).about(&line.word))?;
+        let both = combine(&own, &other).map_err(|error| of_both(error, &line.word, &args.b))?;
         let names: Vec<_> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
         *tensor = both.to_tensor()?.with_dim_names(&names)?;
     }
     // What is said of the first train is not true of the sum.
     tenfold::formats::blz::strip(&mut content.bundle);
     let stem = content.stem.clone();
-    let how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
+    let how = writing(
+        &args.saving,
+        &args.reading,
+        options,
+        stem,
+        allow(&args.allow),
+    );
     let job = Job {
         content: &content,
         format,
