@@ -102,6 +102,11 @@ pub trait Format: Sync {
         Ok(Vec::new())
     }
 
+    /// Whether a bundle without tensors is all that a file of this format may say.
+    fn needs_no_tensor(&self, _bundle: &Bundle) -> bool {
+        false
+    }
+
     /// Whether metadata that other versions of the format keep has no place in this one.
     fn lacks_own_meta(&self, _name: &str) -> bool {
         false

@@ -16,6 +16,8 @@ fn version_2_is_written_again_byte_for_byte() {
         "empty",
         "infinite_ratio",
         "without_bound",
+        "declined",
+        "undecided",
     ] {
         let file = corpus(&format!("blz/good/second_{name}.blz"));
         let words = ["convert", &file, "@x.blz", "--to", "blz@2", "--force", "-q"];
@@ -153,6 +155,11 @@ fn a_verdict_opens_and_says_what_it_is() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = corpus("blz/good/second_declined.blz");
+    // There is one version that has a place for it.
+    let ran = ran_in(&folder, &["convert", &file, "@x.blz"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+    let written = std::fs::read(folder.path().join("x.blz")).unwrap();
+    assert!(written == std::fs::read(&file).unwrap());
     assert_snapshot!(
         "declined_to_npy",
         ran_in(&folder, &["convert", &file, "@x.npy"])

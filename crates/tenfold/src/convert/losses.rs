@@ -25,7 +25,9 @@ pub(super) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
     let holds = &format.info().holds;
     let mut found = Vec::new();
     for_file(bundle, format, &mut found);
-    for_keys(bundle, holds, &mut found);
+    if !(bundle.entries().is_empty() && format.needs_no_tensor(bundle)) {
+        for_keys(bundle, holds, &mut found);
+    }
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| {
             found.push(Loss {

@@ -2,6 +2,7 @@
 //! format's own prefix.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::verdict;
 use crate::bundle::Bundle;
 use crate::bytes::{Endian::Little, Scan, Sink, wide};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
@@ -63,8 +64,12 @@ pub fn strip(bundle: &mut Bundle) {
 /// What the bundle is said to be, and cannot be said of the tensor in it.
 pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
+    let is_verdict = verdict::Verdict::of(bundle).is_some();
     for name in bundle.meta.proofs() {
         let value = bundle.meta.get(&name);
+        if is_verdict && verdict::NAMES.contains(&name.as_str()) {
+            continue;
+        }
         if !value.is_some_and(|value| is_field(&name, value)) {
             let detail = format!("file metadata {name}, for which a certificate has no field");
             losses.push(Loss::impossible(None, Aspect::Metadata, detail));
@@ -129,23 +134,44 @@ fn dense_bytes(tensor: &Tensor) -> Option<u64> {
     product(&factors).and_then(|len| u64::try_from(len).ok())
 }
 
-/// Writes the certificate of a train; what is not known is NaN, or −1.
+/// Writes the certificate of a train.
 pub(super) fn write(bundle: &Bundle, tensor: &Tensor, bytes: u64, out: &mut Sink) -> Result<()> {
     let none = Meta::new();
     let meta = match is_of(&bundle.meta, tensor) {
         true => &bundle.meta,
         false => &none,
     };
+    let values = bytes.checked_div(wide(tensor.dtype().width())).unwrap_or(0);
+    write_fields(meta, (values, bytes), dense_bytes(tensor), out)
+}
+
+/// How many bytes the cores had of which a certificate speaks, if it says so.
+pub(super) fn said_bytes(meta: &Meta) -> Option<u64> {
+    let dense = meta.get(DENSE_BYTES).and_then(Value::as_u64)?;
+    let Some(Value::Float { bits, .. }) = meta.get(RATIO) else {
+        return None;
+    };
+    let said = f64::from_bits(*bits);
+    // Found by the ratio that it would have given.
+    let digits = format!("{:.0}", ratio(dense, 1) / said);
+    let bytes: u64 = digits.parse().ok()?;
+    (ratio(dense, bytes).to_bits() == *bits).then_some(bytes)
+}
+
+/// Writes a certificate of so many values and bytes; what is not known is NaN, or −1.
+pub(super) fn write_fields(
+    meta: &Meta,
+    (values, bytes): (u64, u64),
+    dense: Option<u64>,
+    out: &mut Sink,
+) -> Result<()> {
     let float = |name: &str| match meta.get(name) {
         Some(Value::Float { bits, .. }) => f64::from_bits(*bits),
         _ => f64::NAN,
     };
     let count = |name: &str| meta.get(name).and_then(Value::as_u64);
     let most = count(MAX_RANK).and_then(|rank| i64::try_from(rank).ok());
-    let values = bytes.checked_div(wide(tensor.dtype().width())).unwrap_or(0);
-    let dense = count(DENSE_BYTES)
-        .or(dense_bytes(tensor))
-        .unwrap_or(u64::MAX);
+    let dense = count(DENSE_BYTES).or(dense).unwrap_or(u64::MAX);
     out.write(&float(TOLERANCE).to_le_bytes())?;
     out.write(&most.unwrap_or(-1).to_le_bytes())?;
     for number in [values, dense, bytes] {
@@ -200,10 +226,10 @@ fn ratio(dense: u64, bytes: u64) -> f64 {
 /// A certificate as it stands in a file.
 pub(super) struct Certificate {
     pub(super) meta: Meta,
-    /// How many values the cores have, and where that stands.
-    values: (u64, u64),
-    /// How many bytes.
-    bytes: (u64, u64),
+    /// Where it stands how many values the cores have, and how many.
+    pub(super) values: (u64, u64),
+    /// The same of their bytes.
+    pub(super) bytes: (u64, u64),
 }
 
 impl Certificate {

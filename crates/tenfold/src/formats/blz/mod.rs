@@ -48,7 +48,7 @@
 //! 5. A train may stand for more cells than a computer can count; it is never expanded unasked.
 //! 6. One dimension, which the project's own command writes, is refused; a lenient reader notes it.
 //! 7. `BLZ2`: the certificate becomes metadata of the file; what it says of the cores' size must be
-//!    so. What is not compressed has no cores: it opens without tensors, and a note says the verdict.
+//!    so. What is not compressed has no cores: it opens without tensors, a note says the verdict, and it is written again.
 //!    The checksum is compared when all cores are read; where there are none, at once.
 //! 8. A certificate is written of what is known: the bound that `compress` has proven, or what the
 //!    file that was read said. Else its floats are NaN and its caps −1.
@@ -162,9 +162,14 @@ impl Format for Blz {
         &[&Version2]
     }
 
-    fn edition(&self, _: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
-        // What is written is what the page describes, unless the other is asked for.
-        (how.version.as_deref() == Some("2")).then_some(&Version2)
+    fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
+        // What is written is what the page describes, unless the other is asked for, or has the only place for a
+        // verdict.
+        let is_other = match how.version.as_deref() {
+            None => verdict::Verdict::of(bundle).is_some(),
+            Some(version) => version == "2",
+        };
+        is_other.then_some(&Version2)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
@@ -184,6 +189,10 @@ impl Format for Version2 {
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, _: &WriteOptions) -> Result<()> {
         write::write_2(bundle, out)
+    }
+
+    fn needs_no_tensor(&self, bundle: &Bundle) -> bool {
+        verdict::Verdict::of(bundle).is_some()
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

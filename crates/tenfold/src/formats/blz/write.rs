@@ -1,5 +1,6 @@
 //! Writes `.blz`, cores bit for bit.
 
+use super::verdict::Verdict;
 use super::{COMPRESSED, DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, RESERVED, VERSION, certificate};
 use crate::bundle::Bundle;
 use crate::bytes::{Algorithm, Endian, Sink};
@@ -19,6 +20,9 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink) -> Result<()> {
 
 /// Writes `BLZ2`.
 pub(super) fn write_2(bundle: &Bundle, out: &mut Sink) -> Result<()> {
+    if let Some(verdict) = Verdict::of(bundle) {
+        return verdict.write(bundle, out);
+    }
     let train = Parts::of(bundle)?;
     out.start_digest(Some(Algorithm::Sha256));
     out.write(MAGIC_2)?;
