@@ -184,3 +184,32 @@ fn scalars_become_doubles() {
     let ran = run(&folder, "convert @/l.npy - --to vespa-text");
     assert!(ran.errors.contains("--allow precision"), "{ran}");
 }
+
+#[test]
+fn labels_that_would_fill_too_much_name_the_version_that_keeps_the_cells() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = (0..2000)
+        .map(|n| format!(r#"{{"address":{{"a":"{n}","b":"{n}","c":"{n}"}},"value":1.5}}"#));
+    let cells: Vec<String> = cells.collect();
+    let text = format!(
+        r#"{{"type":"tensor(a{{}},b{{}},c{{}})","cells":[{}]}}"#,
+        cells.join(",")
+    );
+    std::fs::write(folder.path().join("a.json"), text).unwrap();
+    let from = ["--from", "vespa-text"];
+    let words = ["convert", "@/a.json", "@/a.zt"];
+    let ran = tenfold_in(&folder, &[&words[..], &from].concat());
+    assert_eq!(ran.exit.code(), 3, "{ran}");
+    assert!(
+        ran.errors.contains("--to ztensor@2 keeps the cells"),
+        "{ran}"
+    );
+    let words = [
+        &words[..],
+        &from,
+        &["--to", "ztensor@2", "--allow", "labels"],
+    ]
+    .concat();
+    let ran = tenfold_in(&folder, &words);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+}

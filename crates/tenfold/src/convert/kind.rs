@@ -7,7 +7,7 @@ use super::cores::{FIELD, train_json};
 use super::lower::{Step, rebuilt};
 use super::opaque;
 use crate::bytes::{bytes_text, percent_text, wide};
-use crate::error::{Aspect, Result, Tier, amount};
+use crate::error::{Aspect, Error, Result, Tier, amount};
 use crate::format::StorageKind;
 use crate::number::{Arity, DType, is_exact};
 use crate::tensor::{
@@ -192,12 +192,10 @@ fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
         bytes_text(dense)
     );
     let (tier, detail) = if is_too_large(dense, tensor) {
-        let now = bytes_text(tensor.storage().stored_len());
-        let way = match step.version_of(StorageKind::Sparse) {
-            Some(version) => format!("; --to {version} keeps the cells"),
-            None => String::new(),
-        };
-        (Tier::Refused, format!("{detail}, now they take {now}{way}"))
+        (
+            Tier::Refused,
+            format!("{detail}, {}", now_and_way(step, tensor)),
+        )
     } else if carries_cells(step, tensor)? {
         (Tier::Carried, detail)
     } else {
@@ -205,6 +203,15 @@ fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     };
     step.change(tier, Aspect::Sparsity, detail);
     Ok(())
+}
+
+/// What cells take now, and the version of the format that keeps them.
+fn now_and_way(step: &Step, tensor: &Tensor) -> String {
+    let now = bytes_text(tensor.storage().stored_len());
+    match step.version_of(StorageKind::Sparse) {
+        Some(version) => format!("now they take {now}; --to {version} keeps the cells"),
+        None => format!("now they take {now}"),
+    }
 }
 
 /// Carries how many cells are explicit, if those are just the cells that are not zero.
@@ -245,28 +252,50 @@ fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
 
 /// Gives labels positions: of all blocks, or of the cells that are there where all would be too many.
 fn unlabelled(step: &mut Step, tensor: &Tensor, is_dense: bool) -> Result<Tensor> {
-    if !step.info.holds.kinds.contains(&StorageKind::Sparse) {
+    let has_sparse = step.info.holds.kinds.contains(&StorageKind::Sparse);
+    if !has_sparse && step.version_of(StorageKind::Sparse).is_none() {
         return placed(step, tensor);
     }
     let limits = &step.how.limits;
     let sizes = tensor.label_counts(limits)?;
     let dense = product(&sizes).and_then(|blocks| blocks.checked_mul(dense_len(tensor)));
-    if is_dense && !keeps_cells(step, tensor, dense.unwrap_or(u128::MAX))? {
-        return placed(step, tensor);
+    let dense = dense.unwrap_or(u128::MAX);
+    if !has_sparse || (is_dense && !keeps_cells(step, tensor, dense)?) {
+        return all_placed(step, tensor, &sizes, dense);
     }
     let cells = tensor.labels_to_positions(Numbering::FirstSeen, limits)?;
     if is_dense && !step.has_cells(&cells) {
-        return placed(step, tensor);
+        return all_placed(step, tensor, &sizes, dense);
     }
-    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     let detail = format!(
         "labels become positions ({}), numbered as they first appear",
-        sizes.join(" × ")
+        sizes_text(&sizes)
     );
     step.change(Tier::Refused, Aspect::Labels, detail);
     let detail = format!("explicit cells: {}", cells.stored());
     step.change(Tier::Said, Aspect::Sparsity, detail);
     Ok(cells)
+}
+
+fn sizes_text(sizes: &[u64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    sizes.join(" × ")
+}
+
+/// Gives all blocks positions; where they are too many, that is refused with the way that keeps them.
+fn all_placed(step: &mut Step, tensor: &Tensor, sizes: &[u64], dense: u128) -> Result<Tensor> {
+    let made = placed(step, tensor);
+    let has_way = step.version_of(StorageKind::Sparse).is_some();
+    if has_way && matches!(made, Err(Error::Limit { .. })) {
+        let detail = format!(
+            "labels become positions ({}); dense values take {}, {}",
+            sizes_text(sizes),
+            bytes_text(dense),
+            now_and_way(step, tensor)
+        );
+        step.change(Tier::Refused, Aspect::Labels, detail);
+    }
+    made
 }
 
 /// Gives labelled blocks positions; the labels are carried where there is room for them.
@@ -279,13 +308,15 @@ fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     } else {
         Tier::Refused
     };
-    let sizes: Vec<String> = placed.sizes.iter().map(u64::to_string).collect();
-    let detail = format!(
+    let mut detail = format!(
         "labels become positions ({}), absent blocks zeros ({}); dense values take {}",
-        sizes.join(" × "),
+        sizes_text(&placed.sizes),
         placed.absent,
         bytes_text(dense)
     );
+    if is_too_large(dense, tensor) {
+        detail = format!("{detail}, {}", now_and_way(step, tensor));
+    }
     step.change(tier, Aspect::Labels, detail);
     Ok(placed.tensor)
 }
