@@ -330,3 +330,35 @@ fn a_feed_keeps_its_names_through_other_formats() {
         assert!(ran.exit.code() == 0 && ran.errors.contains(said), "{ran}");
     }
 }
+
+#[test]
+fn chunks_and_documents_get_labels_as_the_documentation_says() {
+    let folder = tempfile::tempdir().unwrap();
+    npy(&folder, "a.npy", "<f4", "(2, 3, 1)", &singles(&[1.0; 6]));
+    fs::write(folder.path().join("chunks"), "a\nb\nc\n").unwrap();
+    fs::write(folder.path().join("ids"), "p\nq\n").unwrap();
+    let words = [
+        "convert",
+        "@/a.npy",
+        "-",
+        "--to",
+        "vespa-feed",
+        "--opt",
+        "type=tensor<float>(chunk{},x[1])",
+        "--dims",
+        "id,chunk,x",
+        "--labels",
+        "chunk=@@/chunks",
+    ];
+    let refused = tenfold_in(&folder, &words);
+    assert!(
+        refused
+            .errors
+            .contains("the dimension id has no labels, as others have"),
+        "{refused}"
+    );
+    let ran = tenfold_in(&folder, &[&words[..], &["--labels", "id=@@/ids"]].concat());
+    let first =
+        r#"{"put":"id:doc:doc::p","fields":{"tensor":{"blocks":{"a":[1.0],"b":[1.0],"c":[1.0]}}}}"#;
+    assert_eq!(ran.text().lines().next(), Some(first), "{ran}");
+}

@@ -281,6 +281,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
 
 /// That labels become ids only where that is asked for.
 fn no_ids(tensor: &Tensor) -> String {
+    if tensor.axis(ID).is_some() {
+        return format!(
+            "the dimension {ID} has no labels, as others have; give it some, or none to any"
+        );
+    }
     let mapped = tensor.dims().iter().enumerate();
     let mapped = mapped.filter(|(_, dim)| dim.indexed_size().is_none());
     let names = mapped.map(|(place, dim)| dim.name.clone().unwrap_or_else(|| place.to_string()));
