@@ -101,8 +101,9 @@ pub(crate) enum Command {
                             refused where they do not. Some \
                             formats carry it as text, which is read again.\n\n\
                             Names are chosen (--only, --exclude), then changed (--rename); what follows \
-                            goes by the new ones. Tensors are transformed, then cast, then compressed \
-                            (--eps), then split (--complex).\n\n\
+                            goes by the new ones. Tensors are transformed, then cast, then split \
+                            (--complex), then compressed (--eps); --reshape with sizes for all \
+                            components splits first.\n\n\
                             Example:\n  tenfold convert integrals.tens integrals.zt\n  \
                             tenfold convert 'weights.zt:encoder.weight[0:3]' rows.npy\n  \
                             tenfold convert field.npy arrays.npz both.zt\n  \

@@ -2,8 +2,8 @@
 
 use tenfold::ops::matches;
 use tenfold::{
-    Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Symmetry, Tensor, Tier, Tolerance,
-    percent_text,
+    Arity, Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Storage, Symmetry, Tensor,
+    Tier, Tolerance, percent_text,
 };
 
 use super::labels::{Given, Lists, Wanted};
@@ -39,6 +39,13 @@ impl<'a> Step<'a> {
                 let why = "labels have no place in a reshaped tensor; --dense --allow labels makes \
                            positions of them first";
                 return Err(Error::Invalid(why.into()));
+            }
+            if flags.complex.is_some() && counts_components(&tensor, sizes) {
+                let dtype = tensor.dtype();
+                tensor = tensor.split_components(self.limits)?;
+                let (real, count) = (tensor.dtype(), dtype.arity.count());
+                let line = format!("{dtype} becomes {real} with a last dimension of {count}");
+                self.said.push(line);
             }
             tensor = tensor.reshape(sizes, self.limits)?;
         }
@@ -196,7 +203,15 @@ impl<'a> Step<'a> {
     /// `--sparse`.
     fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let density = tensor.density(self.limits)?;
-        self.said.push(density_text(&density));
+        let text = match tensor.storage() {
+            Storage::Sparse { .. } => {
+                let zeros = tensor.stored().saturating_sub(density.nonzero);
+                let cells = counted(tensor.stored(), "stored cell");
+                format!("sparse: it is already, {cells}, {zeros} of them zero")
+            }
+            _ => density_text(&density),
+        };
+        self.said.push(text);
         tensor.to_sparse(self.limits)
     }
 
@@ -236,6 +251,17 @@ impl<'a> Step<'a> {
         let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
         meant.map(|meant| &meant.what)
     }
+}
+
+/// Whether sizes are of the components of a tensor rather than of its cells.
+fn counts_components(tensor: &Tensor, sizes: &[Option<u64>]) -> bool {
+    let arity = tensor.dtype().arity;
+    let all = sizes.iter().try_fold(1_u128, |all, size| {
+        size.and_then(|size| all.checked_mul(size.into()))
+    });
+    let count = u128::try_from(arity.count()).unwrap_or(1);
+    let components = tensor.cells().and_then(|cells| cells.checked_mul(count));
+    arity != Arity::Real && all.is_some() && all == components && all != tensor.cells()
 }
 
 /// Such as `sparse: 3 of 24 cells are not zero (12.5 %), 48 B instead of 192 B`.

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::support::{corpus, folder_with, shown, tenfold};
+use crate::support::{corpus, folder_with, shown, tenfold, tenfold_in};
 
 #[test]
 fn a_refusal_names_the_ways() {
@@ -81,4 +81,28 @@ fn one_part_is_taken() {
     assert_snapshot!(said);
     let ran = tenfold(["convert", &file, "-", "--to", "npy", "--part", "real"]);
     assert_eq!(ran.exit.code(), 2, "{ran}");
+}
+
+#[test]
+fn a_shape_for_all_components_is_given_after_they_are_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = corpus("tens/good/packed_quaternion.tens");
+    let words = ["convert", &file, "@/q.mtx", "--complex", "split"];
+    let refused = tenfold_in(&folder, &words);
+    assert!(refused.errors.contains("--reshape 4,4 fits"), "{refused}");
+    let ran = tenfold_in(&folder, &[&words[..], &["--reshape", "4,4"]].concat());
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let flat = [
+        "convert",
+        &file,
+        "@/q.npy",
+        "--complex",
+        "split",
+        "--reshape",
+        "4",
+    ];
+    let ran = tenfold_in(&folder, &flat);
+    assert!(ran.errors.contains("with a last dimension of 4"), "{ran}");
+    let shown = tenfold_in(&folder, &["info", "@/q.npy"]).text();
+    assert!(shown.contains("f64    [4, 4]"), "{shown}");
 }

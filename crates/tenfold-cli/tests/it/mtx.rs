@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::support::{corpus, tenfold};
+use crate::support::{corpus, tenfold, tenfold_in};
 
 #[test]
 fn a_matrix_is_described_with_its_symmetry_and_comments() {
@@ -62,4 +62,14 @@ fn a_sparse_matrix_keeps_its_triangle() {
         "no_pattern",
         tenfold(["convert", &truths, "-", "--to", "mtx"])
     );
+}
+
+#[test]
+fn zeros_that_are_stored_are_counted_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1.0\n2 1 0\n3 2 2.5\n";
+    std::fs::write(folder.path().join("a.mtx"), text).unwrap();
+    let ran = tenfold_in(&folder, &["convert", "@/a.mtx", "@/b.mtx", "--sparse"]);
+    let said = "sparse: it is already, 3 stored cells, 1 of them zero";
+    assert!(ran.exit.code() == 0 && ran.errors.contains(said), "{ran}");
 }

@@ -158,7 +158,11 @@ fn split_components(
         if args.transform.complex.is_some() && dtype.arity != Arity::Real {
             *tensor = tensor.split_components(&args.reading.limits.0)?;
             let real = tensor.dtype();
-            let line = format!("{name}: {dtype} becomes {real} with a last dimension of {count}");
+            let name = match key.is_empty() {
+                true => String::new(),
+                false => format!("{name}: "),
+            };
+            let line = format!("{name}{dtype} becomes {real} with a last dimension of {count}");
             streams.note(file, &line);
         } else if matches!(dtype.arity, Arity::Quaternion | Arity::Octonion) {
             return Err(Failure::refused(&format!(
