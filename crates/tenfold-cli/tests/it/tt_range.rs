@@ -1,4 +1,5 @@
 //! Trains whose products leave the range of doubles, hold what is no number, or have no cells.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use tempfile::TempDir;
 use tenfold_cli::Exit;

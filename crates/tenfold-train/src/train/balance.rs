@@ -275,8 +275,9 @@ impl<T: Scalar> Train<T> {
         }
         for (number, core) in self.cores.iter().enumerate() {
             let is_wrong = |value: &T| !reals(&[*value]).iter().all(|part| part.is_finite());
-            if let Some(at) = core.values.iter().position(is_wrong) {
-                let (value, per_left) = (core.values[at], core.size * core.right);
+            let mut values = core.values.iter().enumerate();
+            if let Some((at, value)) = values.find(|(_, value)| is_wrong(value)) {
+                let per_left = core.size * core.right;
                 let index = [at / per_left, at / core.right % core.size, at % core.right];
                 let count = self.cores.len();
                 return Err(Error::out_of_range(format!(
