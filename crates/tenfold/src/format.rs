@@ -70,8 +70,9 @@ pub trait Format: Sync {
         None
     }
 
-    /// The programs that open files of a version, such as `0.1 to 1.2`, where not all do.
-    fn readers(&self, _version: &str) -> Option<&'static str> {
+    /// The programs that open files of a version, such as `0.1 to 1.2`, where not all do; of what was
+    /// written, if that is given as a file has it, with nothing restored.
+    fn readers(&self, _version: &str, _written: Option<&Bundle>) -> Option<&'static str> {
         None
     }
 
@@ -133,6 +134,15 @@ pub trait Format: Sync {
     /// `None` if it is no such part.
     fn described_by(&self, _path: &Path) -> Option<PathBuf> {
         None
+    }
+
+    /// Whether a checksum of a kind that is not known stays with a tensor, or is replaced by one that is
+    /// asked for.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an option makes no sense.
+    fn keeps_checksum(&self, _tensor: &Tensor, _how: &WriteOptions) -> Result<bool> {
+        Ok(false)
     }
 
     /// What it cannot hold of a bundle and [`Holds`] cannot express.

@@ -92,6 +92,12 @@ impl Note {
         }
     }
 
+    /// The remark about a checksum of a kind that is not known.
+    pub(crate) fn unknown_checksum(checksum: &str) -> Note {
+        let text = format!("the checksum {checksum:?} is of an unknown kind and was not compared");
+        Note::new(NoteKind::UnknownChecksum, text)
+    }
+
     /// The same remark about one tensor.
     pub(crate) fn on(mut self, key: &Key) -> Note {
         self.key = Some(key.clone());

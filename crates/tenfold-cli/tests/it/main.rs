@@ -56,3 +56,4 @@ mod view;
 mod view_guard;
 mod viewer;
 mod voice;
+mod ztensor;

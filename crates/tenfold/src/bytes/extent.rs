@@ -103,7 +103,7 @@ pub(super) fn in_pieces(
 }
 
 /// `count` times `width` bytes, `stride` apart; checked by [`Extent::span`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) first: u64,
     pub(crate) width: u64,

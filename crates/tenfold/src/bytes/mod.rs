@@ -98,7 +98,7 @@ struct Coding {
     /// Over what comes out of the filter.
     content_digest: Option<Digest>,
     /// A checksum of a kind that is not known, over the bytes as they are stored.
-    unknown_digest: Option<Arc<str>>,
+    unknown_digest: Option<(&'static str, Arc<str>)>,
 }
 
 impl Bytes {
@@ -200,16 +200,17 @@ impl Bytes {
         self
     }
 
-    /// The same bytes with a checksum of a kind that is not known, over what is stored. Nothing
-    /// compares it; it stays with these bytes and with no others.
-    pub(crate) fn with_unknown_digest(mut self, text: &str) -> Bytes {
-        self.coding_mut().unknown_digest = Some(text.into());
+    /// The same bytes with a checksum of a kind that is not known, over what is stored, as a `dialect`
+    /// spells it. Nothing compares it; it stays with these bytes and with no others.
+    pub(crate) fn with_unknown_digest(mut self, dialect: &'static str, text: &str) -> Bytes {
+        self.coding_mut().unknown_digest = Some((dialect, text.into()));
         self
     }
 
-    /// The checksum of a kind that is not known, over the stored bytes.
-    pub(crate) fn unknown_digest(&self) -> Option<&str> {
-        self.coding.as_ref()?.unknown_digest.as_deref()
+    /// The dialect and the text of the checksum of a kind that is not known, over the stored bytes.
+    pub(crate) fn unknown_digest(&self) -> Option<(&'static str, &str)> {
+        let (dialect, text) = self.coding.as_ref()?.unknown_digest.as_ref()?;
+        Some((dialect, text))
     }
 
     /// The checksum, if the file has one: over the stored bytes, or over what they decode to.
@@ -289,6 +290,16 @@ impl Bytes {
             }
             _ => None,
         }
+    }
+
+    /// Whether they are the very same bytes of one source, as they are stored.
+    pub(crate) fn is_same_stretch(&self, other: &Bytes) -> bool {
+        let is_same = match (&self.extent, &other.extent) {
+            (Extent::Run(own), Extent::Run(other)) => own == other,
+            (Extent::Strided(own), Extent::Strided(other)) => own == other,
+            _ => false,
+        };
+        is_same && self.is_plain() && other.is_plain() && self.source.is_same(&other.source)
     }
 
     /// Whether each byte can be read by position and no checksum wants to see them all.

@@ -399,6 +399,11 @@ impl Source {
 }
 
 impl Source {
+    /// Whether both are the very same source.
+    pub(super) fn is_same(&self, other: &Source) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether both read the very same open file, from its beginning.
     pub(super) fn is_file_of(&self, other: &Source) -> bool {
         match (&self.0.kind, &other.0.kind) {

@@ -5,6 +5,7 @@
 //! bring about stays as it is, and [`losses`](super::losses) finds it afterwards.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
@@ -19,6 +20,7 @@ use crate::format::{Carries, Format, Info, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
+use crate::note::{Note, NoteKind};
 use crate::number::{DType, Kind, Number, Numbers, Overflow, is_exact};
 use crate::tensor::{Order, Storage, Symmetry, Tensor};
 
@@ -91,6 +93,7 @@ fn lower_all(
     let names = KeyNames::of(bundle, format, how);
     let mut core_names = CoreNames::of(bundle, &names);
     let mut is_refused = false;
+    let checksums = unknown_checksums(bundle);
     for (key, tensor) in bundle.entries() {
         let name = names.name(key, tensor);
         let suffix = can_be_parted(tensor, format).then(|| core_names.suffix(&name, tensor));
@@ -108,7 +111,8 @@ fn lower_all(
             carrier: &mut carrier,
             changes: &mut changes,
         };
-        let tensor = match step.lower(tensor) {
+        let noted = checksums.get(key).copied();
+        let tensor = match step.lower(tensor, noted) {
             // The other tensors may be refused as well.
             Err(Error::Refused(_)) => {
                 is_refused = true;
@@ -145,6 +149,15 @@ fn lower_all(
         lowered.note(note.clone());
     }
     Ok((lowered, changes))
+}
+
+/// What is said of the checksums that could not be compared, by their tensors.
+fn unknown_checksums(bundle: &Bundle) -> HashMap<&Key, &str> {
+    let notes = bundle.notes().iter();
+    let notes = notes.filter(|note| note.kind == NoteKind::UnknownChecksum);
+    notes
+        .filter_map(|note| Some((note.key.as_ref()?, note.text.as_str())))
+        .collect()
 }
 
 /// Whether a change needs a permission that is not given.
@@ -313,7 +326,22 @@ impl Step<'_> {
         Some(format!("{}@{}", info.name, info.versions.first()?))
     }
 
-    fn lower(&mut self, tensor: &Tensor) -> Result<Tensor> {
+    /// Reports a checksum of a kind that is not known, unless it is written again.
+    fn say_checksum(&mut self, from: &Tensor, to: &Tensor, noted: Option<&str>) -> Result<()> {
+        let parts = from.storage().parts();
+        let own = parts.iter().find_map(|part| part.bytes.unknown_digest());
+        let own = own.map(|(_, checksum)| Note::unknown_checksum(checksum).text);
+        let Some(text) = own.or_else(|| noted.map(str::to_owned)) else {
+            return Ok(());
+        };
+        if !self.format.keeps_checksum(to, self.how)? {
+            let detail = format!("{text}: it is dropped");
+            self.change(Tier::Said, Aspect::Metadata, detail);
+        }
+        Ok(())
+    }
+
+    fn lower(&mut self, tensor: &Tensor, noted: Option<&str>) -> Result<Tensor> {
         let mut lowered = match kind::lower(self, tensor)? {
             Some(lowered) => lowered,
             None => tensor.clone(),
@@ -341,6 +369,7 @@ impl Step<'_> {
         if let Some(meta) = self.in_meta(&lowered.meta) {
             lowered.meta = meta;
         }
+        self.say_checksum(tensor, &lowered, noted)?;
         Ok(lowered)
     }
 

@@ -123,7 +123,7 @@ pub(in crate::commands) fn say_written(
     let version = written.version;
     let n_tensors = counted(written.n_tensors, "tensor");
     let size = bytes_text(files.iter().map(|file| u128::from(file.len)).sum::<u128>());
-    let readers = readers(job, &version);
+    let readers = readers(job, &version, written.readers);
     streams.done(&format!(
         "wrote {shown}{beside}: {name} {version}{readers}, {n_tensors}, {size}"
     ));
@@ -131,13 +131,13 @@ pub(in crate::commands) fn say_written(
 }
 
 /// The programs that open a version, and the version for other programs, in brackets.
-pub(in crate::commands) fn readers(job: &Job, version: &str) -> String {
-    let Some(readers) = job.format.readers(version) else {
+fn readers(job: &Job, version: &str, readers: Option<&str>) -> String {
+    let Some(readers) = readers else {
         return String::new();
     };
     let info = job.format.info();
     let newest = { info.versions.iter().rev() }.find(|other| **other != version);
-    let other = newest.and_then(|other| Some((other, job.format.readers(other)?)));
+    let other = newest.and_then(|other| Some((other, job.format.readers(other, None)?)));
     match other.filter(|_| job.how.version.is_none()) {
         Some((other, others)) => {
             format!(
@@ -153,6 +153,8 @@ pub(in crate::commands) fn readers(job: &Job, version: &str) -> String {
 pub(in crate::commands) struct Written {
     pub(in crate::commands) version: String,
     n_tensors: u64,
+    /// The programs that open it.
+    readers: Option<&'static str>,
     /// The files beside it.
     beside: Vec<(PathBuf, u64)>,
 }
@@ -169,15 +171,30 @@ impl Written {
         // What cannot be read again, for a limit, has been written all the same.
         let open = |file| Source::open(file)?.unpacked(&how.limits);
         let source = open(file).ok();
-        let read = |source: &Source| tenfold::read(source, job.format, &how).ok();
-        let bundle = match source.as_ref().and_then(read) {
-            Some(opened) => opened.bundle,
-            None => job.content.bundle.clone(),
+        let read = |how: &ReadOptions| {
+            let read = tenfold::read(source.as_ref()?, job.format, how).ok();
+            read.map(|opened| opened.bundle)
         };
-        let said = bundle.hints.text(&format!("{}:version", info.name));
-        let usual = info.versions.first().copied();
+        let found = read(&how);
+        let bundle = found.as_ref().unwrap_or(&job.content.bundle);
+        let edition = job.format.edition(bundle, job.how);
+        let edition = edition.map_or(info, tenfold::Format::info);
+        let said = { found.as_ref() }
+            .and_then(|found| found.hints.text(&format!("{}:version", info.name)));
+        let usual = edition.versions.first().copied();
+        let version = said.or(usual).unwrap_or_default();
+        // Those are told by what is in the file, not by what is restored from it.
+        let readers = job.format.readers(version, None).and_then(|_| {
+            let skip_restore = true;
+            let plain = read(&ReadOptions {
+                skip_restore,
+                ..how.clone()
+            });
+            job.format.readers(version, plain.as_ref())
+        });
         Written {
-            version: said.or(usual).unwrap_or_default().into(),
+            version: version.into(),
+            readers,
             n_tensors: u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX),
             beside: source.map_or_else(Vec::new, |source| source.companions()),
         }

@@ -3,8 +3,8 @@
 
 use super::{hint, zstd_level};
 use crate::bytes::{Algorithm, Bytes, Digest, Endian};
-use crate::error::{Aspect, Result, Tier};
-use crate::format::{Adapted, Options};
+use crate::error::Result;
+use crate::format::Options;
 use crate::number::Numbers;
 use crate::tensor::Tensor;
 
@@ -30,43 +30,37 @@ pub(super) fn named(name: &str) -> Option<Algorithm> {
         .map(|(_, known)| *known)
 }
 
-/// The checksum of a kind that is not known of numbers that are written as they are stored.
-pub(super) fn kept(numbers: &Numbers, level: Option<i32>) -> Option<&str> {
+/// How the generations before 2 spell checksums, which are of the bytes as they are stored.
+pub(super) const BEFORE_2: &str = "ztensor before 2";
+/// How generation 2 spells them, where they are of what the bytes decode to.
+pub(super) const SECOND: &str = "ztensor 2";
+
+/// The checksum of a kind that is not known of numbers that are written as they are stored, into a
+/// file of the same dialect.
+pub(super) fn kept<'a>(
+    numbers: &'a Numbers,
+    level: Option<i32>,
+    dialect: &'static str,
+) -> Option<&'a str> {
     let is_copied =
         level.is_none() && !numbers.must_swap(Endian::Little) && !numbers.bytes.is_compressed();
-    numbers.bytes.unknown_digest().filter(|_| is_copied)
+    spelled(&numbers.bytes, dialect).filter(|_| is_copied)
 }
 
-/// Whether a tensor of several parts keeps its checksum of a kind that is not known.
-pub(super) fn is_kept(tensor: &Tensor, options: &Options) -> Result<bool> {
+/// The checksum of a kind that is not known, if it is spelled so.
+pub(super) fn spelled<'a>(bytes: &'a Bytes, dialect: &'static str) -> Option<&'a str> {
+    let (own, text) = bytes.unknown_digest()?;
+    (own == dialect).then_some(text)
+}
+
+/// Whether a tensor of several parts keeps its checksum of a kind that is not known, or gets another
+/// that is asked for.
+pub(super) fn is_kept(tensor: &Tensor, options: &Options, dialect: &'static str) -> Result<bool> {
     let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
     let level = zstd_level(options, was)?;
     let parts = tensor.storage().parts();
-    Ok(parts.iter().any(|part| kept(part, level).is_some()))
-}
-
-/// Drops a checksum of a kind that is not known, and says so, where it is not written again: it is
-/// that of other bytes then.
-pub(super) fn adapt(
-    tensor: &Tensor,
-    options: &Options,
-    keeps: fn(&Tensor, &Options) -> Result<bool>,
-) -> Result<Option<Adapted>> {
-    let had = tensor.hints.text(hint::CHECKSUM);
-    let unknown = had.filter(|had| *had != "none" && named(had).is_none());
-    let Some(unknown) = unknown.filter(|_| options.get("checksum").is_none()) else {
-        return Ok(None);
-    };
-    if keeps(tensor, options)? {
-        return Ok(None);
-    }
-    let detail = format!(
-        "the checksum {unknown:?} is of an unknown kind and of other bytes than are written: dropped"
-    );
-    let mut adapted = tensor.clone();
-    adapted.hints.remove(hint::CHECKSUM);
-    let change = (Tier::Said, Aspect::Metadata, detail);
-    Ok(Some((adapted, vec![change])))
+    let mut parts = parts.iter();
+    Ok(options.get("checksum").is_some() || parts.any(|part| kept(part, level, dialect).is_some()))
 }
 
 /// Bytes with a checksum of the generations before 2 over them: `crc32c:0x…` or `sha256:…`, with
@@ -77,7 +71,7 @@ pub(super) fn over(blob: Bytes, text: &str) -> std::result::Result<Bytes, String
     } else if let Some(digits) = text.strip_prefix("sha256:") {
         (Algorithm::Sha256, digits)
     } else {
-        return Ok(blob.with_unknown_digest(text));
+        return Ok(blob.with_unknown_digest(BEFORE_2, text));
     };
     match of_digits(algorithm, digits) {
         Some(digest) => Ok(blob.with_digest(Some(digest))),
@@ -119,11 +113,6 @@ pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
         expected: expected?,
         over: None,
     })
-}
-
-/// What is said of a checksum of another kind.
-pub(super) fn unknown(text: &str) -> String {
-    format!("the checksum {text:?} is of an unknown kind and was not compared")
 }
 
 /// A checksum as it is written.

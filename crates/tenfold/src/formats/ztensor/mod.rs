@@ -91,8 +91,9 @@
 //!    `sparsecoo` is records of coordinates and value, `sparsecsr` is row starts, columns, values. They are
 //!    written where a file of 0.1 had them; other sparse tensors are written dense, and that they were sparse
 //!    is carried. Where the lengths do not fit, there and in 1.x, the parts are kept as they are.
-//! 10. A checksum of another kind is noted, and written again only with a copy of the same bytes. One of a
-//!     known kind with too few or too many digits is malformed. An index of no bytes is refused; a lenient
+//! 10. A checksum of another kind is noted, and written again only with a copy of the same bytes, in a
+//!     file of 0.1 to 1.2 if it comes from one and of 2 if it comes from one: they spell checksums
+//!     differently. One of a known kind with too few or too many digits is malformed. An index of no bytes is refused; a lenient
 //!     reader takes it for an empty one.
 //! 11. A file of 1.0, 1.1 or 1.2 is written again as 1.2, which the programs of 1.1 and 1.2 read, unless
 //!     another version is asked for. `sparse_coo` has its indices in 64 bits there.
@@ -115,6 +116,7 @@ mod checksum;
 mod index;
 mod object;
 mod parts;
+mod readers;
 mod types;
 mod v0;
 mod v1;
@@ -127,10 +129,9 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source, wide};
 use crate::error::{Error, Loss, Result};
 use crate::format::{
-    Adapted, Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    Options, ReadOptions, StorageKind, When, WriteOptions,
+    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
+    ReadOptions, StorageKind, When, WriteOptions,
 };
-use crate::key::Key;
 use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor, product};
 
@@ -299,17 +300,12 @@ impl Format for ZTensor {
         }
     }
 
-    fn readers(&self, version: &str) -> Option<&'static str> {
-        match version {
-            "0.1" => Some("0.1 to 1.2"),
-            "1.2" => Some("1.1 and 1.2"),
-            "2" => Some("2.x"),
-            _ => None,
-        }
+    fn readers(&self, version: &str, written: Option<&Bundle>) -> Option<&'static str> {
+        readers::of(version, written)
     }
 
-    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
-        checksum::adapt(tensor, &how.options, v0::keeps_checksum)
+    fn keeps_checksum(&self, tensor: &Tensor, how: &WriteOptions) -> Result<bool> {
+        v0::keeps_checksum(tensor, &how.options)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

@@ -178,7 +178,7 @@ impl Reader<'_> {
             Some(digest) => hints.set(hint::CHECKSUM, checksum::name(digest.algorithm)),
             None => {
                 hints.set(hint::CHECKSUM, &**text);
-                let note = Note::new(NoteKind::UnknownChecksum, checksum::unknown(text));
+                let note = Note::unknown_checksum(text);
                 self.found.bundle.note(note.on(&place.key).at(*at));
             }
         }

@@ -75,8 +75,9 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
             }
         }
         match tensor.storage() {
-            // Its page has no sparse layout, and no reader knows those of its own writer.
-            Storage::Sparse { .. } if tensor.hints.text(hint::LAYOUT).is_none() => {
+            // Its page has no sparse layout, and no reader knows those of its own writer: what it
+            // wrote is copied, and nothing else is written so.
+            Storage::Sparse { .. } if !sparse::is_blob(tensor) => {
                 add(Aspect::Sparsity, "sparse cells".into());
             }
             Storage::Opaque { layout, parts } if !is_own(tensor, layout, parts) => {

@@ -1,6 +1,7 @@
 //! The sparse layouts that the programs know and the page does not.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::super::hint;
 use super::{COORDINATES, PART, ROWS};
 use crate::bytes::{Bytes, Column, Endian, Sink, Source, wide};
 use crate::error::{Error, Result};
@@ -146,6 +147,42 @@ fn indices(bytes: Bytes) -> Numbers {
         endian: Endian::Little,
         bytes,
     }
+}
+
+/// Whether a sparse tensor is still one blob of a file of this generation, as [`read`] took it apart.
+pub(super) fn is_blob(tensor: &Tensor) -> bool {
+    let Storage::Sparse { values, .. } = tensor.storage() else {
+        return false;
+    };
+    let parts = tensor.storage().parts();
+    let (Some(first), Some(layout)) = (parts.first(), tensor.hints.text(hint::LAYOUT)) else {
+        return false;
+    };
+    let (source, start) = (first.bytes.source(), first.bytes.at());
+    let lens = parts.iter().map(|part| part.bytes.stored_len());
+    let end = lens.fold(start, u64::saturating_add);
+    let sizes = tensor.indexed_sizes();
+    let again = Bytes::run(source, start..end).and_then(|blob| {
+        read(
+            source,
+            blob,
+            layout,
+            true,
+            &sizes,
+            values.number,
+            values.endian,
+        )
+    });
+    let Ok(again) = again else {
+        return false;
+    };
+    let again = again.parts();
+    let is_same = |(own, again): (&&Numbers, &&Numbers)| {
+        own.number == again.number
+            && own.endian == again.endian
+            && own.bytes.is_same_stretch(&again.bytes)
+    };
+    parts.len() == again.len() && parts.iter().zip(&again).all(is_same)
 }
 
 /// Writes a sparse blob in the byte order `endian`; gives the name of its layout.

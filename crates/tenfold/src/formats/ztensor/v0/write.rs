@@ -1,6 +1,6 @@
 //! Writes zTensor 0.1 as its reference program does, byte for byte.
 
-use super::super::{checksum, hint, refuse_option, zstd_level};
+use super::super::{NAME, checksum, hint, refuse_option, zstd_level};
 use super::{ALIGNMENT, DTYPES, MAGIC, sparse};
 use crate::bundle::Bundle;
 use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, Sink, wide};
@@ -64,7 +64,8 @@ impl Plan {
         let had = tensor.hints.text(hint::CHECKSUM);
         let known = algorithms.iter().find(|(name, _)| Some(*name) == had);
         let kept = if asked.is_none() {
-            copied(tensor, level, endian).and_then(Bytes::unknown_digest)
+            copied(tensor, level, endian)
+                .and_then(|bytes| checksum::spelled(bytes, checksum::BEFORE_2))
         } else {
             None
         };
@@ -93,6 +94,12 @@ impl Plan {
                     endian = (values.number.width() > 1).then_some(self.endian);
                 }
             },
+            Storage::Sparse { .. } if self.level.is_some() => {
+                let why = format!(
+                    "the sparse layouts of version 0.1 have no compression; {NAME}@2 has one for them"
+                );
+                return Err(Error::Invalid(why));
+            }
             Storage::Sparse { values, .. } => {
                 layout = sparse::write(tensor, out, self.endian, limits)?.into();
                 endian = (values.number.width() > 1).then_some(self.endian);
@@ -142,9 +149,10 @@ fn copied(tensor: &Tensor, level: Option<i32>, endian: Endian) -> Option<&Bytes>
     }
 }
 
-/// Whether a checksum of a kind that is not known is written again, as its bytes are.
+/// Whether a checksum of a kind that is not known is written again, as its bytes are, or replaced by
+/// one that is asked for.
 pub(in super::super) fn keeps_checksum(tensor: &Tensor, options: &Options) -> Result<bool> {
-    Ok(Plan::new(tensor, options)?.kept_checksum.is_some())
+    Ok(options.get("checksum").is_some() || Plan::new(tensor, options)?.kept_checksum.is_some())
 }
 
 fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Result<()> {

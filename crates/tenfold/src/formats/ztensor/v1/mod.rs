@@ -7,15 +7,15 @@ mod write;
 
 pub(super) use read::read;
 
+use super::checksum;
 use super::parts::Dialect;
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
+    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::key::Key;
 use crate::number::Arity;
 use crate::tensor::{Order, Tensor};
 
@@ -76,8 +76,8 @@ impl Format for Version1 {
         write::write(bundle, out, how)
     }
 
-    fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
-        super::checksum::adapt(tensor, &how.options, super::checksum::is_kept)
+    fn keeps_checksum(&self, tensor: &Tensor, how: &WriteOptions) -> Result<bool> {
+        checksum::is_kept(tensor, &how.options, checksum::BEFORE_2)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

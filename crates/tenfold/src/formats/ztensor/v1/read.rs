@@ -305,8 +305,7 @@ impl Maker<'_> {
             Some(digest) => hints.set(hint::CHECKSUM, checksum::name(digest.algorithm)),
             None => {
                 hints.set(hint::CHECKSUM, text.as_str());
-                let text = checksum::unknown(text);
-                let note = Note::new(NoteKind::UnknownChecksum, text);
+                let note = Note::unknown_checksum(text);
                 self.bundle.note(note.on(key).at(*at));
             }
         }

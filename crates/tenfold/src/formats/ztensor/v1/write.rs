@@ -143,7 +143,9 @@ impl Plan {
 
     fn unknown_digest<'a>(&self, part: &Part<'a>) -> Option<&'a str> {
         match part.content {
-            Content::Numbers(numbers) if self.keeps_unknown => kept(numbers, self.level),
+            Content::Numbers(numbers) if self.keeps_unknown => {
+                kept(numbers, self.level, checksum::BEFORE_2)
+            }
             _ => None,
         }
     }

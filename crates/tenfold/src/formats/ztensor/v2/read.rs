@@ -114,7 +114,7 @@ fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Plac
                 let bytes = Bytes::whole(beside.clone()).with_digest(Some(digest));
                 bundle.push_file(format!("the shard {}", shard.name), bytes);
             }
-            None => bundle.note(unknown_digest(text).at(*at)),
+            None => bundle.note(Note::unknown_checksum(text).at(*at)),
         }
         places.shards.insert(shard.name.to_string(), beside);
     }
@@ -227,7 +227,7 @@ impl Reader<'_> {
                 hints.set(hint::ENCODING, "zstd");
             }
             if let Some((text, _)) = unknown {
-                bytes = bytes.with_unknown_digest(text);
+                bytes = bytes.with_unknown_digest(checksum::SECOND, text);
             }
             parts.push(object::Part {
                 name: part.name.clone(),
@@ -280,7 +280,8 @@ impl Reader<'_> {
         };
         let digest = digest(text, *at)?;
         if digest.is_none() {
-            self.bundle.note(unknown_digest(text).on(key).at(*at));
+            self.bundle
+                .note(Note::unknown_checksum(text).on(key).at(*at));
         }
         Ok(digest)
     }
@@ -303,10 +304,6 @@ fn digest(text: &str, at: u64) -> Result<Option<Digest>> {
             Err(Error::malformed(at, why))
         }
     }
-}
-
-fn unknown_digest(text: &str) -> Note {
-    Note::new(NoteKind::UnknownChecksum, checksum::unknown(text))
 }
 
 /// Checks where the blob of a part lies; gives where it ends.

@@ -84,7 +84,7 @@ impl<'a> Object<'a> {
         let kept = known.map(|(_, algorithm)| *algorithm);
         let level = super::super::zstd_level(&how.options, was)?;
         let unknown = |part: &Part<'a>| match part.content {
-            Content::Numbers(numbers) => checksum::kept(numbers, level),
+            Content::Numbers(numbers) => checksum::kept(numbers, level, checksum::SECOND),
             _ => None,
         };
         let unknown: Vec<_> = if asked.is_none() {
