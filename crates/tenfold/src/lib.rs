@@ -59,7 +59,8 @@ pub use compare::{
     file_hash, pair, tensor_hashes,
 };
 pub use convert::{
-    forecast, is_stream, losses, remove_drafts, save, save_with, without_state, write_to,
+    forecast, is_stream, losses, remove_drafts, save, save_with, statistics_left_out,
+    without_state, write_to,
 };
 pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
 pub use format::{

@@ -181,3 +181,49 @@ fn a_size_of_1_at_the_end_is_dropped_and_reported() {
     let wanted = b"\x91\xce\0\0\0\x03\xce\0\0\0\x01\xc4\x0c";
     assert_eq!(bytes(&folder, "w.param")[15..28], *wanted);
 }
+
+#[test]
+fn a_choice_of_parameters_keeps_or_reports_their_statistics() {
+    let folder = folder_with(&[("m.model", "primitiv/good/model_adam.model")]);
+    let mut said = String::new();
+    for words in [
+        ["@/m.model", "@/only.model", "--only", "enc/w"],
+        ["@/m.model", "@/only.npy", "--only", "enc/w"],
+        ["@/m.model", "@/tensor.npy", "--tensor", "enc/w"],
+        ["@/m.model", "@/part.param", "--tensor", "enc/w[0:1]"],
+    ] {
+        said += &format!("{}\n", shown(&folder, &convert(&folder, &words)));
+    }
+    assert_snapshot!(said);
+    let model = folder.path().join("only.model").display().to_string();
+    let names = tenfold(["info", &model]).text();
+    assert!(names.contains("@"), "{names}");
+}
+
+#[test]
+fn a_tensor_file_has_no_statistics_and_its_refusal_names_the_flag() {
+    let folder = folder_with(&[("m.model", "primitiv/good/model_adam.model")]);
+    let ran = convert(&folder, &["@/m.model", "@/p.param", "--tensor", "enc/w"]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    for name in ["@/t.tensor", "@/t.npy"] {
+        let ran = convert(&folder, &["@/p.param", name]);
+        assert_eq!(ran.exit.code(), 3, "{ran}");
+        assert!(ran.errors.contains("--no-state"), "{ran}");
+        let ran = convert(&folder, &["@/p.param", name, "--no-state"]);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+    }
+}
+
+#[test]
+fn an_optimizer_is_never_split_into_no_file() {
+    let name = "primitiv/good/optimizer_adam.optimizer";
+    let folder = folder_with(&[("a.optimizer", name)]);
+    let words = ["@/a.optimizer", "--out-dir", "@/parts", "--to", "primitiv"];
+    let ran = convert(&folder, &words);
+    assert_eq!(ran.exit.code(), 3, "{ran}");
+    assert!(ran.errors.contains("-o names one file"), "{ran}");
+    assert!(!folder.path().join("parts").exists());
+    let ran = convert(&folder, &["@/a.optimizer", "-o", "@/b.optimizer"]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    assert_eq!(bytes(&folder, "b.optimizer"), bytes(&folder, "a.optimizer"));
+}

@@ -99,9 +99,11 @@ fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
     let entries = bundle.entries();
     let count = n_owners(bundle, holds);
     if holds.names == Names::One && count != 1 {
-        let hint = match entries.is_empty() {
-            true => "",
-            false => "; --only chooses one, --out-dir writes a file for each",
+        let is_owner = |(key, _): &&(Key, Tensor)| key.state.is_none();
+        let hint = match entries.iter().filter(is_owner).count() {
+            _ if entries.is_empty() => "",
+            1 => "; --no-state leaves the statistics out",
+            _ => "; --only chooses one, --out-dir writes a file for each",
         };
         let detail = format!("{count} tensors where one is needed{hint}");
         found.push(Loss {

@@ -20,4 +20,4 @@ pub use draft::remove_drafts;
 pub use losses::losses;
 pub(crate) use restore::restore;
 pub use save::{forecast, is_stream, save, save_with, write_to};
-pub use state::without_state;
+pub use state::{statistics_left_out, without_state};

@@ -1,6 +1,6 @@
 //! Leaving out what is no part of a model: statistics, and what a training run keeps beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::keys::said;
 use crate::bundle::Bundle;
@@ -11,6 +11,8 @@ use crate::meta::{Meta, Value};
 
 /// What an optimizer was set to.
 const CONFIGS: &[&str] = &["primitiv:uint_configs", "primitiv:float_configs"];
+/// What is said of a statistic that is not written.
+const LEFT_OUT: &str = "the statistic is left out";
 /// By what the state of an optimizer of PyTorch is known, beside its `state`.
 const GROUPS: &str = "param_groups";
 const STATE: &str = "state";
@@ -23,8 +25,7 @@ pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
     kept.retain(|key| key.state.is_none());
     for (key, _) in bundle.entries() {
         if key.state.is_some() {
-            let detail = "the statistic is left out".into();
-            changes.push(said(Some(key), Aspect::State, detail));
+            changes.push(said(Some(key), Aspect::State, LEFT_OUT.into()));
         }
     }
     let (configs, others): (Vec<_>, Vec<_>) =
@@ -39,6 +40,17 @@ pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
         leave_out_training(&mut kept, changes);
     }
     kept
+}
+
+/// The statistics among `before` that a choice of tensors has left out of `bundle`, where what they
+/// are of is still there.
+#[must_use]
+pub fn statistics_left_out(before: &[Key], bundle: &Bundle) -> Vec<Loss> {
+    let kept: HashSet<&Key> = bundle.entries().iter().map(|(key, _)| key).collect();
+    let statistics = before.iter().filter(|key| key.state.is_some());
+    let left = statistics.filter(|key| !kept.contains(key) && kept.contains(&key.owner()));
+    left.map(|key| said(Some(key), Aspect::State, LEFT_OUT.into()))
+        .collect()
 }
 
 fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
@@ -61,27 +73,51 @@ fn leave_out_training(bundle: &mut Bundle, changes: &mut Vec<Loss>) {
     for name in names.filter(|name| is_state(name)) {
         dicts.entry(vec![name.to_owned()]).or_insert(0);
     }
-    for (key, _) in bundle.entries() {
-        let mut around = dicts.iter_mut();
-        if let Some((_, count)) = around.find(|(dict, _)| key.path().starts_with(dict)) {
-            *count = u64::saturating_add(*count, 1);
-        }
+    if is_optimizer(bundle) {
+        dicts.extend([STATE, GROUPS].map(|name| (vec![name.to_owned()], 0)));
     }
     if dicts.is_empty() {
         let detail = "no state of a training run is recognized: every tensor stays".into();
         changes.push(said(None, Aspect::State, detail));
         return;
     }
-    bundle.retain(|key| !dicts.keys().any(|dict| key.path().starts_with(dict)));
-    for (dict, count) in dicts {
-        remove(&mut bundle.meta, &dict);
-        let detail = match count {
-            0 => "it is left out".into(),
-            1 => "it is left out, 1 tensor".into(),
-            count => format!("it is left out, {count} tensors"),
-        };
-        changes.push(said(Some(&Key::tree(dict)), Aspect::State, detail));
+    let mut left = 0_u64;
+    for (key, _) in bundle.entries() {
+        let mut around = dicts.iter_mut();
+        match around.find(|(dict, _)| key.path().starts_with(dict)) {
+            Some((_, count)) => *count = u64::saturating_add(*count, 1),
+            None => left = left.saturating_add(1),
+        }
     }
+    if left == 0 && !bundle.entries().is_empty() {
+        let detail = "all of it is the state of a training run: every tensor stays".into();
+        changes.push(said(None, Aspect::State, detail));
+        return;
+    }
+    bundle.retain(|key| !dicts.keys().any(|dict| key.path().starts_with(dict)));
+    let listed = dicts.iter().map(|(dict, count)| {
+        let name = Key::tree(dict.clone());
+        match count {
+            0 => name.to_string(),
+            1 => format!("{name} (1 tensor)"),
+            count => format!("{name} ({count} tensors)"),
+        }
+    });
+    let listed: Vec<String> = listed.collect();
+    let detail = format!("left out of the training run: {}", listed.join(", "));
+    changes.push(said(None, Aspect::State, detail));
+    for dict in dicts.keys() {
+        remove(&mut bundle.meta, dict);
+    }
+}
+
+/// Whether the checkpoint itself, rather than a dict in it, has the form of an optimizer's state.
+fn is_optimizer(bundle: &Bundle) -> bool {
+    let mut keys = bundle.entries().iter().map(|(key, _)| key);
+    let is_inside = |key: &Key| key.path().first().map(String::as_str) == Some(STATE);
+    let has_state = bundle.meta.get(STATE).is_some() || keys.any(is_inside);
+    let groups = bundle.meta.get(GROUPS).and_then(Value::as_list);
+    has_state && groups.is_some()
 }
 
 /// Whether an entry of a checkpoint is state by its name. Averaged weights are none.
@@ -224,11 +260,8 @@ mod tests {
         );
         let (names, said) = kept(&bundle);
         assert_eq!(names, ["model/w", "ema/w", "meta gan", "meta epoch"]);
-        let wanted = [
-            "gan/opt_g: it is left out, 1 tensor",
-            "opt_d: it is left out",
-        ];
-        assert_eq!(said, wanted);
+        let wanted = ": left out of the training run: gan/opt_g (1 tensor), opt_d";
+        assert_eq!(said, [wanted]);
     }
 
     #[test]
@@ -243,7 +276,9 @@ mod tests {
         let bundle = checkpoint(&names, vec![("lr_schedulers", map(vec![]))]);
         let (names, said) = kept(&bundle);
         assert_eq!(names, ["state_dict/w", "scaler_of_values"]);
-        assert_eq!(said.len(), 4, "{said:?}");
+        let wanted = ": left out of the training run: lr_schedulers, optimizer_states (1 tensor), \
+                      rng_state (1 tensor), scaler (1 tensor)";
+        assert_eq!(said, [wanted]);
     }
 
     #[test]
@@ -255,5 +290,22 @@ mod tests {
             said,
             [": no state of a training run is recognized: every tensor stays"]
         );
+    }
+
+    #[test]
+    fn a_checkpoint_that_is_an_optimizer_stays_unless_there_is_something_else() {
+        let groups = || vec![(GROUPS, Value::List(vec![]))];
+        for names in [&["state/0/exp_avg"][..], &[]] {
+            let mut bundle = checkpoint(names, groups());
+            bundle.push(path("optimizer/w"), scalar().unwrap());
+            let (kept, said) = kept(&bundle);
+            assert_eq!(kept.len(), names.len() + 2);
+            let wanted = ": all of it is the state of a training run: every tensor stays";
+            assert_eq!(said, [wanted]);
+        }
+        let (kept, said) = kept(&checkpoint(&["state/0/exp_avg", "model/w"], groups()));
+        assert_eq!(kept, ["model/w"]);
+        let wanted = ": left out of the training run: param_groups, state (1 tensor)";
+        assert_eq!(said, [wanted]);
     }
 }

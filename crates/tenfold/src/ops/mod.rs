@@ -13,6 +13,9 @@ pub use blame::{ReadInput, blame};
 pub use cast::{CastRule, cast, cast_tensor};
 pub use merge::{Part, merge, name_by_files};
 pub use open::{Input, Listing, Member, OpenOptions, Skipped, list, stem};
-pub use select::{captures, demand, demand_all, matches, nearest, retain, retain_by, select};
+pub use select::{
+    captures, demand, demand_all, matches, nearest, retain, retain_by, retain_with_statistics,
+    select,
+};
 pub use shards::is_glob;
 pub use tensor_ref::TensorRef;

@@ -1,5 +1,7 @@
 //! Selection of tensors by name.
 
+use std::collections::HashSet;
+
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::format::Info;
@@ -19,6 +21,26 @@ pub fn select(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[Stri
 /// [`select`], where a pattern need not match anything.
 pub fn retain(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
     retain_by(bundle, only, exclude, |key| info.name_of(key));
+}
+
+/// [`retain`], where a tensor that is kept keeps its statistics, unless `exclude` names them.
+pub fn retain_with_statistics(
+    bundle: &mut Bundle,
+    info: &Info,
+    only: &[String],
+    exclude: &[String],
+) {
+    let mut owners = bundle.clone();
+    retain(&mut owners, info, only, exclude);
+    let owners: HashSet<&Key> = owners.entries().iter().map(|(key, _)| key).collect();
+    let is_excluded = |key: &Key| {
+        let name = info.name_of(key);
+        exclude.iter().any(|glob| matches(glob, &name))
+    };
+    bundle.retain(|key| {
+        let is_statistic = key.state.is_some() && owners.contains(&key.owner());
+        owners.contains(key) || is_statistic && !is_excluded(key)
+    });
 }
 
 /// [`retain`], where tensors have other names than in their format.

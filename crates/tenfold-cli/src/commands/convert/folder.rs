@@ -22,6 +22,11 @@ const INDEX: &str = "index.json";
 /// Saves every tensor as a file of its own in `folder`, the index last.
 pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<Report, Failure> {
     let groups = groups(job);
+    if groups.is_empty() {
+        let why = "there is no tensor, and --out-dir writes a file for each: -o names one file";
+        let about = job.content.file.as_deref().unwrap_or(folder);
+        return Err(Failure::refused(why).about(about));
+    }
     let names = names(job, &groups);
     let said = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
     let inside = made(folder)?;

@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use tenfold::ops::{
-    Input, Part, ReadInput, TensorRef, demand_all, name_by_files, retain, select, stem,
+    Input, Part, ReadInput, TensorRef, demand_all, matches, name_by_files, retain,
+    retain_with_statistics, stem,
 };
-use tenfold::{Format, Info, Names, Options, ReadOptions, When, formats};
+use tenfold::{
+    Aspect, Bundle, Format, Info, Key, Loss, Names, Options, ReadOptions, Tier, When, formats,
+    statistics_left_out,
+};
 
 use super::{allowed, merge, overflow};
 use crate::args::{Convert, Target};
@@ -70,7 +74,7 @@ pub(super) fn read(
     let info = naming(&found);
     let infos: Vec<&Info> = found.iter().map(Found::info).collect();
     let mut writing = Options::default();
-    let (mut parts, mut hows) = (Vec::new(), Vec::new());
+    let (mut parts, mut hows, mut narrowed) = (Vec::new(), Vec::new(), Vec::new());
     for found in &found {
         let own = found.info();
         let given = options_for(args, &infos, own, target);
@@ -78,7 +82,7 @@ pub(super) fn read(
         writing = for_writing;
         let about = |failure: Failure| failure.about(found.word);
         let how = input::read_options(&args.reading, reading);
-        let read = parts_of(args, found, &how, target).map_err(about)?;
+        let read = parts_of(args, found, &how, target, &mut narrowed).map_err(about)?;
         hows.push(how);
         for part in &read {
             let notes = part.bundle.notes();
@@ -94,8 +98,10 @@ pub(super) fn read(
     if parts.len() > 1 || args.renaming.prefix_stem {
         name_by_files(&mut parts, args.renaming.prefix_stem, is_tree);
     }
-    choose(args, info, &mut parts)?;
-    let (bundle, said) = merge::merge(parts, info, target, &allowed(args))?;
+    let mut left_out = choose(args, info, target, &mut parts)?;
+    left_out.extend(narrowed);
+    let (bundle, mut said) = merge::merge(parts, info, target, &allowed(args))?;
+    said.extend(left_out);
     let only = match found.as_slice() {
         [only] => Some(only),
         _ => None,
@@ -119,12 +125,14 @@ pub(super) fn read(
     Ok((content, writing))
 }
 
-/// Reads one input: the tensor that is meant, or every file of it.
+/// Reads one input: the tensor that is meant, or every file of it; adds the statistics that are left
+/// out to `said`.
 fn parts_of(
     args: &Convert,
     found: &Found,
     how: &ReadOptions,
     target: &Info,
+    said: &mut Vec<Loss>,
 ) -> Result<Vec<Part>, Failure> {
     let (input, reference) = (&found.input, &found.reference);
     let mut parts = if reference.is_whole() {
@@ -138,15 +146,32 @@ fn parts_of(
         }]
     };
     for part in &mut parts {
+        leave_set(found.input.format(), &mut part.bundle, said);
         input::dequantize(&mut part.bundle, &args.reading, overflow(args))?;
         let limits = &args.reading.limits.0;
+        let before = keys(&part.bundle);
         if target.holds.state {
             reference.narrow_with_statistics(&mut part.bundle, found.info(), limits)?;
         } else {
             reference.narrow(&mut part.bundle, found.info(), limits)?;
         }
+        said.extend(statistics_left_out(&before, &part.bundle));
     }
     Ok(parts)
+}
+
+/// Drops what a file says of the set that it is taken out of.
+fn leave_set(format: &dyn Format, bundle: &mut Bundle, said: &mut Vec<Loss>) {
+    if let Some(shard) = format.shard(bundle) {
+        format.mark_shard(bundle, None);
+        let (number, count) = (shard.number.saturating_add(1), shard.count);
+        said.push(Loss {
+            key: None,
+            tier: Tier::Said,
+            aspect: Aspect::Metadata,
+            detail: format!("that it is file {number} of {count} is dropped"),
+        });
+    }
 }
 
 /// The options that concern one of the inputs; what concerns none of them concerns the first, which
@@ -168,20 +193,43 @@ fn options_for(
     meant.cloned().collect()
 }
 
-/// Keeps what `--only` and `--exclude` want; each must match something in one of the files.
-fn choose(args: &Convert, info: &Info, parts: &mut [Part]) -> Result<(), Failure> {
+/// Keeps what `--only` and `--exclude` want, with the statistics where the target holds them; each
+/// must match something in one of the files. Gives the statistics that are left out.
+fn choose(
+    args: &Convert,
+    info: &Info,
+    target: &Info,
+    parts: &mut [Part],
+) -> Result<Vec<Loss>, Failure> {
     let choice = &args.selection.choice;
     let (only, exclude) = (&choice.only, &choice.exclude);
-    if let [part] = parts {
-        return Ok(select(&mut part.bundle, info, only, exclude)?);
+    if only.is_empty() && exclude.is_empty() {
+        return Ok(Vec::new());
     }
     let names = parts.iter().map(|part| info.names_of(&part.bundle));
     let names: Vec<String> = names.flatten().collect();
     demand_all(only.iter().chain(exclude), &names)?;
+    let mut said = Vec::new();
     for part in parts {
-        retain(&mut part.bundle, info, only, exclude);
+        let before = keys(&part.bundle);
+        match target.holds.state {
+            true => retain_with_statistics(&mut part.bundle, info, only, exclude),
+            false => retain(&mut part.bundle, info, only, exclude),
+        }
+        let left_out = statistics_left_out(&before, &part.bundle);
+        // What is excluded by name needs no word.
+        let is_named = |loss: &Loss| {
+            let name = loss.key.as_ref().map(|key| info.name_of(key));
+            name.is_some_and(|name| exclude.iter().any(|glob| matches(glob, &name)))
+        };
+        said.extend(left_out.into_iter().filter(|loss| !is_named(loss)));
     }
-    Ok(())
+    Ok(said)
+}
+
+fn keys(bundle: &Bundle) -> Vec<Key> {
+    let entries = bundle.entries().iter();
+    entries.map(|(key, _)| key.clone()).collect()
 }
 
 /// A format that names tensors as these files together do: by path if one of them does, else by

@@ -50,8 +50,10 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         other => other?,
     };
     let mut naming = args.naming.naming();
-    // The state of a training run is recognized by the whole bundle, not by one tensor of it.
-    if naming.drop_state && matches!(destination, Destination::Folder(_)) {
+    // The state of a training run is recognized by the whole bundle, not by one tensor of it, and what
+    // is left out is not compressed first.
+    let is_folder = matches!(destination, Destination::Folder(_));
+    if naming.drop_state && (is_folder || args.eps.is_some()) {
         content.bundle = without_state(&content.bundle, &mut content.said);
         naming.drop_state = false;
     }
