@@ -123,6 +123,9 @@ def left_out():
     beside("short.npy", b"\x93NUM")
     beside("deflated.txt", b"no array", method=DEFLATED)
     beside("object.npy", header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }") + b"\x80\x04N.")
+    called = header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }") + b"\x80\x02cos\nsystem\nX\x02\0\0\0ls\x85R."
+    beside("object_call.npy", called)
+    beside("object_call_deflated.npy", called, method=DEFLATED)
     beside("text.npy", header(dictionary("<U1", [1])) + b"a\0\0\0", method=DEFLATED)
     beside("structured.npy", header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }") + bytes(4))
 

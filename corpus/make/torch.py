@@ -271,6 +271,8 @@ def classes():
         good(f"class_{name}", file.zip(root), show((["w"], "u8", [1], [9]), *tensors, metadata=metadata, note_kinds=kinds))
 
     beside("call", call("os.system", "rm -rf /"))
+    beside("inst", Raw(b"(X\x02\0\0\0lsios\nsystem\n"))
+    beside("obj", Raw(b"(cos\nsystem\nX\x02\0\0\0lso"))
     beside("global", Global("mine", "Class"))
     beside("nothing", call("mine.Class", new=True))
     beside("attributes", call("mine.Class", new=True, state={"a": 1}), {"x": {"a": 1}})

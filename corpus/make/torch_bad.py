@@ -50,11 +50,11 @@ def ends():
 def opcodes_refused():
     for name, data in {
         "ext1": b"\x82\x01", "ext2": b"\x83\1\0", "ext4": b"\x84\1\0\0\0", "int": b"I1\n", "long": b"L1L\n", "float": b"F1\n",
-        "string": b"S'a'\n", "unicode": b"Va\n", "persid": b"Pa\n", "get": b"g0\n", "put": b"p0\n", "inst": b"(ios\nsystem\n",
-        "obj": b"(cos\nsystem\no", "dict": b"(d", "list": b"(l", "next_buffer": b"\x97", "readonly_buffer": b"\x98",
+        "string": b"S'a'\n", "unicode": b"Va\n", "persid": b"Pa\n", "get": b"g0\n", "put": b"p0\n",
+        "dict": b"(d", "list": b"(l", "next_buffer": b"\x97", "readonly_buffer": b"\x98",
         "zero": b"\0", "ff": b"\xff",
     }.items():
-        place = data.index(b"i") if name == "inst" else data.rindex(b"o") if name == "obj" else 1 if data[:1] == b"(" else 0
+        place = 1 if data[:1] == b"(" else 0
         of_pickle(f"opcode_{name}", START + data[:place] + AT + data[place:] + b".", "an opcode that is not read")
     of_pickle("protocol_6", AT + b"\x80\x06N.", "protocol 6")
     of_pickle("no_stop", START + b"N" + AT, "the pickle goes on")
@@ -69,6 +69,7 @@ def stacks():
         "append_nothing": b"]" + AT + b"a", "set_in_list": b"]NN" + AT + b"s", "key_without_value": b"}(N" + AT + b"u",
         "below_the_mark": b"]N(" + AT + b"a", "tuple3_of_two": b"NN" + AT + b"\x87", "items_of_dict": b"}(N" + AT + b"e",
         "global_of_numbers": b"K\1K\2" + AT + b"\x93", "new_of_nothing": b")" + AT + b"\x81", "persistent_nothing": AT + b"Q",
+        "obj_of_nothing": b"(" + AT + b"o", "inst_without_mark": b"N" + AT + b"ios\nsystem\n",
     }.items():
         of_pickle(name, START + data + b".", "the stack does not have what the opcode needs")
     of_pickle("text_beyond", START + b"X" + AT[:0] + struct.pack("<I", 2**31) + AT + b"abc", "a text of 2^31 bytes")

@@ -179,6 +179,7 @@ pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
         skip_restore: reading.no_restore,
         salvage: false,
         duplicates: reading.duplicates,
+        callables: false,
     }
 }
 

@@ -82,6 +82,7 @@ impl Reading {
             skip_restore: false,
             salvage: false,
             duplicates: self.duplicates.as_deref().map(str::parse).transpose()?,
+            callables: false,
         })
     }
 }

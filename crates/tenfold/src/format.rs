@@ -473,6 +473,9 @@ pub struct ReadOptions {
     /// How sparse cells that are given more than once are resolved; `None` refuses them when values are
     /// read.
     pub duplicates: Option<Duplicates>,
+    /// Whether pickles that are no tensors, as of NumPy's arrays of objects, are read too, for what
+    /// loading them in Python would call.
+    pub callables: bool,
 }
 
 /// How to write.

@@ -58,7 +58,10 @@ fn examine(
     input::say_format(input, streams);
     verdict.format = Some(input.format());
     let (options, _) = options::of(reading, input.format().info(), None)?;
-    let how = input::read_options(reading, options);
+    let how = ReadOptions {
+        callables: true,
+        ..input::read_options(reading, options)
+    };
     if !found.reference.is_whole() {
         let mut opened = input.read(&how)?;
         let info = opened.format.info();

@@ -32,6 +32,8 @@ fn what_loading_would_run_is_listed_and_refused_beyond_weights() {
         "class_call.pt",
         "pickle_popped.pt",
         "legacy_module.pt",
+        "class_inst.pt",
+        "class_obj.pt",
     ] {
         said += &format!(
             "{}\n",
@@ -41,4 +43,24 @@ fn what_loading_would_run_is_listed_and_refused_beyond_weights() {
     let file = corpus("torch/good/class_call.pt");
     said += &tenfold(["verify", "--json", &file]).to_string();
     assert_snapshot!(said);
+}
+
+#[test]
+fn what_loading_arrays_of_objects_would_run_is_listed_and_refused() {
+    let archive = std::fs::read(corpus("npz/good/left_out_object_call.npz")).unwrap();
+    let end = archive.windows(3).rposition(|part| part == b"\x85R.");
+    let start = archive.windows(6).rposition(|part| part == b"\x93NUMPY");
+    let folder = folder_with(&[
+        ("s.npz", "npz/good/left_out_object_call.npz"),
+        ("d.npz", "npz/good/left_out_object_call_deflated.npz"),
+    ]);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("o.npy"), &archive[start.unwrap()..end.unwrap() + 3]).unwrap();
+    for name in ["o.npy", "s.npz", "d.npz"] {
+        let ran = tenfold(["verify", &at(name)]);
+        assert_eq!(ran.exit.code(), 1, "{ran}");
+        let listed = "os.system (1 ×), which weights_only refuses";
+        assert!(ran.text().contains(listed), "{ran}");
+        assert!(ran.errors.contains("would call os.system"), "{ran}");
+    }
 }

@@ -5,16 +5,29 @@ use std::ops::Range;
 
 use super::header::{self, Descr, Header, excerpt};
 use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, Callable};
 use crate::bytes::{Bytes, Endian, Scan, Source, truncated, wide};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
+use crate::formats::torch;
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
+use crate::wire::pickle::Pickle;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
+    if how.callables
+        && let Some(callables) = callables(&mut scan, how)?
+        && callables.iter().any(|callable| !callable.is_allowed)
+    {
+        let mut bundle = Bundle::new();
+        let text = "an array of Python objects is not supported";
+        bundle.note(Note::new(NoteKind::Skipped, text));
+        bundle.push_callables(callables);
+        return Ok(bundle);
+    }
+    scan.seek(0)?;
     let array = Array::read(&mut scan, source.len(), how)?;
     let bytes = Bytes::run(source, array.values.clone())?;
     let mut bundle = Bundle::of(array.tensor(bytes)?);
@@ -41,27 +54,7 @@ pub(in crate::formats) struct Array {
 impl Array {
     /// Reads what stands before the values of an array that ends at `end`.
     pub(in crate::formats) fn read(scan: &mut Scan, end: u64, how: &ReadOptions) -> Result<Array> {
-        let start = scan.at();
-        let mut faults = Faults {
-            mode: how.mode,
-            notes: Vec::new(),
-        };
-        if scan.take(wide(MAGIC.len()))? != MAGIC {
-            return scan.fail_at(start, "the magic is not \\x93NUMPY");
-        }
-        let version = version(scan.array()?)?;
-        let header_len = match version {
-            Version::V1 => u16::from_le_bytes(scan.array()?).into(),
-            Version::V2 | Version::V3 => scan.u32(Endian::Little)?.into(),
-        };
-        how.limits.check_header(header_len)?;
-        let header_at = scan.at();
-        let text = scan.take(header_len)?;
-        let header = header::parse(&text, header_at, version, &how.limits)?;
-        if text.last() != Some(&b'\n') {
-            let at = scan.at().saturating_sub(1);
-            faults.add(at, "the header does not end with a newline")?;
-        }
+        let (version, header, mut faults) = prelude(scan, how)?;
         let (dtype, endian) = dtype(&header, &mut faults)?;
         let len = values_len(&header, dtype)?;
         let from = scan.at();
@@ -109,6 +102,63 @@ impl Array {
         }
         Ok(tensor)
     }
+}
+
+/// Reads everything before the values.
+fn prelude(scan: &mut Scan, how: &ReadOptions) -> Result<(Version, Header, Faults)> {
+    let start = scan.at();
+    let mut faults = Faults {
+        mode: how.mode,
+        notes: Vec::new(),
+    };
+    if scan.take(wide(MAGIC.len()))? != MAGIC {
+        return scan.fail_at(start, "the magic is not \\x93NUMPY");
+    }
+    let version = version(scan.array()?)?;
+    let header_len = match version {
+        Version::V1 => u16::from_le_bytes(scan.array()?).into(),
+        Version::V2 | Version::V3 => scan.u32(Endian::Little)?.into(),
+    };
+    how.limits.check_header(header_len)?;
+    let header_at = scan.at();
+    let text = scan.take(header_len)?;
+    let header = header::parse(&text, header_at, version, &how.limits)?;
+    if text.last() != Some(&b'\n') {
+        let at = scan.at().saturating_sub(1);
+        faults.add(at, "the header does not end with a newline")?;
+    }
+    Ok((version, header, faults))
+}
+
+/// What loading an array of Python objects would call; `None` if it is of another type.
+pub(in crate::formats) fn callables(
+    scan: &mut Scan,
+    how: &ReadOptions,
+) -> Result<Option<Vec<Callable>>> {
+    let start = scan.at();
+    let (_, header, _) = prelude(scan, how)?;
+    let has_objects = match &header.descr {
+        Descr::Plain(descr) => is_object(descr),
+        Descr::Structured => {
+            let len = scan.at().saturating_sub(start);
+            scan.seek(start)?;
+            let text = scan.take(len)?;
+            let mut words = text.split(|byte| matches!(byte, b'\'' | b'"'));
+            words.any(|word| std::str::from_utf8(word).is_ok_and(is_object))
+        }
+    };
+    if !has_objects {
+        return Ok(None);
+    }
+    let pickle = Pickle::read(scan, &how.limits)?;
+    Ok(Some(torch::callables(&pickle)))
+}
+
+/// Whether a plain type is that of Python objects.
+fn is_object(descr: &str) -> bool {
+    let name = descr.trim_start_matches(['<', '>', '|', '=']);
+    let rest = name.strip_prefix('O');
+    rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// What a strict reader refuses and a lenient one notes.

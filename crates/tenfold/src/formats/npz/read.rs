@@ -108,6 +108,9 @@ impl Reader<'_> {
                 return match self.array(member) {
                     // One array that is no tensor costs itself alone.
                     Err(Error::Unsupported { what, .. }) => {
+                        if self.how.callables {
+                            self.callables(member)?;
+                        }
                         self.note(
                             member,
                             NoteKind::Skipped,
@@ -139,6 +142,33 @@ impl Reader<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Notes what loading an array of Python objects would call, if it is one.
+    fn callables(&mut self, member: &Member) -> Result<()> {
+        let stored = Bytes::run(self.source, member.stored.clone())?;
+        let is_stored = member.method == Method::Stored;
+        let unpacked;
+        let (source, range) = if is_stored {
+            (self.source, member.stored.clone())
+        } else {
+            let why = format!("the member {:?} is unpacked in memory", member.name);
+            self.how.limits.check_ratio(stored.len(), member.len)?;
+            self.how.limits.check_memory(&why, member.len)?;
+            let filter = Filter::Deflate(Deflated {
+                skip: 0,
+                len: member.len,
+                total: member.len,
+                crc: member.crc,
+            });
+            unpacked = Source::memory(stored.filtered(filter).to_vec()?);
+            (&unpacked, 0..member.len)
+        };
+        let mut scan = Scan::part(source, NAME, range);
+        let found = npy::callables(&mut scan, self.how);
+        let found = found.map_err(|error| blame(error, member, is_stored))?;
+        self.bundle.push_callables(found.unwrap_or_default());
+        Ok(())
     }
 
     fn array(&mut self, member: &Member) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What a pickle would have Python call or import, and whether PyTorch lets it with `weights_only`.
 //!
-//! The list is that of `torch/_weights_only_unpickler.py`.
+//! The list is that of `torch/_weights_only_unpickler.py`, which refuses the opcodes `OBJ` and `INST`
+//! whatever they call.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;
@@ -59,13 +60,13 @@ const TENSORS: &[&str] = &[
 ];
 
 /// Everything that a pickle calls, and everything else that it imports and may not, by name.
-pub(super) fn callables(pickle: &Pickle) -> Vec<Callable> {
+pub(in crate::formats) fn callables(pickle: &Pickle) -> Vec<Callable> {
     let mut found: BTreeMap<String, Callable> = BTreeMap::new();
-    let mut add = |id, at: Option<u64>, is_call: bool| {
+    let mut add = |id, at: Option<u64>, is_call: bool, is_old: bool| {
         let Some((module, name)) = pickle.global(id) else {
             return;
         };
-        let is_allowed = is_allowed(module, name);
+        let is_allowed = is_allowed(module, name) && !is_old;
         if is_allowed && !is_call {
             return;
         }
@@ -76,12 +77,13 @@ pub(super) fn callables(pickle: &Pickle) -> Vec<Callable> {
             count: 0,
             is_allowed,
         });
+        known.is_allowed &= is_allowed;
         known.count = known.count.saturating_add(is_call.into());
     };
     for id in pickle.ids() {
         match pickle.item(id) {
-            Item::Global(_) => add(id, pickle.at(id), false),
-            Item::Object(object) => add(object.class, pickle.at(id), true),
+            Item::Global(_) => add(id, pickle.at(id), false, false),
+            Item::Object(object) => add(object.class, pickle.at(id), true, object.is_old),
             _ => {}
         }
     }

@@ -93,6 +93,7 @@ impl Machine<'_, '_> {
             b's' | b'u' => self.set()?,
             b'c' | 0x93 => self.global()?,
             b'R' | 0x81 | 0x92 => self.call()?,
+            b'i' | b'o' => self.instance()?,
             b'b' => self.build()?,
             b'Q' => {
                 let id = self.pop()?;
@@ -352,7 +353,7 @@ impl Machine<'_, '_> {
 
     fn global(&mut self) -> Result<()> {
         let names = match self.opcode {
-            b'c' => (self.line()?, self.line()?),
+            b'c' | b'i' => (self.line()?, self.line()?),
             _ => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let text = |id: Id| {
@@ -395,11 +396,33 @@ impl Machine<'_, '_> {
             _ => None,
         };
         let (args, class) = (self.pop()?, self.pop()?);
+        self.object(class, args, named)
+    }
+
+    /// Writes a call down whose arguments follow a mark, as Python 2 made objects.
+    fn instance(&mut self) -> Result<()> {
+        let (class, args) = if self.opcode == b'i' {
+            self.global()?;
+            let class = self.pop()?;
+            (class, self.marked()?)
+        } else {
+            let items = self.marked()?;
+            match items.split_first() {
+                Some((class, args)) => (*class, args.to_vec()),
+                None => return self.fail("there is no class"),
+            }
+        };
+        let args = self.make(Item::Tuple(args.into()))?;
+        self.object(class, args, None)
+    }
+
+    fn object(&mut self, class: Id, args: Id, state: Option<Id>) -> Result<()> {
         self.spend(size_of::<Object>())?;
         self.push(Item::Object(Box::new(Object {
             class,
             args,
-            state: named,
+            state,
+            is_old: matches!(self.opcode, b'i' | b'o'),
             items: Vec::new(),
             pairs: Vec::new(),
         })))

@@ -56,6 +56,8 @@ pub(crate) struct Object {
     pub(crate) args: Id,
     /// What its state would be set to.
     pub(crate) state: Option<Id>,
+    /// Whether an opcode of Python 2 makes it: `OBJ` or `INST`.
+    pub(crate) is_old: bool,
     /// What would be appended to it.
     pub(crate) items: Vec<Id>,
     /// What would be set in it: keys and values in turns.
