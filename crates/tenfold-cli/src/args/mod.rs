@@ -319,7 +319,7 @@ pub(crate) struct Reading {
     /// Take a file as it stands: leave what a conversion carried as text the text it is
     #[arg(long)]
     pub(crate) no_restore: bool,
-    /// Open a file of a set, such as `x-00001-of-00003.gguf`, by itself
+    /// Open files of a set, such as `x-00001-of-00003.gguf`, without the others
     #[arg(long)]
     pub(crate) alone: bool,
     /// Work out the values of quantised tensors, such as those of GGUF files, in single precision;

@@ -29,6 +29,7 @@ use crate::args::{Command, Reading};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::options;
 use crate::streams::Streams;
 
 /// What comes of a command.
@@ -106,6 +107,10 @@ fn each_input(
             skipped,
             faults,
         } = listing;
+        let inputs: Vec<Input> = inputs
+            .into_iter()
+            .flat_map(|input| whole_or_apart(input, reading))
+            .collect();
         let is_alone = inputs.len() == 1 && faults.is_empty();
         let found = inputs.into_iter().map(|input| {
             let name = if is_alone { word } else { input.path() };
@@ -139,6 +144,20 @@ fn each_input(
         note_skipped(word, &skipped, streams);
         Ok(worst)
     })
+}
+
+/// The files of a folder each by itself if one of them is damaged: the others are as good as before.
+fn whole_or_apart(input: Input, reading: &Reading) -> Vec<Input> {
+    let is_damaged = || {
+        let (options, _) = options::of(reading, input.format().info(), None).ok()?;
+        let how = input::read_options(reading, options);
+        let mut members = input.members().iter();
+        Some(members.any(|member| input.read_member(member, &how).is_err()))
+    };
+    if !input.path().is_dir() || input.members().len() < 2 || is_damaged() != Some(true) {
+        return vec![input];
+    }
+    input.apart().unwrap_or_else(|input| vec![*input])
 }
 
 /// Whether an input is a set that another word stood for.

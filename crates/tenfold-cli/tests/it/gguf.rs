@@ -54,3 +54,24 @@ fn every_way_of_reading_can_dequantize() {
         assert!(!said.contains("Q8_0"), "{said}");
     }
 }
+
+#[test]
+fn a_type_that_is_not_known_goes_where_there_are_no_bytes_if_that_is_permitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("u.model");
+    let out = out.to_str().unwrap();
+    let unknown = corpus("gguf/good/type_42.gguf");
+    let ran = tenfold(["convert", &unknown, out]);
+    assert_eq!(ran.exit.code(), 3, "{ran}");
+    assert!(ran.errors.contains("--allow opaque"), "{ran}");
+    let ran = tenfold(["convert", &unknown, out, "--allow", "opaque"]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    assert!(ran.errors.contains("ggml_type_42"), "{ran}");
+}
+
+#[test]
+fn a_slice_of_quantized_values_names_the_flag_that_computes_them() {
+    let ran = tenfold(["show", &format!("{}:w[0]", blocks())]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+    assert!(ran.errors.contains("--dequantize"), "{ran}");
+}

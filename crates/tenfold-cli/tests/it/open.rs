@@ -190,3 +190,53 @@ fn the_name_decides_the_format_wherever_the_file_lies() {
     ]);
     assert_eq!(ran.exit.code(), 2, "{ran}");
 }
+
+#[test]
+fn a_damaged_file_among_files_of_one_format_leaves_the_others() {
+    let folder = folder_with(&[
+        ("a.npy", "npy/good/f32.npy"),
+        ("b.npy", "npy/good/f32.npy"),
+        ("c.npy", "npy/good/f32.npy"),
+    ]);
+    let bad = folder.path().join("b.npy");
+    let bytes = fs::read(&bad).unwrap();
+    fs::write(&bad, &bytes[..bytes.len() - 1]).unwrap();
+    for command in ["info", "verify", "stats", "hash"] {
+        let ran = tenfold([command.as_ref(), folder.path().as_os_str()]);
+        assert_eq!(ran.exit.code(), 1, "{command}: {ran}");
+        for name in ["a.npy", "c.npy"] {
+            assert!(ran.text().contains(name), "{command}: {ran}");
+        }
+        assert!(ran.errors.contains("b.npy: not a valid npy file"), "{ran}");
+    }
+}
+
+#[test]
+fn folders_in_a_folder_are_listed_with_the_others() {
+    let folder = folder_with(&[("a.npy", "npy/good/f32.npy")]);
+    for name in ["x.zarr", "more", ".hidden"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("x.zarr/.zarray"), "{}").unwrap();
+    let ran = tenfold(["info".as_ref(), folder.path().as_os_str()]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let said = shown(&folder, &ran);
+    let wanted = "@: left out x.zarr: a Zarr store, which is not read yet";
+    assert!(said.contains(wanted), "{said}");
+    assert!(said.contains("@: left out more: a folder"), "{said}");
+    assert!(!said.contains("hidden"), "{said}");
+}
+
+#[test]
+fn an_index_of_files_that_are_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("m.safetensors.index.json");
+    fs::write(&index, r#"{"weight_map": {"w": "w.safetensors"}}"#).unwrap();
+    for word in [folder.path(), &index] {
+        let ran = tenfold(["info".as_ref(), word.as_os_str()]);
+        assert_eq!(ran.exit.code(), 1, "{ran}");
+        let said = shown(&folder, &ran);
+        let wanted = "@/m.safetensors.index.json: none of the files that the index names";
+        assert!(said.contains(wanted), "{said}");
+    }
+}

@@ -136,7 +136,7 @@ fn a_set_that_is_not_as_it_says_is_malformed() {
     let (folder, _, files) = model();
     for (setting, why) in [
         ("split.no=2", "file 3 of 3"),
-        ("split.count=4", "file 2 of 4, among 3 files"),
+        ("split.count=4", "file 2 of 4, and is called file 2 of 3"),
     ] {
         let kept = fs::read(&files[1]).unwrap();
         made(&["edit", "--set", setting], &[&files[1]]);
@@ -227,4 +227,74 @@ fn two_matrices(folder: &Path) -> PathBuf {
     let convert = [&["convert", "--no-sync"], &names[..]].concat();
     made(&convert, &[&a, &b, &path]);
     path
+}
+
+#[test]
+fn files_of_two_sets_are_never_joined() {
+    let (folder, whole, files) = model();
+    let others: Vec<PathBuf> = { files.iter() }
+        .map(|file| {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let other = file.with_file_name(name.replace("m-", "n-"));
+            fs::copy(file, &other).unwrap();
+            other
+        })
+        .collect();
+    let glob = folder.path().join("*.gguf");
+    let out = folder.path().join("out.gguf");
+    for word in [folder.path(), &glob] {
+        let ran = made(&["info"], &[word]);
+        assert_eq!(ran.text().matches("3 tensors").count(), 3, "{ran}");
+        made(&["verify"], &[word]);
+        let ran = run(&["convert", "--no-sync"], &[word, &out]);
+        assert_eq!(ran.exit.code(), 2, "{ran}");
+        assert!(ran.errors.contains("m-00001-of-00003.gguf"), "{ran}");
+        assert!(ran.errors.contains("n-00001-of-00003.gguf"), "{ran}");
+    }
+    fs::remove_file(&whole).unwrap();
+    made(&["convert", "--no-sync"], &[&others[1], &out]);
+    assert_eq!(info(&[], &[&out])["totals"]["tensors"], 3);
+}
+
+#[test]
+fn a_file_that_is_taken_out_of_its_set_says_no_more_that_it_is_of_one() {
+    let (folder, whole, files) = model();
+    fs::remove_file(&whole).unwrap();
+    let out = folder.path().join("out/x.gguf");
+    fs::create_dir(out.parent().unwrap()).unwrap();
+    let ran = made(&["convert", "--no-sync", "--alone"], &[&files[1], &out]);
+    assert!(
+        ran.errors.contains("that it is file 2 of 3 is dropped"),
+        "{ran}"
+    );
+    assert_eq!(info(&[], &[&out])["metadata"].get("split.count"), None);
+    made(&["verify"], &[&out]);
+    // The advice holds for a folder, too.
+    fs::remove_file(&files[2]).unwrap();
+    let convert = ["convert", "--no-sync", "--force"];
+    let ran = run(&convert, &[folder.path(), &out]);
+    assert_eq!(ran.exit.code(), 3, "{ran}");
+    assert!(ran.errors.contains("--alone"), "{ran}");
+    made(
+        &[&convert[..], &["--alone"]].concat(),
+        &[folder.path(), &out],
+    );
+    assert_eq!(info(&[], &[&out])["totals"]["tensors"], 2);
+    assert_eq!(info(&[], &[&out])["metadata"].get("split.count"), None);
+}
+
+#[test]
+fn a_file_of_a_set_that_was_renamed_is_told_so() {
+    let (folder, _, files) = model();
+    let other = folder.path().join("other.gguf");
+    fs::copy(&files[1], &other).unwrap();
+    let ran = run(&["verify"], &[&other]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    let said = "file 2 of 3, whose name does not lead to the others";
+    assert!(ran.errors.contains(said), "{ran}");
+    fs::copy(&files[1], &files[0]).unwrap();
+    let ran = run(&["verify"], &[&files[0]]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    let said = "it says that it is file 2 of 3, and is called file 1 of 3";
+    assert!(ran.errors.contains(said), "{ran}");
 }

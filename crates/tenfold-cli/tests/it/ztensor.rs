@@ -1,5 +1,4 @@
 //! zTensor: checksums that are not known, and which programs open what is written.
-#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::fs;
 

@@ -78,7 +78,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
     }
     let notes = bundle.notes().iter();
     for note in notes.filter(|note| note.kind == NoteKind::Incomplete) {
-        let detail = format!("{}; --alone takes a file by itself", note.text);
+        let detail = format!("{}; --alone takes what is there", note.text);
         add(Tier::Refused, Aspect::Skipped, detail);
     }
     let skipped = bundle

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::open::{Input, Listing, Member, OpenOptions, Skipped, names};
+use super::sets;
 use super::shards::{Index, ShardName, file_name, list};
 use crate::error::{Error, Result};
 use crate::formats;
@@ -57,6 +58,13 @@ impl Survey {
                 Err(error) => survey.skip(error, file),
             }
         }
+        for path in folders(folder)? {
+            let why = match store(&path) {
+                Some(store) => format!("{store}, which is not read yet"),
+                None => "a folder".into(),
+            };
+            survey.skipped.push(Skipped { path, why });
+        }
         Ok(survey)
     }
 
@@ -96,14 +104,17 @@ impl Survey {
     }
 
     /// The folder as one input.
-    pub(super) fn only(mut self, folder: &Path) -> Result<Input> {
+    pub(super) fn only(mut self, folder: &Path, how: &OpenOptions) -> Result<Input> {
         if let Some(fault) = self.faults.pop() {
             return Err(fault);
         }
         let paths = self.paths();
         let input = match self.indexed.len() {
             0 if self.members.is_empty() => return Err(self.nothing(folder)),
-            0 if self.is_uniform() => Input::of_set(folder, self.members)?,
+            0 if self.is_uniform() => {
+                sets::refuse_several(&self.members, how)?;
+                Input::of_set(folder, self.members, how)?
+            }
             0 => {
                 let mut formats: Vec<&str> = { self.members.iter() }
                     .map(|one| one.format.info().name)
@@ -138,14 +149,15 @@ impl Survey {
             return Err(self.nothing(folder));
         }
         let is_one = match self.indexed.len() {
-            0 => self.is_uniform() && !self.members.is_empty(),
+            0 if self.members.is_empty() => false,
+            0 => self.is_uniform() && sets::refuse_several(&self.members, how).is_ok(),
             count => count == 1 && self.members.is_empty(),
         };
         let faults = std::mem::take(&mut self.faults);
         let skipped = std::mem::take(&mut self.skipped);
         if is_one {
             return Ok(Listing {
-                inputs: vec![self.only(folder)?],
+                inputs: vec![self.only(folder, how)?],
                 skipped,
                 faults,
             });
@@ -185,6 +197,20 @@ fn store(folder: &Path) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The folders in a folder, but for hidden ones.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
+        let path = entry.map_err(in_folder)?.path();
+        if path.is_dir() && !is_hidden(&path) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn is_hidden(file: &Path) -> bool {

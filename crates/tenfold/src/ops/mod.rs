@@ -6,6 +6,7 @@ mod folder;
 mod merge;
 mod open;
 mod select;
+mod sets;
 pub(crate) mod shards;
 mod tensor_ref;
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::Survey;
 use super::merge::{Part, merge, name_by_files};
+use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
 use crate::Opened;
 use crate::bytes::{Progress, Source, Spool};
@@ -119,7 +120,7 @@ impl Input {
     /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no set.
     pub fn find(path: &Path, how: &OpenOptions) -> Result<Input> {
         if path.is_dir() {
-            return Survey::of(path, how)?.only(path);
+            return Survey::of(path, how)?.only(path, how);
         }
         if let Some(index) = Index::read(path, &how.limits).map_err(|error| error.in_file(path))? {
             return Input::of_index(path, index, how);
@@ -127,7 +128,9 @@ impl Input {
         let files = glob(path);
         if !files.is_empty() {
             let members = files.iter().map(|file| Member::find(file, how));
-            return Input::of_set(path, members.collect::<Result<_>>()?);
+            let members: Vec<Member> = members.collect::<Result<_>>()?;
+            sets::refuse_several(&members, how)?;
+            return Input::of_set(path, members, how);
         }
         Input::of_member(path, Member::find(path, how)?, how)
     }
@@ -179,13 +182,13 @@ impl Input {
         } else {
             members.push(member);
         }
-        let mut input = Input::of_set(path, members)?;
+        let mut input = Input::of_set(path, members, how)?;
         input.missing = missing;
         Ok(input)
     }
 
     /// Several files, which have to be of one format.
-    pub(super) fn of_set(path: &Path, members: Vec<Member>) -> Result<Input> {
+    pub(super) fn of_set(path: &Path, members: Vec<Member>, how: &OpenOptions) -> Result<Input> {
         let mut formats = members.iter().map(|member| member.format.info().name);
         if let Some(first) = formats.next()
             && let Some(odd) = { members.iter() }.find(|one| one.format.info().name != first)
@@ -196,7 +199,10 @@ impl Input {
         }
         let files: Vec<PathBuf> = members.iter().map(|member| member.path.clone()).collect();
         let mut input = Input::of(path, members);
-        input.missing = missing_shards(&files);
+        input.alone = how.alone;
+        if !how.alone {
+            input.missing = missing_shards(&files);
+        }
         Ok(input)
     }
 
@@ -204,14 +210,30 @@ impl Input {
         let (there, missing): (Vec<_>, Vec<_>) =
             { index.files().into_iter() }.partition(|file| file.is_file());
         let members = there.iter().map(|file| Member::find(file, how));
-        let mut input = Input::of_set(path, members.collect::<Result<_>>()?)?;
+        let mut input = Input::of_set(path, members.collect::<Result<_>>()?, how)?;
         if input.members.is_empty() {
             let why = "none of the files that the index names is there";
-            return Err(Error::Invalid(why.into()));
+            return Err(Error::malformed(None, why).in_file(path));
         }
-        input.missing = missing;
+        input.missing = if how.alone { Vec::new() } else { missing };
         input.index = Some(index);
         Ok(input)
+    }
+
+    /// The files, each as an input of its own, if nothing says that they belong together: neither an index
+    /// nor their numbers.
+    ///
+    /// # Errors
+    /// The input itself, if something does.
+    pub fn apart(self) -> Result<Vec<Input>, Box<Input>> {
+        let is_numbered = |member: &Member| {
+            member.format.has_numbered_sets() && ShardName::parse(&member.path).is_some()
+        };
+        if self.members.len() < 2 || self.index.is_some() || self.members.iter().any(is_numbered) {
+            return Err(Box::new(self));
+        }
+        let alone = |member: Member| Input::of(&member.path.clone(), vec![member]);
+        Ok(self.members.into_iter().map(alone).collect())
     }
 
     pub(super) fn called(mut self, path: &Path) -> Input {
@@ -330,10 +352,11 @@ impl Input {
         if is_right {
             return Ok(None);
         }
-        let why = format!(
-            "it says that it is file {number} of {}, among {all} files",
-            shard.count
-        );
+        let own = format!("it says that it is file {number} of {}", shard.count);
+        let why = match place {
+            Some(place) => format!("{own}, and is called file {place} of {all}"),
+            None => format!("{own}, among {all} files"),
+        };
         Err(Error::malformed(None, why).of(member.format.info().name))
     }
 
@@ -369,7 +392,8 @@ impl Input {
             .iter()
             .filter_map(|part| self.format().shard(&part.bundle));
         let said = shards.find_map(|shard| shard.n_tensors);
-        let Some(said) = said.filter(|_| !self.alone) else {
+        // Of one file of a set, it is said that the others are missing.
+        let Some(said) = said.filter(|_| !self.alone && parts.len() > 1) else {
             return Ok(());
         };
         let found: usize = parts.iter().map(|part| part.bundle.entries().len()).sum();
@@ -426,13 +450,27 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// Finds what a path stands for: one input, or for a folder of several kinds of files all of them.
+/// Finds what a path stands for: one input, or for a folder of several kinds of files, and where there
+/// are several sets, all of them.
 ///
 /// # Errors
 /// As [`Input::find`]; for a folder, only if there is nothing to open.
 pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
     if path.is_dir() {
         return Survey::of(path, how)?.all(path, how);
+    }
+    let files = glob(path);
+    let members = files.iter().map(|file| Member::find(file, how));
+    let groups = sets::grouped(members.collect::<Result<_>>()?, how);
+    if groups.len() > 1 {
+        let inputs = groups.into_iter().map(|group| {
+            let first = group.first().map(|member| member.path.clone());
+            Input::of_set(&first.unwrap_or_default(), group, how)
+        });
+        return Ok(Listing {
+            inputs: inputs.collect::<Result<_>>()?,
+            ..Listing::default()
+        });
     }
     Ok(Listing {
         inputs: vec![Input::find(path, how)?],

@@ -7,7 +7,7 @@ use super::pick::{Pick, Taken, taken};
 use super::read::Cell;
 use super::slice::{Slice, box_len, boxes, ravel_in, within};
 use super::storage::{Address, Order, Storage};
-use super::{Tensor, product};
+use super::{Tensor, not_understood, product};
 use crate::bytes::{Bytes, Compute, Endian, RecordsBuilder, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -72,9 +72,7 @@ impl Tensor {
                     values: self.boxed(&slices, limits)?,
                 })
             }
-            Storage::Opaque { layout, .. } => Err(Error::invalid(format!(
-                "the layout {layout} is not understood, and has no parts"
-            ))),
+            Storage::Opaque { layout, .. } => Err(Error::invalid(not_understood(layout))),
         }
     }
 
