@@ -130,6 +130,14 @@ pub trait Format: Sync {
         None
     }
 
+    /// The options without which a file of this tensor, written with `options`, is not read again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for options that make no sense.
+    fn options_to_read(&self, _tensor: &Tensor, _options: &Options) -> Result<Options> {
+        Ok(Options::default())
+    }
+
     /// The file that describes the one at `path`, which is only a part of what that file says;
     /// `None` if it is no such part.
     fn described_by(&self, _path: &Path) -> Option<PathBuf> {
@@ -573,6 +581,12 @@ impl Options {
     /// Sets an option.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.0.insert(name.into(), value.into());
+    }
+
+    /// All names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.0.iter();
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value of an option.

@@ -2,11 +2,59 @@
 
 use std::path::{Path, PathBuf};
 
-use super::open::{Input, Listing, Member, OpenOptions, Skipped, names};
+use super::open::{Input, Member, OpenOptions, names};
 use super::sets;
-use super::shards::{Index, ShardName, file_name, list};
+use super::shards::{Index, ShardName, file_name, files_in, glob};
 use crate::error::{Error, Result};
 use crate::formats;
+
+/// What a path stands for where several inputs are welcome.
+#[derive(Default)]
+pub struct Listing {
+    /// The inputs, in the order of their names.
+    pub inputs: Vec<Input>,
+    /// The other files of a folder.
+    pub skipped: Vec<Skipped>,
+    /// Why files of a folder that may well be tensor files could not be looked at.
+    pub faults: Vec<Error>,
+}
+
+/// A file that is not opened.
+#[derive(Debug)]
+pub struct Skipped {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is not.
+    pub why: String,
+}
+
+/// Finds what a path stands for: one input, or for a folder of several kinds of files, and where there
+/// are several sets, all of them.
+///
+/// # Errors
+/// As [`Input::find`]; for a folder, only if there is nothing to open.
+pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
+    if path.is_dir() {
+        return Survey::of(path, how)?.all(path, how);
+    }
+    let files = glob(path);
+    let members = files.iter().map(|file| Member::find(file, how));
+    let groups = sets::grouped(members.collect::<Result<_>>()?, how);
+    if groups.len() > 1 {
+        let inputs = groups.into_iter().map(|group| {
+            let first = group.first().map(|member| member.path.clone());
+            Input::of_set(&first.unwrap_or_default(), group, how)
+        });
+        return Ok(Listing {
+            inputs: inputs.collect::<Result<_>>()?,
+            ..Listing::default()
+        });
+    }
+    Ok(Listing {
+        inputs: vec![Input::find(path, how)?],
+        ..Listing::default()
+    })
+}
 
 /// The content of a folder.
 pub(super) struct Survey {
@@ -28,7 +76,7 @@ impl Survey {
             }
             .in_file(folder));
         }
-        let files = list(folder)?.into_iter();
+        let files = files_in(folder)?.into_iter();
         let mut files: Vec<PathBuf> = files.filter(|file| !is_hidden(file)).collect();
         let mut survey = Survey {
             indexed: Vec::new(),

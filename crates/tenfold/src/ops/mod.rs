@@ -12,8 +12,9 @@ mod tensor_ref;
 
 pub use blame::{ReadInput, blame};
 pub use cast::{CastRule, cast, cast_tensor};
+pub use folder::{Listing, Skipped, list};
 pub use merge::{Part, merge, name_by_files};
-pub use open::{Input, Listing, Member, OpenOptions, Skipped, list, stem};
+pub use open::{Input, Member, OpenOptions, stem};
 pub use select::{
     captures, demand, demand_all, matches, nearest, retain, retain_by, retain_with_statistics,
     select,

@@ -209,6 +209,10 @@ impl Input {
     pub(super) fn of_index(path: &Path, index: Index, how: &OpenOptions) -> Result<Input> {
         let (there, missing): (Vec<_>, Vec<_>) =
             { index.files().into_iter() }.partition(|file| file.is_file());
+        let how = &OpenOptions {
+            format: how.format.or(index.format()),
+            ..how.clone()
+        };
         let members = there.iter().map(|file| Member::find(file, how));
         let mut input = Input::of_set(path, members.collect::<Result<_>>()?, how)?;
         if input.members.is_empty() {
@@ -313,6 +317,11 @@ impl Input {
     /// [`Error::Malformed`] if the file breaks the rules of its format or is not as the set says.
     pub fn read_member(&self, member: &Member, how: &ReadOptions) -> Result<Part> {
         let read = || {
+            let own = self
+                .index
+                .as_ref()
+                .map(|index| index.options(&member.path, how));
+            let how = own.as_deref().unwrap_or(how);
             let mut bundle = crate::read(&member.source, member.format, how)?.bundle;
             if let Some(index) = &self.index {
                 let left_out = index.apply(&member.path, &mut bundle)?;
@@ -428,54 +437,6 @@ impl Input {
             bundle,
         })
     }
-}
-
-/// What a path stands for where several inputs are welcome.
-#[derive(Default)]
-pub struct Listing {
-    /// The inputs, in the order of their names.
-    pub inputs: Vec<Input>,
-    /// The other files of a folder.
-    pub skipped: Vec<Skipped>,
-    /// Why files of a folder that may well be tensor files could not be looked at.
-    pub faults: Vec<Error>,
-}
-
-/// A file that is not opened.
-#[derive(Debug)]
-pub struct Skipped {
-    /// The file.
-    pub path: PathBuf,
-    /// Why it is not.
-    pub why: String,
-}
-
-/// Finds what a path stands for: one input, or for a folder of several kinds of files, and where there
-/// are several sets, all of them.
-///
-/// # Errors
-/// As [`Input::find`]; for a folder, only if there is nothing to open.
-pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
-    if path.is_dir() {
-        return Survey::of(path, how)?.all(path, how);
-    }
-    let files = glob(path);
-    let members = files.iter().map(|file| Member::find(file, how));
-    let groups = sets::grouped(members.collect::<Result<_>>()?, how);
-    if groups.len() > 1 {
-        let inputs = groups.into_iter().map(|group| {
-            let first = group.first().map(|member| member.path.clone());
-            Input::of_set(&first.unwrap_or_default(), group, how)
-        });
-        return Ok(Listing {
-            inputs: inputs.collect::<Result<_>>()?,
-            ..Listing::default()
-        });
-    }
-    Ok(Listing {
-        inputs: vec![Input::find(path, how)?],
-        ..Listing::default()
-    })
 }
 
 /// The name of a file without the endings that say its format and compression.

@@ -1,5 +1,6 @@
 //! Sets of files that are one: numbered shards, indices of tensors, globs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,8 @@ use serde_json::Value as Json;
 use super::select::matches;
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
+use crate::format::{Format, ReadOptions};
+use crate::formats;
 use crate::key::Key;
 use crate::limits::Limits;
 
@@ -104,12 +107,24 @@ fn plain(path: &Path) -> &Path {
 }
 
 /// A file that says which tensor is in which other file.
-#[derive(Debug)]
 pub(super) enum Index {
     /// `model.safetensors.index.json`: the file of every tensor.
     Weights(BTreeMap<String, PathBuf>),
-    /// `index.json` of a folder with a file for every tensor: the key of every file, in order.
-    Folder(Vec<(PathBuf, Key)>),
+    /// `index.json` of a folder with a file for every tensor.
+    Folder {
+        /// The format of all files.
+        format: Option<&'static dyn Format>,
+        /// The files, in order.
+        files: Vec<Indexed>,
+    },
+}
+
+/// What an index says of a file of one tensor.
+pub(super) struct Indexed {
+    path: PathBuf,
+    key: Key,
+    /// What a file of its format does not say itself.
+    options: Vec<(String, String)>,
 }
 
 impl Index {
@@ -147,7 +162,40 @@ impl Index {
                 let files: BTreeSet<&PathBuf> = owners.values().collect();
                 files.into_iter().cloned().collect()
             }
-            Index::Folder(files) => files.iter().map(|(file, _)| file.clone()).collect(),
+            Index::Folder { files, .. } => files.iter().map(|file| file.path.clone()).collect(),
+        }
+    }
+
+    /// The format of its files, if their content does not show it.
+    pub(super) fn format(&self) -> Option<&'static dyn Format> {
+        match self {
+            Index::Weights(_) => None,
+            Index::Folder { format, .. } => format.filter(|format| {
+                let unseen = formats::ONLY_NAMED.iter();
+                { unseen }.any(|unseen| unseen.info().name == format.info().name)
+            }),
+        }
+    }
+
+    /// How one of the files is read: what is given goes before what the index says.
+    pub(super) fn options<'a>(&self, file: &Path, how: &'a ReadOptions) -> Cow<'a, ReadOptions> {
+        let Some(Indexed { options, .. }) = self.indexed(file) else {
+            return Cow::Borrowed(how);
+        };
+        let mut how = Cow::Borrowed(how);
+        for (name, value) in options {
+            if how.options.get(name).is_none() {
+                how.to_mut().options.set(name, value);
+            }
+        }
+        how
+    }
+
+    /// What is said of a file of one tensor.
+    fn indexed(&self, path: &Path) -> Option<&Indexed> {
+        match self {
+            Index::Weights(_) => None,
+            Index::Folder { files, .. } => files.iter().find(|file| file.path == path),
         }
     }
 
@@ -156,8 +204,8 @@ impl Index {
     pub(super) fn apply(&self, file: &Path, bundle: &mut Bundle) -> Result<usize> {
         match self {
             Index::Weights(owners) => narrow(owners, file, bundle),
-            Index::Folder(files) => {
-                if let Some((_, key)) = files.iter().find(|(path, _)| path == file) {
+            Index::Folder { .. } => {
+                if let Some(Indexed { key, .. }) = self.indexed(file) {
                     bundle.rename(|own| {
                         let state = own.state.clone().or_else(|| key.state.clone());
                         key.clone().with_state(state)
@@ -215,11 +263,11 @@ fn tensors(path: &Path, json: &Json) -> Result<Index> {
     let wrong = |what: &str| malformed(format!("the index has no {what}"));
     let tensors = json.get("tensors").and_then(Json::as_array);
     let tensors = tensors.ok_or_else(|| wrong("list of tensors"))?;
-    let mut files: Vec<(PathBuf, Key)> = Vec::new();
+    let mut files: Vec<Indexed> = Vec::new();
     let mut seen = BTreeSet::new();
     for tensor in tensors {
         let file = tensor.get("file").and_then(Json::as_str);
-        let file = beside(path, file).ok_or_else(|| wrong("file beside it for a tensor"))?;
+        let path = beside(path, file).ok_or_else(|| wrong("file beside it for a tensor"))?;
         let segments = tensor.get("key").and_then(Json::as_array);
         let segments = segments.ok_or_else(|| wrong("key for a tensor"))?.iter();
         let segments: Option<Vec<String>> = segments
@@ -227,12 +275,25 @@ fn tensors(path: &Path, json: &Json) -> Result<Index> {
             .collect();
         let state = tensor.get("state").and_then(Json::as_str);
         let key = Key::tree(segments.ok_or_else(|| wrong("key for a tensor"))?);
-        if !seen.insert(file.clone()) {
-            return Err(malformed(format!("{} stands twice", file.display())));
+        if !seen.insert(path.clone()) {
+            return Err(malformed(format!("{} stands twice", path.display())));
         }
-        files.push((file, key.with_state(state.map(str::to_owned))));
+        let options = tensor.get("options").and_then(Json::as_object);
+        let options = options.into_iter().flatten().filter_map(|(name, value)| {
+            let value = value.as_str()?;
+            Some((name.clone(), value.to_owned()))
+        });
+        files.push(Indexed {
+            path,
+            key: key.with_state(state.map(str::to_owned)),
+            options: options.collect(),
+        });
     }
-    Ok(Index::Folder(files))
+    let format = json.get("format").and_then(Json::as_str);
+    Ok(Index::Folder {
+        format: format.and_then(formats::by_name),
+        files,
+    })
 }
 
 /// Keeps what an index of weights says is in `file`.
@@ -276,7 +337,7 @@ pub(super) fn glob(path: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     // A folder that is not there has no files.
-    let mut files = list(folder(path)).unwrap_or_default();
+    let mut files = files_in(folder(path)).unwrap_or_default();
     files.retain(|file| file_name(file).is_some_and(|name| matches(pattern, name)));
     if folder(path) == Path::new(".") && !path.starts_with(".") {
         for file in &mut files {
@@ -298,7 +359,7 @@ pub(super) fn file_name(path: &Path) -> Option<&str> {
 }
 
 /// The regular files of a folder, by name.
-pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(in_folder)? {

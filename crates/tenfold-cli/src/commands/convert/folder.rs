@@ -28,7 +28,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
         return Err(Failure::refused(why).about(about));
     }
     let names = names(job, &groups);
-    let said = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
+    let (lowered, said) = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
     let inside = made(folder)?;
     let index = inside.join(INDEX);
     let files: Vec<PathBuf> = names.iter().map(|name| inside.join(name)).collect();
@@ -50,7 +50,8 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
         let n_tensors = u64::try_from(group.len()).ok();
         report.files.push(SavedFile::find(file, n_tensors));
     }
-    let text = index_text(job, &groups, &names);
+    let text =
+        index_text(job, &groups, &lowered, &names).map_err(|error| job.blame(&index, error))?;
     tenfold::save_with(&index, job.force, job.how.skip_sync, |out| {
         out.write(text.as_bytes())
     })
@@ -110,7 +111,11 @@ fn names(job: &Job, groups: &[Group]) -> Vec<String> {
     let firsts = groups.iter().filter_map(|group| group.first());
     let names: Vec<String> = firsts.map(|first| name(first)).collect();
     let usual = job.format.info().extensions.first().copied();
-    let extension = job.format.lone_extension().or(usual).unwrap_or_default();
+    let extension = job
+        .format
+        .lone_extension()
+        .or(usual)
+        .unwrap_or(job.format.info().name);
     let stems = file_names(&names).into_iter();
     stems.map(|stem| format!("{stem}.{extension}")).collect()
 }
@@ -130,21 +135,25 @@ fn alone(job: &Job, group: &Group) -> Bundle {
     bundle
 }
 
-/// What is lost, if all of it is permitted for every tensor: nothing is written before that is
-/// known.
-fn forecast(job: &Job, groups: &[Group]) -> Result<Vec<Loss>, Error> {
+/// What the files hold, and what is lost, if all of it is permitted for every tensor: nothing is written
+/// before that is known.
+fn forecast(job: &Job, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Error> {
     let bundle = &job.content.bundle;
     let skipped = tenfold::losses(bundle, job.format).into_iter();
     let skipped = skipped.filter(|loss| loss.aspect == Aspect::Skipped && loss.key.is_none());
     let may_skip = job.how.allow.permits(Aspect::Skipped);
     let (mut said, mut refused): (Vec<Loss>, Vec<Loss>) = skipped.partition(|_| may_skip);
+    let mut lowered = Vec::new();
     for group in groups {
         let Some((owner, _)) = group.first() else {
             continue;
         };
         let alone = alone(job, group);
         let (losses, list) = match tenfold::forecast(&alone, job.format, job.how) {
-            Ok((_, losses)) => (losses, &mut said),
+            Ok((bundle, losses)) => {
+                lowered.push(bundle);
+                (losses, &mut said)
+            }
             Err(Error::Refused(refusal)) => (refusal.losses, &mut refused),
             Err(error) => return Err(error),
         };
@@ -154,7 +163,7 @@ fn forecast(job: &Job, groups: &[Group]) -> Result<Vec<Loss>, Error> {
         }));
     }
     if refused.is_empty() {
-        return Ok(said);
+        return Ok((lowered, said));
     }
     Err(Refusal {
         format: job.format.info().name,
@@ -183,24 +192,42 @@ fn refuse_links<'a>(mut files: impl Iterator<Item = &'a Path>) -> Result<(), Fai
     }
 }
 
-fn index_text(job: &Job, groups: &[Group], files: &[String]) -> String {
+fn index_text(
+    job: &Job,
+    groups: &[Group],
+    lowered: &[Bundle],
+    files: &[String],
+) -> Result<String, Error> {
     let content = job.content;
     let firsts = groups.iter().filter_map(|group| group.first());
-    let tensors = firsts.zip(files).map(|((key, tensor), file)| {
-        let dims = tensor.dims().iter();
-        json!({
-            "file": file,
-            "name": shown_name(content.info, key),
-            "key": key.path(),
-            "state": key.state,
-            "dtype": tensor.dtype().to_string(),
-            "shape": dims.map(tenfold::Dim::indexed_size).collect::<Vec<_>>(),
-        })
-    });
+    let tensors = firsts
+        .zip(lowered)
+        .zip(files)
+        .map(|(((key, tensor), lowered), file)| {
+            let dims = tensor.dims().iter();
+            let mut entry = json!({
+                "file": file,
+                "name": shown_name(content.info, key),
+                "key": key.path(),
+                "state": key.state,
+                "dtype": tensor.dtype().to_string(),
+                "shape": dims.map(tenfold::Dim::indexed_size).collect::<Vec<_>>(),
+            });
+            if let Some((_, written)) = lowered.entries().first() {
+                let needed = job.format.options_to_read(written, &job.how.options)?;
+                let needed: serde_json::Map<_, _> = { needed.iter() }
+                    .map(|(name, value)| (name.to_owned(), value.into()))
+                    .collect();
+                if !needed.is_empty() {
+                    entry["options"] = needed.into();
+                }
+            }
+            Ok(entry)
+        });
     let index = json!({
         "schema": SCHEMA,
         "format": job.format.info().name,
-        "tensors": tensors.collect::<Vec<_>>(),
+        "tensors": tensors.collect::<Result<Vec<_>, Error>>()?,
     });
-    format!("{index:#}\n")
+    Ok(format!("{index:#}\n"))
 }

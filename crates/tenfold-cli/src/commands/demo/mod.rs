@@ -68,7 +68,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         about: "A conversion that would lose something is refused, and says what.",
-        words: &["convert", "@catalogue.tbf", "@catalogue.npy"],
+        words: &["convert", "@catalogue.tbf", "@catalogue-dense.npy"],
         exit: Exit::Refused,
     },
     Step {
@@ -76,7 +76,7 @@ const STEPS: &[Step] = &[
         words: &[
             "convert",
             "@catalogue.tbf",
-            "@catalogue.npy",
+            "@catalogue-dense.npy",
             "--allow",
             "labels",
         ],
@@ -84,7 +84,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         about: "Where all values survive, what changes is only said.",
-        words: &["convert", "@integrals.tens", "@integrals.npy"],
+        words: &["convert", "@integrals.tens", "@integrals-full.npy"],
         exit: Exit::Fine,
     },
     Step {
@@ -137,7 +137,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         about: "The same content has the same hash in any format.",
-        words: &["hash", "--dense", "@integrals.tens", "@integrals.npy"],
+        words: &["hash", "--dense", "@integrals.tens", "@integrals-full.npy"],
         exit: Exit::Fine,
     },
     Step {
@@ -155,8 +155,8 @@ const STEPS: &[Step] = &[
 
 /// What the steps write.
 const WRITTEN: [&str; 5] = [
-    "catalogue.npy",
-    "integrals.npy",
+    "catalogue-dense.npy",
+    "integrals-full.npy",
     "field-again.npy",
     "field-small.blz",
     "field-back.npy",

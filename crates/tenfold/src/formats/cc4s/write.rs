@@ -292,15 +292,11 @@ pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
     let paths: HashSet<&[String]> = bundle.entries().iter().map(|(key, _)| key.path()).collect();
     let mut files = HashSet::new();
     for (key, _) in bundle.entries() {
-        if key
-            .path()
-            .iter()
-            .any(|name| name.contains(['/', '\\', '\0']))
-        {
-            odd(
-                key,
-                "a name of files cannot have / in it; --separator / makes a path of it",
-            );
+        let has = |letters: &[char]| key.path().iter().any(|name| name.contains(letters));
+        if has(&['\\', '\0']) {
+            odd(key, "no name of a file, for its characters; --rename changes it");
+        } else if has(&['/']) {
+            odd(key, "no name of a file, for its /; --sep / makes a path of it");
         }
         if key.path().len() > DEEP {
             odd(key, "a path of more segments than readers take");

@@ -36,23 +36,32 @@ impl Layout {
         })
     }
 
-    /// The words by which a tensor that was written so is read again.
-    pub(super) fn words(&self, dtype: DType, sizes: &[u64]) -> String {
-        let mut words = format!("dtype={dtype}");
+    /// The options by which a tensor that was written so is read again.
+    pub(super) fn options(&self, dtype: DType, sizes: &[u64]) -> Vec<(&'static str, String)> {
+        let mut options = vec![("dtype", dtype.to_string())];
         // A tensor of one dimension is all there is.
         if sizes.len() != 1 {
-            words.push_str(&format!(",shape={}", shape_word(sizes)));
+            options.push(("shape", shape_word(sizes)));
         }
         if self.order == Order::Column && sizes.len() > 1 {
-            words.push_str(",order=F");
+            options.push(("order", "F".into()));
         }
         if self.endian == Endian::Big && dtype.number.width() > 1 {
-            words.push_str(",endian=big");
+            options.push(("endian", "big".into()));
         }
         if self.offset > 0 {
-            words.push_str(&format!(",offset={}", self.offset));
+            options.push(("offset", self.offset.to_string()));
         }
-        words
+        options
+    }
+
+    /// The same in one word.
+    pub(super) fn words(&self, dtype: DType, sizes: &[u64]) -> String {
+        let options = self.options(dtype, sizes).into_iter();
+        let words: Vec<String> = options
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        words.join(",")
     }
 }
 

@@ -29,7 +29,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::Result;
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
+    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
     ReadOptions, StorageKind, When, WriteOptions,
 };
 use crate::key::Key;
@@ -141,6 +141,14 @@ impl Format for Raw {
     /// Any file might be raw, so none is.
     fn probe(&self, _source: &Source) -> Match {
         Match::No
+    }
+
+    fn options_to_read(&self, tensor: &Tensor, options: &Options) -> Result<Options> {
+        let mut needed = Options::default();
+        let said = layout::Layout::of(options)?.options(tensor.dtype(), &tensor.sizes()?);
+        said.into_iter()
+            .for_each(|(name, value)| needed.set(name, value));
+        Ok(needed)
     }
 
     fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
