@@ -328,8 +328,10 @@ impl Step<'_> {
 
     /// Reports a checksum of a kind that is not known, unless it is written again.
     fn say_checksum(&mut self, from: &Tensor, to: &Tensor, noted: Option<&str>) -> Result<()> {
-        let parts = from.storage().parts();
-        let own = parts.iter().find_map(|part| part.bytes.unknown_digest());
+        let own = match from.storage() {
+            Storage::Dense { values, .. } => values.bytes.unknown_digest(),
+            other => { other.parts().into_iter() }.find_map(|part| part.bytes.unknown_digest()),
+        };
         let own = own.map(|(_, checksum)| Note::unknown_checksum(checksum).text);
         let Some(text) = own.or_else(|| noted.map(str::to_owned)) else {
             return Ok(());

@@ -2,6 +2,7 @@
 //! it.
 
 pub mod blz;
+mod callables;
 pub mod cc4s;
 pub mod fcidump;
 mod foreign;

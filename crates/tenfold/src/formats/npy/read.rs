@@ -9,7 +9,7 @@ use crate::bundle::{Bundle, Callable};
 use crate::bytes::{Bytes, Endian, Scan, Source, truncated, wide};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
-use crate::formats::torch;
+use crate::formats::callables;
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
@@ -151,7 +151,8 @@ pub(in crate::formats) fn callables(
         return Ok(None);
     }
     let pickle = Pickle::read(scan, &how.limits)?;
-    Ok(Some(torch::callables(&pickle)))
+    // PyTorch reads no such array with `weights_only`, and NumPy none unless it is asked to.
+    Ok(Some(callables::callables(&pickle, |_, _| false)))
 }
 
 /// Whether a plain type is that of Python objects.

@@ -1,14 +1,9 @@
-//! What a pickle would have Python call or import, and whether PyTorch lets it with `weights_only`.
+//! What PyTorch lets a pickle call or import with `weights_only`.
 //!
-//! The list is that of `torch/_weights_only_unpickler.py`, which refuses the opcodes `OBJ` and `INST`
-//! whatever they call.
+//! The list is that of `torch/_weights_only_unpickler.py`.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::BTreeMap;
-
 use super::types::Type;
-use crate::bundle::Callable;
-use crate::wire::pickle::{Item, Pickle};
 
 /// Classes and functions by their whole names.
 const ALLOWED: &[&str] = &[
@@ -59,38 +54,8 @@ const TENSORS: &[&str] = &[
     "BoolTensor",
 ];
 
-/// Everything that a pickle calls, and everything else that it imports and may not, by name.
-pub(in crate::formats) fn callables(pickle: &Pickle) -> Vec<Callable> {
-    let mut found: BTreeMap<String, Callable> = BTreeMap::new();
-    let mut add = |id, at: Option<u64>, is_call: bool, is_old: bool| {
-        let Some((module, name)) = pickle.global(id) else {
-            return;
-        };
-        let is_allowed = is_allowed(module, name) && !is_old;
-        if is_allowed && !is_call {
-            return;
-        }
-        let name = format!("{module}.{name}");
-        let known = found.entry(name.clone()).or_insert(Callable {
-            name,
-            at,
-            count: 0,
-            is_allowed,
-        });
-        known.is_allowed &= is_allowed;
-        known.count = known.count.saturating_add(is_call.into());
-    };
-    for id in pickle.ids() {
-        match pickle.item(id) {
-            Item::Global(_) => add(id, pickle.at(id), false, false),
-            Item::Object(object) => add(object.class, pickle.at(id), true, object.is_old),
-            _ => {}
-        }
-    }
-    found.into_values().collect()
-}
-
-fn is_allowed(module: &str, name: &str) -> bool {
+/// Whether `weights_only` lets a pickle call or import it.
+pub(super) fn is_allowed(module: &str, name: &str) -> bool {
     // What Python 2 called it.
     let module = if module == "__builtin__" {
         "builtins"

@@ -73,8 +73,6 @@ mod sparse;
 mod storages;
 mod types;
 
-pub(super) use callables::callables;
-
 use crate::bundle::Bundle;
 use crate::bytes::{Sink, Source};
 use crate::error::Result;

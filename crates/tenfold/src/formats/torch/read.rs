@@ -1,7 +1,7 @@
 //! Reads a file of either layout.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::callables::callables;
+use super::callables::is_allowed;
 use super::calls::Calls;
 use super::content::Walk;
 use super::storages::Storages;
@@ -10,6 +10,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Scan, Source};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::formats::callables::callables;
 use crate::limits::Limits;
 use crate::wire::pickle::Pickle;
 
@@ -44,7 +45,7 @@ fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let read = Pickle::read(&mut scan, &how.limits).and_then(|pickle| {
         scan.end()?;
         let mut bundle = content(&pickle, &archive.pickle, &archive.storages, &how.limits)?;
-        bundle.push_callables(callables(&pickle));
+        bundle.push_callables(callables(&pickle, is_allowed));
         Ok(bundle)
     });
     let mut bundle = read.map_err(|error| blame(error, archive.unpacked_from))?;
@@ -63,9 +64,9 @@ fn blame(error: Error, unpacked_from: Option<u64>) -> Error {
 fn of_legacy(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let legacy = legacy::read(source, how.mode, &how.limits)?;
     let mut bundle = content(&legacy.pickle, source, &legacy.storages, &how.limits)?;
-    bundle.push_callables(callables(&legacy.pickle));
+    bundle.push_callables(callables(&legacy.pickle, is_allowed));
     for pickle in &legacy.others {
-        bundle.push_callables(callables(pickle));
+        bundle.push_callables(callables(pickle, is_allowed));
     }
     bundle.hints.set(hint::LAYOUT, "legacy");
     for note in legacy.notes {
