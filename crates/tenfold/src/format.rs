@@ -316,7 +316,9 @@ pub(crate) fn elements_of(dtype: DType) -> String {
 pub(crate) fn layout_not_held(layout: &str) -> String {
     match is_quantization(layout) {
         true => not_understood(layout),
-        false => format!("the layout {layout:?} is not one of its types; --to ztensor@2 keeps it"),
+        false => format!(
+            "the layout {layout:?} is not one of its types; --to ztensor@2 keeps it, --exclude leaves it out"
+        ),
     }
 }
 

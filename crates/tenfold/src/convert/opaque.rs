@@ -9,7 +9,7 @@ use super::typed::{meta_json, meta_of};
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::StorageKind;
 use crate::limits::Limits;
-use crate::number::{DType, Number, is_exact};
+use crate::number::{DType, Number};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
 /// The type of bytes.
@@ -22,9 +22,8 @@ pub(super) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor
         return Ok(None);
     };
     let holds = &step.info.holds;
-    let has_bytes = holds.numbers.contains(&Number::U8);
     let takes_bytes = holds.kinds.contains(&StorageKind::Dense)
-        && { holds.numbers.iter() }.any(|number| is_exact(Number::U8, *number))
+        && holds.numbers.contains(&Number::U8)
         && holds.ndim.0 <= 1;
     let (Ok(sizes), [(name, part)]) = (tensor.sizes(), parts.as_slice()) else {
         return Ok(None);
@@ -47,8 +46,7 @@ pub(super) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor
         "symmetries": symmetries_json(tensor.symmetries().iter()),
         "hints": meta_json(&hints),
     });
-    // What becomes wider numbers is not restored.
-    let is_carried = has_bytes && step.carry("opaque", about);
+    let is_carried = step.carry("opaque", about);
     let restored = if is_carried {
         " that only this program reads"
     } else {
