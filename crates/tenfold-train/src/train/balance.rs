@@ -376,7 +376,7 @@ impl<T: Scalar> Wide<T> {
     fn no_double(self, what: &str) -> Error {
         let (value, exponent) = (self.value, self.power.exponent());
         Error::out_of_range(format!(
-            "{what} is {value} times 2^{exponent}: no double holds it"
+            "{what} is {value:.6} times 2^{exponent}: no double holds it"
         ))
     }
 }

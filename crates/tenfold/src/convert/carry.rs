@@ -14,6 +14,12 @@ use crate::tensor::{Symmetry, Tensor};
 pub(super) const NAME: &str = "tenfold";
 /// The version of what is written here.
 pub(super) const VERSION: u64 = 1;
+/// What a feed calls its documents and their field: hints that are metadata in other formats.
+pub(super) const NAMES_OF_FEED: [&str; 3] = [
+    "vespa-feed:namespace",
+    "vespa-feed:schema",
+    "vespa-feed:field",
+];
 /// The separator of paths in names unless another was chosen.
 pub(super) const SEPARATOR: char = '/';
 /// The most bytes that one text has: what a reader takes with its default limits.

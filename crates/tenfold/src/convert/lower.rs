@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::carry::{Carrier, NAME};
+use super::carry::{Carrier, NAME, NAMES_OF_FEED};
 use super::cores::{CoreNames, can_be_parted, core_name, parted};
 use super::keys::{KeyNames, renamed, said};
 use super::typed::meta_json;
@@ -48,13 +48,6 @@ pub(super) fn lower(
     changes.push(said(None, Aspect::Metadata, detail));
     Ok((lowered, changes))
 }
-
-/// What a feed calls its documents and their field: metadata in other formats.
-const NAMES_OF_FEED: [&str; 3] = [
-    "vespa-feed:namespace",
-    "vespa-feed:schema",
-    "vespa-feed:field",
-];
 
 /// The bundle with the names that its own format keeps as hints as metadata, for another format.
 fn with_names<'a>(bundle: &'a Bundle, info: &Info) -> Cow<'a, Bundle> {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::carry::{MOST, NAME, VERSION, hint};
+use super::carry::{MOST, NAME, NAMES_OF_FEED, VERSION, hint};
 use super::cores::{self, Cores};
 use super::opaque;
 use super::typed::meta_of;
@@ -26,12 +26,20 @@ type Fields = Map<String, Json>;
 
 /// Gives a bundle with everything that its format carries.
 pub(crate) fn restore(bundle: Bundle, info: &Info, limits: &Limits) -> Bundle {
-    match info.holds.carries {
+    let mut bundle = match info.holds.carries {
         Carries::No => bundle,
         _ if !has_any(&bundle) => bundle,
         Carries::Tensor => from_tensors(&bundle, limits),
         Carries::File | Carries::Comment => from_file(bundle, limits),
+    };
+    for name in NAMES_OF_FEED {
+        let text = bundle.meta.text(name).map(str::to_owned);
+        if let Some(text) = text {
+            bundle.meta.remove(name);
+            bundle.hints.set(name, text.as_str());
+        }
     }
+    bundle
 }
 
 fn has_any(bundle: &Bundle) -> bool {

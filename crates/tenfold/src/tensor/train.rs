@@ -263,7 +263,7 @@ impl Train<'_> {
                 let index = index(&places, slices);
                 let Wide { value, power } = wide;
                 Error::OutOfRange(format!(
-                    "cell {index:?} of the train is {value} times 2^{power}: no double holds it"
+                    "cell {index:?} of the train is {value:.6} times 2^{power}: no double holds it"
                 ))
             })?;
         }
@@ -413,5 +413,11 @@ pub(crate) fn read_train_box(
         endian: Endian::Little,
         bytes: Bytes::memory(cells),
     };
-    cast(&cells, number)?.read_into(out)
+    let read = cast(&cells, number)?.read_into(out);
+    read.map_err(|error| match error {
+        Error::NoRoom { value, number } => Error::OutOfRange(format!(
+            "a cell of the train is {value}: no {number} holds it"
+        )),
+        other => other,
+    })
 }
