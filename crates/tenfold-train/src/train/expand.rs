@@ -196,15 +196,14 @@ pub(super) struct Spoiled<T> {
 }
 
 impl<T: Scalar> Spoiled<T> {
-    /// `None` if no cell of the train can be, or a core holds what is not finite.
+    /// `None` if no cell of the train can be.
     ///
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] if all cells are smaller than any double, and not 0.
     pub(super) fn of(train: &Train<T>) -> Result<Option<Spoiled<T>>> {
         /// Where cells reach, what vanished on the way to others may be more than the least double.
         const FAR: i32 = 300;
-        let is_wild = train.is_wild() && train.is_finite();
-        let Some(reach) = is_wild.then(|| train.reach()).flatten() else {
+        let Some(reach) = train.is_wild().then(|| train.reach()).flatten() else {
             return Ok(None);
         };
         let exponent = reach.exponent();

@@ -189,13 +189,11 @@ impl Train<'_> {
     fn read_box<T: Scalar>(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let mut rows: Option<Vec<T>> = None;
         let mut powers = vec![0];
-        let mut is_finite = true;
         let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
         for (((core, size), slice), (rank, next)) in
             self.cores.iter().zip(self.sizes).zip(slices).zip(links)
         {
             let mut selected = self.core::<T>(core, [*rank, *size, *next], *slice)?;
-            is_finite &= selected.iter().all(|entry| entry.size().is_finite());
             powers = balance(&mut selected, &powers, narrow(*next)?);
             let count = narrow(slice.count)?;
             let shape = (narrow(*rank)?, count, narrow(*next)?);
@@ -207,10 +205,7 @@ impl Train<'_> {
         let power = powers.first().copied().unwrap_or_default();
         let cells = rows.unwrap_or_default().into_iter();
         let mut cells: Vec<T> = cells.map(|cell| cell.by_power(power)).collect();
-        // Cells are not finite where cores are not; no other way to them changes that.
-        if is_finite {
-            self.mend(slices, power, &mut cells)?;
-        }
+        self.mend(slices, power, &mut cells)?;
         let mut bytes = Vec::with_capacity(out.len());
         cells.into_iter().for_each(|cell| cell.to_le(&mut bytes));
         if bytes.len() != out.len() {
