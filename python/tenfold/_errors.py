@@ -31,6 +31,12 @@ class Note(NamedTuple):
 class TenfoldError(Exception):
     """Everything that this package raises of its own."""
 
+    __module__ = "tenfold"
+
+    def __init_subclass__(cls) -> None:
+        # Messages call it by its public name.
+        cls.__module__ = "tenfold"
+
 
 class SafetensorError(TenfoldError):
     """The name by which programs written for safetensors catch a bad file or a bad request."""

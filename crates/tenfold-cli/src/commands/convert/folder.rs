@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Tensor};
 
 use super::file_names::file_names;
@@ -198,36 +198,41 @@ fn index_text(
     lowered: &[Bundle],
     files: &[String],
 ) -> Result<String, Error> {
-    let content = job.content;
     let firsts = groups.iter().filter_map(|group| group.first());
-    let tensors = firsts
-        .zip(lowered)
-        .zip(files)
-        .map(|(((key, tensor), lowered), file)| {
-            let dims = tensor.dims().iter();
-            let mut entry = json!({
-                "file": file,
-                "name": shown_name(content.info, key),
-                "key": key.path(),
-                "state": key.state,
-                "dtype": tensor.dtype().to_string(),
-                "shape": dims.map(tenfold::Dim::indexed_size).collect::<Vec<_>>(),
-            });
-            if let Some((_, written)) = lowered.entries().first() {
-                let needed = job.format.options_to_read(written, &job.how.options)?;
-                let needed: serde_json::Map<_, _> = { needed.iter() }
-                    .map(|(name, value)| (name.to_owned(), value.into()))
-                    .collect();
-                if !needed.is_empty() {
-                    entry["options"] = needed.into();
-                }
-            }
-            Ok(entry)
-        });
+    let entries = firsts.zip(lowered).zip(files);
+    let entries = entries.map(|((entry, lowered), file)| index_entry(job, entry, lowered, file));
     let index = json!({
         "schema": SCHEMA,
         "format": job.format.info().name,
-        "tensors": tensors.collect::<Result<Vec<_>, Error>>()?,
+        "tensors": entries.collect::<Result<Vec<_>, Error>>()?,
     });
     Ok(format!("{index:#}\n"))
+}
+
+/// What the index says of one file, with the options without which it is not read again.
+fn index_entry(
+    job: &Job,
+    (key, tensor): &(Key, Tensor),
+    lowered: &Bundle,
+    file: &str,
+) -> Result<Json, Error> {
+    let dims = tensor.dims().iter();
+    let mut entry = serde_json::Map::new();
+    let mut say = |name: &str, value: Json| entry.insert(name.to_owned(), value);
+    say("file", file.into());
+    say("name", shown_name(job.content.info, key).into());
+    say("key", key.path().into());
+    say("state", key.state.clone().into());
+    say("dtype", tensor.dtype().to_string().into());
+    say("shape", dims.map(tenfold::Dim::indexed_size).collect());
+    if let Some((_, written)) = lowered.entries().first() {
+        let options = job.format.options_to_read(written, &job.how.options)?;
+        let options: serde_json::Map<_, _> = { options.iter() }
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+        if !options.is_empty() {
+            say("options", options.into());
+        }
+    }
+    Ok(entry.into())
 }

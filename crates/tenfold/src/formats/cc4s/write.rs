@@ -294,9 +294,15 @@ pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
     for (key, _) in bundle.entries() {
         let has = |letters: &[char]| key.path().iter().any(|name| name.contains(letters));
         if has(&['\\', '\0']) {
-            odd(key, "no name of a file, for its characters; --rename changes it");
+            odd(
+                key,
+                "no name of a file, for its characters; --rename changes it",
+            );
         } else if has(&['/']) {
-            odd(key, "no name of a file, for its /; --sep / makes a path of it");
+            odd(
+                key,
+                "no name of a file, for its /; --sep / makes a path of it",
+            );
         }
         if key.path().len() > DEEP {
             odd(key, "a path of more segments than readers take");
