@@ -114,6 +114,19 @@ impl Error {
         self
     }
 
+    /// Says the same of something malformed without a quotation of it, which stands between the first and the
+    /// last quotation mark: the file may not be meant to be shown.
+    #[must_use]
+    pub(crate) fn unquoted(mut self) -> Self {
+        if let Error::Malformed { why, .. } = &mut self
+            && let (Some((before, _)), Some((_, after))) =
+                (why.split_once('"'), why.rsplit_once('"'))
+        {
+            *why = format!("{before}\"…\"{after}");
+        }
+        self
+    }
+
     /// Adds a way past something malformed.
     #[must_use]
     pub(crate) fn with_hint(mut self, way: Hint) -> Self {

@@ -188,3 +188,47 @@ fn an_index_that_names_a_pipe_is_refused_and_nobody_waits() {
         "{ran}"
     );
 }
+
+#[test]
+#[cfg(unix)]
+fn files_beside_others_are_of_the_same_folder_and_are_not_quoted() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["run", "elsewhere", "cache"] {
+        fs::create_dir(at(name)).unwrap();
+    }
+    let secret = "root:$6$top-secret\n";
+    fs::write(at("elsewhere/secret"), secret).unwrap();
+    // A description in which another file stands for the numbers.
+    let good = corpus("cc4s/good/text_real.yaml");
+    fs::copy(&good, at("run/t.yaml")).unwrap();
+    fs::write(at("run/t.elements"), secret).unwrap();
+    for command in ["verify", "stats"] {
+        let ran = run(&[command], &[&at("run/t.yaml")]);
+        assert_ne!(ran.exit.code(), 0, "{ran}");
+        assert!(ran.to_string().contains("is no number"), "{ran}");
+        assert!(!ran.to_string().contains("secret"), "{ran}");
+    }
+    fs::remove_file(at("run/t.elements")).unwrap();
+    symlink(at("elsewhere/secret"), at("run/t.elements")).unwrap();
+    let ran = run(&["info"], &[&at("run/t.yaml")]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    let why = "t.elements is a link to a file in another folder";
+    assert!(ran.to_string().contains(why), "{ran}");
+    // The same of an index, unless all is of links, as in the caches of model hubs.
+    let tensors = corpus("safetensors/good/types_in_order.safetensors");
+    fs::copy(&tensors, at("elsewhere/blob-1")).unwrap();
+    let index = "model.safetensors.index.json";
+    let text = r#"{"weight_map": {"A.U64": "w.safetensors"}}"#;
+    fs::write(at("run").join(index), text).unwrap();
+    symlink(at("elsewhere/blob-1"), at("run/w.safetensors")).unwrap();
+    let ran = run(&["info"], &[&at("run").join(index)]);
+    let why = "w.safetensors is a link to a file in another folder";
+    assert!(ran.to_string().contains(why), "{ran}");
+    fs::write(at("elsewhere/blob-2"), text).unwrap();
+    symlink(at("elsewhere/blob-1"), at("cache/w.safetensors")).unwrap();
+    symlink(at("elsewhere/blob-2"), at("cache").join(index)).unwrap();
+    let ran = run(&["info"], &[&at("cache").join(index)]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+}

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,13 +106,8 @@ impl Source {
             let what = format!("{name} of a file that was not opened by its name");
             return Ok(Neighbour::Missing(Absent::Unsupported { format, what }));
         };
-        let path = which.path(path).ok_or_else(elsewhere)?;
-        // Opening a pipe would wait for somebody to write to it.
-        if path.metadata().is_ok_and(|about| !about.is_file()) {
-            let why = format!("{} is no regular file", path.display());
-            return Err(Error::malformed(None, why));
-        }
-        match Source::open(&path) {
+        let (of, path) = (path, which.path(path).ok_or_else(elsewhere)?);
+        match open_beside(of, &path) {
             Ok(found) => {
                 self.add_companion(&path, found.len());
                 Ok(Neighbour::Found(match self.progress() {
@@ -126,6 +122,75 @@ impl Source {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Opens the file at `path`, which lies beside that at `of`: a regular file that links do not lead to from
+/// another folder.
+///
+/// # Errors
+/// [`Error::Malformed`] if it is anything else, [`Error::Io`] if it cannot be opened.
+pub(crate) fn open_beside(of: &Path, path: &Path) -> Result<Source> {
+    let in_file = |error: std::io::Error| Error::from(error).in_file(path);
+    let real = match path.is_symlink() {
+        true => real_path_beside(of, path).map_err(in_file)?,
+        false => Some(path.to_owned()),
+    };
+    let Some(real) = real else {
+        return Err(Error::malformed(None, leads_out(path)));
+    };
+    let file = open_without_links(&real).map_err(in_file)?;
+    if !file.metadata().map_err(in_file)?.is_file() {
+        let why = format!("{} is no regular file", path.display());
+        return Err(Error::malformed(None, why));
+    }
+    Ok(Source::file(file)
+        .map_err(|error| error.in_file(path))?
+        .named(path))
+}
+
+/// Fails if a file beside another one is a link to another folder.
+///
+/// # Errors
+/// [`Error::Malformed`] if it is, [`Error::Io`] if that cannot be found out.
+pub(crate) fn check_beside(of: &Path, path: &Path) -> Result<()> {
+    let in_file = |error: std::io::Error| Error::from(error).in_file(path);
+    match path.is_symlink() && real_path_beside(of, path).map_err(in_file)?.is_none() {
+        true => Err(Error::malformed(None, leads_out(path))),
+        false => Ok(()),
+    }
+}
+
+fn leads_out(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "{path} is a link to a file in another folder, which is not opened: put the file itself here"
+    )
+}
+
+/// Where a link beside the file at `of` leads, if that is in the folder of its name or where the file itself is:
+/// a folder may be one of links to another one.
+fn real_path_beside(of: &Path, path: &Path) -> std::io::Result<Option<PathBuf>> {
+    let real = path.canonicalize()?;
+    let folder = |path: &Path| match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.canonicalize(),
+        _ => Path::new(".").canonicalize(),
+    };
+    let own = of.canonicalize()?;
+    let is_beside = [Some(folder(path)?.as_path()), own.parent()].contains(&real.parent());
+    Ok(is_beside.then_some(real))
+}
+
+/// Opens a file that is no link, without waiting for a writer where it is a pipe.
+fn open_without_links(path: &Path) -> std::io::Result<File> {
+    let mut how = OpenOptions::new();
+    how.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        how.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+    }
+    how.open(path)
 }
 
 /// What the system calls a file that is not there.
@@ -177,5 +242,41 @@ mod tests {
         let error = source.beside(Beside::Ending("elements"), "cc4s").err();
         let text = error.unwrap().to_string();
         assert!(text.ends_with("x.elements is no regular file"), "{text}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_lead_within_the_folder_alone() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["run", "elsewhere", "links"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        for name in ["run/x.yaml", "run/y.elements", "elsewhere/secret"] {
+            std::fs::write(at(name), "1").unwrap();
+        }
+        symlink(at("run/y.elements"), at("run/x.elements")).unwrap();
+        symlink("../elsewhere/secret", at("run/z.elements")).unwrap();
+        symlink(at("nowhere"), at("run/gone.elements")).unwrap();
+        let open = |of: &str, which| {
+            let source = Source::open(at(of)).unwrap();
+            source.beside(which, "cc4s")
+        };
+        let found = open("run/x.yaml", Beside::Ending("elements")).unwrap();
+        assert!(matches!(found, Neighbour::Found(_)));
+        let error = open("run/x.yaml", Beside::Called("z.elements")).err();
+        let text = error.unwrap().to_string();
+        assert!(
+            text.contains("z.elements is a link to a file in another folder"),
+            "{text}"
+        );
+        let gone = open("run/x.yaml", Beside::Called("gone.elements")).unwrap();
+        assert!(matches!(gone, Neighbour::Missing(_)));
+        // A folder of links to another folder, as caches of models are.
+        symlink(at("run/x.yaml"), at("links/x.yaml")).unwrap();
+        symlink(at("run/y.elements"), at("links/x.elements")).unwrap();
+        let found = open("links/x.yaml", Beside::Ending("elements")).unwrap();
+        assert!(matches!(found, Neighbour::Found(_)));
     }
 }

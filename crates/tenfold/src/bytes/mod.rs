@@ -38,7 +38,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
-pub(crate) use beside::{Beside, Neighbour};
+pub(crate) use beside::{Beside, Neighbour, check_beside, open_beside};
 pub(crate) use compressor::Compressor;
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;

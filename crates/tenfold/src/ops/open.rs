@@ -13,7 +13,7 @@ use super::merge::{Part, merge, name_by_files};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
 use crate::Opened;
-use crate::bytes::{Progress, Source, Spool};
+use crate::bytes::{Progress, Source, Spool, check_beside};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match, ReadOptions, When};
 use crate::formats::{self, by_extension, detect};
@@ -177,6 +177,7 @@ impl Input {
         let mut members = Vec::new();
         if member.format.has_numbered_sets() {
             for file in &there {
+                check_beside(&member.path, file).map_err(|error| error.in_file(file))?;
                 members.push(Member::find(file, how)?);
             }
         } else {

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::select::matches;
 use crate::bundle::Bundle;
+use crate::bytes::check_beside;
 use crate::error::{Error, Result};
 use crate::format::{Format, ReadOptions};
 use crate::formats;
@@ -148,11 +149,13 @@ impl Index {
             return Ok(None);
         };
         // Opening a pipe would wait for a writer.
-        let odd = index.files().into_iter();
-        match { odd }.find(|file| file.exists() && !file.is_file()) {
-            None => Ok(Some(index)),
-            Some(odd) => Err(malformed(format!("{} is no regular file", odd.display()))),
+        for file in index.files().into_iter().filter(|file| file.exists()) {
+            if !file.is_file() {
+                return Err(malformed(format!("{} is no regular file", file.display())));
+            }
+            check_beside(path, &file)?;
         }
+        Ok(Some(index))
     }
 
     /// The files it names.

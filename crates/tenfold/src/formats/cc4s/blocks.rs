@@ -137,7 +137,8 @@ pub(super) fn read_types(
                 let text = yaml::text(&found, NAME, limits)?;
                 yaml::parse(&text, limits).map(|node| node.value())
             };
-            let about = with_line(&found, read()).map_err(|error| error.in_part(&file))?;
+            let about =
+                with_line(&found, read()).map_err(|error| error.unquoted().in_part(&file))?;
             types.push((name.into(), about));
         }
     }

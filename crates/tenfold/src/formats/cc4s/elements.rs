@@ -205,7 +205,7 @@ fn parse_elements(line: &Line, arity: Arity, cells: &mut Cells) {
 fn fault_at(file: &Source, at: u64, arity: Arity) -> Error {
     let mut text = Vec::new();
     match field_at(file, at, &mut text).and_then(|field| element(&field, arity, &mut Vec::new())) {
-        Err(error) => error,
+        Err(error) => error.unquoted(),
         Ok(()) => Error::malformed(at, "no element"),
     }
 }

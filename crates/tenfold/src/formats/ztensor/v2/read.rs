@@ -11,7 +11,7 @@ use super::footer::Footer;
 use super::manifest::{self, Manifest, Object, Part, Shard};
 use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
 use crate::bundle::Bundle;
-use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source};
+use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source, open_beside};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
@@ -130,19 +130,17 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
         return Ok(Source::absent(shard.size, why));
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let path = path.with_file_name(format!("{stem}-{name}.zt"));
-    // Opening a pipe would wait for somebody to write to it.
-    if path.metadata().is_ok_and(|about| !about.is_file()) {
-        let why = format!("the shard {name}: {} is no regular file", path.display());
-        return Err(Error::malformed(shard.at, why));
-    }
-    let opened = match Source::open(&path) {
+    let (of, path) = (path, path.with_file_name(format!("{stem}-{name}.zt")));
+    let opened = match open_beside(of, &path) {
         Ok(opened) => opened,
         Err(Error::Io { source, .. }) => {
             let why = Absent::File(path, source.raw_os_error().unwrap_or(0));
             return Ok(Source::absent(shard.size, why));
         }
-        Err(error) => return Err(error),
+        Err(error) => {
+            let part = format!("the shard {name}");
+            return Err(error.or_at(Some(shard.at)).in_part(&part));
+        }
     };
     if opened.len() != shard.size {
         let why = format!(
