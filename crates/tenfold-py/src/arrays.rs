@@ -5,6 +5,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use tenfold::{DType, Order};
 
+use crate::errors;
 use crate::memory::Memory;
 
 static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -30,6 +31,9 @@ fn numpy_type(py: Python<'_>, dtype: DType) -> PyResult<(Bound<'_, PyAny>, u64)>
     Ok((pair.get_item(0)?, pair.get_item(1)?.extract()?))
 }
 
+/// The most dimensions of an array of NumPy.
+const MOST_DIMS: usize = 64;
+
 /// An array of `shape` over the bytes of `memory` from `at` on.
 pub(crate) fn array<'py>(
     memory: &Bound<'py, Memory>,
@@ -41,6 +45,11 @@ pub(crate) fn array<'py>(
     let py = memory.py();
     let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
     let (numpy_dtype, parts) = numpy_type(py, dtype)?;
+    let ndim = shape.len() + usize::from(parts > 0);
+    if ndim > MOST_DIMS {
+        let why = format!("{ndim} dimensions, and arrays of NumPy have at most {MOST_DIMS}");
+        return Err(errors::invalid(py, &why));
+    }
     let word = match order {
         Order::Row => "C",
         Order::Column => "F",

@@ -14,6 +14,7 @@ use tenfold::{
 use crate::home::{Home, Io};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
+use crate::threads::detached;
 use crate::watch::watched;
 use crate::{errors, values};
 
@@ -229,7 +230,7 @@ impl FileCore {
         let lent = Lent::of(data)?;
         let progress = Progress::default();
         let read = || FileCore::read_source(lent.into_source(), &how, progress);
-        py.detach(read).map_err(|error| errors::of(py, error))
+        detached(py, read).map_err(|error| errors::of(py, error))
     }
 
     /// Reads a file object to its end and opens what came.
@@ -252,7 +253,7 @@ impl FileCore {
         }
         let source = spool.finish().map_err(to_python)?;
         let read = || FileCore::read_source(source, &how, Progress::default());
-        py.detach(read).map_err(to_python)
+        detached(py, read).map_err(to_python)
     }
 
     #[getter]

@@ -14,17 +14,19 @@ mod made;
 mod memory;
 mod saving;
 mod tensor;
+mod threads;
 mod train;
 mod values;
 mod watch;
 mod writer;
 
 use pyo3::prelude::*;
+use threads::detached;
 
 /// The command `tenfold`, with the words after its name; gives the exit code.
 #[pyfunction]
 fn main(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
-    py.detach(|| {
+    detached(py, || {
         tenfold_cli::heed_signals();
         tenfold_cli::raise_open_files();
         tenfold_cli::run(words, &mut tenfold_cli::Streams::process()).code()

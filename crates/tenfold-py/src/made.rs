@@ -9,6 +9,7 @@ use tenfold::{
 
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
+use crate::threads::detached;
 use crate::{errors, values};
 
 /// Which element type and byte order an array has, as Python says it: `f32`, or `>f32`.
@@ -221,7 +222,7 @@ pub(crate) fn symmetric(
             false => tensor.declaring(&symmetries),
         }
     };
-    let made: Result<Tensor> = py.detach(made);
+    let made: Result<Tensor> = detached(py, made);
     Ok(TensorCore::made(
         made.map_err(|error| errors::of(py, error))?,
     ))

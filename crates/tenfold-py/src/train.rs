@@ -11,6 +11,7 @@ use tenfold_train::{AnyTrain, Options, Result};
 
 use crate::errors;
 use crate::tensor::TensorCore;
+use crate::threads::detached;
 use crate::watch::watched;
 
 /// A tensor train; the Python class `TensorTrain` stands on it.
@@ -26,7 +27,7 @@ impl TrainCore {
 
     /// Does work that nobody can stop, without the interpreter.
     fn work<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
-        py.detach(work).map_err(|error| errors::of_train(py, error))
+        detached(py, work).map_err(|error| errors::of_train(py, error))
     }
 }
 
@@ -182,17 +183,17 @@ impl TrainCore {
 
     fn add(&self, py: Python<'_>, other: &Bound<'_, TrainCore>) -> PyResult<TrainCore> {
         let other = other.get();
-        TrainCore::of(py, py.detach(|| self.0.add(&other.0)))
+        TrainCore::of(py, detached(py, || self.0.add(&other.0)))
     }
 
     fn sub(&self, py: Python<'_>, other: &Bound<'_, TrainCore>) -> PyResult<TrainCore> {
         let other = other.get();
-        TrainCore::of(py, py.detach(|| self.0.sub(&other.0)))
+        TrainCore::of(py, detached(py, || self.0.sub(&other.0)))
     }
 
     fn multiply(&self, py: Python<'_>, other: &Bound<'_, TrainCore>) -> PyResult<TrainCore> {
         let other = other.get();
-        TrainCore::of(py, py.detach(|| self.0.hadamard(&other.0)))
+        TrainCore::of(py, detached(py, || self.0.hadamard(&other.0)))
     }
 
     fn append(
@@ -202,7 +203,7 @@ impl TrainCore {
         axis: usize,
     ) -> PyResult<TrainCore> {
         let other = other.get();
-        TrainCore::of(py, py.detach(|| self.0.append(&other.0, axis)))
+        TrainCore::of(py, detached(py, || self.0.append(&other.0, axis)))
     }
 
     fn add_number(&self, py: Python<'_>, re: f64, im: f64) -> PyResult<TrainCore> {
@@ -210,7 +211,7 @@ impl TrainCore {
     }
 
     fn sum_over(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<TrainCore> {
-        TrainCore::of(py, py.detach(|| self.0.sum(&axes)))
+        TrainCore::of(py, detached(py, || self.0.sum(&axes)))
     }
 
     fn mean(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
@@ -219,19 +220,19 @@ impl TrainCore {
     }
 
     fn mean_over(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<TrainCore> {
-        TrainCore::of(py, py.detach(|| self.0.mean(&axes)))
+        TrainCore::of(py, detached(py, || self.0.mean(&axes)))
     }
 
     fn permute(&self, py: Python<'_>, axes: Vec<usize>, eps: f64) -> PyResult<TrainCore> {
-        TrainCore::of(py, py.detach(|| self.0.permute(&axes, eps)))
+        TrainCore::of(py, detached(py, || self.0.permute(&axes, eps)))
     }
 
     fn reshape(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<TrainCore> {
-        TrainCore::of(py, py.detach(|| self.0.reshape(&shape)))
+        TrainCore::of(py, detached(py, || self.0.reshape(&shape)))
     }
 
     fn quantise(&self, py: Python<'_>) -> PyResult<TrainCore> {
-        TrainCore::of(py, py.detach(|| self.0.quantise()))
+        TrainCore::of(py, detached(py, || self.0.quantise()))
     }
 
     fn scale(&self, re: f64, im: f64) -> TrainCore {

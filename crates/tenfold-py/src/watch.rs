@@ -8,6 +8,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tenfold::Progress;
 
+use crate::threads::{detached, on_own_threads};
+
 /// Work on fewer bytes is over before anybody could press a key, and a thread of its own would cost
 /// more than it brings.
 const SHORT: u64 = 32 << 20;
@@ -26,7 +28,7 @@ pub(crate) fn watched<T: Send>(
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
     if len < SHORT && callback.is_none() {
-        return Ok(py.detach(work));
+        return Ok(detached(py, work));
     }
     let callback = callback.map(|callback| callback.clone().unbind());
     let tick = || -> PyResult<()> {
@@ -50,7 +52,7 @@ pub(crate) fn watched<T: Send>(
             let (done, over) = channel();
             scope.spawn(move || {
                 // The other end waits for exactly this.
-                let _ = done.send(work());
+                let _ = done.send(on_own_threads(work));
             });
             let mut raised = None;
             loop {

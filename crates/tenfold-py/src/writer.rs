@@ -12,6 +12,7 @@ use crate::errors;
 use crate::made::{dims, element};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
+use crate::threads::detached;
 
 /// So many bytes are written at once, as the library does: for more the kernel looks for large pages, which may take
 /// longer than to fill them.
@@ -56,7 +57,7 @@ impl Shelf {
     where
         T: Send,
     {
-        let done = py.detach(|| {
+        let done = detached(py, || {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut state)
         });
