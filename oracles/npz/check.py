@@ -170,8 +170,11 @@ def refused():
     with tempfile.NamedTemporaryFile(suffix=".npz") as file:
         numpy.savez(file, w=numpy.ones(2), o=numpy.array([{}, None], dtype=object), t=numpy.array(["a"]))
         file.flush()
-        ran = subprocess.run([os.environ["TENFOLD"], "verify", file.name], capture_output=True, text=True)
+        ran = subprocess.run([os.environ["TENFOLD"], "show", file.name], capture_output=True, text=True)
         assert ran.stderr.count("note (skipped)") == 2, ran
+        # The array of objects is a pickle.
+        ran = subprocess.run([os.environ["TENFOLD"], "verify", file.name], capture_output=True, text=True)
+        assert ran.returncode == 1 and "multiarray._reconstruct" in ran.stdout, ran
 
 
 def check_corpus():

@@ -184,7 +184,9 @@ def refused(folder):
         ran = subprocess.run([TENFOLD, "verify", path], capture_output=True, text=True)
         is_extended = array.dtype == numpy.longdouble and array.dtype.itemsize > 8
         if array.dtype != numpy.longdouble or is_extended:
-            assert ran.returncode != 0 and "is not supported" in ran.stderr, (array.dtype, ran)
+            # An array of objects is a pickle, and it is listed what that calls.
+            why = "would call" if array.dtype.hasobject else "is not supported"
+            assert ran.returncode != 0 and why in ran.stderr, (array.dtype, ran)
 
 
 def main():

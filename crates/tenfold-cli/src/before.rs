@@ -7,6 +7,38 @@ use tenfold::{DType, Dim, Limits, Meta, Overflow, Result, Tensor, Value};
 pub(crate) struct Before {
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<Dim>,
+    /// Which dimension of the tensor stands in each place, if they were put into another order.
+    order: Vec<usize>,
+}
+
+/// The metadata of a tensor whose dimensions were put into another order, until that is noted.
+const PERMUTED: &str = "tenfold.permuted";
+
+/// Marks a tensor whose dimension in place `k` was dimension `axes[k]`.
+pub(crate) fn mark_permuted(tensor: &mut Tensor, axes: &[usize]) {
+    let axes = axes
+        .iter()
+        .map(|axis| u64::try_from(*axis).unwrap_or(u64::MAX));
+    let axes = axes.map(Value::from).collect();
+    tensor.meta.set(PERMUTED, Value::List(axes));
+}
+
+/// Takes that mark off a tensor.
+pub(crate) fn unmark(tensor: &mut Tensor) {
+    tensor.meta.remove(PERMUTED);
+}
+
+/// The places that a list has, if each is there once.
+fn order_of(list: Option<&Value>) -> Option<Vec<usize>> {
+    let Some(list) = list else {
+        return Some(Vec::new());
+    };
+    let places = list.as_list()?.iter();
+    let places = places.map(|place| usize::try_from(place.as_u64()?).ok());
+    let places: Vec<usize> = places.collect::<Option<_>>()?;
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..places.len()).then_some(places)
 }
 
 impl Before {
@@ -14,7 +46,44 @@ impl Before {
         Before {
             dtype: tensor.dtype(),
             dims: tensor.dims().to_vec(),
+            order: order_of(tensor.meta.get(PERMUTED)).unwrap_or_default(),
         }
+    }
+
+    /// What is asked for, in the order of dimensions that is remembered.
+    pub(crate) fn in_order_of(self, remembered: Option<&Before>) -> Before {
+        match remembered {
+            Some(known) if !known.order.is_empty() && known.turned_sizes() == self.sizes() => {
+                Before {
+                    dtype: self.dtype,
+                    ..known.clone()
+                }
+            }
+            _ => self,
+        }
+    }
+
+    fn sizes(&self) -> Vec<Option<u64>> {
+        self.dims.iter().map(Dim::indexed_size).collect()
+    }
+
+    /// The sizes in the order in which they were.
+    fn turned_sizes(&self) -> Vec<Option<u64>> {
+        let sizes = self.sizes();
+        let back = inverse(&self.order);
+        let turned = back
+            .iter()
+            .map(|place| sizes.get(*place).copied().flatten());
+        turned.collect()
+    }
+
+    /// Whether a tensor has the same sizes in another order, which no other shape of it explains.
+    pub(crate) fn is_permutation_of(&self, tensor: &Tensor) -> bool {
+        let (mut own, mut other) = (self.sizes(), Before::of(tensor).sizes());
+        let is_same = own == other;
+        own.sort_unstable();
+        other.sort_unstable();
+        !is_same && own == other
     }
 
     /// Notes it in the metadata of the train, with the error that was proven.
@@ -32,12 +101,19 @@ impl Before {
             bits: error.to_bits(),
             width: 64,
         };
-        let fields = vec![
+        let mut fields = vec![
             (text("dtype"), text(&self.dtype.to_string())),
             (text("shape"), Value::List(sizes.collect())),
             (text("dims"), Value::List(names.collect())),
             (text("error"), error),
         ];
+        if !self.order.is_empty() {
+            let order = self
+                .order
+                .iter()
+                .map(|place| u64::try_from(*place).unwrap_or(0));
+            fields.push((text("order"), Value::List(order.map(Value::from).collect())));
+        }
         train.meta.set(Meta::COMPRESSED, Value::Map(fields));
     }
 
@@ -53,7 +129,9 @@ impl Before {
             Some(Dim { name, ..dim })
         });
         let dims: Vec<Dim> = dims.collect::<Option<_>>()?;
-        (dtype.arity == train.dtype().arity).then_some(Before { dtype, dims })
+        let order = order_of(noted.get("order"))?;
+        let is_sound = order.is_empty() || order.len() == dims.len();
+        (is_sound && dtype.arity == train.dtype().arity).then_some(Before { dtype, dims, order })
     }
 
     /// Whether it has the same sizes as a tensor.
@@ -67,9 +145,19 @@ impl Before {
     pub(crate) fn restore(&self, cells: &Tensor, limits: &Limits) -> Result<Tensor> {
         let sizes: Vec<Option<u64>> = self.dims.iter().map(Dim::indexed_size).collect();
         let names: Vec<Option<String>> = self.dims.iter().map(|dim| dim.name.clone()).collect();
-        let shaped = cells.reshape(&sizes, limits)?.with_dim_names(&names)?;
+        let mut shaped = cells.reshape(&sizes, limits)?.with_dim_names(&names)?;
+        if !self.order.is_empty() {
+            shaped = shaped.permute(&inverse(&self.order), limits)?;
+        }
         shaped.cast(self.dtype.number, Overflow::Saturates, limits)
     }
+}
+
+/// The order that turns another one back.
+fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..order.len()).collect();
+    places.sort_by_key(|place| order.get(*place));
+    places
 }
 
 #[cfg(test)]

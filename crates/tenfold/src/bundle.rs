@@ -71,12 +71,19 @@ impl Bundle {
     pub fn retain(&mut self, mut keep: impl FnMut(&Key) -> bool) {
         self.notes
             .retain(|note| note.key.as_ref().is_none_or(&mut keep));
+        let before = self.entries.len();
         self.entries.retain(|(key, _)| keep(key));
         self.places.take();
+        if self.entries.len() < before {
+            self.drop_proofs("it may be of another tensor");
+        }
     }
 
     /// Keeps the tensor at one place among the entries, and the remarks about it and the file.
     pub fn keep(&mut self, place: usize) {
+        if self.entries.len() > 1 {
+            self.drop_proofs("it may be of another tensor");
+        }
         self.entries = self.entries.drain(..).skip(place).take(1).collect();
         self.places.take();
         self.files.clear();
@@ -96,6 +103,22 @@ impl Bundle {
         }
         self.files.clear();
         self.retain(|other| *other == key || other.state.is_some() && other.owner() == key);
+    }
+
+    /// Drops what was proven of a train where it is not known to be of the tensor here, with a note that says
+    /// `why`, whose text is returned.
+    pub fn drop_proofs(&mut self, why: &str) -> Option<String> {
+        let proofs = self.meta.proofs();
+        if proofs.is_empty() {
+            return None;
+        }
+        for name in &proofs {
+            self.meta.remove(name);
+        }
+        let names = proofs.join(", ");
+        let text = format!("what was proven of a train is dropped, as {why}: {names}");
+        self.notes.push(Note::new(NoteKind::LeftOut, &text));
+        Some(text)
     }
 
     /// Gives every tensor, and the remarks about it, the key that `name` says.

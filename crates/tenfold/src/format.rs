@@ -186,7 +186,7 @@ pub(crate) fn overflow(allow: &Allow) -> Overflow {
 pub(crate) fn cast_loss(from: Number, to: Number) -> (Tier, Aspect, String) {
     let is_float = |number: Number| number.kind() == Kind::Float;
     if is_float(from) && !is_float(to) {
-        let detail = format!("{from} becomes {to}: fractions are lost");
+        let detail = format!("{from} becomes {to}: any fractions are lost");
         return (Tier::Refused, Aspect::Precision, detail);
     }
     match is_exact(from, to) {

@@ -99,6 +99,17 @@ fn expanded(
     let limits: &Limits = &args.reading.limits.0;
     let mut described = train.clone();
     let remembered = Before::recall(&mut described);
+    let wanted = wanted.map(|wanted| wanted.in_order_of(remembered.as_ref()));
+    if let (Some(wanted), None) = (&wanted, &remembered)
+        && wanted.is_permutation_of(train)
+    {
+        let own = shape_text(train);
+        let why = format!(
+            "--like names a tensor of these sizes in another order than {own}: leave it out, and \
+             tenfold convert --permute turns the cells back"
+        );
+        return Err(Failure::usage(why));
+    }
     let before = wanted.or(remembered);
     let is_reshaped = before
         .as_ref()

@@ -55,11 +55,30 @@ pub(crate) fn apply(
             streams.note(file, &line_about(key, &name, &line));
         }
     }
+    if changes_values(transform) {
+        let dropped = bundle.drop_proofs("it is of the tensor before it was changed");
+        dropped.iter().for_each(|text| streams.note(file, text));
+    }
     let mut dims = transform.labels.iter().map(|(dim, _)| dim);
     match dims.find(|dim| !found.contains(dim)) {
         None => Ok(wanted),
         Some(dim) => Err(Failure::usage(format!("no tensor has a dimension {dim:?}"))),
     }
+}
+
+/// Whether the flags give other values, or the same in other places.
+fn changes_values(transform: &Transform) -> bool {
+    let Transform {
+        fill,
+        reshape,
+        permute,
+        part,
+        symmetrize,
+        labels,
+        ..
+    } = transform;
+    let is_moved = !reshape.is_empty() || !permute.is_empty() || labels.iter().next().is_some();
+    is_moved || !fill.is_empty() || !part.is_empty() || !symmetrize.is_empty()
 }
 
 /// Every glob of every flag.

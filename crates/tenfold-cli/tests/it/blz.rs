@@ -200,3 +200,58 @@ fn a_train_without_cells_is_reconstructed() {
         );
     }
 }
+
+#[test]
+fn what_was_proven_of_a_train_never_comes_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, other) = (
+        corpus("blz/good/second_capped.blz"),
+        corpus("blz/good/two_dims.blz"),
+    );
+    std::fs::copy(&other, folder.path().join("other.blz")).unwrap();
+    let ran = |words: &[&str]| {
+        let ran = ran_in(&folder, words);
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+        ran
+    };
+    let is_certified = |name: &str| {
+        ran(&["info", name])
+            .to_string()
+            .contains("blz:relative_bound")
+    };
+    let dropped = "what was proven of a train is dropped";
+    let both = ["convert", &file, "@other.blz", "@both.npz"];
+    let refused = ran_in(&folder, &both);
+    assert_eq!(refused.exit, Exit::Refused, "{refused}");
+    assert!(refused.errors.contains(dropped), "{refused}");
+    ran(&[&both[..], &["--allow", "metadata"]].concat());
+    assert!(!is_certified("@both.npz"));
+    let one = ["convert", &file, "@other.blz", "@one.blz", "--to", "blz@2"];
+    let one = [&one[..], &["--only", "other", "--allow", "metadata"]].concat();
+    ran(&one);
+    assert!(!is_certified("@one.blz"));
+    let part = format!("{file}[0]");
+    for (from, out, change) in [
+        (part.as_str(), "@part.npz", &[][..]),
+        (file.as_str(), "@turned.zt", &["--permute", "2,1,0"]),
+        (
+            file.as_str(),
+            "@flat.npz",
+            &["--dense", "--reshape=-1", "--allow", "train"],
+        ),
+    ] {
+        let said = ran(&[&["convert", from, out][..], change].concat());
+        assert!(said.errors.contains(dropped), "{said}");
+        assert!(!is_certified(out), "{out}");
+    }
+    // All cells are the same tensor.
+    ran(&[
+        "convert",
+        &file,
+        "@dense.npz",
+        "--dense",
+        "--allow",
+        "train",
+    ]);
+    assert!(is_certified("@dense.npz"));
+}

@@ -77,3 +77,32 @@ fn a_part_of_a_train_is_expanded_alone() {
     let found = cells_of(&folder.path().join("b.npy"));
     assert!(distance(&cells[240..400], &found) < 1e-6);
 }
+
+#[test]
+fn dimensions_that_were_permuted_are_turned_back_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells: Vec<f64> = smooth([5, 6, 7]);
+    doubles(&folder, "a.npy", "(5, 6, 7)", &cells);
+    let fine = |words: &[&str]| {
+        let ran = ran_in(&folder, words);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        ran
+    };
+    let eps = ["--permute", "2,0,1", "--eps", "1e-12", "--force"];
+    fine(&[&["compress", "@a.npy", "@t.zt"][..], &eps].concat());
+    for like in [&[][..], &["--like", "@a.npy"]] {
+        fine(&[&["reconstruct", "@t.zt", "@b.npy", "--force"][..], like].concat());
+        fine(&["diff", "@a.npy", "@b.npy", "--atol", "1e-9"]);
+    }
+    let said = fine(&[&["compress", "@a.npy", "@t.blz"][..], &eps].concat());
+    assert!(said.errors.contains("does not keep the order"), "{said}");
+    let refused = ran_in(
+        &folder,
+        &["reconstruct", "@t.blz", "@c.npy", "--like", "@a.npy"],
+    );
+    assert_eq!(refused.exit.code(), 2, "{refused}");
+    assert!(refused.errors.contains("in another order"), "{refused}");
+    fine(&["reconstruct", "@t.blz", "@c.npy"]);
+    fine(&["convert", "@c.npy", "@d.npy", "--permute", "1,2,0"]);
+    fine(&["diff", "@a.npy", "@d.npy", "--atol", "1e-9"]);
+}

@@ -129,6 +129,74 @@ fn a_set_that_lacks_files_opens_with_a_note_and_is_not_converted() {
     assert!(ran.errors.contains("--alone"), "{ran}");
     made(&["convert", "--no-sync", "--alone"], &[&files[0], &out]);
     made(&["verify", "--alone"], &[&files[0]]);
+    let ran = run(&["stats", "--fail-on", "nan"], &[&files[0]]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    assert!(
+        ran.text().contains("files of the set missing; no NaN"),
+        "{ran}"
+    );
+    made(
+        &["stats", "--fail-on", "nan", "--skip-unreadable"],
+        &[&files[0]],
+    );
+}
+
+#[test]
+fn the_files_of_integrals_and_of_raw_numbers_are_read_back_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let molecule = PathBuf::from(corpus("fcidump/good/h2.fcidump"));
+    made(
+        &["convert", "--no-sync", "--to", "fcidump", "--out-dir"],
+        &[&at("parts"), &molecule],
+    );
+    made(&["diff"], &[&molecule, &at("parts")]);
+    made(
+        &["convert", "--no-sync"],
+        &[&at("parts"), &at("again.fcidump")],
+    );
+    made(&["diff"], &[&molecule, &at("again.fcidump")]);
+    // A vector that was cut short is not what the index says.
+    fs::write(at("v.raw"), [0; 16]).unwrap();
+    let as_singles = ["convert", "--no-sync", "--raw", "dtype=f32"];
+    made(&as_singles, &[&at("v.raw"), &at("v.zt")]);
+    made(
+        &["convert", "--no-sync", "--to", "raw", "--out-dir"],
+        &[&at("raw"), &at("v.zt")],
+    );
+    made(&["diff"], &[&at("v.zt"), &at("raw")]);
+    let stored = fs::read_dir(at("raw"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let stored = { stored }.find(|path| path.extension().is_some_and(|end| end == "raw"));
+    fs::write(stored.unwrap(), [0; 8]).unwrap();
+    let ran = run(&["verify"], &[&at("raw")]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+}
+
+#[test]
+fn files_of_a_folder_that_are_left_out_are_reported_and_named_by_their_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("run")).unwrap();
+    fs::copy(
+        corpus("safetensors/good/types_in_order.safetensors"),
+        at("run/a.safetensors"),
+    )
+    .unwrap();
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
+    fs::write(at("run/lfs.safetensors"), pointer).unwrap();
+    let page = "<!DOCTYPE html>\n<html><body>Sign in</body></html>\n";
+    fs::write(at("run/page.safetensors"), page).unwrap();
+    let ran = run(&["convert", "--no-sync"], &[&at("run"), &at("out.zt")]);
+    for said in [
+        "lfs.safetensors: a pointer of Git LFS",
+        "page.safetensors: ",
+    ] {
+        assert!(ran.errors.contains(said), "{ran}");
+    }
+    let ran = run(&["info"], &[&at("run/page.safetensors")]);
+    assert!(ran.errors.contains("HTML"), "{ran}");
 }
 
 #[test]

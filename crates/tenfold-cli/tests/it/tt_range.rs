@@ -283,3 +283,49 @@ fn trains_of_narrower_numbers_are_computed_and_a_cast_says_what_it_changed() {
     let ran = run(&["show", &corpus("blz/good/specials.blz")]);
     assert_eq!(ran.exit, Exit::Fine, "{ran}");
 }
+
+#[test]
+fn cells_smaller_than_any_double_are_never_all_zero_in_silence() {
+    let folder = folder();
+    for words in [
+        vec!["show", "@small.blz"],
+        vec!["show", "@small.blz[0]"],
+        vec!["stats", "@small.blz"],
+        vec!["convert", "@small.blz", "@x.npy", "--allow", "train"],
+        vec!["reconstruct", "@small.blz", "@x.npy"],
+        vec!["diff", "@small.blz", "@plain.blz"],
+    ] {
+        let ran = ran_in(&folder, &words);
+        assert_ne!(ran.exit, Exit::Fine, "{words:?}: {ran}");
+        assert!(
+            ran.to_string().contains("no double holds any"),
+            "{words:?}: {ran}"
+        );
+    }
+    // Cells that vanish beside others that do not are the nearest doubles.
+    let cores: &[&[f64]] = &[&[1e-200, 1.0], &[1e-200, 1.0]];
+    std::fs::write(folder.path().join("bump.blz"), rank_one(cores)).unwrap();
+    let ran = ran_in(&folder, &["show", "--csv", "@bump.blz[0]"]);
+    assert_eq!(ran.text(), "0.0\n1e-200\n", "{ran}");
+    let ran = ran_in(&folder, &["show", "--csv", "@bump.blz[0, 0:1]"]);
+    assert_eq!(ran.exit, Exit::Fine, "{ran}");
+}
+
+#[test]
+fn rounding_whose_error_no_double_tells_is_refused() {
+    let folder = folder();
+    let tiny: &[&[f64]] = &[&[1e-160, 3e-160], &[1e-160, 2e-160]];
+    std::fs::write(folder.path().join("tiny.blz"), rank_one(tiny)).unwrap();
+    let ran = ran_in(
+        &folder,
+        &["tt", "round", "@tiny.blz", "@r.blz", "--eps", "1e-6"],
+    );
+    assert_eq!(ran.exit, Exit::Refused, "{ran}");
+    assert!(ran.errors.contains("what rounding leaves out"), "{ran}");
+    assert!(!folder.path().join("r.blz").exists());
+    let ran = ran_in(&folder, &["tt", "norm", "@large.blz"]);
+    assert!(
+        ran.errors.contains("is 1.") || ran.errors.contains("is 0.5"),
+        "{ran}"
+    );
+}

@@ -325,8 +325,7 @@ fn a_feed_keeps_its_names_through_other_formats() {
             &folder,
             &["convert", "@/a.jsonl", name, "--allow", "labels"],
         );
-        let said =
-            "file metadata vespa-feed:namespace, vespa-feed:schema, vespa-feed:field is dropped";
+        let said = "vespa-feed:schema, vespa-feed:field, vespa-feed:operation is dropped";
         assert!(ran.exit.code() == 0 && ran.errors.contains(said), "{ran}");
     }
 }
@@ -361,4 +360,32 @@ fn chunks_and_documents_get_labels_as_the_documentation_says() {
     let first =
         r#"{"put":"id:doc:doc::p","fields":{"tensor":{"blocks":{"a":[1.0],"b":[1.0],"c":[1.0]}}}}"#;
     assert_eq!(ran.text().lines().next(), Some(first), "{ran}");
+}
+
+#[test]
+fn updates_stay_updates_through_other_formats_and_mixtures_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = |operation: &str, id: &str, spec: &str| {
+        let values = format!(r#"{{{spec}"values":[1.0,2.0]}}"#);
+        let value = match operation {
+            "put" => values,
+            _ => format!(r#"{{"assign":{values}}}"#),
+        };
+        format!("{{\"{operation}\":\"id:shop:item::{id}\",\"fields\":{{\"e\":{value}}}}}\n")
+    };
+    let spec = r#""type":"tensor<float>(x[2])","#;
+    let updates = document("update", "a", spec) + &document("update", "b", "");
+    fs::write(folder.path().join("u.jsonl"), &updates).unwrap();
+    for name in ["@/u.npz", "@/u.zt", "@/u.tens"] {
+        let there = ["convert", "@/u.jsonl", name, "--allow", "labels"];
+        let ran = tenfold_in(&folder, &there);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        let ran = tenfold_in(&folder, &["convert", name, "-", "--to", "vespa-feed"]);
+        assert_eq!(ran.text(), updates, "{name}: {ran}");
+    }
+    let mixed = document("put", "a", spec) + &document("update", "b", "");
+    fs::write(folder.path().join("m.jsonl"), mixed).unwrap();
+    let ran = tenfold_in(&folder, &["convert", "@/m.jsonl", "@/n.jsonl"]);
+    let said = "one operation is written for all of them";
+    assert!(ran.errors.contains(said), "{ran}");
 }

@@ -374,7 +374,8 @@ impl<T: Scalar> Wide<T> {
     }
 
     fn no_double(self, what: &str) -> Error {
-        let (value, exponent) = (self.value, self.power.exponent());
+        let near = self.near_one();
+        let (value, exponent) = (near.value, near.power.exponent());
         Error::out_of_range(format!(
             "{what} is {value:.6} times 2^{exponent}: no double holds it"
         ))

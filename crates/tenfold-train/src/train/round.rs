@@ -39,7 +39,8 @@ impl<T: Scalar> Train<T> {
     /// most `max_rank` whatever that costs.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a tolerance that is no number and a norm that no double holds,
+    /// [`Error::Invalid`] for a tolerance that is no number, [`tenfold::Error::OutOfRange`] for a norm or an error
+    /// that no double holds with all its digits,
     /// [`Error::Numeric`] if a decomposition does not converge.
     pub fn round(&self, eps: f64, max_rank: Option<usize>) -> Result<Rounded<T>> {
         let is_tolerance = eps >= 0.0;
@@ -110,10 +111,17 @@ impl<T: Scalar> Train<T> {
         }
         let left_out = (center.left_out + one.left_out + two.left_out).sqrt();
         let error = left_out * (1.0 + blur) + rounding;
-        let least = if error > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+        let found = back.apply(error);
+        if error > 0.0 && !(f64::MIN_POSITIVE..f64::INFINITY).contains(&found) {
+            let what = "what rounding leaves out of the train";
+            let why = format!("{what} is {error:.1e} times 2^{}", back.exponent());
+            return Err(Error::out_of_range(format!(
+                "{why}: no double holds it with its digits"
+            )));
+        }
         Ok(Rounded {
             train: Train { cores },
-            error: back.apply(error).max(least),
+            error: found,
             rounding: back.apply(rounding),
         })
     }

@@ -2,10 +2,12 @@
 //!
 //! `docs/carried.md` describes the JSON.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::bundle::Bundle;
-use crate::format::{Carries, Holds};
+use crate::format::{Carries, Holds, Info};
 use crate::key::Key;
 use crate::meta::Meta;
 use crate::tensor::{Symmetry, Tensor};
@@ -14,11 +16,13 @@ use crate::tensor::{Symmetry, Tensor};
 pub(super) const NAME: &str = "tenfold";
 /// The version of what is written here.
 pub(super) const VERSION: u64 = 1;
-/// What a feed calls its documents and their field: hints that are metadata in other formats.
-pub(super) const NAMES_OF_FEED: [&str; 3] = [
+/// What a feed calls its documents and their field, and what it does to them: hints that are metadata in other
+/// formats.
+pub(super) const NAMES_OF_FEED: [&str; 4] = [
     "vespa-feed:namespace",
     "vespa-feed:schema",
     "vespa-feed:field",
+    "vespa-feed:operation",
 ];
 /// The separator of paths in names unless another was chosen.
 pub(super) const SEPARATOR: char = '/';
@@ -211,6 +215,25 @@ pub(super) fn symmetries_json<'a>(symmetries: impl Iterator<Item = &'a Symmetry>
         })
     };
     symmetries.map(one).collect()
+}
+
+/// The bundle with the names that its own format keeps as hints as metadata, for another format.
+pub(super) fn with_names<'a>(bundle: &'a Bundle, info: &Info) -> Cow<'a, Bundle> {
+    let is_own = |name: &str| name.split(':').next() == Some(info.name);
+    let names = NAMES_OF_FEED.into_iter().filter(|name| !is_own(name));
+    let tensors = || bundle.entries().iter();
+    let of_tensors = |name| tensors().find_map(|(_, tensor)| tensor.hints.text(name));
+    let text = |name| bundle.hints.text(name).or_else(|| of_tensors(name));
+    let names = names.filter_map(|name| Some((name, text(name)?)));
+    let names: Vec<(&str, &str)> = names.collect();
+    if names.is_empty() {
+        return Cow::Borrowed(bundle);
+    }
+    let mut named = bundle.clone();
+    for (name, text) in names {
+        named.meta.set(name, text);
+    }
+    Cow::Owned(named)
 }
 
 #[cfg(test)]

@@ -4,12 +4,11 @@
 //! [`Loss`]: *said* where all values survive, *refused* where they do not. What nothing here can
 //! bring about stays as it is, and [`losses`](super::losses) finds it afterwards.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::carry::{Carrier, NAME, NAMES_OF_FEED};
+use super::carry::{Carrier, NAME, with_names};
 use super::cores::{CoreNames, can_be_parted, core_name, parted};
 use super::keys::{KeyNames, renamed, said};
 use super::typed::meta_json;
@@ -34,35 +33,24 @@ pub(super) fn lower(
     let (lowered, changes) = lower_all(bundle, format, how)?;
     let proofs = bundle.meta.proofs();
     let mut entries = lowered.entries().iter();
-    if proofs.is_empty() || !entries.any(|(_, tensor)| tensor.is_rounded()) {
+    // What was proven of the values is not of those that are rounded, and of one tensor alone.
+    let why = match entries.any(|(_, tensor)| tensor.is_rounded()) {
+        true => "proven of values that are now cast",
+        false if bundle.entries().len() > 1 => "proven of one tensor, of which nothing says which",
+        false => return Ok((lowered, changes)),
+    };
+    if proofs.is_empty() {
         return Ok((lowered, changes));
     }
-    // What was proven of the values is not of those that are rounded.
     let mut bundle = bundle.clone();
     for name in &proofs {
         bundle.meta.remove(name);
     }
     let (lowered, mut changes) = lower_all(&bundle, format, how)?;
     let names = proofs.join(", ");
-    let detail = format!("file metadata {names} is dropped, proven of values that are now cast");
+    let detail = format!("file metadata {names} is dropped, {why}");
     changes.push(said(None, Aspect::Metadata, detail));
     Ok((lowered, changes))
-}
-
-/// The bundle with the names that its own format keeps as hints as metadata, for another format.
-fn with_names<'a>(bundle: &'a Bundle, info: &Info) -> Cow<'a, Bundle> {
-    let is_own = |name: &str| name.split(':').next() == Some(info.name);
-    let names = NAMES_OF_FEED.into_iter().filter(|name| !is_own(name));
-    let names = names.filter_map(|name| Some((name, bundle.hints.text(name)?)));
-    let names: Vec<(&str, &str)> = names.collect();
-    if names.is_empty() {
-        return Cow::Borrowed(bundle);
-    }
-    let mut named = bundle.clone();
-    for (name, text) in names {
-        named.meta.set(name, text);
-    }
-    Cow::Owned(named)
 }
 
 fn lower_all(

@@ -37,6 +37,9 @@ pub(crate) fn restore(bundle: Bundle, info: &Info, limits: &Limits) -> Bundle {
         if let Some(text) = text {
             bundle.meta.remove(name);
             bundle.hints.set(name, text.as_str());
+            for (_, tensor) in bundle.entries_mut() {
+                tensor.hints.set(name, text.as_str());
+            }
         }
     }
     bundle

@@ -105,7 +105,7 @@ pub(super) fn content(source: &Source, path: Option<&Path>) -> Option<String> {
 
 /// Whether the content is that of another kind of file beyond doubt, whatever its name says.
 pub(super) fn is_certain(source: &Source) -> bool {
-    head(source).is_some_and(|head| signed(&head).is_some())
+    head(source).is_some_and(|head| signed(&head).is_some() || markup(&head, None).is_some())
 }
 
 fn head(source: &Source) -> Option<Vec<u8>> {

@@ -157,8 +157,14 @@ impl Survey {
             return Err(fault);
         }
         let paths = self.paths();
+        // Folders in a folder are no part of what is asked for.
+        let mut others = std::mem::take(&mut self.skipped);
+        others.retain(|other| !other.path.is_dir());
         let input = match self.indexed.len() {
-            0 if self.members.is_empty() => return Err(self.nothing(folder)),
+            0 if self.members.is_empty() => {
+                self.skipped = others;
+                return Err(self.nothing(folder));
+            }
             0 if self.is_uniform() => {
                 sets::refuse_several(&self.members, how)?;
                 Input::of_set(folder, self.members, how)?
@@ -188,7 +194,7 @@ impl Survey {
                 return Err(Error::Invalid(why));
             }
         };
-        Ok(input.called(folder))
+        Ok(input.called(folder).beside(others))
     }
 
     /// Everything that can be opened.

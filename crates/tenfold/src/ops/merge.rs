@@ -42,12 +42,24 @@ pub fn name_by_files(parts: &mut [Part], every: bool, are_paths: bool) {
 /// noted, and a loss.
 #[must_use]
 pub fn merge(parts: Vec<Part>) -> (Bundle, Vec<Loss>) {
+    let mut parts = parts;
+    let mut losses = Vec::new();
+    if parts.len() > 1 {
+        for part in &mut parts {
+            let dropped = part.bundle.drop_proofs("it is of one of several files");
+            losses.extend(dropped.map(|detail| Loss {
+                key: None,
+                aspect: Aspect::Metadata,
+                tier: Tier::Said,
+                detail,
+            }));
+        }
+    }
     let mut parts = parts.into_iter();
     let Some(first) = parts.next() else {
-        return (Bundle::new(), Vec::new());
+        return (Bundle::new(), losses);
     };
     let (of_first, mut bundle) = (first.path.display().to_string(), first.bundle);
-    let mut losses = Vec::new();
     for part in parts {
         for name in unite(&mut bundle.meta, &part.bundle.meta) {
             let file = part.path.display();

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Seek;
 use std::path::{Path, PathBuf};
 
-use super::folder::Survey;
+use super::folder::{Skipped, Survey};
 use super::merge::{Part, merge, name_by_files};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
@@ -47,6 +47,8 @@ pub struct Input {
     missing: Vec<PathBuf>,
     /// Tensor files of the folder that are no part of the set.
     left_out: Vec<PathBuf>,
+    /// Other files of the folder.
+    others: Vec<Skipped>,
     alone: bool,
 }
 
@@ -160,6 +162,7 @@ impl Input {
             index: None,
             missing: Vec::new(),
             left_out: Vec::new(),
+            others: Vec::new(),
             alone: false,
         }
     }
@@ -246,6 +249,11 @@ impl Input {
         self
     }
 
+    pub(super) fn beside(mut self, others: Vec<Skipped>) -> Input {
+        self.others = others;
+        self
+    }
+
     pub(super) fn leaving_out(mut self, files: Vec<PathBuf>) -> Input {
         self.left_out = files;
         self
@@ -307,6 +315,11 @@ impl Input {
         }
         if !self.left_out.is_empty() {
             let text = format!("not in the index: {}", names(&self.left_out));
+            notes.push(Note::new(NoteKind::LeftOut, text));
+        }
+        for other in &self.others {
+            let name = file_name(&other.path).unwrap_or_default();
+            let text = format!("left out of the folder: {name}: {}", other.why);
             notes.push(Note::new(NoteKind::LeftOut, text));
         }
         notes

@@ -124,6 +124,8 @@ pub(super) enum Index {
 pub(super) struct Indexed {
     path: PathBuf,
     key: Key,
+    /// What the file calls it, if that is something else.
+    stored: Option<Key>,
     /// What a file of its format does not say itself.
     options: Vec<(String, String)>,
 }
@@ -208,7 +210,13 @@ impl Index {
         match self {
             Index::Weights(owners) => narrow(owners, file, bundle),
             Index::Folder { .. } => {
-                if let Some(Indexed { key, .. }) = self.indexed(file) {
+                if let Some(Indexed { key, stored, .. }) = self.indexed(file) {
+                    let stored = stored.as_ref().unwrap_or(key);
+                    // Files of some formats have tensors that are always there.
+                    let is_stored = |own: &Key| own.owner() == stored.owner();
+                    if bundle.entries().iter().any(|(own, _)| is_stored(own)) {
+                        bundle.retain(is_stored);
+                    }
                     bundle.rename(|own| {
                         let state = own.state.clone().or_else(|| key.state.clone());
                         key.clone().with_state(state)
@@ -281,6 +289,11 @@ fn tensors(path: &Path, json: &Json) -> Result<Index> {
         if !seen.insert(path.clone()) {
             return Err(malformed(format!("{} stands twice", path.display())));
         }
+        let stored = tensor.get("stored").and_then(Json::as_array);
+        let stored = stored.and_then(|segments| {
+            let segments = segments.iter().map(|one| one.as_str().map(str::to_owned));
+            Some(Key::tree(segments.collect::<Option<Vec<String>>>()?))
+        });
         let options = tensor.get("options").and_then(Json::as_object);
         let options = options.into_iter().flatten().filter_map(|(name, value)| {
             let value = value.as_str()?;
@@ -289,6 +302,7 @@ fn tensors(path: &Path, json: &Json) -> Result<Index> {
         files.push(Indexed {
             path,
             key: key.with_state(state.map(str::to_owned)),
+            stored,
             options: options.collect(),
         });
     }

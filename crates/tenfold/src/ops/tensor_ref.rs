@@ -126,9 +126,14 @@ impl TensorRef {
         };
         let picks = slice.map(Pick::list).transpose()?;
         bundle.keep(place);
-        if let (Some(picks), Some((_, tensor))) = (picks, bundle.entries_mut().next()) {
+        let Some(picks) = picks else {
+            return Ok(());
+        };
+        for (_, tensor) in bundle.entries_mut() {
             *tensor = tensor.sliced(&picks, limits)?;
+            tensor.meta.remove_proven_error();
         }
+        bundle.drop_proofs("it is of the whole tensor");
         Ok(())
     }
 

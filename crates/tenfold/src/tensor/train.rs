@@ -203,8 +203,13 @@ impl Train<'_> {
             });
         }
         let power = powers.first().copied().unwrap_or_default();
-        let cells = rows.unwrap_or_default().into_iter();
-        let mut cells: Vec<T> = cells.map(|cell| cell.by_power(power)).collect();
+        let found = rows.unwrap_or_default();
+        let cells = found.iter().map(|cell| cell.by_power(power));
+        let mut cells: Vec<T> = cells.collect();
+        let is_zero = |cell: &T| *cell == T::default();
+        if cells.iter().all(is_zero) && !found.iter().all(is_zero) {
+            self.check_reach::<T>()?;
+        }
         self.mend(slices, power, &mut cells)?;
         let mut bytes = Vec::with_capacity(out.len());
         cells.into_iter().for_each(|cell| cell.to_le(&mut bytes));
@@ -213,6 +218,28 @@ impl Train<'_> {
         }
         out.copy_from_slice(&bytes);
         Ok(())
+    }
+
+    /// Fails if all cells of the train, not only those of a box, are smaller than any double and not 0.
+    fn check_reach<T: Scalar>(&self) -> Result<()> {
+        /// Below the least double by more than rounding.
+        const LEAST: f64 = -1080.0;
+        let (mut powers, mut growth) = (vec![0], 0.0);
+        let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
+        for ((core, size), (rank, next)) in self.cores.iter().zip(self.sizes).zip(links) {
+            let all = Slice::range(0..*size);
+            let mut core = self.core::<T>(core, [*rank, *size, *next], all)?;
+            let next = narrow(*next)?;
+            powers = balance(&mut core, &powers, next);
+            growth += 1.0 + f64::from(u32::try_from(next).unwrap_or(u32::MAX)).log2();
+        }
+        let power = powers.first().copied().unwrap_or_default();
+        match f64::from(power) + growth < LEAST {
+            true => Err(Error::OutOfRange(format!(
+                "the cells of the train are about 2^{power}: no double holds any"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Works out once more, each by itself, the cells that left the range of doubles, or may have lost

@@ -57,6 +57,12 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
         return Ok(Exit::Fine);
     };
     destination.refuse_existing(args.saving.force)?;
+    if !args.permute.is_empty() && !format.info().holds.meta.tensor {
+        let name = format.info().name;
+        let text =
+            format!("{name} does not keep the order that the dimensions had before --permute");
+        streams.note(&line.word, &text);
+    }
     self::options(&args.nearness)?;
     work.must_verify = args.verify;
     let meter = Meter::start(streams, &progress);

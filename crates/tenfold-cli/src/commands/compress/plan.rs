@@ -8,7 +8,7 @@ use super::super::output::Content;
 use super::work::{self, Made, Work};
 use super::{options, tolerance_text};
 use crate::args::{Choice, Compress};
-use crate::before::Before;
+use crate::before::{Before, mark_permuted, unmark};
 use crate::failure::Failure;
 use crate::render::{bytes_text, growth_text, shown_name};
 
@@ -97,6 +97,7 @@ pub(super) fn permute(content: &mut Content, args: &Compress) -> Result<(), Erro
         if let Some(order) = order.filter(|_| is_chosen(&args.selection.choice, name)) {
             let axes = tensor.axes(&order.what)?;
             *tensor = tensor.permute(&axes, &args.reading.limits.0)?;
+            mark_permuted(tensor, &axes);
         }
     }
     Ok(())
@@ -138,6 +139,9 @@ pub(super) fn carry_out(
             tensor: own,
             fate,
         });
+    }
+    for (_, tensor) in content.bundle.entries_mut() {
+        unmark(tensor);
     }
     if !is_lone && entries.iter().all(|entry| entry.made().is_none()) {
         let why = match work.nearness.eps {

@@ -225,7 +225,10 @@ fn index_entry(
     say("state", key.state.clone().into());
     say("dtype", tensor.dtype().to_string().into());
     say("shape", dims.map(tenfold::Dim::indexed_size).collect());
-    if let Some((_, written)) = lowered.entries().first() {
+    if let Some((stored, written)) = lowered.entries().first() {
+        if stored != key && !stored.is_empty() {
+            say("stored", stored.path().into());
+        }
         let options = job.format.options_to_read(written, &job.how.options)?;
         let options: serde_json::Map<_, _> = { options.iter() }
             .map(|(name, value)| (name.to_owned(), value.into()))

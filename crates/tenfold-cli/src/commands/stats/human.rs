@@ -70,12 +70,15 @@ fn verdict(report: &Report) -> String {
         0 => format!("no NaN and no Inf in {all}"),
         wrong => format!("NaN or Inf in {wrong} of {all}"),
     };
-    if n_unread == 0 {
-        text
-    } else {
-        let unread = counted(count(n_unread), "tensor");
-        format!("{unread} not read; {text}")
+    let mut unread = Vec::new();
+    if n_unread > 0 {
+        unread.push(format!("{} not read", counted(count(n_unread), "tensor")));
     }
+    if report.is_incomplete {
+        unread.push("files of the set missing".into());
+    }
+    unread.push(text);
+    unread.join("; ")
 }
 
 /// What is wrong with a tensor.

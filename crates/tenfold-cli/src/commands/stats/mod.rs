@@ -54,6 +54,8 @@ struct Report<'a> {
     tensors: Vec<Found<'a>>,
     /// How many tensors the reader left out.
     n_skipped: usize,
+    /// Whether files of the set are missing.
+    is_incomplete: bool,
 }
 
 impl Report<'_> {
@@ -77,11 +79,11 @@ pub(super) fn run(args: &args::Stats, streams: &mut Streams) -> Outcome {
         let meter = Meter::reading(streams, bundle.stored_len().saturating_mul(n_times));
         let tensors = examine(bundle, args).map_err(|error| error.of(info.name))?;
         drop(meter);
-        let skipped = bundle.notes().iter();
-        let skipped = skipped.filter(|note| note.kind == NoteKind::Skipped);
+        let notes = |kind| bundle.notes().iter().filter(move |note| note.kind == kind);
         let found = Report {
             tensors,
-            n_skipped: skipped.count(),
+            n_skipped: notes(NoteKind::Skipped).count(),
+            is_incomplete: notes(NoteKind::Incomplete).next().is_some(),
         };
         if args.json {
             json::print(file, info, &found, &mut streams.out)?;
@@ -143,11 +145,14 @@ fn judge(
     streams: &mut Streams,
 ) -> Exit {
     let n_unread = u64::try_from(report.n_unread()).unwrap_or(u64::MAX);
-    let is_unread = n_unread > 0 && !args.fail_on.is_empty() && !args.skip_unreadable;
+    let must_read = !args.fail_on.is_empty() && !args.skip_unreadable;
+    let is_unread = must_read && (n_unread > 0 || report.is_incomplete);
     if is_unread {
-        let count = counted(n_unread, "tensor");
-        let text =
-            format!("--fail-on: {count} could not be read; --skip-unreadable passes over them");
+        let what = match n_unread {
+            0 => "files of the set are missing".to_owned(),
+            count => format!("{} could not be read", counted(count, "tensor")),
+        };
+        let text = format!("--fail-on: {what}; --skip-unreadable passes over them");
         streams.note(file, &text);
     }
     let is_bad = |finding: &Finding| args.fail_on.contains(finding);

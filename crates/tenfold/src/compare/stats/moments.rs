@@ -94,7 +94,11 @@ impl Moments {
             (_, true) => self.power,
             _ => self.power.max(other.power),
         };
-        let (first, second) = (self.at(power), other.at(power));
+        // From the mean of more numbers to that of all is the shorter way, on which fewer digits get lost.
+        let (first, second) = match other.count > self.count {
+            true => (other.at(power), self.at(power)),
+            false => (self.at(power), other.at(power)),
+        };
         let count = first.count.saturating_add(second.count);
         let (here, there) = (float(first.count), float(second.count));
         let apart = (second.mean - first.mean) + (second.low - first.low);
@@ -238,6 +242,14 @@ mod tests {
         near(moments(&[1e-300, 3e-300]).deviation(), 1e-300);
         near(moments(&[3e-200, 4e-200]).norm(), 5e-200);
         near(moments(&[1e300, 1e300, 1.0, 1e-300]).mean(), 5e299);
+        // Few numbers among very many zeros.
+        for n_zeros in [1_000_000_000_000_u64, 400_000_000_000_000, 1 << 62] {
+            let few = moments(&[1.0, 2.0, 3.5]);
+            let zeros = Moments::repeated(0.0, n_zeros);
+            for all in [few.merge(zeros), zeros.merge(few)] {
+                near(all.mean() * float(n_zeros + 3), 6.5);
+            }
+        }
     }
 
     #[test]

@@ -38,11 +38,7 @@ impl Layout {
 
     /// The options by which a tensor that was written so is read again.
     pub(super) fn options(&self, dtype: DType, sizes: &[u64]) -> Vec<(&'static str, String)> {
-        let mut options = vec![("dtype", dtype.to_string())];
-        // A tensor of one dimension is all there is.
-        if sizes.len() != 1 {
-            options.push(("shape", shape_word(sizes)));
-        }
+        let mut options = vec![("dtype", dtype.to_string()), ("shape", shape_word(sizes))];
         if self.order == Order::Column && sizes.len() > 1 {
             options.push(("order", "F".into()));
         }
@@ -55,9 +51,10 @@ impl Layout {
         options
     }
 
-    /// The same in one word.
+    /// The same in one word, without the size of a single dimension, which is all there is.
     pub(super) fn words(&self, dtype: DType, sizes: &[u64]) -> String {
         let options = self.options(dtype, sizes).into_iter();
+        let options = options.filter(|(name, _)| *name != "shape" || sizes.len() != 1);
         let words: Vec<String> = options
             .map(|(name, value)| format!("{name}={value}"))
             .collect();

@@ -250,6 +250,10 @@ impl Feed<'_> {
             tensor.hints.set(hint, operation.word());
         }
         let mut bundle = Bundle::of(tensor);
+        if self.operations.len() > 1 {
+            let text = "documents are put and updated; one operation is written for all of them";
+            bundle.note(Note::new(NoteKind::DifferingMetadata, text));
+        }
         self.others.keep(&mut bundle.meta);
         if n_empty > 0 {
             let text = format!("documents whose field has no cell are left out: {n_empty}");
