@@ -178,3 +178,17 @@ def test_what_cannot_be_had_is_said():
     noise[0, 0, 0] = np.nan
     with pytest.raises(tenfold.InvalidRequest, match="finite"):
         tenfold.compress(noise)
+
+
+def test_a_core_that_no_memory_holds_is_an_error():
+    train = tenfold.TensorTrain.from_cores([np.ones((1, 1000, 1))] * 8)
+    with pytest.raises(tenfold.InvalidRequest, match="more than memory holds"):
+        train.reshape(10**12, -1)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 2, 1), (12, 1), (1, 2, 3, 2), (6, 2, 1, 1)])
+def test_sizes_of_1_can_be_anywhere_in_a_shape(shape):
+    cells = np.arange(12.0).reshape(2, 3, 2)
+    train = tenfold.compress(cells, eps=1e-12).reshape(*shape)
+    assert train.shape == shape
+    assert np.allclose(train.full(), cells.reshape(shape))

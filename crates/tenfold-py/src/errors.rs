@@ -53,9 +53,12 @@ const WORDS: &[(&str, &str)] = &[
     ("--lenient", "lenient=True"),
     ("--complex split", "complex=\"split\""),
     ("--part ", "part="),
-    ("--dequantize", "dtype="),
+    ("--dequantize", "numpy(dtype=\"f32\")"),
     ("--allow ", "allow= with "),
-    ("--to", "format="),
+    ("--alone", "alone=True"),
+    ("--to ztensor@2", "to=\"ztensor\" with version=\"2\""),
+    ("--to ", "to="),
+    ("--to", "to="),
 ];
 
 /// A way past an error, as arguments.

@@ -66,7 +66,12 @@ impl<T: Scalar> Train<T> {
         let right = rest.last().unwrap_or(first).right;
         let sizes = rest.iter().map(|core| core.size);
         let outer = [first.left, first.size, right];
-        count_cells(&sizes.chain(outer).collect::<Vec<_>>())?;
+        let n_numbers = count_cells(&sizes.chain(outer).collect::<Vec<_>>())?;
+        let room = Vec::<T>::new().try_reserve_exact(n_numbers);
+        room.map_err(|_| {
+            let why = format!("a core of {n_numbers} numbers, more than memory holds");
+            Error::invalid(why)
+        })?;
         let joined = rest.iter().fold(first.clone(), |joined, core| Core {
             left: joined.left,
             size: joined.size * core.size,
@@ -86,6 +91,15 @@ impl<T: Scalar> Train<T> {
         let wrong = || Error::invalid(format!("{:?} cannot become {shape:?}", self.shape()));
         let mut train = self.clone();
         for (mode, size) in shape.iter().enumerate() {
+            // A size of 1 at the end is a core of its own.
+            if mode == train.cores.len() && *size == 1 {
+                train.cores.push(Core {
+                    left: 1,
+                    size: 1,
+                    right: 1,
+                    values: vec![T::of_real(1.0)].into(),
+                });
+            }
             loop {
                 let own = train.cores.get(mode).ok_or_else(wrong)?.size;
                 if own == *size {
@@ -94,7 +108,10 @@ impl<T: Scalar> Train<T> {
                 if *size > 0 && own % size == 0 && own > *size {
                     train = train.split(mode, &[*size, own / size])?;
                 } else {
-                    train = train.merge(mode, 2).map_err(|_| wrong())?;
+                    if mode + 1 >= train.cores.len() {
+                        return Err(wrong());
+                    }
+                    train = train.merge(mode, 2)?;
                 }
             }
         }
