@@ -13,7 +13,7 @@ import numpy as np
 from . import _tenfold
 from ._dtypes import numpy_type
 from ._errors import Note
-from ._file import File, Origin
+from ._file import Duplicates, File, Origin
 from ._file import open as open_file
 from ._short import fields
 from ._tensor import Tensor
@@ -89,17 +89,18 @@ class Stats:
     __repr__ = fields
 
 
-def stats(tensor: Any, *, bins: int = 0) -> Stats:
+def stats(tensor: Any, *, bins: int = 0, duplicates: Duplicates | None = None) -> Stats:
     """What all values of a tensor, of anything that `save` takes, or of a file's only tensor say.
 
-    Works in bounded memory on tensors of any size; `bins` asks for a histogram.
+    Works in bounded memory on tensors of any size; `bins` asks for a histogram, `duplicates` is as for
+    `open`.
 
     >>> import numpy as np, tenfold
     >>> found = tenfold.stats(np.array([1.0, 2.0, np.nan, 3.0]))
     >>> found.mean, found.nan, found.faults, found.first_nan
     (2.0, 1, ['nan'], ([], [2]))
     """
-    fields = _tenfold.stats(core_of(_lone(tensor)), bins)
+    fields = _tenfold.stats(core_of(_lone(tensor, duplicates)), bins)
     for name in ("min", "max"):
         if name in fields:
             number, data = fields[name]
@@ -182,10 +183,12 @@ def diff(
     ulp: int | None = None,
     equal_nan: bool = False,
     ignore_dtype: bool = False,
+    duplicates: Duplicates | None = None,
 ) -> Difference | FileDifference:
     """What two files, or two tensors or arrays, differ in; true if they do.
 
-    Paths, bytes of files and open files are compared tensor by tensor; formats do not matter.
+    Paths, bytes of files and open files are compared tensor by tensor; formats do not matter. `duplicates`
+    is as for `open`.
 
     >>> import numpy as np, tenfold
     >>> tenfold.diff(np.array([1.0, 2.0]), np.array([1.0, 2.5])).largest
@@ -199,8 +202,8 @@ def diff(
     if not _is_file(a) or not _is_file(b):
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             return _diff_mappings(a, b, compare)
-        return compare(core_of(_lone(a)), core_of(_lone(b)))
-    first, second = open_file(a, io="read"), open_file(b, io="read")
+        return compare(core_of(_lone(a, duplicates)), core_of(_lone(b, duplicates)))
+    first, second = (open_file(file, io="read", duplicates=duplicates) for file in (a, b))
     left, right = first._open(), second._open()
     pairs, only_a, only_b = _tenfold.pair(left, right)
     names_a, names_b = _names(left), _names(right)
@@ -228,8 +231,8 @@ def _is_file(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, File))
 
 
-def _lone(value: Any) -> Any:
-    return open_file(value, io="read").only if _is_file(value) else value
+def _lone(value: Any, duplicates: Duplicates | None = None) -> Any:
+    return open_file(value, io="read", duplicates=duplicates).only if _is_file(value) else value
 
 
 def verify(file: Origin | File, *, progress: Any = None, **how: Any) -> list[Note]:

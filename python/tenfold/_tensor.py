@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +132,8 @@ class Tensor:
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of a tensor without dimensions")
+        if self.shape[0] is None:
+            raise TypeError("len() of a tensor whose first dimension has labels: labelled() has them")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -184,6 +186,23 @@ class Tensor:
             raise ValueError("the values cannot be had without a copy")
         array = self.numpy(copy=bool(copy))
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
+        return getattr(ufunc, method)(*_arrays(inputs, f"numpy.{ufunc.__name__}"), **how)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: object, args: Any, how: dict[str, Any]
+    ) -> Any:
+        name = f"{function.__module__}.{function.__name__}"
+        return function(*_arrays(args, name), **_arrays(how, name))
+
+    def __matmul__(self, other: Any) -> Any:
+        first, second = _arrays((self, other), "@")
+        return first @ second
+
+    def __rmatmul__(self, other: Any) -> Any:
+        first, second = _arrays((other, self), "@")
+        return first @ second
 
     def __dlpack__(self, **how: Any) -> Any:
         return self.numpy().__dlpack__(**how)
@@ -311,6 +330,22 @@ class Tensor:
         if self._path is None or self._how is None:
             raise TypeError("only a tensor of a file on disk can be pickled: it is opened again there")
         return reopened, (os.path.abspath(self._path), self._key, self._how)
+
+
+def _arrays(values: Any, what: str) -> Any:
+    """The same with arrays in place of tensors; a train is not expanded by what merely computes with it."""
+    if isinstance(values, Tensor):
+        if values.storage == "train":
+            ways = "train() gives one that is computed with, numpy() all cells"
+            raise TypeError(f"{what} would expand the train: {ways}")
+        return values.numpy()
+    if isinstance(values, tuple):
+        return tuple(_arrays(value, what) for value in values)
+    if isinstance(values, list):
+        return [_arrays(value, what) for value in values]
+    if isinstance(values, dict):
+        return {name: _arrays(value, what) for name, value in values.items()}
+    return values
 
 
 def _whole_elements(core: _tenfold.TensorCore) -> npt.NDArray[Any] | None:

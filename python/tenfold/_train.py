@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _index, _tenfold
 from ._dtypes import name_of
 from ._errors import InvalidRequest
+from ._file import Duplicates
 from ._reports import _lone
 from ._save import Progress, Report, _callback, save
 from ._short import short
@@ -366,6 +367,7 @@ def compress(
     *,
     absolute: float | None = None,
     best_effort: bool = False,
+    duplicates: Duplicates | None = None,
     progress: Progress = None,
 ) -> TensorTrain:
     """The tensor train within `eps` of a tensor, relative to its norm: proven.
@@ -375,9 +377,9 @@ def compress(
     `eps=0` asks for one that is exact up to rounding; `eps=None` with `max_rank` for the best of
     that rank, whatever its error. `absolute` bounds the norm of the difference. If the rank does not
     allow the tolerance, `RankLimitReached` says what it allows, or `best_effort=True` takes that.
-    A tensor of a file may be larger than memory.
+    A tensor of a file may be larger than memory; `duplicates` is as for `open`.
     """
     wanted = {"eps": eps, "absolute": absolute, "max_rank": max_rank, "best_effort": best_effort}
-    core, report = _tenfold.compress(core_of(_lone(x)), wanted, _callback(progress))
+    core, report = _tenfold.compress(core_of(_lone(x, duplicates)), wanted, _callback(progress))
     report |= {"eps": eps, "max_rank": max_rank}
     return TensorTrain(core, report["relative_error"], report)

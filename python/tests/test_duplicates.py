@@ -65,3 +65,9 @@ def test_scipy_adds_them_up_too(path):
 def test_a_rule_that_does_not_exist_is_refused(path):
     with pytest.raises(tenfold.InvalidRequest, match="by sum or last"):
         tenfold.open(path, duplicates="first")
+
+
+def test_functions_of_files_take_the_rule_too(path):
+    assert tenfold.stats(path, duplicates="sum").max == 5.0
+    assert not tenfold.diff(path, path, duplicates="last")
+    assert tenfold.compress(path, duplicates="sum").full()[0, 0] == pytest.approx(3.0)

@@ -192,3 +192,32 @@ def test_sizes_of_1_can_be_anywhere_in_a_shape(shape):
     train = tenfold.compress(cells, eps=1e-12).reshape(*shape)
     assert train.shape == shape
     assert np.allclose(train.full(), cells.reshape(shape))
+
+
+def test_a_train_of_a_file_is_not_expanded_by_what_merely_computes(tmp_path):
+    train = tenfold.compress(np.arange(12.0).reshape(2, 3, 2), eps=1e-12)
+    tenfold.save(tmp_path / "t.blz", train)
+    tensor = tenfold.open(tmp_path / "t.blz").only
+    for compute in [
+        lambda: np.linalg.norm(tensor),
+        lambda: np.einsum("ijk->", tensor),
+        lambda: np.sin(tensor),
+        lambda: np.stack([tensor, tensor]),
+        lambda: tensor @ np.ones(2),
+        lambda: np.ones(2) @ tensor,
+    ]:
+        with pytest.raises(TypeError, match=r"would expand the train: train\(\) gives one"):
+            compute()
+    assert np.linalg.norm(tensor.train()) == pytest.approx(np.linalg.norm(np.arange(12.0)))
+    assert np.asarray(tensor).shape == (2, 3, 2)
+
+
+def test_a_tensor_of_cells_computes_as_an_array(tmp_path):
+    array = np.arange(6.0).reshape(2, 3)
+    np.save(tmp_path / "a.npy", array)
+    tensor = tenfold.open(tmp_path / "a.npy").only
+    assert np.linalg.norm(tensor) == np.linalg.norm(array)
+    assert np.array_equal(tensor @ array.T, array @ array.T)
+    assert np.array_equal(array.T @ tensor, array.T @ array)
+    assert np.array_equal(np.add(tensor, 1), array + 1)
+    assert np.array_equal(np.stack([tensor, array]), np.stack([array, array]))
