@@ -129,6 +129,16 @@ def unknown():
             for (name, shape, _), part in zip(blocks, parts)
         ]
         common.good("gguf", f"type_{number}.gguf", data, show, canonical=True)
+    # The last one ends where the file does, wherever that is.
+    known, values = File(), bytes(range(65))
+    data = known.padded(known.start(n_tensors=1) + known.entry("x", 5888, [3], 0)) + values
+    show = known.show()
+    show["tensors"] = [
+        {"key": ["x"], "state": None, "name": "x", "shape": [3], "dims": common.dims(3), "symmetries": [],
+         "dtype": "u8", "storage": "opaque", "layout": "ggml_type_5888",
+         "parts": [{"name": "data", "dtype": "u8", "data": list(values)}]}
+    ]
+    common.good("gguf", "type_unknown_not_padded.gguf", data, show, canonical=True)
 
 
 def lenient():

@@ -39,9 +39,12 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let plans = plans(bundle, endian, &how.limits)?;
     writer.table(&plans)?;
     writer.pad()?;
-    for plan in &plans {
+    for (number, plan) in (1..).zip(&plans) {
         plan.values.write(writer.out, endian)?;
-        writer.pad()?;
+        // What is of an unknown type ends where the file does.
+        if number < plans.len() || !plan.is_unknown {
+            writer.pad()?;
+        }
     }
     Ok(())
 }
@@ -51,6 +54,7 @@ struct Plan<'a> {
     name: &'a str,
     sizes: Vec<u64>,
     code: u32,
+    is_unknown: bool,
     values: Numbers,
 }
 
@@ -87,6 +91,7 @@ fn plans<'a>(bundle: &'a Bundle, endian: Endian, limits: &Limits) -> Result<Vec<
             name,
             sizes: tensor.sizes()?,
             code: known.code().ok_or_else(lacks)?,
+            is_unknown: matches!(known, Type::Unknown(_)),
             values,
         })
     };
