@@ -132,7 +132,7 @@ fn lower_all(
     Ok((lowered, changes))
 }
 
-/// What is said of the checksums that could not be compared, by their tensors.
+/// The notes on checksums that could not be compared, by tensor.
 fn unknown_checksums(bundle: &Bundle) -> HashMap<&Key, &str> {
     let notes = bundle.notes().iter();
     let notes = notes.filter(|note| note.kind == NoteKind::UnknownChecksum);

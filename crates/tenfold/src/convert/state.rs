@@ -11,7 +11,7 @@ use crate::meta::{Meta, Value};
 
 /// What an optimizer was set to.
 const CONFIGS: &[&str] = &["primitiv:uint_configs", "primitiv:float_configs"];
-/// What is said of a statistic that is not written.
+/// The report of a statistic that is not written.
 const LEFT_OUT: &str = "the statistic is left out";
 /// By what the state of an optimizer of PyTorch is known, beside its `state`.
 const GROUPS: &str = "param_groups";

@@ -415,7 +415,7 @@ impl Input {
             .iter()
             .filter_map(|part| self.format().shard(&part.bundle));
         let said = shards.find_map(|shard| shard.n_tensors);
-        // Of one file of a set, it is said that the others are missing.
+        // One file of a set has a note that the others are missing.
         let Some(said) = said.filter(|_| !self.alone && parts.len() > 1) else {
             return Ok(());
         };

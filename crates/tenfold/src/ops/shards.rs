@@ -196,7 +196,7 @@ impl Index {
         how
     }
 
-    /// What is said of a file of one tensor.
+    /// The entry of a file of one tensor.
     fn indexed(&self, path: &Path) -> Option<&Indexed> {
         match self {
             Index::Weights(_) => None,

@@ -6,7 +6,7 @@ use crate::format::BIG;
 use crate::number::Arity;
 use crate::tensor::{Storage, Tensor};
 
-/// What is said where programs refuse the file.
+/// The readers of a file that programs refuse.
 const UNKNOWN: &str = "that know its dtypes, which no released one does";
 
 /// The programs that open a file of a version: of this content, if it is given.
