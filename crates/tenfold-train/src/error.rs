@@ -1,5 +1,7 @@
 //! What can go wrong with a train.
 
+use tenfold::measure_text;
+
 use crate::compress::Report;
 
 /// The result of anything that computes with trains.
@@ -76,8 +78,12 @@ impl std::fmt::Display for RankLimit {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             out,
-            "an error of {:.3e} needs rank {} at bond {}, {} is allowed; that gives {:.3e}",
-            self.wanted, self.needed, self.bond, self.allowed, self.reached
+            "an error of {} needs rank {} at bond {}, {} is allowed; that gives {}",
+            measure_text(self.wanted, 4),
+            self.needed,
+            self.bond,
+            self.allowed,
+            measure_text(self.reached, 4)
         )
     }
 }

@@ -434,7 +434,7 @@ impl Aspect {
 /// A refusal to write, with everything that would have been lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The format that cannot hold it.
+    /// The format that cannot hold it, or `the type asked for` of a cast.
     pub format: &'static str,
     /// What it cannot hold; never empty.
     pub losses: Vec<Loss>,

@@ -72,7 +72,7 @@ pub trait Format: Sync {
 
     /// The programs that open files of a version, such as `0.1 to 1.2`, where not all do; of what was
     /// written, if that is given as a file has it, with nothing restored.
-    fn readers(&self, _version: &str, _written: Option<&Bundle>) -> Option<&'static str> {
+    fn readers(&self, _version: &str, _written: Option<&Bundle>) -> Option<String> {
         None
     }
 

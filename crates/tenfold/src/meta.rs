@@ -42,6 +42,19 @@ impl Value {
         }
     }
 
+    /// Whether it, or a value in it, is such a one.
+    pub(crate) fn contains(&self, is_it: &dyn Fn(&Value) -> bool) -> bool {
+        is_it(self)
+            || match self {
+                Value::List(items) => items.iter().any(|item| item.contains(is_it)),
+                Value::Map(pairs) => pairs
+                    .iter()
+                    .any(|(key, item)| key.contains(is_it) || item.contains(is_it)),
+                Value::Tag(_, item) => item.contains(is_it),
+                _ => false,
+            }
+    }
+
     /// The text, if it is text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

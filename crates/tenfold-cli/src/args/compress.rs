@@ -140,7 +140,7 @@ pub(crate) enum TtCommand {
     #[command(after_help = "Example:\n  tenfold tt dot field.blz field.blz")]
     Dot(TtDot),
     /// Write the sum of two trains, whose ranks add up: `tt round` makes them small again
-    #[command(after_help = "Example:\n  tenfold tt add field.blz field.blz sum.blz")]
+    #[command(after_help = "Example:\n  tenfold tt add field.blz field.blz twice.blz")]
     Add(TtSum),
     /// Write the difference of two trains, A minus B, whose ranks add up
     #[command(after_help = "Example:\n  tenfold tt sub field.blz field.blz difference.blz")]

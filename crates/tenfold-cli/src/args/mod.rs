@@ -135,7 +135,7 @@ pub(crate) enum Command {
                       tenfold compress 'field.npy[:16, :16, :16]' cube.blz --qubits 12 --max-rank 8 \
                       --best-effort\n  \
                       tenfold compress field.npy turned.blz --eps 1e-6 --permute 2,0,1\n  \
-                      tenfold compress arrays.npz small.zt --eps 1e-2 --only 's*'"
+                      tenfold compress arrays.npz one.zt --eps 1e-2 --only 's*'"
     )]
     Compress(Box<Compress>),
     /// Expand tensor trains to all their cells
@@ -145,13 +145,13 @@ pub(crate) enum Command {
                       Example:\n  tenfold reconstruct field.blz wave.npy\n  \
                       tenfold reconstruct field.blz wave.tens --cast f32\n  \
                       tenfold reconstruct field.blz back.npy --like field.npy\n  \
-                      tenfold compress arrays.npz small.zt --eps 1e-3\n  \
-                      tenfold reconstruct small.zt arrays.zt"
+                      tenfold compress arrays.npz trains.zt --eps 1e-3\n  \
+                      tenfold reconstruct trains.zt arrays.zt"
     )]
     Reconstruct(Box<Reconstruct>),
     /// Compute with tensor trains: info, round, add, sub, dot, distance, norm
     #[command(after_help = "Example:\n  tenfold tt info field.blz\n  \
-                      tenfold tt round field.blz small.blz --eps 1e-3\n  \
+                      tenfold tt round field.blz rounded.blz --eps 1e-3\n  \
                       tenfold tt add field.blz field.blz sum.blz\n  \
                       tenfold tt distance field.blz sum.blz\n  \
                       tenfold tt dot field.blz field.blz\n  tenfold tt norm field.blz")]
@@ -185,7 +185,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "The file is replaced at once and whole, or not at all.\n\n\
                       Example:\n  tenfold edit weights.zt --set encoder.weight:unit=mV --dry-run\n  \
-                      tenfold edit weights.zt --rename 's/^(enc|dec)oder/\\1/' --drop '*.bias'\n  \
+                      tenfold edit weights.zt -o short.zt --rename 's/^(enc|dec)oder/\\1/'\n  \
                       tenfold edit model.model --strip-state -o small.model\n  \
                       tenfold edit adam.optimizer --set Adam.alpha=0.002"
     )]

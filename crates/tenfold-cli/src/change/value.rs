@@ -19,11 +19,34 @@ pub(super) fn parse(text: &str, old: Option<&Value>) -> Result<Value, String> {
         Some(Value::Float { width, .. }) => {
             float(text, *width).ok_or_else(|| format!("{text:?} is not a number"))
         }
-        _ => match serde_json::from_str(text) {
-            Ok(json) => of_json(json),
-            Err(_) => Ok(Value::from(text)),
+        Some(Value::List(old)) => list(text, old),
+        Some(Value::Map(_)) => match json(text)? {
+            Some(map @ Value::Map(_)) => Ok(map),
+            _ => Err(format!("{text:?} is not a map, such as {{\"a\": 1}}")),
         },
+        _ => Ok(json(text)?.unwrap_or_else(|| Value::from(text))),
     }
+}
+
+/// Reads a list; of whole numbers if the old one is.
+fn list(text: &str, old: &[Value]) -> Result<Value, String> {
+    let is_whole = |item: &Value| matches!(item, Value::Int(_));
+    let is_of_whole = !old.is_empty() && old.iter().all(is_whole);
+    match json(text)? {
+        Some(Value::List(items)) if !is_of_whole || items.iter().all(is_whole) => {
+            Ok(Value::List(items))
+        }
+        _ if is_of_whole => Err(format!(
+            "{text:?} is not a list of whole numbers, such as [1,2]"
+        )),
+        _ => Err(format!("{text:?} is not a list, such as [1,2]")),
+    }
+}
+
+/// Reads a value as JSON; `None` if it is none.
+fn json(text: &str) -> Result<Option<Value>, String> {
+    let json = serde_json::from_str(text).ok();
+    json.map(of_json).transpose()
 }
 
 fn float(text: &str, width: u8) -> Option<Value> {
@@ -79,6 +102,11 @@ mod tests {
         assert_eq!(parse("0.1", Some(&half)), Ok(tenth));
         assert!(parse("1.5", Some(&Value::Int(1))).is_err());
         assert!(parse("yes", Some(&Value::Bool(true))).is_err());
+        let ones = Value::List(vec![Value::Int(1), Value::Int(1)]);
+        assert_eq!(parse("[1, 1]", Some(&ones)), Ok(ones.clone()));
+        assert!(parse("one", Some(&ones)).is_err());
+        assert!(parse("[1, \"a\"]", Some(&ones)).is_err());
+        assert!(parse("[]", Some(&Value::Map(vec![]))).is_err());
         assert!(parse("x", Some(&Value::f32(1.0))).is_err());
     }
 

@@ -36,28 +36,37 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
     for note in notes {
         streams.note(&args.file, &note_text(info, note));
     }
-    let changes = changes(&mut opened.bundle, info, args)?;
+    if !info.is_written() {
+        let name = info.name;
+        let why =
+            format!("{name} is read and never written: convert the file, and edit the new one");
+        return Err(about(Failure::usage(why)));
+    }
+    let changes = changes(&mut opened.bundle, info, args).map_err(about)?;
     if changes.is_empty() {
         let why = "nothing to change: --rename, --drop, --set, --unset or --strip-state says what";
         return Err(Failure::usage(why));
     }
-    if !args.dry_run {
-        let how = WriteOptions {
-            options: writing,
-            allow: allow(&args.allow),
-            strict: true,
-            limits: args.reading.limits.0.clone(),
-            skip_sync: args.no_sync,
-            ..WriteOptions::default()
-        };
+    let how = WriteOptions {
+        options: writing,
+        allow: allow(&args.allow),
+        strict: true,
+        limits: args.reading.limits.0.clone(),
+        skip_sync: args.no_sync,
+        ..WriteOptions::default()
+    };
+    let blame = |error| match Failure::from(error) {
+        failure if failure.is_usage() => failure,
+        failure => failure.of(info).about(&args.file),
+    };
+    if args.dry_run {
+        tenfold::forecast(&opened.bundle, format, &how).map_err(blame)?;
+    } else {
         let replace = args.output.is_none() || args.force;
         let meter = Meter::start(streams, &how.progress);
         let saved = tenfold::save(&opened.bundle, out, format, &how, replace);
         drop(meter);
-        saved.map_err(|error| match Failure::from(error) {
-            failure if failure.is_usage() => failure,
-            failure => failure.of(info).about(&args.file),
-        })?;
+        saved.map_err(blame)?;
     }
     match args.json {
         true => print_json(args, out, &changes, &mut streams.out)?,

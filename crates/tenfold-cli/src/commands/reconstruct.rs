@@ -10,6 +10,7 @@ use super::Outcome;
 use super::output::line::{Line, writing};
 use super::output::report::{self, Summary};
 use super::output::{Destination, Job, target};
+use super::tt::no_train;
 use crate::args::{Reconstruct, allow};
 use crate::before::Before;
 use crate::exit::Exit;
@@ -60,9 +61,8 @@ pub(super) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
     }
     // A part of a train may be no train: its cells are worked out all the same.
     if n_trains == 0 && line.reference.is_whole() {
-        let file = line.word.display();
-        let why = format!("there is no train in {file}: tenfold convert writes it anew");
-        return Err(Failure::usage(why));
+        let failure = no_train(&content.bundle, "tenfold convert writes its tensors");
+        return Err(failure.about(&line.word));
     }
     let (stem, allow) = (content.stem.clone(), allow(&args.allow));
     let how = writing(&args.saving, &args.reading, options, stem, allow);

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{Error, Labels, Result, Tensor};
 
+use crate::render::counted;
+use crate::streams::Streams;
+
 /// The lists that `--labels` names.
 pub(super) struct Lists(HashMap<PathBuf, Labels>);
 
@@ -82,14 +85,21 @@ impl Wanted {
         Ok(())
     }
 
-    /// Writes each list whole, or not at all.
-    pub(crate) fn save(&self, replace: bool, skip_sync: bool) -> Result<()> {
+    /// Writes each list whole, or not at all; gives the files.
+    pub(crate) fn save(
+        &self,
+        replace: bool,
+        skip_sync: bool,
+        streams: &mut Streams,
+    ) -> Result<Vec<&Path>> {
         for (path, labels) in &self.0 {
             tenfold::save_with(path, replace, skip_sync, |out| {
                 let mut lines = labels.iter();
                 lines.try_for_each(|label| out.write(format!("{label}\n").as_bytes()))
             })?;
+            let count = counted(u64::try_from(labels.len()).unwrap_or(u64::MAX), "label");
+            streams.done(&format!("wrote {}: {count}", path.display()));
         }
-        Ok(())
+        Ok(self.0.iter().map(|(path, _)| path.as_path()).collect())
     }
 }

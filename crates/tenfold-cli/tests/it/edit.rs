@@ -77,7 +77,8 @@ fn statistics_go_alone_or_with_their_owner() {
     assert_eq!(ran.exit.code(), 0, "{ran}");
     assert_snapshot!("stripped", info(&out));
     let again = edit(&out, &["--strip-state"]);
-    assert_eq!(again.errors, "tenfold: there are no statistics to strip\n");
+    let why = format!("tenfold: {to}: there are no statistics to strip\n");
+    assert_eq!(again.errors.replace("FILE", to), why);
     assert_snapshot!(
         "a_path_is_renamed_with_its_statistics",
         edit(&path, &["--drop", "out", "--rename", "s|enc/w|dec/in/v|"])
@@ -123,4 +124,25 @@ fn what_makes_no_sense_is_said_and_changes_nothing() {
         assert_snapshot!(name, edit(&path, flags));
         assert_eq!(fs::read(&path).unwrap(), before);
     }
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_would() {
+    let (_folder, path) = copy("fcidump/good/both_orders.fcidump");
+    for flags in [&["--dry-run"][..], &[]] {
+        let ran = edit(&path, &[&["--unset", "fcidump:NELEC"], flags].concat());
+        assert_eq!(ran.exit.code(), 3, "{ran}");
+        assert!(ran.errors.contains("no NELEC"), "{ran}");
+    }
+}
+
+#[test]
+fn a_list_stays_a_list() {
+    let (_folder, path) = copy("fcidump/good/h2.fcidump");
+    let ran = edit(&path, &["--set", "fcidump:ORBSYM=banana"]);
+    assert_eq!(ran.exit.code(), 2, "{ran}");
+    let why = "FILE: fcidump:ORBSYM: \"banana\" is not a list of whole numbers, such as [1,2]";
+    assert!(ran.errors.contains(why), "{ran}");
+    let ran = edit(&path, &["--set", "fcidump:ORBSYM=[2,1]"]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
 }

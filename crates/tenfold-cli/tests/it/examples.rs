@@ -1,5 +1,5 @@
-//! The examples of the help and of the documentation: each is run as it stands, in a folder that the
-//! demo has made.
+//! The examples of the help and of the documentation: each is run as it stands, those of the help and those
+//! of a page one after the other, in a folder that the demo has made.
 #![expect(clippy::unwrap_used, reason = "helpers of tests use it")]
 
 use std::collections::HashSet;
@@ -62,6 +62,8 @@ const COMMANDS: &[&str] = &[
 
 /// Examples that follow each other, and where they stand.
 struct Block {
+    /// What a reader tries from one end to the other, in one folder: the help, or a page.
+    source: String,
     place: String,
     lines: Vec<String>,
 }
@@ -75,9 +77,14 @@ fn every_example_does_what_it_says() {
     let blocks: Vec<Block> = in_help().into_iter().chain(in_documents()).collect();
     let mut used: HashSet<&str> = HashSet::new();
     let mut faults = Vec::new();
+    let mut folder = tempfile::tempdir().unwrap();
+    let mut source = "";
     for block in &blocks {
-        let folder = tempfile::tempdir().unwrap();
-        copy(&made, folder.path());
+        if source != block.source {
+            folder = tempfile::tempdir().unwrap();
+            copy(&made, folder.path());
+            source = &block.source;
+        }
         for line in &block.lines {
             if let Some((begin, _)) = NOT_RUN.iter().find(|(begin, _)| line.starts_with(begin)) {
                 used.insert(begin);
@@ -140,6 +147,7 @@ fn in_help() -> Vec<Block> {
         let is_whole = |line: &String| line.starts_with("tenfold ");
         assert!(lines.iter().all(is_whole), "{command}: {lines:?}");
         Block {
+            source: "the help".into(),
             place: format!("tenfold {command} --help"),
             lines,
         }
@@ -168,6 +176,7 @@ fn in_document(page: &Path) -> Vec<Block> {
             Some(example) => lines.push(example.to_owned()),
             None if lines.is_empty() => {}
             None => blocks.push(Block {
+                source: page.display().to_string(),
                 place: format!("{}:{number}", page.display()),
                 lines: std::mem::take(&mut lines),
             }),

@@ -56,4 +56,5 @@ mod view;
 mod view_guard;
 mod viewer;
 mod voice;
+mod ways;
 mod ztensor;

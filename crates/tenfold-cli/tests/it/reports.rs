@@ -398,3 +398,45 @@ fn the_help_says_what_each_loss_is() {
         }
     }
 }
+
+#[test]
+fn all_files_that_were_written_are_listed() {
+    let folder = folder_with(&[
+        ("a.yaml", "cc4s/good/by_cc4s.yaml"),
+        ("a.elements", "cc4s/good/by_cc4s.elements"),
+        ("a.tbf", "vespa/good/mixed_f64.tbf"),
+    ]);
+    let listed = |words: &[&str]| -> Vec<String> {
+        let ran = tenfold_in(&folder, words);
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        let json: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
+        let files = json["files"].as_array().unwrap();
+        let name = |file: &serde_json::Value| {
+            assert_ne!(file["bytes"], 0, "{json}");
+            let path = std::path::Path::new(file["file"].as_str().unwrap());
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        files.iter().map(name).collect()
+    };
+    let words = [
+        "convert",
+        "@/a.yaml",
+        "--out-dir",
+        "@/parts",
+        "--to",
+        "cc4s",
+        "--json",
+    ];
+    assert_eq!(listed(&words), ["a.yaml", "a.elements", "index.json"]);
+    let words = [
+        "convert",
+        "@/a.tbf",
+        "@/a.npy",
+        "--allow",
+        "labels",
+        "--labels-out",
+        "x=@/x.txt",
+        "--json",
+    ];
+    assert_eq!(listed(&words), ["a.npy", "x.txt"]);
+}

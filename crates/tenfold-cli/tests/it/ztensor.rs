@@ -61,6 +61,11 @@ fn the_readers_that_are_named_open_what_is_written() {
         ("cells.zt", "ztensor/good/sparsecoo.zt"),
         ("complex.zt", "ztensor/good/v1_2_complex.zt"),
         ("dtype.zt", "ztensor/good/dtype_unknown.zt"),
+        ("encoding.zt", "ztensor/good/encoding_unknown.zt"),
+        ("layout.zt", "ztensor/good/layout_unknown.zt"),
+        ("names.zt", "ztensor/good/names.zt"),
+        ("simple.zt", "ztensor/good/custom_fields_unusual.zt"),
+        ("words.gguf", "gguf/good/type_q8_0.gguf"),
     ]);
     for (words, wanted) in [
         (&["@/dense.zt"][..], "(for readers 0.1 to 1.2;"),
@@ -80,6 +85,26 @@ fn the_readers_that_are_named_open_what_is_written() {
         (
             &["@/dtype.zt"],
             "(for readers that know its dtypes, which no released one does;",
+        ),
+        (
+            &["@/encoding.zt"],
+            "(for readers 1.2, as 0.1 knows no such encoding, none of which",
+        ),
+        (
+            &["@/layout.zt"],
+            "(for readers 1.2, as 0.1 knows no such layout, none of which",
+        ),
+        (
+            &["@/names.zt"],
+            "(for readers 1.2, as 0.1 ends at a name with a zero byte;",
+        ),
+        (
+            &["@/simple.zt"],
+            "(for readers that take CBOR simple values in metadata, which no released one does;",
+        ),
+        (
+            &["@/words.gguf", "--to", "ztensor@1.2"],
+            "(for readers 1.1 and 1.2, as far as they know its dtypes, formats and encodings)",
         ),
     ] {
         let words = [words, &["-o", "@/out.zt", "--force"]].concat();

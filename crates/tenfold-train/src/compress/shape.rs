@@ -24,8 +24,7 @@ impl Shape {
     pub(crate) fn new(all: &[usize], is_reversed: bool) -> Result<Shape> {
         if all.len() < 2 {
             return Err(Error::invalid(format!(
-                "a train needs 2 dimensions, the tensor has {}: give it more with --reshape, \
-                 --qubits or --qtt",
+                "a train needs 2 dimensions, the tensor has {}: give it more with --reshape",
                 all.len()
             )));
         }

@@ -139,10 +139,15 @@ fn nameless() -> Bundle {
     scalar().map_or_else(Bundle::new, Bundle::of)
 }
 
-/// How many tensors a bundle has, where statistics count only if they have no place of their own.
+/// How many tensors a bundle has, where statistics count only if they have no place beside their own.
 pub(super) fn n_owners(bundle: &Bundle, holds: &Holds) -> usize {
-    let keys = bundle.entries().iter().map(|(key, _)| key);
-    keys.filter(|key| key.state.is_none() || !holds.state)
+    let keys = || bundle.entries().iter().map(|(key, _)| key);
+    let owners: HashSet<&[String]> = keys()
+        .filter(|key| key.state.is_none())
+        .map(Key::path)
+        .collect();
+    keys()
+        .filter(|key| key.state.is_none() || !holds.state || !owners.contains(key.path()))
         .count()
 }
 
@@ -181,6 +186,8 @@ impl<'a> KeyNames<'a> {
             return name;
         }
         match self.names {
+            // A statistic without its tensor is a tensor like any other.
+            Names::One if self.is_alone && self.bundle.entries().len() == 1 => Key::root(),
             Names::One if self.is_alone => Key::root().with_state(key.state.clone()),
             Names::Tree if key.path().is_empty() && self.needs_name => {
                 let name = tensor.hints.text(hint::NAME).unwrap_or(self.stem);
@@ -208,9 +215,14 @@ impl<'a> KeyNames<'a> {
         } else {
             Tier::Said
         };
+        let is_plain = name.state.is_none();
         let name = name.flat_name().unwrap_or_default();
         let (aspect, detail) = match (self.names, &key.state) {
             (Names::One, None) => (Aspect::Keys, "the tensor loses its name".into()),
+            (Names::One, Some(state)) if is_plain => {
+                let detail = format!("the statistic {state} becomes a tensor by itself");
+                (Aspect::State, detail)
+            }
             (Names::One, Some(_)) => return,
             (Names::Tree, Some(_)) if key.path().is_empty() => return,
             _ if key.is_empty() => (Aspect::Invented, format!("the tensor is called {name:?}")),

@@ -37,12 +37,8 @@ pub(super) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
                 detail,
             });
         };
-        // With several tensors, a flag about the shape is for one of them.
-        let own = match key.flat_name() {
-            Some(name) if bundle.entries().len() > 1 => format!("{name}="),
-            _ => String::new(),
-        };
-        for_tensor(tensor, holds, &own, &mut add);
+        let own = (bundle.entries().len() > 1).then(|| key.to_string());
+        for_tensor(tensor, holds, own.as_deref(), &mut add);
     }
     found.extend(format.quirks(bundle));
     found
@@ -162,7 +158,13 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
     }
 }
 
-fn for_tensor(tensor: &Tensor, holds: &Holds, own: &str, add: &mut dyn FnMut(Aspect, String)) {
+/// Lists what is lost of a tensor; `own` is its name if there are others, as flags need it then.
+fn for_tensor(
+    tensor: &Tensor,
+    holds: &Holds,
+    own: Option<&str>,
+    add: &mut dyn FnMut(Aspect, String),
+) {
     let dtype = tensor.dtype();
     // What is not understood has no numbers that a format could lack.
     let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
@@ -171,7 +173,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, own: &str, add: &mut dyn FnMut(Asp
         add(Aspect::Number, elements_of(dtype));
     }
     // Before the shape: what has to be another kind of tensor can get another shape on the way.
-    for_kind(tensor, holds, add);
+    for_kind(tensor, holds, own.is_none(), add);
     let ndim = crate::bytes::wide(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
         add(Aspect::Shape, wrong_ndim(tensor, holds.ndim, own));
@@ -202,7 +204,7 @@ fn for_tensor(tensor: &Tensor, holds: &Holds, own: &str, add: &mut dyn FnMut(Asp
 }
 
 /// How many dimensions a tensor has where others are needed, and a shape that fits.
-fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: &str) -> String {
+fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: Option<&str>) -> String {
     let ndim = tensor.dims().len();
     let noun = if ndim == 1 { "dimension" } else { "dimensions" };
     let needed = match least == most {
@@ -215,6 +217,7 @@ fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: &str) -> String {
         return needed;
     };
     let fitting: Vec<String> = fitting.iter().map(u64::to_string).collect();
+    let own = own.map_or_else(String::new, |name| format!("{name}="));
     format!("{needed}; --reshape {own}{} fits", fitting.join(","))
 }
 
@@ -276,11 +279,14 @@ fn for_lost_names(names: &[&str], add: &mut dyn FnMut(Aspect, String)) {
     }
 }
 
-fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+fn for_kind(tensor: &Tensor, holds: &Holds, is_alone: bool, add: &mut dyn FnMut(Aspect, String)) {
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
-            add(Aspect::Shape, format!("dense values{}", instead(holds)));
+            add(
+                Aspect::Shape,
+                format!("dense values{}", instead(holds, is_alone)),
+            );
         }
         Storage::Sparse {
             address: Address::Labels,
@@ -296,7 +302,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
         Storage::Sparse { address, .. }
             if !matches!(address, Address::Labels) && !has(StorageKind::Sparse) =>
         {
-            let (cells, hint) = (tensor.stored(), instead(holds));
+            let (cells, hint) = (tensor.stored(), instead(holds, is_alone));
             add(Aspect::Sparsity, format!("{cells} explicit cells{hint}"));
         }
         Storage::Train { .. } if !has(StorageKind::Train) => {
@@ -309,10 +315,11 @@ fn for_kind(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String))
     }
 }
 
-/// How a format that has other kinds of tensors is reached.
-fn instead(holds: &Holds) -> &'static str {
+/// How a format that has other kinds of tensors is reached. No train is made of several tensors where
+/// only one is wanted.
+fn instead(holds: &Holds, is_alone: bool) -> &'static str {
     let has = |kind| holds.kinds.contains(&kind);
-    if has(StorageKind::Train) {
+    if has(StorageKind::Train) && (is_alone || holds.names != Names::One) {
         "; --eps 1e-6 makes a train"
     } else if has(StorageKind::Sparse) {
         "; --sparse keeps the cells that are not zero"

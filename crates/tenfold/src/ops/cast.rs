@@ -8,6 +8,9 @@ use crate::limits::Limits;
 use crate::number::{Number, Rounding};
 use crate::tensor::Tensor;
 
+/// What cannot hold all values, in a refusal.
+const TYPE: &str = "the type asked for";
+
 /// The number type that tensors are cast to.
 #[derive(Debug, Clone)]
 pub struct CastRule {
@@ -83,7 +86,7 @@ pub fn cast_tensor(
             tier,
         };
         return Err(Refusal {
-            format: number.as_str(),
+            format: TYPE,
             losses: vec![loss],
         }
         .into());

@@ -47,8 +47,8 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
         report
             .losses
             .extend(output::say_rounding(file, &said, streams));
-        let n_tensors = u64::try_from(group.len()).ok();
-        report.files.push(SavedFile::find(file, n_tensors));
+        let (_, saved) = output::saved(job, file);
+        report.files.extend(saved);
     }
     let text =
         index_text(job, &groups, &lowered, &names).map_err(|error| job.blame(&index, error))?;
@@ -57,7 +57,8 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
     })
     .map_err(|error| job.blame(&index, error))?;
     report.files.push(SavedFile::find(&index, None));
-    let n_files = counted(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
+    let n_files = report.files.len().saturating_sub(1);
+    let n_files = counted(u64::try_from(n_files).unwrap_or(u64::MAX), "file");
     let format = job.format.info().name;
     let version = match files.first() {
         Some(file) => format!(" {}", Written::find(job, file).version),

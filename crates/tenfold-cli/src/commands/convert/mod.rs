@@ -12,7 +12,7 @@ use tenfold::ops::cast;
 use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions, without_state};
 
 use super::output::line::writing;
-use super::output::report::{self, Report, Summary};
+use super::output::report::{self, Report, SavedFile, Summary};
 use super::output::{Content, Destination, Job, file};
 use super::{Outcome, compress};
 use crate::args::{Convert, allow};
@@ -58,9 +58,8 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         naming.drop_state = false;
     }
     if let Some(eps) = args.eps {
-        let info = content.info;
-        let turned = compress::turn(&mut content, eps, args, format.info(), streams);
-        turned.map_err(|failure| failure.of(info))?;
+        compress::turn(&mut content, eps, args, format.info(), streams)
+            .map_err(|failure| in_input(failure, &content))?;
     }
     let stem = content.stem.clone();
     let how = WriteOptions {
@@ -80,11 +79,16 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     let meter = Meter::start(streams, &how.progress);
     let written = write(&job, &destination, args.output.max_size, streams);
     drop(meter);
+    let written = written.and_then(|mut report| {
+        let lists = labels.save(saving.force, saving.no_sync, streams)?;
+        let lists = lists.into_iter().map(|list| SavedFile::find(list, None));
+        report.files.extend(lists);
+        Ok(report)
+    });
     match args.json {
         true => summary.print(&job, written, streams)?,
         false => drop(written?),
     }
-    labels.save(saving.force, saving.no_sync)?;
     Ok(Exit::Fine)
 }
 
@@ -119,7 +123,9 @@ fn prepare(
     let is_tree = [*info, target]
         .iter()
         .any(|info| info.holds.names == Names::Tree);
-    rename(bundle, info, is_tree, &args.renaming.rename)?;
+    let renamed = rename(bundle, info, is_tree, &args.renaming.rename);
+    renamed.map_err(|failure| in_input(failure, content))?;
+    let Content { bundle, info, .. } = content;
     let (allow, limits) = (allowed(args), &args.reading.limits.0);
     let round = args.transform.round.into();
     let all = Path::new("the inputs");
@@ -129,10 +135,15 @@ fn prepare(
             cast(bundle, info, &args.cast, round, &allow, limits)?;
             Ok(labels)
         })
-        .map_err(|failure| match &content.file {
-            Some(file) => failure.of(info).about(file),
-            None => failure,
-        })
+        .map_err(|failure| in_input(failure, content))
+}
+
+/// Names the file at fault, if there is only one.
+fn in_input(failure: Failure, content: &Content) -> Failure {
+    match &content.file {
+        Some(file) => failure.of(content.info).about(file),
+        None => failure,
+    }
 }
 
 /// What the file that is written holds.

@@ -111,10 +111,7 @@ pub(in crate::commands) fn say_written(
         return Vec::new();
     }
     let (name, shown) = (job.format.info().name, file.display());
-    let written = Written::find(job, file);
-    let mut files = vec![SavedFile::find(file, Some(written.n_tensors))];
-    let beside = written.beside.iter();
-    files.extend(beside.map(|(path, _)| SavedFile::find(path, None)));
+    let (written, files) = saved(job, file);
     let beside = match written.beside.as_slice() {
         [] => String::new(),
         [(only, _)] => format!(" and {}", only.display()),
@@ -123,11 +120,20 @@ pub(in crate::commands) fn say_written(
     let version = written.version;
     let n_tensors = counted(written.n_tensors, "tensor");
     let size = bytes_text(files.iter().map(|file| u128::from(file.len)).sum::<u128>());
-    let readers = readers(job, &version, written.readers);
+    let readers = readers(job, &version, written.readers.as_deref());
     streams.done(&format!(
         "wrote {shown}{beside}: {name} {version}{readers}, {n_tensors}, {size}"
     ));
     files
+}
+
+/// What was written as one file, and that file with those beside it.
+pub(in crate::commands) fn saved(job: &Job, file: &Path) -> (Written, Vec<SavedFile>) {
+    let written = Written::find(job, file);
+    let mut files = vec![SavedFile::find(file, Some(written.n_tensors))];
+    let beside = written.beside.iter();
+    files.extend(beside.map(|(path, _)| SavedFile::find(path, None)));
+    (written, files)
 }
 
 /// The programs that open a version, and the version for other programs, in brackets.
@@ -154,7 +160,7 @@ pub(in crate::commands) struct Written {
     pub(in crate::commands) version: String,
     n_tensors: u64,
     /// The programs that open it.
-    readers: Option<&'static str>,
+    readers: Option<String>,
     /// The files beside it.
     beside: Vec<(PathBuf, u64)>,
 }

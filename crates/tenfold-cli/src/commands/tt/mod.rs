@@ -6,7 +6,7 @@ mod sum;
 
 use std::path::Path;
 
-use tenfold::{Info, Key, Number, Storage, Tensor, write_number};
+use tenfold::{Bundle, Info, Key, Number, Storage, Tensor, write_number};
 use tenfold_train::AnyTrain;
 
 use super::{Outcome, each_file};
@@ -54,8 +54,7 @@ impl Trains {
             }
         }
         if found.is_empty() {
-            let why = "there is no train in it: tenfold compress makes one";
-            return Err(Failure::usage(why));
+            return Err(no_train(&opened.bundle, "tenfold compress makes one"));
         }
         Ok(Trains { info, found })
     }
@@ -69,6 +68,14 @@ impl Trains {
                 "one train is wanted and there are {count}: name one, as in FILE:KEY"
             ))),
         }
+    }
+}
+
+/// Why nothing is done with a file that has no train, and what to do with its tensors, if it has any.
+pub(super) fn no_train(bundle: &Bundle, instead: &str) -> Failure {
+    match bundle.entries() {
+        [] => Failure::usage("there is no tensor in it"),
+        _ => Failure::usage(format!("there is no train in it: {instead}")),
     }
 }
 

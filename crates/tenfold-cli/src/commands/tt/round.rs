@@ -46,9 +46,8 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
         done.push(rounded);
     }
     if done.is_empty() {
-        let file = line.word.display();
-        let why = format!("there is no train in {file}: tenfold compress makes one");
-        return Err(Failure::usage(why));
+        let failure = super::no_train(&content.bundle, "tenfold compress makes one");
+        return Err(failure.about(&line.word));
     }
     // What was proven of a train is not of the one that takes its place.
     tenfold::formats::blz::strip(&mut content.bundle);

@@ -301,7 +301,7 @@ pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
         } else if has(&['/']) {
             odd(
                 key,
-                "no name of a file, for its /; --sep / makes a path of it",
+                "no name of a file, for its /; --sep / makes a path of it, --rename changes it",
             );
         }
         if key.path().len() > DEEP {

@@ -3,7 +3,7 @@
 use super::PREFIX;
 use super::integrals::{Fold, Role};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian};
+use crate::bytes::{Bytes, Endian, measure_text};
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::{Adapted, Options, WriteOptions};
 use crate::key::Key;
@@ -207,13 +207,16 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
     };
     let mean = flags("--symmetrize");
     let mut text = format!(
-        "cell {index:?} is off its image by {apart:.1e}, the largest value is {largest:.1e}; {mean} takes the mean"
+        "cell {index:?} is off its image by {}, the largest value is {}; {mean} takes the mean",
+        measure_text(*apart, 2),
+        measure_text(*largest, 2),
     );
     if apart.is_finite() && *largest > 0.0 {
         // Rounded up, so that it is enough.
         let share = apart / largest * 1.1;
         let kept = flags("--pack");
-        text += &format!(", {sparse}{kept} --symmetry-tol {share:.1e} the first of each");
+        let share = measure_text(share, 2);
+        text += &format!(", {sparse}{kept} --symmetry-tol {share} the first of each");
     }
     text
 }

@@ -6,7 +6,7 @@
 //! listed follows from one that is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Bytes, Endian, PIECE, Spool, narrow, wide};
+use crate::bytes::{Bytes, Endian, PIECE, Spool, measure_text, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::number::{DType, Number, Numbers};
@@ -485,7 +485,10 @@ fn remark(order: u64, apart: f64, absent: u64) -> String {
     };
     let apart = match apart {
         0.0 => "mirror images are equal".to_owned(),
-        apart => format!("mirror images differ by up to {apart:.1e}"),
+        apart => {
+            let apart = measure_text(apart, 2);
+            format!("mirror images differ by up to {apart}")
+        }
     };
     match absent {
         0 => format!("{fold}; {apart}"),

@@ -5,7 +5,7 @@ use super::folding::{Clash, Folded, Folding, List, Outcome};
 use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Source, Spool};
+use crate::bytes::{Bytes, Source, Spool, measure_text};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::hint::Hint;
@@ -230,8 +230,9 @@ fn contradicts(clash: &Clash, earlier: Option<u64>) -> Error {
     let why = match clash.apart {
         None => format!("the integral, or an image of it, is listed{line} already"),
         Some(apart) => format!(
-            "the integral differs from its image{line} by {apart:.1e}, the largest is {:.1e}",
-            clash.largest
+            "the integral differs from its image{line} by {}, the largest is {}",
+            measure_text(apart, 2),
+            measure_text(clash.largest, 2),
         ),
     };
     Error::malformed(None, why).with_hint(Hint::Duplicates {

@@ -69,6 +69,8 @@ mod hint {
     pub(super) const COMPRESS: &str = "npz:compress";
     /// The version of a member, where it is not the usual one.
     pub(super) const VERSION: &str = "npz:version";
+    /// The byte order of a member, where it is big-endian: a lone `.npy` does not pass its own on.
+    pub(super) const ENDIAN: &str = "npz:endian";
     /// A comment of somebody else.
     pub(super) const COMMENT: &str = "npz:comment";
 }

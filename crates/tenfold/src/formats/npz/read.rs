@@ -275,6 +275,9 @@ fn described(array: Array, mut tensor: Tensor, member: &Member) -> (Array, Tenso
     if member.method == Method::Deflated {
         tensor.hints.set(hint::COMPRESS, "deflate");
     }
+    if let Some(endian) = tensor.hints.remove(npy::HINT_ENDIAN) {
+        tensor.hints.set(hint::ENDIAN, endian);
+    }
     if let Some(version) = array.version() {
         tensor.hints.set(hint::VERSION, version);
     }

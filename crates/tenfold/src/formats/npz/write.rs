@@ -30,7 +30,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         let member = OneMember {
             name: name(key)?,
             tensor,
-            endian: how.options.endian(&tensor.hints, npy::HINT_ENDIAN)?,
+            endian: how.options.endian(&tensor.hints, hint::ENDIAN)?,
             method: method.unwrap_or(Method::Stored),
             level,
         };

@@ -97,6 +97,8 @@ fn for_meta(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     let lost = names.filter(|name| name.starts_with(&own) && !written.contains(name));
     let lost = lost.map(|name| {
         let way = match name {
+            // Files of those types have no tensors.
+            _ if !bundle.entries().is_empty() => "",
             META_UINTS | META_FLOATS => "; --opt type=optimizer writes it",
             META_DIMS | META_BATCH => "; --opt type=shape writes it",
             _ => "",

@@ -203,7 +203,7 @@ fn for_names(dims: &[Dim], add: &mut dyn FnMut(Aspect, String)) {
         if let [(_, first), (_, second)] = pair
             && first == second
         {
-            let detail = format!("two dimensions are called {first:?}");
+            let detail = format!("two dimensions are called {first:?}; --dims names them");
             add(Aspect::DimNames, detail);
         }
     }
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(refusal(dense(odd, &[1.0])), [wanted]);
         let twice = vec![Dim::mapped("x"), Dim::indexed(1).named("x")];
         let tensor = labelled(twice, Order::Row, RecordsBuilder::new(1, 4));
-        let detail = "two dimensions are called \"x\"";
+        let detail = "two dimensions are called \"x\"; --dims names them";
         assert_eq!(refusal(tensor), [(Aspect::DimNames, detail.into())]);
     }
 

@@ -300,7 +300,7 @@ impl Format for ZTensor {
         }
     }
 
-    fn readers(&self, version: &str, written: Option<&Bundle>) -> Option<&'static str> {
+    fn readers(&self, version: &str, written: Option<&Bundle>) -> Option<String> {
         readers::of(version, written)
     }
 

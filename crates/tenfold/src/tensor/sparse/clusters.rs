@@ -7,7 +7,7 @@
 
 use super::Sparse;
 use super::duplicates::{Distinct, room_of_pass};
-use crate::bytes::{Endian, Pages, swap, wide};
+use crate::bytes::{Endian, Pages, measure_text, swap, wide};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::limits::Limits;
@@ -96,10 +96,11 @@ impl Sparse<'_> {
             && deviation.apart > allowed
         {
             let why = format!(
-                "the cell {:?} and its image {:?} are both given and differ by {:.1e}, the largest is {largest:.1e}",
+                "the cell {:?} and its image {:?} are both given and differ by {}, the largest is {}",
                 self.index_of(later.place),
                 self.index_of(earlier.place),
-                deviation.apart,
+                measure_text(deviation.apart, 2),
+                measure_text(largest, 2),
             );
             let error = self.fault(later.cell, why);
             return Err(error.with_hint(Hint::Duplicates { sum: false }));

@@ -76,7 +76,7 @@ impl Reader<'_> {
         let mut hints = Meta::new();
         let bytes = self.blob(&entry, &place, &mut hints)?;
         let known = { DTYPES.iter() }.find(|(name, _)| *name == dtype);
-        let is_layout_known = super::read::LAYOUTS.contains(&layout);
+        let is_layout_known = super::LAYOUTS.contains(&layout);
         let named = match known {
             None => {
                 hints.set(hint::DTYPE, dtype);

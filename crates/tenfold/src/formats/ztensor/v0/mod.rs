@@ -6,7 +6,7 @@ mod read;
 mod sparse;
 mod write;
 
-pub(super) use read::read;
+pub(super) use read::{ENCODINGS, LAYOUTS, read};
 pub(super) use write::{keeps_checksum, write};
 
 use super::hint;

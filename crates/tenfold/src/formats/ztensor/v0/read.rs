@@ -99,8 +99,8 @@ pub(super) struct Reader<'a> {
 }
 
 /// The encodings and layouts that are understood.
-const ENCODINGS: &[&str] = &["raw", "zstd"];
-pub(super) const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
+pub(in super::super) const ENCODINGS: &[&str] = &["raw", "zstd"];
+pub(in super::super) const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
 
 /// What the map of a tensor has at least: the names of the fields that it must have.
 const LEAST: u64 = 50;
