@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use tenfold::ops::UNNAMED;
 use tenfold::{Info, Key, Meta, Note, Result, Size, Symmetry, Tensor};
 
 use super::{Json, quoted, short_value, value};
@@ -9,6 +10,15 @@ use super::{Json, quoted, short_value, value};
 /// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
     info.name_of(key)
+}
+
+/// The name of a tensor for a line that people read, or that it has none.
+pub(crate) fn name_text(name: &str) -> String {
+    if name.is_empty() {
+        UNNAMED.into()
+    } else {
+        name.into()
+    }
 }
 
 /// Writes the fields that describe a tensor into an open object: `key` to `metadata`.

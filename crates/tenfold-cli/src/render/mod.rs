@@ -16,7 +16,7 @@ mod words;
 pub(crate) use array::array;
 pub(crate) use bar::bar;
 pub(crate) use describe::{
-    describe, metadata, metadata_lines, metadata_object, note, note_text, shown_name,
+    describe, metadata, metadata_lines, metadata_object, name_text, note, note_text, shown_name,
 };
 pub(crate) use element::{element, elements};
 pub(crate) use json::{Json, quoted};

@@ -328,3 +328,17 @@ fn an_option_is_for_the_files_that_have_it_or_for_one_side() {
     let ran = diff(folder.path(), &[&npy, &npy, kind[0], kind[1]]);
     assert_eq!(ran.exit.code(), 2, "{ran}");
 }
+
+#[test]
+fn a_tensor_without_a_name_is_said_to_have_none() {
+    let named = corpus("ztensor/good/tensors_25.zt");
+    let ran = tenfold([
+        "diff".into(),
+        corpus("npy/good/f64.npy"),
+        named,
+        "--top=2".into(),
+    ]);
+    assert!(ran.text().contains("only in A: (unnamed)"), "{ran}");
+    let ran = tenfold(["info".into(), corpus("npy/good/f64.npy"), "--only=x".into()]);
+    assert!(ran.errors.contains("there are (unnamed)"), "{ran}");
+}

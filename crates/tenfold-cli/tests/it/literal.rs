@@ -71,3 +71,11 @@ fn literals_are_as_vespa_prints_them() {
         assert_eq!(pieces(&ran.text()), pieces(expected), "{name}: {ran}");
     }
 }
+
+#[test]
+fn invented_names_of_dimensions_are_reported() {
+    let ran = literal("npy/good/f64.npy");
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let said = "invented: dimensions are called";
+    assert!(ran.errors.contains(said), "{ran}");
+}

@@ -16,8 +16,8 @@ pub use folder::{Listing, Skipped, list};
 pub use merge::{Part, merge, name_by_files};
 pub use open::{Input, Member, OpenOptions, stem};
 pub use select::{
-    captures, demand, demand_all, matches, nearest, retain, retain_by, retain_with_statistics,
-    select,
+    UNNAMED, captures, demand, demand_all, matches, nearest, retain, retain_by,
+    retain_with_statistics, select,
 };
 pub use shards::is_glob;
 pub use tensor_ref::TensorRef;

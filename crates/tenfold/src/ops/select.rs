@@ -81,6 +81,9 @@ pub fn demand(glob: &str, names: &[String]) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
+/// What a tensor without a name is called in messages.
+pub const UNNAMED: &str = "(unnamed)";
+
 /// Lists the names that are most like the wanted one, the nearest first.
 #[must_use]
 pub fn nearest(wanted: &str, names: &[String]) -> String {
@@ -91,7 +94,10 @@ pub fn nearest(wanted: &str, names: &[String]) -> String {
     let listed: Vec<String> = ranked
         .iter()
         .take(SHOWN)
-        .map(|(_, name)| format!("{name:?}"))
+        .map(|(_, name)| match name.as_str() {
+            "" => UNNAMED.into(),
+            name => format!("{name:?}"),
+        })
         .collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };
     format!("{}{more}", listed.join(", "))

@@ -1,5 +1,6 @@
 //! Tensor trains: cells and slices, without expanding the rest.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::ops::{Add, Mul};
 
@@ -261,11 +262,26 @@ impl Train<'_> {
             self.core::<T>(core, [*rank, *size, *next], *slice)
         });
         let cores: Vec<Vec<T>> = cores.collect::<Result<_>>()?;
+        // One NaN in what is multiplied for a cell makes it NaN, whatever the range.
+        let nan_places: Vec<HashSet<usize>> = { cores.iter().zip(slices) }
+            .zip(self.ranks.iter().skip(1))
+            .map(|((core, slice), next)| {
+                let (count, next) = (narrow(slice.count)?, narrow(*next)?);
+                Ok(nan_places(core, count, next))
+            })
+            .collect::<Result<_>>()?;
+        let is_nan = |places: &[u64]| {
+            let mut pairs = places.iter().zip(&nan_places);
+            pairs.any(|(place, nan)| narrow(*place).is_ok_and(|at| nan.contains(&at)))
+        };
         for (number, cell) in cells.iter_mut().enumerate() {
             if !is_spoiled(cell) {
                 continue;
             }
             let places = places(number, slices);
+            if is_nan(&places) {
+                continue;
+            }
             let mut row = vec![Wide::new(T::of(1.0), 0)];
             for (((core, place), slice), next) in cores
                 .iter()
@@ -380,6 +396,13 @@ fn places(number: usize, slices: &[Slice]) -> Vec<u64> {
     let mut places: Vec<u64> = places.collect();
     places.reverse();
     places
+}
+
+/// The places along the middle of a core where it has a NaN.
+fn nan_places<T: Scalar>(core: &[T], count: usize, next: usize) -> HashSet<usize> {
+    let rows = core.chunks(next.max(1)).enumerate();
+    let rows = rows.filter(|(_, row)| row.iter().any(|value| value.size().is_nan()));
+    rows.map(|(number, _)| number % count.max(1)).collect()
 }
 
 /// Where it stands in the tensor.

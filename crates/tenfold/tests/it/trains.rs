@@ -338,3 +338,24 @@ fn no_core_belongs_to_two_trains() {
         meaning(&dense(&[1, 2, 2], &[1.0; 4])).content
     );
 }
+
+#[test]
+fn a_nan_in_a_core_is_one_in_its_cells_alone() {
+    let storage = Storage::Train {
+        ranks: vec![1, 1, 1, 1],
+        cores: vec![
+            Numbers::from_vec(&[1e-200, f64::NAN, 1.0]),
+            Numbers::from_vec(&[1e-200, 1.0]),
+            Numbers::from_vec(&[1e300, 1.0]),
+        ],
+    };
+    let dims = [3, 2, 2].map(Dim::indexed).to_vec();
+    let tensor = Tensor::new(dims, "f64".parse().unwrap(), vec![], storage).unwrap();
+    let found = tensor.to_vec::<f64>().unwrap();
+    let (finite, nan): (Vec<f64>, Vec<f64>) = found.iter().partition(|cell| !cell.is_nan());
+    assert!(nan.len() == 4 && found.iter().skip(4).take(4).all(|cell| cell.is_nan()));
+    let wanted = [1e-100, 0.0, 1e100, 1e-200, 1e100, 1e-200, 1e300, 1.0];
+    for (cell, wanted) in finite.iter().zip(wanted) {
+        assert!((cell - wanted).abs() <= wanted * 1e-14, "{found:?}");
+    }
+}

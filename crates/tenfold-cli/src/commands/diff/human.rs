@@ -8,7 +8,7 @@ use super::meta::MetaChange;
 use super::{Report, Row, Side};
 use crate::args::Diff;
 use crate::render::{
-    Row as Line, Table, counted, element, elements, plain, shape_text, short_value,
+    Row as Line, Table, counted, element, elements, name_text, plain, shape_text, short_value,
 };
 use crate::streams::Out;
 
@@ -65,7 +65,7 @@ pub(super) fn print(args: &Diff, report: &Report, out: &mut Out) -> Result<()> {
     }
     for (word, names) in [("A", &report.only_a), ("B", &report.only_b)] {
         for name in names.iter().take(top) {
-            out.text(&format!("  only in {word}: {}\n", plain(name)))?;
+            out.text(&format!("  only in {word}: {}\n", plain(&name_text(name))))?;
         }
         let more = names.len().saturating_sub(top);
         if more > 0 {
@@ -110,10 +110,7 @@ fn alike(report: &Report) -> Option<String> {
 }
 
 fn line(row: &Row) -> Line {
-    let name = match row.a.name.as_str() {
-        "" => "(unnamed)",
-        name => name,
-    };
+    let name = name_text(&row.a.name);
     let mut below = details(row).into_iter();
     let mut cells = vec![name.to_owned()];
     match &row.found.measures {

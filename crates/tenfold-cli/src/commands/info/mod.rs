@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input;
 use crate::render::{
     Json, Row, Table, bytes_text, cells_text, count_text, counted, describe, dtype_text, metadata,
-    metadata_lines, note, note_text, plain, shape_text, shown_name, type_spec,
+    metadata_lines, name_text, note, note_text, plain, shape_text, shown_name, type_spec,
 };
 use crate::streams::{Out, Streams};
 use order::sorted;
@@ -207,10 +207,7 @@ fn headline(info: &Info, len: u64, bundle: &Bundle) -> String {
 }
 
 fn row(info: &Info, key: &Key, tensor: &Tensor) -> Row {
-    let name = match shown_name(info, key) {
-        name if name.is_empty() => "(unnamed)".into(),
-        name => name,
-    };
+    let name = name_text(&shown_name(info, key));
     let mut row = Row::new([
         name,
         dtype_text(tensor),

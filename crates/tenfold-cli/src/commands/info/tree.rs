@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tenfold::{Info, Key, Names, Tensor};
 
-use crate::render::{Row, bytes_text, counted, shown_name};
+use crate::render::{Row, bytes_text, counted, name_text, shown_name};
 
 /// Deeper parts of a name stay together.
 const LEVELS: usize = 24;
@@ -107,10 +107,7 @@ impl<'a> Node<'a> {
         let indent = "  ".repeat(level);
         if let Some((key, tensor)) = self.tensor {
             let mut row = row(key, tensor);
-            row.rename(&match name.as_str() {
-                "" => format!("{indent}(unnamed)"),
-                name => format!("{indent}{name}"),
-            });
+            row.rename(&format!("{indent}{}", name_text(&name)));
             row.below = row
                 .below
                 .iter()

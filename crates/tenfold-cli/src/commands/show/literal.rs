@@ -1,13 +1,21 @@
 //! Values as Vespa writes them, to be pasted: `tensor(x{},y[2]):{a:[1.0, 2.0]}`.
 
 use tenfold::formats::vespa_text::VespaText;
-use tenfold::{Allow, Bundle, Cell, Dim, Error, Info, Limits, Result, Tensor, WriteOptions};
+use tenfold::{
+    Allow, Aspect, Bundle, Cell, Dim, Error, Info, Limits, Loss, Result, Tensor, WriteOptions,
+};
 
 use crate::render::{is_dim_name, type_of};
 use crate::streams::Out;
 
-/// Prints every tensor on a line of its own, once it is known that all have a literal.
-pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out) -> Result<()> {
+/// Prints every tensor on a line of its own, once it is known that all have a literal; gives what is in
+/// no file, such as names of dimensions.
+pub(super) fn print(
+    info: &Info,
+    bundle: &Bundle,
+    limits: &Limits,
+    out: &mut Out,
+) -> Result<Vec<Loss>> {
     if bundle.entries().is_empty() {
         return Err(Error::Invalid(format!(
             "this {} file has no tensor",
@@ -26,13 +34,20 @@ pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out
         ..WriteOptions::default()
     };
     how.options.set("form", "literal");
+    let mut invented = Vec::new();
     out.lend(|sink| {
-        let mut tensors = bundle.entries().iter().map(|(_, tensor)| tensor);
-        tensors.try_for_each(|tensor| {
+        bundle.entries().iter().try_for_each(|(key, tensor)| {
             let alone = Bundle::of(tensor.clone());
-            tenfold::write_to(&alone, sink, &VespaText, &how).map(|_| ())
+            let said = tenfold::write_to(&alone, sink, &VespaText, &how)?;
+            let said = { said.into_iter() }.filter(|loss| loss.aspect == Aspect::Invented);
+            invented.extend(said.map(|loss| Loss {
+                key: Some(key.clone()),
+                ..loss
+            }));
+            Ok(())
         })
-    })
+    })?;
+    Ok(invented)
 }
 
 /// Fails if Vespa has no such type.

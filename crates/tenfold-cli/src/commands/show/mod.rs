@@ -9,6 +9,7 @@ mod literal;
 use tenfold::{Bundle, Limits, Result};
 
 use super::Outcome;
+use super::output::file::say_losses;
 use crate::args::{Form, Show, Table};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -43,7 +44,9 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
         let is_for_eyes = streams.is_terminal();
         csv::print(&opened.bundle, table, is_for_eyes, limits, &mut streams.out)
     } else if args.form == Some(Form::Literal) {
-        literal::print(info, &opened.bundle, limits, &mut streams.out)
+        literal::print(info, &opened.bundle, limits, &mut streams.out).map(|invented| {
+            say_losses(&args.file, invented.iter(), streams);
+        })
     } else if is_json {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {

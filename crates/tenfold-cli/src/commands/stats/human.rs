@@ -10,7 +10,7 @@ use super::bars;
 use super::{Found, Known, Report};
 use crate::args;
 use crate::render::{
-    Row, Table, cells_text, counted, dtype_text, element, plain, shape_text, shown_name,
+    Row, Table, cells_text, counted, dtype_text, element, name_text, plain, shape_text, shown_name,
 };
 use crate::streams::Out;
 
@@ -137,14 +137,6 @@ fn remark(info: &Info, found: &[Found], finding: Finding) -> Option<String> {
     (!alike.is_empty()).then(|| format!("{kind}: {}{more}", names.join(", ")))
 }
 
-pub(super) fn name_text(name: &str) -> String {
-    if name.is_empty() {
-        "(unnamed)".into()
-    } else {
-        name.into()
-    }
-}
-
 fn row(info: &Info, found: &Found) -> Row {
     let tensor = found.tensor;
     let mut cells = vec![
@@ -231,7 +223,11 @@ fn lines(known: &Known) -> Vec<(String, String)> {
     line("max", scalar_text(&finite.max));
     line("mean", float_text(finite.mean));
     line("std", float_text(finite.std));
-    line("norm", float_text(finite.norm));
+    let norm = match finite.norm.is_finite() {
+        true => float_text(finite.norm),
+        false => "beyond f64".into(),
+    };
+    line("norm", norm);
     lines
 }
 

@@ -14,7 +14,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::input;
 use crate::meter::Meter;
-use crate::render::{counted, note_text, shown_name};
+use crate::render::{counted, name_text, note_text, shown_name};
 use crate::streams::Streams;
 
 /// What is known about one tensor.
@@ -166,7 +166,7 @@ fn judge(
         .filter(is_bad)
         .map(Finding::as_str)
         .collect();
-    let name = human::name_text(&shown_name(info, first.key));
+    let name = name_text(&shown_name(info, first.key));
     let more = match bad.count() {
         0 => String::new(),
         more => format!(" (and {more} more)"),
