@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::bytes::{Bytes, Threads, alone, in_order};
+use crate::bytes::{Bytes, Threads, alone, in_order, wide};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -65,6 +65,19 @@ impl Bundle {
     pub fn push(&mut self, key: Key, tensor: Tensor) {
         self.entries.push((key, tensor));
         self.places.take();
+    }
+
+    /// Adds a tensor that a file describes, and counts the memory that it takes; what metadata it has
+    /// was counted when it was read.
+    pub(crate) fn add(&mut self, key: Key, tensor: Tensor, limits: &Limits) -> Result<()> {
+        limits.charge_items::<(Key, Tensor)>(1)?;
+        for name in key.path().iter().chain(&key.state) {
+            limits.charge_items::<String>(1)?;
+            limits.charge_text(name.len())?;
+        }
+        limits.charge(wide(tensor.weight()))?;
+        self.push(key, tensor);
+        Ok(())
     }
 
     /// Keeps the tensors whose keys `keep` wants, and the remarks about them and about the file.

@@ -116,6 +116,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
 pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> Result<Opened> {
     let info = format.info();
     how.options.check(info, When::Read)?;
+    let how = &ReadOptions {
+        limits: how.limits.for_file(),
+        ..how.clone()
+    };
     let bundle = format
         .read(source, how)
         .map_err(|error| error.of(info.name))?;

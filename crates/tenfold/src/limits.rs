@@ -1,7 +1,9 @@
 //! How much an untrusted file may ask for.
 
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 
+use crate::bytes::wide;
 use crate::error::{Error, Result};
 
 /// Bounds on what a file may make the reader do; the defaults are safe for a server.
@@ -19,6 +21,8 @@ use crate::error::{Error, Result};
 pub struct Limits {
     /// Bytes of header or index that are read into memory.
     pub header: u64,
+    /// Bytes of memory that what a file describes may take: names, shapes, metadata.
+    pub structure: u64,
     /// Tensors in one file.
     pub tensors: u64,
     /// Dimensions of one tensor.
@@ -40,7 +44,23 @@ pub struct Limits {
     /// Bytes of memory that work on tensors larger than it may take: not a limit on files, but a
     /// budget. Whatever does not fit is done in slabs, or through temporary files.
     pub memory: u64,
+    /// What has been built of the file that is read with these limits.
+    pub(crate) account: Account,
 }
+
+/// Bytes of memory that a reader has filled with what a file describes, counted where they are filled.
+/// Its clones are the same account; there is none until a file is opened.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Account(Option<Arc<AtomicU64>>);
+
+/// Limits are equal whatever has been done under them.
+impl PartialEq for Account {
+    fn eq(&self, _: &Account) -> bool {
+        true
+    }
+}
+
+impl Eq for Account {}
 
 /// One limit: its name, its default and what it bounds.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +72,9 @@ pub struct LimitInfo {
     /// What it bounds.
     pub about: &'static str,
 }
+
+/// What a small piece of memory takes besides its bytes, as allocators round up and keep notes.
+const PIECE_COST: u64 = 24;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -68,6 +91,11 @@ impl Limits {
             name: "header",
             default: 256 * MIB,
             about: "bytes of header or index read into memory",
+        },
+        LimitInfo {
+            name: "structure",
+            default: 192 * MIB,
+            about: "bytes of memory that names, shapes and metadata of one file take",
         },
         LimitInfo {
             name: "tensors",
@@ -119,6 +147,7 @@ impl Limits {
     fn field(&mut self, name: &str) -> Option<&mut u64> {
         Some(match name {
             "header" => &mut self.header,
+            "structure" => &mut self.structure,
             "tensors" => &mut self.tensors,
             "ndim" => &mut self.ndim,
             "text" => &mut self.text,
@@ -142,6 +171,61 @@ impl Limits {
             .ok_or_else(|| Error::invalid(format!("no limit called {name}")))?;
         *field = value;
         Ok(())
+    }
+
+    /// The same limits, with an account of their own for one file.
+    pub(crate) fn for_file(&self) -> Limits {
+        Limits {
+            account: Account(Some(Arc::default())),
+            ..self.clone()
+        }
+    }
+
+    /// Counts memory that is about to be filled with what the file describes.
+    pub(crate) fn charge(&self, bytes: u64) -> Result<()> {
+        self.charge_for("what the file describes takes too much memory", bytes)
+    }
+
+    /// Counts memory as [`Limits::charge`], and says `why` if there is too much.
+    pub(crate) fn charge_for(&self, why: &str, bytes: u64) -> Result<()> {
+        let Account(Some(spent)) = &self.account else {
+            return Ok(());
+        };
+        let before = spent.fetch_add(bytes, Relaxed);
+        let wanted = before.saturating_add(bytes);
+        check("structure", why, wanted, self.structure)
+    }
+
+    /// Takes off the account what is held no longer.
+    pub(crate) fn release(&self, bytes: u64) {
+        if let Account(Some(spent)) = &self.account {
+            spent.fetch_sub(bytes, Relaxed);
+        }
+    }
+
+    /// For how many items a list is made at once that a file says to have `count`: it grows where they
+    /// come.
+    pub(crate) fn room<T>(&self, count: usize) -> usize {
+        let most = self
+            .structure
+            .checked_div(wide(size_of::<T>()).saturating_mul(16));
+        count.min(usize::try_from(most.unwrap_or(0)).unwrap_or(usize::MAX))
+    }
+
+    /// Counts `count` items that a list of them is about to hold, which may be half empty as it grows.
+    pub(crate) fn charge_items<T>(&self, count: usize) -> Result<()> {
+        let each = wide(size_of::<T>()).saturating_mul(2);
+        self.charge(wide(count).saturating_mul(each))
+    }
+
+    /// Counts a list of `count` items that is made at once.
+    pub(crate) fn charge_list<T>(&self, count: u64) -> Result<()> {
+        self.charge(count.saturating_mul(wide(size_of::<T>())))
+    }
+
+    /// Counts a text with what a small piece of memory costs besides its bytes.
+    pub(crate) fn charge_text(&self, len: usize) -> Result<()> {
+        self.charge(wide(len).saturating_add(PIECE_COST))
     }
 
     pub(crate) fn check_header(&self, wanted: u64) -> Result<()> {
@@ -212,6 +296,7 @@ impl Limits {
 static DEFAULT: LazyLock<Limits> = LazyLock::new(|| {
     let mut limits = Limits {
         header: 0,
+        structure: 0,
         tensors: 0,
         ndim: 0,
         text: 0,
@@ -222,6 +307,7 @@ static DEFAULT: LazyLock<Limits> = LazyLock::new(|| {
         ratio: 0,
         orbit: 0,
         memory: Limits::MEMORY,
+        account: Account::default(),
     };
     for limit in Limits::ALL {
         if let Some(field) = limits.field(limit.name) {

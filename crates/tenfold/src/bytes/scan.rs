@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::{Endian, Source, narrow, wide};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 /// Reads fields from a source in order. No method panics, and every failure knows its byte.
 pub(crate) struct Scan<'a> {
@@ -173,6 +174,13 @@ impl<'a> Scan<'a> {
         let mut bytes = Vec::new();
         self.take_into(len, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// The next `len` bytes, which stay in memory: they are counted if there are as many.
+    pub(crate) fn keep(&mut self, len: u64, limits: &Limits) -> Result<Vec<u8>> {
+        self.need(len)?;
+        limits.charge_text(narrow(len)?)?;
+        self.take(len)
     }
 
     /// Hands out the next `len` bytes in pieces of at most `budget`.

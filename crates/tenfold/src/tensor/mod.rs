@@ -121,6 +121,27 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// Bytes of memory that its shape and the list of its parts take, about; its metadata aside.
+    pub(crate) fn weight(&self) -> usize {
+        let name = |dim: &Dim| dim.name.as_ref().map_or(0, String::len);
+        let dims = self.dims.iter().map(|dim| size_of::<Dim>() + name(dim));
+        let symmetries = self.symmetries.iter();
+        let symmetries = symmetries
+            .map(|symmetry| size_of::<Symmetry>() + size_of_val(symmetry.permutation.as_slice()));
+        let n_parts = match &self.storage {
+            Storage::Dense { .. } => 0,
+            Storage::Sparse { address, .. } => match address {
+                Address::Coordinates(columns) => columns.len(),
+                Address::Linear(_) | Address::Rows { .. } | Address::Labels => 0,
+            },
+            Storage::Train { cores, .. } => cores.len(),
+            Storage::Opaque { parts, .. } => parts.len(),
+        };
+        let parts = n_parts.saturating_mul(2 * size_of::<(String, Numbers)>());
+        let shape: usize = dims.chain(symmetries).sum();
+        shape.saturating_add(parts)
+    }
+
     /// Puts a tensor together, if its parts fit.
     ///
     /// # Errors

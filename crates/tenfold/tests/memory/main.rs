@@ -7,6 +7,7 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod bombs;
 mod budget;
 mod checkpoint;
 #[path = "../shared/files.rs"]

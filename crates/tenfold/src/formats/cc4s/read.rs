@@ -26,7 +26,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, reader.describe(source))?;
     for (key, described) in std::mem::take(&mut reader.found) {
         let tensor = tensor(source, described, &key, &mut reader)?;
-        reader.bundle.push(key, tensor);
+        reader.bundle.add(key, tensor, &how.limits)?;
     }
     reader.bundle.meta = reader.meta.into_iter().collect();
     Ok(reader.bundle)

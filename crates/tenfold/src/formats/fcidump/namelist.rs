@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::{MOST_ORBITALS, NAME, PREFIX};
 use crate::bytes::{Source, narrow, wide};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::wire::text::{Field, Line, Lines, cut};
 
@@ -45,6 +46,7 @@ enum Token {
 impl Namelist {
     /// Reads the namelist, up to the end of the line that it ends on.
     pub(super) fn read(lines: &mut Lines, source: &Source) -> Result<Namelist> {
+        let limits = lines.limits();
         let first = lines.next_full()?;
         let first = first.ok_or_else(|| cut(source, "the namelist &FCI"))?;
         let (at, start) = (first.at, first.text.trim_ascii_start());
@@ -60,11 +62,12 @@ impl Namelist {
                 text: rest,
             },
             &mut tokens,
+            limits,
         )?;
         while !is_ended {
             let line = lines.next()?;
             let line = line.ok_or_else(|| cut(source, "the end of the namelist, &END or /"))?;
-            is_ended = read_tokens(&line, &mut tokens)?;
+            is_ended = read_tokens(&line, &mut tokens, limits)?;
         }
         Namelist::of(&tokens, at)
     }
@@ -193,7 +196,7 @@ pub(super) fn is_key(text: &str) -> bool {
 }
 
 /// Reads the words of a line; gives whether the namelist ends on it.
-fn read_tokens(line: &Line, tokens: &mut Vec<Token>) -> Result<bool> {
+fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<bool> {
     let at = |rest: &[u8]| {
         let before = line.text.len().saturating_sub(rest.len());
         line.at.saturating_add(wide(before))
@@ -209,6 +212,7 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>) -> Result<bool> {
         let len = match first {
             b'!' => return Ok(false), // a comment
             b'=' => {
+                limits.charge_items::<(Token, Setting)>(1)?;
                 tokens.push(Token::Equals(at(rest)));
                 rest = rest.get(1..).unwrap_or_default();
                 continue;
@@ -235,6 +239,9 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>) -> Result<bool> {
             }
         };
         let (word, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        // It becomes a field, a number and a value.
+        limits.charge_items::<(Token, Field, i64, Value)>(1)?;
+        limits.charge_text(word.len())?;
         tokens.push(Token::Word(at(rest), word.to_vec()));
         rest = after;
     }

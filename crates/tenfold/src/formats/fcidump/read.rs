@@ -138,7 +138,7 @@ impl Integrals {
                 if let Some(remark) = &folded.remark {
                     bundle.note(Note::new(NoteKind::Repaired, remark).on(&name));
                 }
-                bundle.push(name, self.tensor(role, folded, limits)?);
+                bundle.add(name, self.tensor(role, folded, limits)?, limits)?;
             }
         }
         Ok(bundle)

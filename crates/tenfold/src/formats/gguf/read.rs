@@ -130,7 +130,11 @@ impl Reader<'_> {
     }
 
     fn values(&mut self, scan: &mut Scan, count: u64) -> Result<()> {
-        let mut pairs: Vec<(String, Value)> = Vec::with_capacity(scan.room(count, LEAST_VALUE));
+        let room = self
+            .how
+            .limits
+            .room::<(String, Value)>(scan.room(count, LEAST_VALUE));
+        let mut pairs: Vec<(String, Value)> = Vec::with_capacity(room);
         let mut seen = HashSet::new();
         let mut kinds = Vec::new();
         let mut values = Values::new(scan, self.endian, self.how);
@@ -145,6 +149,9 @@ impl Reader<'_> {
                 return self.fail(at, format!("the name {name:?} stands twice"));
             }
             let value_at = values.scan.at();
+            // It stands in a list and in a set of names, and so does its type at worst.
+            self.how.limits.charge_items::<[String; 4]>(1)?;
+            self.how.limits.charge_text(name.len().saturating_mul(2))?;
             let (value, kind) = values.value()?;
             if name == ALIGNMENT_NAME {
                 self.alignment(value_at, &value, &kind)?;
@@ -180,7 +187,8 @@ impl Reader<'_> {
     }
 
     fn entries(&mut self, scan: &mut Scan, count: u64) -> Result<Vec<Entry>> {
-        let mut entries = Vec::with_capacity(scan.room(count, LEAST_ENTRY));
+        let room = self.how.limits.room::<Entry>(scan.room(count, LEAST_ENTRY));
+        let mut entries = Vec::with_capacity(room);
         for _ in 0..count {
             let at = scan.at();
             let name = Values::new(scan, self.endian, self.how).name()?;
@@ -201,6 +209,8 @@ impl Reader<'_> {
                 sizes.push(scan.u64(self.endian)?);
             }
             sizes.reverse();
+            self.how.limits.charge_items::<Entry>(1)?;
+            self.how.limits.charge_list::<u64>(ndim)?;
             entries.push(Entry {
                 at,
                 name,
@@ -270,7 +280,7 @@ impl Reader<'_> {
             let run = data.saturating_add(offset)..data.saturating_add(end);
             let bytes = Bytes::run(self.source, run)?;
             match self.made(known, &entry.sizes, bytes)? {
-                Some(tensor) => self.bundle.push(key, tensor),
+                Some(tensor) => self.bundle.add(key, tensor, &self.how.limits)?,
                 None => self.skip(&key, &format!("big-endian {}", known.name()), at)?,
             }
         }

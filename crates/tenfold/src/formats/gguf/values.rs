@@ -9,14 +9,12 @@ use crate::format::{Mode, ReadOptions};
 use crate::limits::Limits;
 use crate::meta::Value;
 
-/// Reads values, and counts the memory that they take.
+/// Reads values.
 pub(super) struct Values<'a, 's> {
     pub(super) scan: &'a mut Scan<'s>,
     pub(super) endian: Endian,
     limits: &'a Limits,
     mode: Mode,
-    /// Bytes of memory so far.
-    taken: u64,
     /// Where the first text that is none begins.
     pub(super) not_text: Option<u64>,
     bytes: Vec<u8>,
@@ -32,7 +30,6 @@ impl<'a, 's> Values<'a, 's> {
             endian,
             limits: &how.limits,
             mode: how.mode,
-            taken: 0,
             not_text: None,
             bytes: Vec::new(),
         }
@@ -43,7 +40,7 @@ impl<'a, 's> Values<'a, 's> {
         let at = self.scan.at();
         let len = self.scan.u64(self.endian)?;
         self.limits.check_text(len)?;
-        let bytes = self.scan.take(len)?;
+        let bytes = self.scan.keep(len, self.limits)?;
         String::from_utf8(bytes).or_else(|_| self.scan.fail_at(at, "a name is not UTF-8"))
     }
 
@@ -62,14 +59,6 @@ impl<'a, 's> Values<'a, 's> {
     fn plain(&self, code: u32, at: u64) -> Result<Kind> {
         let unknown = || Error::malformed(at, format!("{code} is no type of metadata")).of(NAME);
         Kind::numbered(code).ok_or_else(unknown)
-    }
-
-    /// Counts `count` more values, and `len` bytes of text.
-    fn take(&mut self, count: u64, len: u64) -> Result<()> {
-        let each = wide(size_of::<Value>());
-        let more = count.saturating_mul(each).saturating_add(len);
-        self.taken = self.taken.saturating_add(more);
-        self.limits.check_header(self.taken)
     }
 
     fn array(&mut self, depth: u64) -> Result<(Value, Kind)> {
@@ -91,7 +80,7 @@ impl<'a, 's> Values<'a, 's> {
             let why = format!("an array of {count} items, {left} bytes left");
             return self.scan.fail_at(count_at, why);
         }
-        self.take(count, 0)?;
+        self.limits.charge_list::<Value>(count)?;
         let mut values = Vec::with_capacity(self.scan.room(count, least));
         let kind = match items {
             None => self.arrays(count, depth, &mut values)?,
@@ -145,7 +134,7 @@ impl<'a, 's> Values<'a, 's> {
     }
 
     fn of_kind(&mut self, kind: &Kind) -> Result<Value> {
-        self.take(1, 0)?;
+        self.limits.charge_items::<Value>(1)?;
         let Some(width) = kind.width() else {
             return self.text();
         };
@@ -176,8 +165,7 @@ impl<'a, 's> Values<'a, 's> {
     fn text(&mut self) -> Result<Value> {
         let at = self.scan.at();
         let len = self.scan.u64(self.endian)?;
-        self.take(0, len)?;
-        let bytes = self.scan.take(len)?;
+        let bytes = self.scan.keep(len, self.limits)?;
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Value::Text(text)),
             Err(_) if self.mode == Mode::Strict => self.scan.fail_at(at, "a text is not UTF-8"),

@@ -121,7 +121,7 @@ fn prelude(scan: &mut Scan, how: &ReadOptions) -> Result<(Version, Header, Fault
     };
     how.limits.check_header(header_len)?;
     let header_at = scan.at();
-    let text = scan.take(header_len)?;
+    let text = scan.keep(header_len, &how.limits)?;
     let header = header::parse(&text, header_at, version, &how.limits)?;
     if text.last() != Some(&b'\n') {
         let at = scan.at().saturating_sub(1);

@@ -191,7 +191,7 @@ impl Reader<'_> {
         for note in array.notes {
             self.bundle.note(note.on(&key(member)));
         }
-        self.bundle.push(key(member), tensor);
+        self.bundle.add(key(member), tensor, &self.how.limits)?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::NAME;
-use crate::bytes::{Scan, Source, wide};
+use crate::bytes::{Scan, Source};
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
 use crate::limits::Limits;
@@ -61,8 +61,6 @@ pub(super) struct Items<'a> {
     scan: Scan<'a>,
     mode: Mode,
     limits: &'a Limits,
-    /// Bytes of memory that names take, about.
-    kept: u64,
     /// One for every rule that is broken: a file has many numbers, all in the same wrong form.
     forgiven: Vec<Forgiven>,
 }
@@ -73,7 +71,6 @@ impl<'a> Items<'a> {
             scan: Scan::new(source, NAME),
             mode: how.mode,
             limits: &how.limits,
-            kept: 0,
             forgiven: Vec::new(),
         }
     }
@@ -179,12 +176,11 @@ impl<'a> Items<'a> {
     /// Counts names that stay in memory.
     pub(super) fn keep<'t>(&mut self, names: impl IntoIterator<Item = &'t str>) -> Result<()> {
         for name in names {
-            self.kept = self
-                .kept
-                .saturating_add(wide(name.len()))
-                .saturating_add(wide(size_of::<String>()));
+            // Each is in a key and in what keys are compared with.
+            self.limits.charge_items::<[String; 2]>(1)?;
+            self.limits.charge_text(name.len().saturating_mul(2))?;
         }
-        self.limits.check_header(self.kept)
+        Ok(())
     }
 
     /// Passes over a bin that is `wanted` bytes long, and says where its bytes are.

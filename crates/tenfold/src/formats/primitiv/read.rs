@@ -147,6 +147,8 @@ impl Reader<'_> {
     fn tensor(&mut self, batches: Batch) -> Result<Tensor> {
         self.n_tensors = self.n_tensors.saturating_add(1);
         self.limits.check_tensors(self.n_tensors)?;
+        // In a parameter, and then among all.
+        self.limits.charge_items::<[(Key, Tensor); 2]>(1)?;
         let shape = self.shape(batches)?;
         let data = self.items.data(u64::from(shape.cells).saturating_mul(4))?;
 
@@ -276,6 +278,7 @@ impl Reader<'_> {
                 self.items.forgive(at, Rule::Config, why)?;
             }
             let value = value(&mut self.items)?;
+            self.limits.charge_items::<(Value, Value)>(1)?;
             if is_first {
                 configs.push((Value::Text(name), value));
             }

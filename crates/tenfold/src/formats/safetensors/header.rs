@@ -178,6 +178,10 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
                 at,
             };
             let entry = members.next_value_seed(seed)?;
+            // The name stands among the entries and among the names.
+            let name_len = entry.name.len().saturating_mul(2);
+            state.check(state.limits.charge_items::<(Entry, Cow<str>)>(1))?;
+            state.check(state.limits.charge_text(name_len))?;
             state.header.entries.push(entry);
             let count = wide(state.header.entries.len());
             state.check(state.limits.check_tensors(count))?;
@@ -221,6 +225,11 @@ impl<'a> Visitor<'a> for AboutFile<'_, 'a> {
                 let why = format!("the name {name:?} stands twice in {METADATA}");
                 return Err(self.0.malformed(at, why));
             }
+            let limits = self.0.limits;
+            let len = name.len().saturating_add(text.len());
+            let kept = limits.charge_items::<(String, [String; 2], Cow<str>)>(1);
+            let kept = kept.and_then(|()| limits.charge_text(len));
+            self.0.check(kept)?;
             texts.push((name.into_owned(), text.into_owned()));
         }
         Ok(Metadata::Texts(texts))

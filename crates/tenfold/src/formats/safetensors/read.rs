@@ -8,6 +8,7 @@ use crate::bytes::{Bytes, Endian, Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
@@ -45,7 +46,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let why = format!("a header of {len} bytes, {} left", scan.left());
         return scan.fail_at(0, why);
     }
-    let bytes = scan.take(len)?;
+    let bytes = scan.keep(len, &how.limits)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let at = HEADER.saturating_add(wide(error.valid_up_to()));
         Error::malformed(at, "the header is not UTF-8").of(NAME)
@@ -56,6 +57,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         salvage: how.salvage,
         data: scan.at(),
         bundle: Bundle::new(),
+        limits: &how.limits,
     };
     reader.check_frame(text)?;
     let header = header::parse(text, HEADER, &how.limits)?;
@@ -72,6 +74,7 @@ struct Reader<'a> {
     /// Where the header ends and the data begins.
     data: u64,
     bundle: Bundle,
+    limits: &'a Limits,
 }
 
 impl Reader<'_> {
@@ -189,7 +192,7 @@ impl Reader<'_> {
         let run = self.data.saturating_add(from)..self.data.saturating_add(to);
         let bytes = Bytes::run(self.source, run)?;
         let tensor = made(known, &entry.shape, bytes)?;
-        self.bundle.push(key, tensor);
+        self.bundle.add(key, tensor, self.limits)?;
         Ok(())
     }
 

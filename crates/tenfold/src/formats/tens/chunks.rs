@@ -236,9 +236,9 @@ impl Reader<'_> {
     /// The content of a chunk, within what a header may take.
     fn content(&mut self, end: u64) -> Result<Vec<u8>> {
         let len = end.saturating_sub(self.scan.at());
-        self.kept = self.kept.saturating_add(len).saturating_add(CHUNK_HEADER);
-        self.how.limits.check_header(self.kept)?;
-        self.scan.take(len)
+        // Three texts and their values, beside each other.
+        self.how.limits.charge_items::<[Value; 8]>(1)?;
+        self.scan.keep(len, &self.how.limits)
     }
 
     /// Reads what a conversion carried; what is no text is kept as a chunk that is not understood.

@@ -23,7 +23,6 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         notes: Vec::new(),
         chunks: Vec::new(),
         carried: None,
-        kept: 0,
     };
     reader.read()
 }
@@ -36,8 +35,6 @@ pub(super) struct Reader<'a> {
     pub(super) chunks: Vec<Value>,
     /// What a conversion carried.
     pub(super) carried: Option<String>,
-    /// How many bytes the chunks that are kept take.
-    pub(super) kept: u64,
 }
 
 /// The fixed fields, as far as the rest needs them.

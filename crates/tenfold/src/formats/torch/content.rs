@@ -278,7 +278,7 @@ impl<'a> Walk<'a> {
             range,
             place,
         }));
-        self.bundle.push(key, found.tensor);
+        self.bundle.add(key, found.tensor, self.calls.limits)?;
         self.count_tensor();
         Ok(())
     }

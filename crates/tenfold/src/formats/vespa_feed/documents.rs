@@ -42,6 +42,11 @@ pub(super) struct Document {
     pub(super) other: Other,
 }
 
+/// What the name of a field and its place take in memory.
+fn weight(name: &str) -> u64 {
+    wide(size_of::<[(String, u64); 3]>()).saturating_add(wide(name.len()))
+}
+
 impl Documents<'_> {
     /// Passes over the members of the next document.
     pub(super) fn members(&mut self) -> Result<Members> {
@@ -167,6 +172,8 @@ impl Documents<'_> {
             })?,
             Some(Operation::Put) | None => at,
         };
+        let weights = fields.iter().map(|(name, _)| weight(name));
+        self.limits.release(weights.sum());
         self.field = Some(field);
         Ok(Document {
             id,
@@ -182,13 +189,9 @@ impl Documents<'_> {
         self.json.need(b'{')?;
         let (mut first, mut name) = (First::new(), String::new());
         let mut found: Vec<(String, u64)> = Vec::new();
-        let mut held = 0_u64;
         while self.json.member(&mut first, &mut name)? {
             self.json.peek()?;
-            let own = wide(size_of::<(String, u64)>()).saturating_add(wide(name.len()));
-            held = held.saturating_add(own);
-            let why = "the names of the fields of a document are held in memory";
-            self.limits.check_memory(why, held)?;
+            self.limits.charge(weight(&name))?;
             if self.id.as_ref() != Some(&name) {
                 found.push((name.clone(), self.json.at()));
             }
@@ -257,7 +260,7 @@ impl Documents<'_> {
     /// The JSON from `at` to where the cursor stands.
     fn json_from(&self, at: u64) -> Result<String> {
         let end = self.json.at();
-        self.limits.check_memory(HELD, end.saturating_sub(at))?;
+        self.limits.charge_for(HELD, end.saturating_sub(at))?;
         json_at(self.source, at, end)
     }
 

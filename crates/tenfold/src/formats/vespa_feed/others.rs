@@ -68,7 +68,6 @@ pub(super) fn json_at(source: &Source, from: u64, to: u64) -> Result<String> {
 #[derive(Debug, Default)]
 pub(super) struct Others {
     documents: Vec<(Value, Value)>,
-    held: u64,
 }
 
 impl Others {
@@ -83,9 +82,9 @@ impl Others {
             return Ok(());
         }
         let document = (text(label), Value::Map(members));
-        self.held = self.held.saturating_add(held(&document));
+        limits.charge_for(HELD, held(&document))?;
         self.documents.push(document);
-        limits.check_memory(HELD, self.held)
+        Ok(())
     }
 
     pub(super) fn keep(self, meta: &mut Meta) {
@@ -125,15 +124,19 @@ pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
     })
 }
 
-/// About how many bytes of memory a pair takes.
+/// About how many bytes of memory a pair takes; the JSON of members and fields was counted when it was read.
 fn held((name, value): &(Value, Value)) -> u64 {
-    let len = |value: &Value| match value {
-        Value::Text(text) => wide(text.len()),
-        Value::Map(pairs) => pairs.iter().map(held).fold(0, u64::saturating_add),
-        _ => 0,
+    /// The least that a list of pairs has room for.
+    const LEAST: usize = 4;
+    let pair = wide(size_of::<(Value, Value)>());
+    let name = name.as_text().map_or(0, |name| wide(name.len()));
+    let own = pair.saturating_mul(2).saturating_add(name);
+    let Some(pairs) = value.as_map() else {
+        return own;
     };
-    let own = wide(size_of::<(Value, Value)>());
-    own.saturating_add(len(name)).saturating_add(len(value))
+    let least = pair.saturating_mul(wide(LEAST.saturating_sub(pairs.len())));
+    let below = pairs.iter().map(held).fold(least, u64::saturating_add);
+    own.saturating_add(below)
 }
 
 /// The same again, by label.

@@ -28,8 +28,6 @@ pub(crate) struct Items<'a> {
     base: u64,
     format: &'static str,
     limits: &'a Limits,
-    /// Bytes of memory that values take besides their own.
-    kept: u64,
 }
 
 /// What is left of an array or a map.
@@ -64,7 +62,6 @@ impl<'a> Items<'a> {
             base,
             format,
             limits,
-            kept: 0,
         }
     }
 
@@ -96,11 +93,6 @@ impl<'a> Items<'a> {
     /// How many bytes there are, read or not.
     pub(crate) fn len(&self) -> u64 {
         wide(self.decoder.input().len())
-    }
-
-    /// How much memory values take besides their own bytes.
-    pub(crate) fn kept(&self) -> u64 {
-        self.kept
     }
 
     /// Whether every byte has been read.
@@ -238,8 +230,7 @@ impl<'a> Items<'a> {
     fn nested(&mut self, depth: u64) -> Result<Value> {
         self.limits.check_depth(depth)?;
         // One byte of an index may become a value of many.
-        self.kept = self.kept.saturating_add(wide(size_of::<Value>()));
-        self.limits.check_header(self.kept)?;
+        self.limits.charge_items::<Value>(1)?;
         let deeper = depth.saturating_add(1);
         let at = self.at();
         if depth > DEEPEST {
@@ -287,10 +278,20 @@ impl<'a> Items<'a> {
                 }
                 Value::Simple(simple)
             }
-            Type::Bytes | Type::BytesIndef => Value::Bytes(self.bytes()?),
-            Type::String | Type::StringIndef => Value::Text(self.text("text")?),
+            Type::Bytes | Type::BytesIndef => {
+                let bytes = self.bytes()?;
+                self.limits.charge_text(bytes.len())?;
+                Value::Bytes(bytes)
+            }
+            Type::String | Type::StringIndef => {
+                let text = self.text("text")?;
+                self.limits.charge_text(text.len())?;
+                Value::Text(text)
+            }
             Type::Array | Type::ArrayIndef => {
                 let mut left = self.array("an array")?;
+                // A list of one has room for several.
+                self.limits.charge_items::<Value>(2)?;
                 let mut items = Vec::new();
                 while self.more(&mut left)? {
                     items.push(self.nested(deeper)?);
@@ -312,11 +313,13 @@ impl<'a> Items<'a> {
 
     fn pairs(&mut self, depth: u64) -> Result<Value> {
         let mut left = self.map("a map")?;
+        self.limits.charge_items::<(Value, Value)>(2)?;
         let mut pairs = Vec::new();
         let mut seen = HashSet::new();
         while self.more(&mut left)? {
             let at = self.at();
             let from = self.decoder.position();
+            self.limits.charge_items::<&[u8]>(1)?;
             let key = self.nested(depth)?;
             let to = self.decoder.position();
             if !seen.insert(self.decoder.input().get(from..to).unwrap_or_default()) {

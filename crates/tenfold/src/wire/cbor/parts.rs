@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
 
     /// Reads the next part; false if there is none. What cannot be passed over, or follows the
     /// array, is in the last one, for its reader to find.
-    pub(crate) fn next(&mut self, part: &mut Part) -> Result<bool> {
+    pub(crate) fn next(&mut self, part: &mut Part, limits: &Limits) -> Result<bool> {
         if self.is_over {
             return Ok(false);
         }
@@ -82,6 +82,8 @@ impl<'a> Parts<'a> {
                 return Ok(true);
             }
             len = len.saturating_mul(2).min(all);
+            // One item that is as long as many.
+            limits.charge(len)?;
         }
     }
 }
@@ -164,7 +166,7 @@ mod tests {
         };
         let (mut one, mut numbers, mut is_done) = (Part::default(), Vec::new(), false);
         let mut at = 0;
-        while parts.next(&mut one).unwrap() {
+        while parts.next(&mut one, &Limits::default()).unwrap() {
             let (mut items, mut left) = one.items("cbor", &limits);
             while items.more(&mut left).map_err(|_| items.at())? {
                 let at = items.at();

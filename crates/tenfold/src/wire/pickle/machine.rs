@@ -26,7 +26,6 @@ pub(super) fn run(scan: &mut Scan, limits: &Limits) -> Result<Pickle> {
         marks: Vec::new(),
         memo: HashMap::new(),
         constants: HashMap::new(),
-        spent: 0,
     };
     let root = loop {
         if let Some(root) = machine.step()? {
@@ -51,8 +50,6 @@ struct Machine<'a, 'b> {
     memo: HashMap<u32, Id>,
     /// None, True, False and the empty tuple, which need to be there only once.
     constants: HashMap<u8, Id>,
-    /// Bytes of memory that all of this takes, about.
-    spent: u64,
 }
 
 impl Machine<'_, '_> {
@@ -64,12 +61,12 @@ impl Machine<'_, '_> {
             b'.' => return self.pop().map(Some),
             0x80 => self.protocol()?,
             0x95 => self.scan.skip(8)?, // a frame is a hint for readers of streams
-            b'(' => self.marks.push(self.stack.len()),
+            b'(' => self.mark()?,
             b'0' => self.discard()?,
             b'1' => drop(self.marked()?),
             b'2' => {
                 let top = self.top()?;
-                self.stack.push(top);
+                self.stack(top)?;
             }
             b'N' | 0x88 | 0x89 | b')' => self.constant()?,
             b'K' | b'M' | b'J' | 0x8a | 0x8b => self.whole()?,
@@ -118,9 +115,20 @@ impl Machine<'_, '_> {
 
     /// Counts memory, before it is taken.
     fn spend(&mut self, bytes: usize) -> Result<()> {
-        self.spent = self.spent.saturating_add(wide(bytes));
-        let why = "a pickle is held in memory";
-        self.limits.check_memory(why, self.spent)
+        self.limits.charge(wide(bytes))
+    }
+
+    /// Puts an item on the stack.
+    fn stack(&mut self, id: Id) -> Result<()> {
+        spend_growth(&self.stack, self.limits)?;
+        self.stack.push(id);
+        Ok(())
+    }
+
+    fn mark(&mut self) -> Result<()> {
+        spend_growth(&self.marks, self.limits)?;
+        self.marks.push(self.stack.len());
+        Ok(())
     }
 
     fn make(&mut self, item: Item) -> Result<Id> {
@@ -135,8 +143,7 @@ impl Machine<'_, '_> {
 
     fn push(&mut self, item: Item) -> Result<()> {
         let id = self.make(item)?;
-        self.stack.push(id);
-        Ok(())
+        self.stack(id)
     }
 
     /// How much of the stack belongs to the opcodes since the last mark.
@@ -201,8 +208,7 @@ impl Machine<'_, '_> {
                 id
             }
         };
-        self.stack.push(id);
-        Ok(())
+        self.stack(id)
     }
 
     fn whole(&mut self) -> Result<()> {
@@ -227,10 +233,7 @@ impl Machine<'_, '_> {
 
     /// The next `len` bytes, where there are as many.
     fn taken(&mut self, len: u64) -> Result<Vec<u8>> {
-        if len <= self.scan.left() {
-            self.spend(usize::try_from(len).unwrap_or(usize::MAX))?;
-        }
-        self.scan.take(len)
+        self.scan.keep(len, self.limits)
     }
 
     /// The length that stands behind an opcode.
@@ -271,10 +274,9 @@ impl Machine<'_, '_> {
             _ => self.scan.u32(Endian::Little)?,
         };
         match self.memo.get(&place) {
-            Some(id) => self.stack.push(*id),
-            None => return self.fail(&format!("nothing was put at {place}")),
+            Some(id) => self.stack(*id),
+            None => self.fail(&format!("nothing was put at {place}")),
         }
-        Ok(())
     }
 
     fn put(&mut self) -> Result<()> {
@@ -310,6 +312,7 @@ impl Machine<'_, '_> {
         if self.opcode != single {
             return self.marked();
         }
+        self.spend(count.saturating_mul(size_of::<[Id; 4]>()))?;
         let mut items = Vec::with_capacity(count);
         for _ in 0..count {
             items.push(self.pop()?);
@@ -369,7 +372,8 @@ impl Machine<'_, '_> {
                 }
             }
         };
-        self.spend(names.0.len().saturating_add(names.1.len()))?;
+        let len = names.0.len().saturating_add(names.1.len());
+        self.spend(len.saturating_add(size_of::<[String; 4]>()))?;
         self.push(Item::Global(Box::new(names)))
     }
 
@@ -435,6 +439,14 @@ impl Machine<'_, '_> {
             _ => return self.fail("it is no object"),
         }
         Ok(())
+    }
+}
+
+/// Counts the memory of a list that is full and grows with the next item.
+fn spend_growth<T>(list: &Vec<T>, limits: &Limits) -> Result<()> {
+    match list.len() == list.capacity() {
+        true => limits.charge_items::<T>(list.len().max(4)),
+        false => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Items lie in one list and point at each other by place. So sharing and cycles cost nothing, nothing
 //! is nested in memory, and an item takes a bounded number of bytes for every byte of the pickle; all of
-//! them together take no more than the memory budget.
+//! them together take no more than `--max-structure` allows.
 
 mod machine;
 mod opcode;
@@ -231,14 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_memory_than_there_is_budget_is_refused() {
+    fn what_takes_more_memory_than_its_structure_may_is_refused() {
         let limits = Limits {
-            memory: 10_000,
+            structure: 10_000,
             ..Limits::default()
-        };
+        }
+        .for_file();
         let bytes = [b"\x80\x02".as_slice(), &[b']'; 1000], b"."].concat();
         let source = Source::memory(bytes);
         let error = Pickle::read(&mut Scan::new(&source, "test"), &limits).unwrap_err();
-        assert!(error.to_string().contains("--memory"), "{error}");
+        assert!(error.to_string().contains("--max-structure"), "{error}");
     }
 }

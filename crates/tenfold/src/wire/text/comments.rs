@@ -40,6 +40,7 @@ impl Comments {
         mut take: impl FnMut(&Line, &[u8]) -> Result<bool>,
     ) -> Result<Comments> {
         let mut comments = Comments::default();
+        let limits = lines.limits();
         loop {
             let at = lines.at();
             let Some(line) = lines.next()? else {
@@ -53,12 +54,14 @@ impl Comments {
                 return Ok(comments);
             };
             if let Some(part) = said.strip_prefix(CARRIED_LINE.as_bytes()) {
+                limits.charge_items::<u8>(part.len())?;
                 comments.carried.extend_from_slice(part);
                 continue;
             }
             if take(&line, said)? {
                 continue;
             }
+            limits.charge_items::<u8>(said.len().saturating_add(1))?;
             match &mut comments.text {
                 None => comments.text = Some(said.to_vec()),
                 Some(text) => {

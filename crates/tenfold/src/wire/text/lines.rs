@@ -56,6 +56,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// What the file may ask for.
+    pub(crate) fn limits(&self) -> &'a Limits {
+        self.limits
+    }
+
     /// Where the next line begins.
     pub(crate) fn at(&self) -> u64 {
         self.at
@@ -78,6 +83,7 @@ impl<'a> Lines<'a> {
             let len = wanted.min(left);
             if len > wide(PIECE) {
                 self.limits.check_header(len)?;
+                self.limits.charge(len)?;
             }
             self.buffer.resize(narrow(len)?, 0);
             self.source.read_at(at, &mut self.buffer)?;

@@ -42,7 +42,9 @@ pub(crate) enum Kind<'a> {
 /// All of a source as text.
 pub(crate) fn text(source: &Source, format: &'static str, limits: &Limits) -> Result<String> {
     limits.check_header(source.len())?;
-    let bytes = Scan::new(source, format).take(source.len())?;
+    // The parser puts a text together that is as long at worst, in a buffer that doubles.
+    limits.charge(source.len().saturating_mul(2))?;
+    let bytes = Scan::new(source, format).keep(source.len(), limits)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = wide(error.utf8_error().valid_up_to());
         Error::malformed(at, "text that is not UTF-8")
@@ -195,6 +197,11 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn put(&mut self, node: Node<'a>) -> Result<()> {
+        // Among its neighbours, and its letters among those of the keys.
+        self.limits.charge_items::<(Node, &str)>(1)?;
+        if let Kind::Plain(Cow::Owned(text)) | Kind::Quoted(Cow::Owned(text)) = &node.kind {
+            self.limits.charge_text(text.len())?;
+        }
         match self.open.last_mut().map(|open| &mut open.items) {
             None => self.done = Some(node),
             Some(Items::List(items)) => items.push(node),

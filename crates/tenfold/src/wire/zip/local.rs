@@ -61,6 +61,8 @@ impl Reader<'_> {
         let (mut members, mut at) = (Vec::new(), 0);
         while let Some(member) = self.member_at(at, limits)? {
             limits.check_tensors(wide(members.len()).saturating_add(1))?;
+            limits.charge_items::<Member>(1)?;
+            limits.charge_text(member.raw_name.len().saturating_mul(3))?;
             let is_cut = member.stored.end > end;
             at = self.after(&member);
             members.push(member);

@@ -228,9 +228,12 @@ impl<'a> Reader<'a> {
 
     fn directory(&self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
         let mut scan = self.scan(end.directory.clone());
-        let mut members = Vec::with_capacity(scan.room(end.count, 46));
+        let mut members = Vec::with_capacity(limits.room::<Member>(scan.room(end.count, 46)));
         while wide(members.len()) < end.count {
-            members.push(self.entry(&mut scan, limits)?);
+            let member = self.entry(&mut scan, limits)?;
+            limits.charge_items::<Member>(1)?;
+            limits.charge_text(member.raw_name.len().saturating_mul(3))?;
+            members.push(member);
         }
         match scan.left() {
             0 => Ok(members),

@@ -130,7 +130,8 @@ impl Reader<'_> {
         };
         (tensor.meta, tensor.hints) = (Meta::of_unique(entry.own), hints);
         let hash = self.hasher.hash_one(&place.key);
-        self.found.push(place.key, tensor, place.run, hash);
+        self.found
+            .push(place.key, tensor, place.run, hash, self.limits)?;
         Ok(())
     }
 

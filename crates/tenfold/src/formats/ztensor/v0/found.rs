@@ -9,6 +9,7 @@ use super::super::blobs::Blobs;
 use crate::bundle::Bundle;
 use crate::error::Result;
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::note::Note;
 use crate::tensor::Tensor;
 
@@ -18,8 +19,6 @@ pub(super) struct Found {
     pub(super) bundle: Bundle,
     /// How many there are.
     pub(super) count: u64,
-    /// How much memory the user's fields take besides their bytes.
-    pub(super) kept: u64,
     /// The blob of each tensor of the bundle, and the hash of its name.
     blobs: Vec<(Range<u64>, u64)>,
 }
@@ -35,15 +34,23 @@ impl Found {
         }
     }
 
-    pub(super) fn push(&mut self, key: Key, tensor: Tensor, blob: Range<u64>, hash: u64) {
-        self.bundle.push(key, tensor);
+    pub(super) fn push(
+        &mut self,
+        key: Key,
+        tensor: Tensor,
+        blob: Range<u64>,
+        hash: u64,
+        limits: &Limits,
+    ) -> Result<()> {
+        self.bundle.add(key, tensor, limits)?;
+        limits.charge_items::<(Range<u64>, u64)>(1)?;
         self.blobs.push((blob, hash));
+        Ok(())
     }
 
     pub(super) fn append(&mut self, mut other: Found) {
         self.bundle.append(other.bundle);
         self.count = self.count.saturating_add(other.count);
-        self.kept = self.kept.saturating_add(other.kept);
         self.blobs.append(&mut other.blobs);
     }
 

@@ -17,7 +17,7 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Value;
 use crate::number::Number;
-use crate::tensor::Shapes;
+use crate::tensor::{Shapes, Tensor};
 use crate::wire::cbor::{Items, Left, Part, Parts};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -28,17 +28,17 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     }
     let (left, start) = array(source, &index, &how.limits)?;
     let len = index.end.saturating_sub(start);
-    let mut found = Found::with_room(bundle, left.room(len, LEAST));
+    let room = how.limits.room::<(Key, Tensor)>(left.room(len, LEAST));
+    let mut found = Found::with_room(bundle, room);
     let hasher = DefaultHashBuilder::default();
     let mut parts = Parts::new(source, start..index.end, left);
     in_order(
         Threads::Cores.for_len(narrow(len)?),
-        |piece: &mut Piece| parts.next(&mut piece.part),
+        |piece: &mut Piece| parts.next(&mut piece.part, &how.limits),
         |piece| piece.read(source, &how.limits, &hasher, index.start),
         |piece| {
             found.append(std::mem::take(&mut piece.found));
-            how.limits.check_tensors(found.count)?;
-            how.limits.check_header(found.kept)
+            how.limits.check_tensors(found.count)
         },
     )?;
     found.finish()
@@ -70,7 +70,7 @@ impl Piece {
     ) -> Result<()> {
         let (items, left) = self.part.items(NAME, limits);
         let source = &source.apart();
-        let room = left.room(items.len(), LEAST);
+        let room = limits.room::<(Key, Tensor)>(left.room(items.len(), LEAST));
         let mut reader = Reader {
             source,
             limits,
@@ -81,7 +81,6 @@ impl Piece {
             found: Found::with_room(Bundle::new(), room),
         };
         reader.entries(left, index_start)?;
-        reader.found.kept = reader.items.kept();
         self.found = reader.found;
         Ok(())
     }
@@ -205,6 +204,8 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let value = items.value()?;
+                self.limits.charge_items::<(String, Value)>(1)?;
+                self.limits.charge_text(key.len().saturating_mul(2))?;
                 entry.own.push((key.to_owned(), value));
                 entry.seen.insert(key.to_owned())
             }

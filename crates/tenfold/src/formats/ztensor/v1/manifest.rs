@@ -1,6 +1,7 @@
 //! The index of a file: what its CBOR says, before anything is made of it.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::bytes::wide;
@@ -96,6 +97,7 @@ impl Reader<'_> {
         while self.items.more(&mut left)? {
             let key_at = self.items.at();
             let key = self.items.word("a key that is text")?;
+            self.limits.charge_items::<Cow<str>>(1)?;
             each(self, &key)?;
             if let Some(key) = seen.replace(key) {
                 let why = format!("the key {key:?} stands twice");
@@ -134,7 +136,11 @@ impl Reader<'_> {
     fn optional(&mut self, what: &str) -> Result<Option<String>> {
         Ok(match self.items.null()? {
             true => None,
-            false => Some(self.items.text(what)?),
+            false => {
+                let text = self.items.text(what)?;
+                self.limits.charge_text(text.len())?;
+                Some(text)
+            }
         })
     }
 
@@ -152,6 +158,8 @@ impl Reader<'_> {
         }
         let mut pairs: Vec<(String, Value)> = Vec::new();
         self.pairs("attributes that are a map", &mut |reader, key| {
+            reader.limits.charge_items::<(String, Value)>(1)?;
+            reader.limits.charge_text(key.len())?;
             pairs.push((key.to_owned(), reader.items.value()?));
             Ok(())
         })?;
@@ -165,6 +173,8 @@ impl Reader<'_> {
         while self.items.more(&mut left)? {
             let at = self.items.at();
             let name = self.items.text("a name that is text")?;
+            self.limits.charge_items::<Object>(1)?;
+            self.limits.charge_text(name.len())?;
             let object = self.object(name, at)?;
             objects.push(object);
             self.limits.check_tensors(wide(objects.len()))?;
@@ -202,6 +212,7 @@ impl Reader<'_> {
         let mut sizes = Vec::new();
         while self.items.more(&mut left)? {
             sizes.push(self.items.u64("a size of a dimension")?);
+            self.limits.charge_items::<u64>(1)?;
             self.limits.check_ndim(wide(sizes.len()))?;
         }
         Ok(sizes)
@@ -210,6 +221,8 @@ impl Reader<'_> {
     fn components(&mut self) -> Result<Vec<Component>> {
         let mut components = Vec::new();
         self.pairs("a map of components", &mut |reader, role| {
+            reader.limits.charge_items::<Component>(1)?;
+            reader.limits.charge_text(role.len())?;
             let component = reader.component(role)?;
             components.push(component);
             Ok(())

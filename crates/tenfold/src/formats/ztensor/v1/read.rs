@@ -29,7 +29,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let mut manifest = Manifest::default();
     if !index.is_empty() {
         let len = index.end.saturating_sub(index.start);
-        let bytes = Scan::part(source, NAME, index.clone()).take(len)?;
+        let bytes = Scan::part(source, NAME, index.clone()).keep(len, &how.limits)?;
         let items = Items::new(&bytes, index.start, NAME, &how.limits);
         let limits = &how.limits;
         manifest = Reader { items, limits }.manifest()?;
@@ -145,7 +145,7 @@ impl Maker<'_> {
             return Ok(());
         }
         tensor.hints = hints;
-        self.bundle.push(key, tensor);
+        self.bundle.add(key, tensor, &self.how.limits)?;
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Maker<'_> {
         let mut tensor = kept.map_err(|misfit| Error::malformed(misfit.at, misfit.why))?;
         tensor.meta.clone_from(&object.attributes);
         tensor.hints = hints;
-        self.bundle.push(key, tensor);
+        self.bundle.add(key, tensor, &self.how.limits)?;
         Ok(())
     }
 

@@ -76,7 +76,7 @@ impl Footer {
     pub(super) fn manifest(&self, source: &Source, limits: &Limits) -> Result<Vec<u8>> {
         let len = self.manifest.end.saturating_sub(self.manifest.start);
         limits.check_header(len)?;
-        let bytes = Scan::part(source, NAME, self.manifest.clone()).take(len)?;
+        let bytes = Scan::part(source, NAME, self.manifest.clone()).keep(len, limits)?;
         let found = xxhash_rust::xxh3::xxh3_64(&bytes);
         if found == self.hash {
             return Ok(bytes);

@@ -111,6 +111,8 @@ impl<'a> Reader<'a> {
     /// Passes over the value of a key that has no meaning.
     fn ignore(&mut self, key: &str, at: u64) -> Result<()> {
         self.items.value()?;
+        self.limits.charge_items::<(String, u64)>(1)?;
+        self.limits.charge_text(key.len())?;
         self.ignored.push((key.to_owned(), at));
         Ok(())
     }
@@ -133,6 +135,7 @@ impl<'a> Reader<'a> {
         while self.items.more(&mut left)? {
             let at = self.items.at();
             let name = self.name("the name of an object")?;
+            self.limits.charge_items::<Object>(1)?;
             objects.push(self.object(name, at)?);
             self.limits.check_tensors(wide(objects.len()))?;
         }
@@ -186,6 +189,7 @@ impl<'a> Reader<'a> {
         let mut cells = Some(1_u64);
         while self.items.more(&mut left)? {
             let size = self.items.u64("a size of a dimension")?;
+            self.limits.charge_items::<u64>(1)?;
             sizes.push(size);
             cells = cells.and_then(|cells| cells.checked_mul(size));
             if wide(sizes.len()) > MOST_DIMS {
@@ -207,6 +211,8 @@ impl<'a> Reader<'a> {
         let mut left = self.items.map("attributes that are a map")?;
         while self.items.more(&mut left)? {
             let name = self.name("the name of an attribute")?.into_owned();
+            self.limits.charge_items::<(String, Value)>(1)?;
+            self.limits.charge_text(name.len())?;
             pairs.push((name, self.items.value()?));
         }
         // The keys were seen to rise.
@@ -219,6 +225,7 @@ impl<'a> Reader<'a> {
         while self.items.more(&mut left)? {
             let at = self.items.at();
             let name = self.name("the name of a part")?;
+            self.limits.charge_items::<Part>(1)?;
             parts.push(self.part(name, at)?);
         }
         Ok(parts)
@@ -301,6 +308,7 @@ impl<'a> Reader<'a> {
                 let why = "a shard is named by 1 to 64 letters, digits and ._-, not first a dot";
                 return self.items.fail_at(at, why);
             }
+            self.limits.charge_items::<Shard>(1)?;
             shards.push(self.shard(name, at)?);
         }
         Ok(shards)

@@ -250,7 +250,7 @@ impl Reader<'_> {
             return Ok(());
         }
         tensor.hints = hints;
-        self.bundle.push(key, tensor);
+        self.bundle.add(key, tensor, self.limits)?;
         Ok(())
     }
 
