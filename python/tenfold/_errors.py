@@ -83,15 +83,20 @@ class UnsupportedFeature(SafetensorError, ValueError):
 class UnrecognisedFile(SafetensorError, ValueError):
     """No format claims the file, or several do."""
 
-    def __init__(self, candidates: Sequence[str] = (), content: str | None = None) -> None:
+    def __init__(
+        self, candidates: Sequence[str] = (), content: str | None = None, file: str | None = None
+    ) -> None:
         which = f"could be {' or '.join(candidates)}" if candidates else "no known format"
-        super().__init__(content or f"{which}: name one with format=")
+        where = f"{file}: " if file else ""
+        super().__init__(where + (content or f"{which}: name one with format="))
         self.candidates = tuple(candidates)
         self.content = content
-        """What the file is, where it is known: `x.h5: an HDF5 file, which is not read yet`."""
+        """What the file is, where it is known: `an HDF5 file, which is not read yet`."""
+        self.file = file
+        """The file, where it has a name."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.candidates, self.content)
+        return type(self), (self.candidates, self.content, self.file)
 
 
 class LimitExceeded(SafetensorError, ValueError):

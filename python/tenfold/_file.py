@@ -22,15 +22,16 @@ Origin = str | os.PathLike[str] | bytes | bytearray | memoryview | Any
 
 
 def reading(
-    format: str | None,
-    io: str,
-    lenient: bool,
-    limits: Mapping[str, int] | None,
-    options: Mapping[str, str] | None,
+    format: str | None = None,
+    io: str = "auto",
+    lenient: bool = False,
+    limits: Mapping[str, int] | None = None,
+    options: Mapping[str, str] | None = None,
     alone: bool = False,
     duplicates: Duplicates | None = None,
+    callables: bool = False,
 ) -> dict[str, Any]:
-    """How a file is to be read, as the compiled half takes it."""
+    """How a file is to be read, as the compiled half takes it; `callables` has it find out what loading calls."""
     if io == "auto":
         io = os.environ.get("TENFOLD_IO", io)
     return {
@@ -41,6 +42,7 @@ def reading(
         "options": [(name, str(value)) for name, value in (options or {}).items()],
         "alone": alone,
         "duplicates": duplicates,
+        "callables": callables,
     }
 
 
@@ -96,7 +98,8 @@ class File(Mapping[str, Tensor]):
         places = self._places()
         if len(places) != 1:
             names = _listed(places)
-            raise InvalidRequest(f"{len(places)} tensors where one is wanted{names}")
+            why = f"{len(places)} tensors where one is wanted{names}"
+            raise InvalidRequest(self._named(why))
         return self[next(iter(places))]
 
     def _place(self, key: str) -> int:
@@ -104,8 +107,12 @@ class File(Mapping[str, Tensor]):
         if place is None and isinstance(key, str):
             place = self._open().place(key)
         if place is None:
-            raise TensorNotFound(_not_found(key, self._places()))
+            raise TensorNotFound(self._named(_not_found(key, self._places())))
         return place
+
+    def _named(self, why: str) -> str:
+        """A message about the file."""
+        return why if self._path is None else f"{self._path}: {why}"
 
     def __getitem__(self, key: str) -> Tensor:
         core = self._core
@@ -215,7 +222,7 @@ def open(
     tensor that are given more than once are an error when values are read, unless `duplicates` says
     `"sum"` (add the values up) or `"last"` (keep the last).
     """
-    how = {
+    how: dict[str, Any] = {
         "format": format,
         "io": io,
         "lenient": lenient,
@@ -224,15 +231,17 @@ def open(
         "alone": alone,
         "duplicates": duplicates,
     }
-    rules = reading(format, io, lenient, limits, options, alone, duplicates)
+    return file if isinstance(file, File) else File(core_of_file(file, reading(**how)), how)
+
+
+def core_of_file(file: Origin, rules: dict[str, Any]) -> _tenfold.FileCore:
+    """Opens what `open` takes."""
     if isinstance(file, (str, os.PathLike)):
-        return File(_tenfold.FileCore.open(os.fspath(file), rules), how)
+        return _tenfold.FileCore.open(os.fspath(file), rules)
     if isinstance(file, (bytes, bytearray, memoryview)):
-        return File(_tenfold.FileCore.of_bytes(file, rules), how)
+        return _tenfold.FileCore.of_bytes(file, rules)
     if hasattr(file, "read"):
-        return File(_tenfold.FileCore.of_reader(file, rules), how)
-    if isinstance(file, File):
-        return file
+        return _tenfold.FileCore.of_reader(file, rules)
     kind = builtins.type(file).__name__
     raise TypeError(f"a path, bytes or a file object is wanted, not {kind}")
 

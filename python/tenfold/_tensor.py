@@ -172,12 +172,28 @@ class Tensor:
         if dtype is not None:
             word = word_of(dtype)
             if word != self.element:
-                return self._core.cast(_number(word, self.element)).numpy(order, False)
+                return self._core.cast(self._number(word)).numpy(order, False)
         return self._core.numpy(order, copy)
 
     def astype(self, dtype: npt.DTypeLike) -> Tensor:
         """The same tensor with its numbers as another type, lazily."""
-        return Tensor(self._core.cast(_number(word_of(dtype), self.element)), self._key)
+        return Tensor(self._core.cast(self._number(word_of(dtype))), self._key, self._path)
+
+    def _number(self, word: str) -> str:
+        """The number type to cast to, where the elements keep how many numbers they are made of."""
+        parts, own = {"c64": "f32", "c128": "f64", "c256": "f128"}, self.element
+        is_complex = own in parts or own.startswith("complex<")
+        if word in parts:
+            if not is_complex:
+                raise self._refusal(f"{own} cannot be cast to {word}: numpy().astype() can")
+            return parts[word]
+        if is_complex:
+            raise self._refusal(f"{own} cannot be cast to {word}: take .real or abs() of numpy()")
+        return word
+
+    def _refusal(self, why: str) -> InvalidRequest:
+        """What makes no sense for this tensor, by the names of it and of its file."""
+        return InvalidRequest(": ".join(filter(None, [self._path, self._key, why])))
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -223,7 +239,7 @@ class Tensor:
         if view is not None:
             return view[index]
         if self.storage == "labelled":
-            raise InvalidRequest("it has labels, not positions: labelled() gives its blocks")
+            raise self._refusal("it has labels, not positions: labelled() gives its blocks")
         return _index.take(self._core.read_box, self.shape, index)
 
     def torch(self, device: Any = None) -> Any:
@@ -258,7 +274,7 @@ class Tensor:
     def _torch_pairs(self, pytorch: Any) -> Any:
         """The bytes of floats of four bits, two of which share a byte along the last dimension."""
         if not self.shape or self.shape[-1] % 2:
-            raise InvalidRequest(f"F4 in PyTorch needs an even last dimension, not {self.shape}")
+            raise self._refusal(f"F4 in PyTorch needs an even last dimension, not {self.shape}")
         shape = (*self.shape[:-1], self.shape[-1] // 2)
         return pytorch.from_numpy(self._core.spelled().numpy()).reshape(shape)
 
@@ -269,13 +285,13 @@ class Tensor:
         coordinates, one row a dimension, and values.
         """
         if self.storage == "labelled":
-            raise InvalidRequest("it has labels, not positions: labelled() gives its blocks")
+            raise self._refusal("it has labels, not positions: labelled() gives its blocks")
         if self.storage == "sparse":
             coords, values = self._core.coordinates()
         else:
             array = self.numpy()
-            coords = np.array(np.nonzero(array), dtype=np.int64).reshape(array.ndim, -1)
-            values = array[tuple(coords)]
+            coords = np.argwhere(array).T.astype(np.int64)
+            values = array.reshape(-1)[np.flatnonzero(array)]
         if self.ndim == 2:
             try:
                 from scipy.sparse import coo_array
@@ -287,7 +303,7 @@ class Tensor:
     def labelled(self) -> Labelled:
         """The blocks of a labelled tensor with their labels."""
         if self.storage != "labelled":
-            raise InvalidRequest("it has positions, not labels")
+            raise self._refusal("it has positions, not labels")
         labels, blocks = self._core.blocks()
         pairs = list(zip(self.dims, self._core.shape, strict=True))
         return Labelled(
@@ -352,16 +368,3 @@ def _whole_elements(core: _tenfold.TensorCore) -> npt.NDArray[Any] | None:
     """A view of the file, where an element is one number of NumPy's."""
     has_parts = "<" in core.dtype or core.dtype == "c256"
     return None if has_parts else core.as_view()
-
-
-def _number(word: str, own: str) -> str:
-    """The number type to cast to, where the elements keep how many numbers they are made of."""
-    parts = {"c64": "f32", "c128": "f64", "c256": "f128"}
-    is_complex = own in parts or own.startswith("complex<")
-    if word in parts:
-        if not is_complex:
-            raise InvalidRequest(f"{own} cannot be cast to {word}: numpy().astype() can")
-        return parts[word]
-    if is_complex:
-        raise InvalidRequest(f"{own} cannot be cast to {word}: take .real or abs() of numpy()")
-    return word

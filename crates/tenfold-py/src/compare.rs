@@ -51,7 +51,7 @@ pub(crate) fn compare<'py>(
     };
     let work = || tenfold::compare(a.tensor()?, b.tensor()?, &how);
     let found = watched(py, len(a).saturating_add(len(b)), &[progress], None, work)?
-        .map_err(|error| errors::of(py, error))?;
+        .map_err(|error| errors::of(py, TensorCore::blame_one([a, b], error)))?;
     let verdict = match found.verdict {
         Verdict::Identical => "identical",
         Verdict::Equal => "equal",
@@ -105,7 +105,7 @@ pub(crate) fn stats<'py>(
         .map_or(0, |tensor| tensor.storage().stored_len());
     progress.restart(len);
     let (stats, bins, first) =
-        watched(py, len, &[progress], None, work)?.map_err(|error| errors::of(py, error))?;
+        watched(py, len, &[progress], None, work)?.map_err(|error| core.fail(py, error))?;
     let fields = PyDict::new(py);
     fields.set_item("cells", stats.cells)?;
     fields.set_item("explicit", stats.explicit)?;
@@ -158,7 +158,7 @@ pub(crate) fn hashes(
     home.progress.restart(len);
     let work = || tensor_hashes(bundle, sparse, &home.limits);
     let hashes = watched(py, len, &[&home.progress], None, work)?
-        .map_err(|error| errors::of(py, error.of(info.name)))?;
+        .map_err(|error| errors::of(py, home.blame(error)))?;
     let names = bundle.entries().iter().map(|(key, _)| info.name_of(key));
     let named: Vec<_> = names.zip(hashes.iter().copied()).collect();
     let each = hashes.iter().map(ToString::to_string).collect();
@@ -179,25 +179,22 @@ pub(crate) fn verify(
     home.progress.restart(len);
     let work = || bundle.check(&home.limits);
     let notes = watched(py, len, &[&home.progress], progress, work)?
-        .map_err(|error| errors::of(py, error.of(info.name)))?;
+        .map_err(|error| errors::of(py, home.blame(error)))?;
     let fault = { notes.iter() }.find(|note| note.kind == NoteKind::Lenient);
     if let (Some(note), Mode::Strict) = (fault, file.mode()) {
-        let (_, name, at, text) = note_fields(info, note);
+        let (_, name, at, text) = note_fields(py, info, note);
         let why = match name.filter(|name| !name.is_empty()) {
             Some(name) => format!("{name}: {text}"),
             None => text,
         };
-        let format = Some(info.name);
-        return Err(errors::of(
-            py,
-            Error::Malformed {
-                format,
-                at,
-                why,
-                hint: None,
-            },
-        ));
+        let fault = Error::Malformed {
+            format: Some(info.name),
+            at,
+            why,
+            hint: None,
+        };
+        return Err(errors::of(py, home.blame(fault)));
     }
     let all = bundle.notes().iter().chain(&notes);
-    Ok(all.map(|note| note_fields(info, note)).collect())
+    Ok(all.map(|note| note_fields(py, info, note)).collect())
 }

@@ -30,37 +30,6 @@ fn raise(
     }
 }
 
-/// What the library says to users of the command line, and what that is here.
-const WORDS: &[(&str, &str)] = &[
-    ("; --only chooses one, --out-dir writes a file for each", ""),
-    (
-        "give it more with --reshape, --qubits or --qtt",
-        "reshape it",
-    ),
-    ("--force replaces it", "overwrite=True replaces it"),
-    ("give it, as with --opt '", "give it with options=, as '"),
-    ("--opt ", "options= as "),
-    ("--eps 1e-6 makes a train", "tenfold.compress makes a train"),
-    ("--reshape ", "a reshape to "),
-    ("; --symmetry-tol sets what is tolerated", ""),
-    ("--dense expands it", "its numpy() expands it"),
-    (
-        "--dense --allow labels makes positions of the labels",
-        "its labelled() gives labels and blocks",
-    ),
-    ("--only", "only="),
-    ("--format", "format="),
-    ("--lenient", "lenient=True"),
-    ("--complex split", "complex=\"split\""),
-    ("--part ", "part="),
-    ("--dequantize", "numpy(dtype=\"f32\")"),
-    ("--allow ", "allow= with "),
-    ("--alone", "alone=True"),
-    ("--to ztensor@2", "to=\"ztensor\" with version=\"2\""),
-    ("--to ", "to="),
-    ("--to", "to="),
-];
-
 /// A way past an error, as arguments.
 fn way(hint: Hint) -> &'static str {
     match hint {
@@ -72,11 +41,17 @@ fn way(hint: Hint) -> &'static str {
     }
 }
 
-/// A message in the words of this package.
-fn in_python(text: &str) -> String {
-    WORDS.iter().fold(text.to_owned(), |text, (flag, word)| {
-        text.replace(flag, word)
-    })
+/// A message of the library with arguments in place of flags.
+pub(crate) fn in_python(py: Python<'_>, text: &str) -> String {
+    static WORDING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if !text.contains("--") {
+        return text.to_owned();
+    }
+    let reworded = WORDING
+        .import(py, "tenfold._wording", "in_python")
+        .and_then(|reword| reword.call1((text,))?.extract());
+    // One with flags is better than none.
+    reworded.unwrap_or_else(|_| text.to_owned())
 }
 
 /// An exception that carries only its message.
@@ -87,7 +62,7 @@ pub(crate) fn invalid(py: Python<'_>, why: &str) -> PyErr {
 /// What the library says, as Python hears it.
 pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     let way = error.hint().map_or("", way);
-    let text = in_python(&error.to_string()) + way;
+    let text = in_python(py, &error.to_string()) + way;
     let (path, error) = error.split_file();
     let shown = path.as_ref().map(|path| format!("{}: ", path.display()));
     let shown = shown.unwrap_or_default();
@@ -122,9 +97,8 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
             (format!("{shown}{why}"), limit, wanted, allowed).into_pyobject(py)
         }),
         Error::NoRoom { value, number } => {
-            let why =
-                format!("{value} does not fit {number}; allow=[\"precision\"] takes the nearest");
-            invalid(py, &why)
+            let way = "allow=[\"precision\"] takes the nearest";
+            invalid(py, &format!("{shown}{value} does not fit {number}; {way}"))
         }
         Error::Refused(refusal) => raise(py, "LossRefused", |py| {
             let losses = losses(py, None, &refusal.losses)?;
@@ -134,18 +108,22 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
             candidates,
             content,
         } => raise(py, "UnrecognisedFile", |py| {
-            let content = { content.as_ref() }.map(|content| format!("{shown}{content}"));
-            (candidates.clone(), content).into_pyobject(py)
+            let file = path.as_ref().map(|path| path.display().to_string());
+            (candidates.clone(), content.as_ref(), file).into_pyobject(py)
         }),
         Error::Stopped => PyRuntimeError::new_err(text),
         _ => invalid(py, &text),
     }
 }
 
-/// What the engine of trains says.
-pub(crate) fn of_train(py: Python<'_>, error: tenfold_train::Error) -> PyErr {
+/// What the engine of trains says; `raise_own` has what is not of trains alone.
+pub(crate) fn of_train(
+    py: Python<'_>,
+    error: tenfold_train::Error,
+    raise_own: impl FnOnce(Error) -> PyErr,
+) -> PyErr {
     match error {
-        tenfold_train::Error::Tensor(error) => of(py, error),
+        tenfold_train::Error::Tensor(error) => raise_own(error),
         tenfold_train::Error::RankLimit(limit) => raise(py, "RankLimitReached", |py| {
             (
                 limit.to_string(),
@@ -155,8 +133,13 @@ pub(crate) fn of_train(py: Python<'_>, error: tenfold_train::Error) -> PyErr {
             )
                 .into_pyobject(py)
         }),
-        other => invalid(py, &in_python(&other.to_string())),
+        other => raise_own(Error::Invalid(other.to_string())),
     }
+}
+
+/// What the engine says of a train that is of no file.
+pub(crate) fn of_made_train(py: Python<'_>, error: tenfold_train::Error) -> PyErr {
+    of_train(py, error, |error| of(py, error))
 }
 
 /// Losses as Python's `Loss` tuples; the names are those of a file of the format `info`, if given.
@@ -183,7 +166,7 @@ pub(crate) fn losses<'py>(
         let fields = PyDict::new(py);
         fields.set_item("key", key)?;
         fields.set_item("aspect", loss.aspect.as_str())?;
-        fields.set_item("detail", in_python(&loss.detail))?;
+        fields.set_item("detail", in_python(py, &loss.detail))?;
         fields.set_item("tier", tier)?;
         list.append(class.call((), Some(&fields))?)?;
     }

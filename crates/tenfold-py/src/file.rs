@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use tenfold::ops::{Input, OpenOptions, TensorRef, stem};
+use tenfold::ops::{Input, OpenOptions, ReadInput, TensorRef, stem};
 use tenfold::{
     Bundle, Format, Info, Limits, Mode, Note, Options, Progress, ReadOptions, Result, Source,
     Spool, Storage, Tensor,
@@ -44,6 +44,8 @@ pub(crate) struct Reading {
     alone: bool,
     #[pyo3(item)]
     duplicates: Option<String>,
+    #[pyo3(item)]
+    callables: bool,
 }
 
 impl Reading {
@@ -83,7 +85,7 @@ impl Reading {
             skip_restore: false,
             salvage: false,
             duplicates: self.duplicates.as_deref().map(str::parse).transpose()?,
-            callables: false,
+            callables: self.callables,
         })
     }
 }
@@ -126,25 +128,30 @@ pub(crate) fn format_called(name: &str) -> Result<&'static dyn Format> {
 impl FileCore {
     /// Reads the headers of an input; keeps of it what a reference means.
     fn read(
-        input: &Input,
+        input: Input,
         reference: Option<&TensorRef>,
-        how: &Reading,
+        reading: &Reading,
         progress: Progress,
     ) -> Result<FileCore> {
-        let (io, options) = (how.io()?, how.options()?);
-        let mut opened = input.read(&options)?;
+        let (io, how) = (reading.io()?, reading.options()?);
+        let mut opened = input.read(&how)?;
+        let path = reference.map(|reference| reference.file.clone());
         if let Some(reference) = reference {
             let info = opened.format.info();
-            reference.narrow(&mut opened.bundle, info, &options.limits)?;
+            reference.narrow(&mut opened.bundle, info, &how.limits)?;
         }
-        let sources = input.members().iter().map(|member| member.source.clone());
-        let path = reference.map(|reference| reference.file.clone());
-        let format = Some(opened.format.info().name);
-        let home = Home::new(sources, path, format, io, options.limits.clone(), progress);
+        let sources: Vec<Source> = { input.members().iter() }
+            .map(|member| member.source.clone())
+            .collect();
+        let (mode, limits) = (how.mode, how.limits.clone());
+        let input = path.is_some().then_some(ReadInput { input, how });
+        let format = opened.format.info().name;
+        let sources = sources.into_iter();
+        let home = Home::new(sources, path, input, format, io, limits, progress);
         Ok(FileCore {
             bundle: Arc::new(opened.bundle),
             format: opened.format,
-            mode: options.mode,
+            mode,
             home: Arc::new(home),
         })
     }
@@ -154,7 +161,7 @@ impl FileCore {
         let input = Input::of_source(Path::new(""), source, &how.opening(&progress)?);
         // A path that is none is nothing to name in an error.
         let input = input.map_err(|error| error.split_file().1)?;
-        FileCore::read(&input, None, how, progress).map_err(|error| error.split_file().1)
+        FileCore::read(input, None, how, progress).map_err(|error| error.split_file().1)
     }
 
     pub(crate) fn bundle(&self) -> &Arc<Bundle> {
@@ -199,9 +206,10 @@ impl FileCore {
 /// Remarks as tuples: kind, name, byte, text.
 pub(crate) type NoteFields = (&'static str, Option<String>, Option<u64>, String);
 
-pub(crate) fn note_fields(info: &Info, note: &Note) -> NoteFields {
+pub(crate) fn note_fields(py: Python<'_>, info: &Info, note: &Note) -> NoteFields {
     let name = note.key.as_ref().map(|key| info.name_of(key));
-    (note.kind.as_str(), name, note.at, note.text.clone())
+    let text = errors::in_python(py, &note.text);
+    (note.kind.as_str(), name, note.at, text)
 }
 
 #[pymethods]
@@ -213,7 +221,7 @@ impl FileCore {
         let open = || {
             let reference = TensorRef::find(&path);
             let input = Input::find(&reference.file, &how.opening(&progress)?)?;
-            FileCore::read(&input, Some(&reference), &how, progress.clone())
+            FileCore::read(input, Some(&reference), &how, progress.clone())
         };
         // Headers are quickly read; a file that is compressed as a whole takes its time.
         let packed = ["gz", "zst", "xz"];
@@ -277,9 +285,20 @@ impl FileCore {
     }
 
     #[getter]
-    fn notes(&self) -> Vec<NoteFields> {
+    fn notes(&self, py: Python<'_>) -> Vec<NoteFields> {
         let notes = self.bundle.notes().iter();
-        notes.map(|note| note_fields(self.info(), note)).collect()
+        notes
+            .map(|note| note_fields(py, self.info(), note))
+            .collect()
+    }
+
+    /// What loading the file in Python would call, if it was read to find out: name, whether PyTorch permits
+    /// it for weights, how often, and the byte of the first.
+    #[getter]
+    fn callables(&self) -> Vec<(String, bool, u64, Option<u64>)> {
+        let all = self.bundle.callables().iter();
+        all.map(|own| (own.name.clone(), own.is_allowed, own.count, own.at))
+            .collect()
     }
 
     /// The place of every tensor by its name; of several with one name, the first.
@@ -338,10 +357,13 @@ impl FileCore {
 pub(crate) fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyTuple>>> {
     let all = tenfold::formats::ALL.iter().map(|format| {
         let info = format.info();
-        let options = |when| -> Vec<(&str, &str, &str)> {
+        let options = |when| -> Vec<(&str, &str, String)> {
             let options = info.options.iter().filter(|option| option.when == when);
             options
-                .map(|option| (option.name, option.values, option.about))
+                .map(|option| {
+                    let about = errors::in_python(py, option.about);
+                    (option.name, option.values, about)
+                })
                 .collect()
         };
         let names = (info.name, info.title, info.extensions, info.versions);

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use tenfold::ops::{self, ReadInput};
 use tenfold::{Bytes, Error, Limits, Progress, Source};
 
 use crate::errors;
@@ -24,6 +25,8 @@ pub(crate) enum Io {
 /// What all tensors of a file, or of several that are one, share.
 pub(crate) struct Home {
     pub(crate) path: Option<PathBuf>,
+    /// What was opened, to find the file in which a fault lies; none for what has no name.
+    input: Option<ReadInput>,
     /// The format that the files were read as.
     format: Option<&'static str>,
     pub(crate) io: Io,
@@ -40,10 +43,12 @@ struct OpenFile {
 }
 
 impl Home {
+    /// Of the files that `sources` are; they are called `path`, and were found by `input`.
     pub(crate) fn new(
         sources: impl Iterator<Item = Source>,
         path: Option<PathBuf>,
-        format: Option<&'static str>,
+        input: Option<ReadInput>,
+        format: &'static str,
         io: Io,
         limits: Limits,
         progress: Progress,
@@ -55,7 +60,8 @@ impl Home {
         });
         Home {
             path,
-            format,
+            input,
+            format: Some(format),
             io,
             limits,
             progress,
@@ -66,24 +72,34 @@ impl Home {
     /// The home of tensors that were made in this process.
     pub(crate) fn nowhere() -> Arc<Home> {
         static NOWHERE: LazyLock<Arc<Home>> = LazyLock::new(|| {
-            let (limits, progress) = (Limits::default(), Progress::default());
-            let none = std::iter::empty();
-            Arc::new(Home::new(none, None, None, Io::Read, limits, progress))
+            Arc::new(Home {
+                path: None,
+                input: None,
+                format: None,
+                io: Io::Read,
+                limits: Limits::default(),
+                progress: Progress::default(),
+                files: Vec::new(),
+            })
         });
         NOWHERE.clone()
     }
 
-    /// Names the file, and its format, in which values turned out to be wrong.
+    /// Names the file that an error is about, and the format of one whose values turned out to be wrong.
     pub(crate) fn blame(&self, error: Error) -> Error {
-        match (error, self.format) {
-            (error @ Error::Malformed { format: None, .. }, Some(format)) => {
-                let error = error.of(format);
-                match &self.path {
-                    Some(path) => error.in_file(path),
-                    None => error,
-                }
-            }
-            (error, _) => error,
+        let error = match &self.input {
+            Some(input) => ops::blame(error, std::slice::from_ref(input)),
+            None => error,
+        };
+        let error = self.format.into_iter().fold(error, Error::of);
+        match (error, &self.path) {
+            (error @ (Error::InFile { .. } | Error::Refused(_) | Error::Stopped), _) => error,
+            (error @ Error::Io { .. }, Some(path)) => error.in_file(path),
+            (error, Some(path)) => Error::InFile {
+                path: path.clone(),
+                error: Box::new(error),
+            },
+            (error, None) => error,
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tenfold::{
-    Address, Bundle, Cell, DType, Dim, Limits, Number, Numbers, Order, Overflow, Result, Slice,
-    Storage, Tensor,
+    Address, Bundle, Cell, DType, Dim, Error, Limits, Number, Numbers, Order, Overflow, Result,
+    Slice, Storage, Tensor,
 };
 
 use crate::home::Home;
@@ -47,12 +47,64 @@ impl TensorCore {
 
     pub(crate) fn tensor(&self) -> Result<&Tensor> {
         let entry = self.bundle.entries().get(self.place);
-        let none = || tenfold::Error::Invalid("no such tensor".into());
+        let none = || Error::Invalid("no such tensor".into());
         entry.map(|(_, tensor)| tensor).ok_or_else(none)
     }
 
     pub(crate) fn home(&self) -> &Home {
         &self.home
+    }
+
+    /// An error about its values, which names the file that it is of.
+    pub(crate) fn fail(&self, py: Python<'_>, error: Error) -> PyErr {
+        let error = match error {
+            Error::NoRoom { value, number } => Error::Invalid(format!(
+                "{value} does not fit {number}; numpy().astype() takes what NumPy makes of it"
+            )),
+            other => other,
+        };
+        errors::of(py, self.home.blame(error))
+    }
+
+    /// Names the file of the one among `cores` whose values are at fault.
+    pub(crate) fn blame_one<'a>(
+        cores: impl IntoIterator<Item = &'a TensorCore>,
+        error: Error,
+    ) -> Error {
+        if !matches!(error, Error::Malformed { format: None, .. }) {
+            return error;
+        }
+        let is_unsound = |core: &&TensorCore| {
+            let tensor = core.tensor();
+            tensor.is_ok_and(|tensor| tensor.check(&core.home.limits).is_err())
+        };
+        match cores.into_iter().find(is_unsound) {
+            Some(core) => core.home.blame(error),
+            None => error,
+        }
+    }
+
+    /// An error that names the tensor in its file.
+    fn refuse(&self, py: Python<'_>, why: &str) -> PyErr {
+        let entry = self.bundle.entries().get(self.place);
+        let key = entry.map(|(key, _)| key).filter(|key| !key.is_empty());
+        let name = key.map(|key| format!("{}: ", key.flat_name().unwrap_or(&key.to_string())));
+        let why = format!("{}{why}", name.unwrap_or_default());
+        self.fail(py, Error::Invalid(why))
+    }
+
+    /// Fails for a tensor that is kept as it is, whose cells no array has.
+    fn refuse_opaque(&self, py: Python<'_>, tensor: &Tensor) -> PyResult<()> {
+        let Storage::Opaque { layout, .. } = tensor.storage() else {
+            return Ok(());
+        };
+        let why = match tensor.is_quantized() {
+            true => format!(
+                "it is quantised as {layout}; astype(\"f32\") or dtype=\"f32\" works its values out"
+            ),
+            false => format!("the layout {layout} is not understood"),
+        };
+        Err(self.refuse(py, &why))
     }
 
     fn get(&self, py: Python<'_>) -> PyResult<&Tensor> {
@@ -99,7 +151,7 @@ impl TensorCore {
             let sizes = tensor.sizes()?;
             let dense = tensor.dense(order, limits)?;
             let len = usize::try_from(dense.bytes.len())
-                .map_err(|_| tenfold::Error::Invalid("more bytes than memory can have".into()))?;
+                .map_err(|_| Error::Invalid("more bytes than memory can have".into()))?;
             let are_at_hand = tensor.storage().stored_len() >= dense.bytes.len();
             let memory = Memory::filled(len, are_at_hand, |out| {
                 tensor.read_into(order, limits, out)?;
@@ -111,7 +163,7 @@ impl TensorCore {
         let expected = tensor.storage().stored_len().max(expanded_len(tensor));
         progress.restart(expected);
         let (memory, sizes) = watched(py, expected, &[progress], None, read)?
-            .map_err(|error| errors::of(py, self.home.blame(error)))?;
+            .map_err(|error| self.fail(py, error))?;
         arrays::array(&Bound::new(py, memory)?, 0, tensor.dtype(), &sizes, order)
     }
 
@@ -125,7 +177,7 @@ impl TensorCore {
                 .dequantized(dtype.number, over, limits)?
                 .cast(dtype.number, over, limits)
         };
-        cast().map_err(|error| errors::of(py, self.home.blame(error)))
+        cast().map_err(|error| self.fail(py, error))
     }
 
     /// All values as an array: a view where that can be, unless a copy is wanted.
@@ -142,16 +194,10 @@ impl TensorCore {
         {
             return Ok(view);
         }
-        if let Storage::Opaque { layout, .. } = tensor.storage() {
-            let why = match tensor.is_quantized() {
-                true => format!("it is quantised as {layout}; dtype=\"f32\" works its values out"),
-                false => format!("the layout {layout:?} is not understood"),
-            };
-            return Err(errors::invalid(py, &why));
-        }
+        self.refuse_opaque(py, tensor)?;
         if tensor.n_mapped() > 0 {
             let why = "it has labels, which arrays have not: labelled() gives both";
-            return Err(errors::invalid(py, why));
+            return Err(self.refuse(py, why));
         }
         self.fresh(py, tensor, order)
     }
@@ -164,9 +210,7 @@ fn spelled(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
         Storage::Opaque { parts, .. } => match parts.as_slice() {
             [(_, part)] => (Order::Row, part.clone()),
             _ => {
-                return Err(tenfold::Error::Invalid(
-                    "it is made of several parts".into(),
-                ));
+                return Err(Error::Invalid("it is made of several parts".into()));
             }
         },
         _ => (Order::Row, tensor.dense(Order::Row, limits)?),
@@ -266,13 +310,18 @@ impl TensorCore {
 
     /// The bytes of all cells; of labelled blocks and of what is not understood, those stored.
     #[getter]
-    fn nbytes(&self, py: Python<'_>) -> PyResult<u64> {
+    fn nbytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let tensor = self.get(py)?;
         let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
-        Ok(match tensor.n_mapped() > 0 || is_opaque {
-            true => tensor.storage().stored_len(),
-            false => expanded_len(tensor),
-        })
+        if tensor.n_mapped() > 0 || is_opaque {
+            return Ok(tensor.storage().stored_len().into_pyobject(py)?.into_any());
+        }
+        // Of a sparse tensor these may be more than any integer but Python's counts.
+        let mut len = tensor.dtype().width().into_pyobject(py)?.into_any();
+        for size in tensor.indexed_sizes() {
+            len = len.mul(size)?;
+        }
+        Ok(len)
     }
 
     #[getter]
@@ -314,7 +363,7 @@ impl TensorCore {
     /// as it is and has other than one byte an element, such as F4, comes as a row of bytes.
     fn spelled(&self, py: Python<'_>) -> PyResult<TensorCore> {
         let tensor = spelled(self.get(py)?, &self.home.limits);
-        let tensor = tensor.map_err(|error| errors::of(py, self.home.blame(error)))?;
+        let tensor = tensor.map_err(|error| self.fail(py, error))?;
         Ok(TensorCore::at(tensor, &self.home))
     }
 
@@ -338,6 +387,7 @@ impl TensorCore {
             .map(|(start, count, step)| Slice { start, count, step })
             .collect();
         let (tensor, limits) = (self.get(py)?, &self.home.limits);
+        self.refuse_opaque(py, tensor)?;
         let progress = &self.home.progress;
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let read = || {
@@ -348,7 +398,7 @@ impl TensorCore {
         let len = counts.iter().copied().fold(1, u64::saturating_mul);
         progress.restart(len);
         let memory = watched(py, len.saturating_mul(8), &[progress], None, read)?
-            .map_err(|error| errors::of(py, self.home.blame(error)))?;
+            .map_err(|error| self.fail(py, error))?;
         arrays::array(
             &Bound::new(py, memory)?,
             0,
@@ -383,7 +433,7 @@ impl TensorCore {
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
         let (places, found) = watched(py, len, &[&self.home.progress], None, read)?
-            .map_err(|error| errors::of(py, self.home.blame(error)))?;
+            .map_err(|error| self.fail(py, error))?;
         let count = u64::try_from(found.len() / tensor.dtype().width().max(1)).unwrap_or(0);
         let rows = u64::try_from(ndim).unwrap_or(0);
         let (places, found) = (Bound::new(py, places)?, Bound::new(py, found)?);
@@ -421,7 +471,7 @@ impl TensorCore {
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
         let (labels, found) = watched(py, len, &[&self.home.progress], None, read)?
-            .map_err(|error| errors::of(py, self.home.blame(error)))?;
+            .map_err(|error| self.fail(py, error))?;
         let count = u64::try_from(labels.len()).unwrap_or(0);
         let mut shape = vec![count];
         shape.extend(tensor.indexed_sizes());
@@ -434,7 +484,7 @@ impl TensorCore {
     fn cores<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let tensor = self.get(py)?;
         let Storage::Train { ranks, cores } = tensor.storage() else {
-            return Err(errors::invalid(py, "it is no tensor train"));
+            return Err(self.refuse(py, "it is no tensor train"));
         };
         let sizes = tensor.indexed_sizes();
         let shapes = ranks.iter().zip(&sizes).zip(ranks.iter().skip(1));
@@ -446,7 +496,7 @@ impl TensorCore {
                 values: core.clone(),
             };
             let core = Tensor::new(dims, tensor.dtype(), vec![], storage)
-                .map_err(|error| errors::of(py, self.home.blame(error)))?;
+                .map_err(|error| self.fail(py, error))?;
             arrays.push(TensorCore::at(core, &self.home).array(py, None, true)?);
         }
         Ok(arrays)

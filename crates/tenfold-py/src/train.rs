@@ -10,6 +10,7 @@ use tenfold::{Limits, Order, Progress};
 use tenfold_train::{AnyTrain, Options, Result};
 
 use crate::errors;
+use crate::home::Io;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 use crate::watch::watched;
@@ -22,12 +23,12 @@ impl TrainCore {
     fn of(py: Python<'_>, train: Result<AnyTrain>) -> PyResult<TrainCore> {
         train
             .map(TrainCore)
-            .map_err(|error| errors::of_train(py, error))
+            .map_err(|error| errors::of_made_train(py, error))
     }
 
     /// Does work that nobody can stop, without the interpreter.
     fn work<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
-        detached(py, work).map_err(|error| errors::of_train(py, error))
+        detached(py, work).map_err(|error| errors::of_made_train(py, error))
     }
 }
 
@@ -78,6 +79,12 @@ pub(crate) fn compress<'py>(
     let options = wanted.options().map_err(|why| errors::invalid(py, why))?;
     let (count, read) = (Progress::default(), AtomicU64::new(0));
     let work = || {
+        // Cells are read by position afterwards, where no checksum is looked at.
+        let parts = tensor.storage().parts().into_iter();
+        let mut proven = parts.filter(|part| part.bytes.digest().is_some());
+        if core.home().io != Io::Map {
+            proven.try_for_each(|part| part.bytes.check())?;
+        }
         let watcher = |now: tenfold_train::Progress| {
             // Its own count is of all cells so far.
             let before = read.fetch_max(now.read, Ordering::Relaxed);
@@ -98,7 +105,7 @@ pub(crate) fn compress<'py>(
     // A cell is many operations, so that few of them take long.
     let len = cells.saturating_mul(64);
     let (train, report) = watched(py, len, &[&count], progress, work)?
-        .map_err(|error| errors::of_train(py, error))?;
+        .map_err(|error| errors::of_train(py, error, |error| core.fail(py, error)))?;
     let fields = PyDict::new(py);
     fields.set_item("relative_error", report.relative_error())?;
     fields.set_item("error", report.error)?;
@@ -118,7 +125,10 @@ impl TrainCore {
     fn of_tensor(py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<TrainCore> {
         let core = tensor.get();
         let tensor = core.tensor().map_err(|error| errors::of(py, error))?;
-        TrainCore::work(py, || AnyTrain::from_tensor(tensor)).map(TrainCore)
+        let train = detached(py, || AnyTrain::from_tensor(tensor));
+        train
+            .map(TrainCore)
+            .map_err(|error| errors::of_train(py, error, |error| core.fail(py, error)))
     }
 
     /// The same train as a tensor: its cores, or lazily all its cells.
@@ -128,7 +138,7 @@ impl TrainCore {
             true => self.0.expanded(Order::Row, &Limits::default()),
             false => self.0.to_tensor(),
         };
-        let tensor = tensor.map_err(|error| errors::of_train(py, error))?;
+        let tensor = tensor.map_err(|error| errors::of_made_train(py, error))?;
         Ok(TensorCore::made(tensor))
     }
 
