@@ -49,12 +49,14 @@ from ._reports import (
     stats,
     verify,
 )
-from ._save import Report, Stream, Writer, convert, create, dumps, save
+from ._save import convert, dumps, save
 from ._serialize import TensorSpec, deserialize, serialize, serialize_file
 from ._tenfold import VERSION as __version__
 from ._tensor import Tensor
 from ._train import TensorTrain, compress
 from ._values import Labelled, Symmetric, Symmetry
+from ._writer import Stream, Writer, create
+from ._writing import Report
 
 __all__ = [
     "Difference",

@@ -14,9 +14,9 @@ import numpy as np
 from ._errors import FileError, InvalidRequest, MissingFile, SafetensorError
 from ._file import Io
 from ._file import open as open_file
-from ._save import _format_named
 from ._save import save as save_any
 from ._tensor import Tensor
+from ._writing import format_named
 
 _FRAMEWORKS = {
     "np": "numpy",
@@ -39,7 +39,7 @@ _SMALL = 1 << 16
 
 def target_format(filename: Any) -> str:
     """Which format a file is saved as: safetensors where its ending says none."""
-    return _format_named(os.fspath(filename), None) or "safetensors"
+    return format_named(os.fspath(filename), None) or "safetensors"
 
 
 def texts(metadata: Mapping[str, str] | None) -> dict[str, str] | None:

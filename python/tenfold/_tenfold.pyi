@@ -43,7 +43,7 @@ _Callback = Callable[[int, int], object] | None
 _Entries = dict[str, Any] | list[tuple[str | None, Any]]
 _Array = npt.NDArray[Any]
 _Note = tuple[str, str | None, int | None, str]
-_Saved = tuple[str, int, list[Loss], str | None]
+_Saved = tuple[str, int, list[os.PathLike[str]], list[Loss], str | None]
 _Names = list[str | None] | None
 
 @final
@@ -99,6 +99,8 @@ class FileCore:
     def hints(self) -> dict[str, Any]: ...
     @property
     def notes(self) -> list[_Note]: ...
+    @property
+    def callables(self) -> list[tuple[str, bool, int, int | None]]: ...
     def index(self) -> dict[str, int]: ...
     def place(self, name: str) -> int | None: ...
     def tensor(self, place: int) -> TensorCore: ...
@@ -176,7 +178,10 @@ def labelled(
     attrs: dict[str, Any] | None = None,
 ) -> TensorCore: ...
 def symmetric(
-    tensor: TensorCore, symmetries: list[tuple[list[int], str]], pack: bool
+    tensor: TensorCore,
+    symmetries: list[tuple[list[int], str]],
+    pack: bool,
+    tolerance: float | None,
 ) -> TensorCore: ...
 def train(cores: list[Any], dtype: str, ranks: list[int], shape: list[int]) -> TensorCore: ...
 def save(
@@ -196,7 +201,7 @@ def save_bytes(
 def convert(
     file: FileCore,
     path: _Path,
-    changes: dict[str, Any],
+    only: list[str],
     how: dict[str, Any],
     progress: _Callback,
 ) -> _Saved: ...

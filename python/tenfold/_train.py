@@ -16,9 +16,10 @@ from ._dtypes import name_of
 from ._errors import InvalidRequest
 from ._file import Duplicates
 from ._reports import _lone
-from ._save import Progress, Report, _callback, save
+from ._save import save
 from ._short import short
 from ._values import core_of
+from ._writing import Progress, Report, callback
 
 _Axes = int | Sequence[int] | None
 _Number = int | float | complex
@@ -380,6 +381,6 @@ def compress(
     A tensor of a file may be larger than memory; `duplicates` is as for `open`.
     """
     wanted = {"eps": eps, "absolute": absolute, "max_rank": max_rank, "best_effort": best_effort}
-    core, report = _tenfold.compress(core_of(_lone(x, duplicates)), wanted, _callback(progress))
+    core, report = _tenfold.compress(core_of(_lone(x, duplicates)), wanted, callback(progress))
     report |= {"eps": eps, "max_rank": max_rank}
     return TensorTrain(core, report["relative_error"], report)

@@ -33,7 +33,8 @@ class Symmetry:
 class Symmetric:
     """An array together with the symmetries it has.
 
-    Saved to a format that knows symmetries, one cell of every orbit is kept if `pack` is set.
+    Saved to a format that knows symmetries, one cell of every orbit is kept if `pack` is set: the others
+    may differ from what follows of it by `tolerance` times the largest value, and if there is none by no bit.
 
     >>> import numpy as np, tenfold
     >>> s = tenfold.Symmetric(np.array([[1.0, 2.0], [2.0, 3.0]]), [(1, 0)])
@@ -44,12 +45,15 @@ class Symmetric:
     array: npt.NDArray[Any]
     symmetries: list[Symmetry]
     pack: bool = True
+    tolerance: float | None = None
 
     def __init__(
         self,
         array: npt.ArrayLike,
         symmetries: Sequence[Symmetry | Sequence[int]],
         pack: bool = True,
+        *,
+        tolerance: float | None = None,
     ) -> None:
         self.array = np.asarray(array)
         self.symmetries = [
@@ -57,6 +61,7 @@ class Symmetric:
             for symmetry in symmetries
         ]
         self.pack = pack
+        self.tolerance = tolerance
 
     def dense(self) -> npt.NDArray[Any]:
         """All cells."""
@@ -183,7 +188,7 @@ def _core_of_symmetric(value: Symmetric) -> _tenfold.TensorCore:
     # Packed cells are kept in column-major order.
     array = np.asfortranarray(value.array) if value.pack else value.array
     pairs = [(list(own.permutation), own.operation) for own in value.symmetries]
-    return _tenfold.symmetric(core_of_array(array), pairs, value.pack)
+    return _tenfold.symmetric(core_of_array(array), pairs, value.pack, value.tolerance)
 
 
 _TORCH = {"torch.bfloat16": "bf16", **{f"torch.{name}": own for own, name in SMALL.items()}}
@@ -196,6 +201,8 @@ def _core_of_torch(value: Any) -> _tenfold.TensorCore:
         return _core_of_pairs(value)
     word = _TORCH.get(str(value.dtype))
     if word is None:
+        if str(value.dtype).startswith(("torch.q", "torch.bits")):
+            raise InvalidRequest(f"no file has {value.dtype}: dequantize() or view() it first")
         return core_of_array(value.resolve_conj().resolve_neg().numpy())
     import torch
 

@@ -204,6 +204,7 @@ pub(crate) fn symmetric(
     tensor: &Bound<'_, TensorCore>,
     symmetries: Vec<(Vec<usize>, String)>,
     pack: bool,
+    tolerance: Option<f64>,
 ) -> PyResult<TensorCore> {
     let core = tensor.get();
     let symmetries: Vec<Symmetry> = { symmetries.into_iter() }
@@ -213,11 +214,12 @@ pub(crate) fn symmetric(
             packed: false,
         })
         .collect();
+    let tolerance = tolerance.map_or(Tolerance::Exact, Tolerance::Within);
     let made = || {
         let tensor = core.tensor()?;
         match pack {
             true => Ok(tensor
-                .pack(&symmetries, Tolerance::Exact, &Limits::default())?
+                .pack(&symmetries, tolerance, &Limits::default())?
                 .tensor),
             false => tensor.declaring(&symmetries),
         }

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use tenfold::ops::cast_tensor;
+use tenfold::ops::{cast_tensor, demand, matches};
 use tenfold::{
-    Allow, Aspect, Bundle, Error, Format, Key, Kind, Number, Overflow, Progress, Result, Rounding,
-    Sink, WriteOptions,
+    Allow, Aspect, Bundle, Error, Format, Key, Kind, Limits, Naming, Number, Overflow, Progress,
+    ReadOptions, Result, Rounding, Sink, Source, WriteOptions,
 };
 
 use crate::entries::ToSave;
 use crate::errors;
 use crate::file::{FileCore, format_called, limits, options};
 use crate::tensor::TensorCore;
+use crate::threads::detached;
 use crate::watch::watched;
 
 /// How a file is to be written, as Python says it.
@@ -37,6 +38,16 @@ pub(crate) struct Writing {
     replace: bool,
     #[pyo3(item)]
     complex: Option<String>,
+    /// Per glob of names, which part of complex numbers is kept.
+    #[pyo3(item)]
+    part: Vec<(String, String)>,
+    /// Per glob of names, the number type to cast to.
+    #[pyo3(item)]
+    cast: Vec<(String, String)>,
+    #[pyo3(item)]
+    sep: Option<char>,
+    #[pyo3(item)]
+    state: bool,
 }
 
 impl Writing {
@@ -52,8 +63,49 @@ impl Writing {
             skip_sync: !self.sync,
             progress: Progress::default(),
             split_complex: self.splits_complex()?,
+            naming: Naming {
+                separator: self.sep,
+                drop_state: !self.state,
+                ..Naming::default()
+            },
             ..WriteOptions::default()
         })
+    }
+
+    /// Casts tensors and takes parts of them as asked for; `names` are what globs go by.
+    fn change(&self, bundle: &mut Bundle, names: &[String]) -> Result<()> {
+        for (glob, _) in self.cast.iter().chain(&self.part) {
+            demand(glob, names)?;
+        }
+        if self.cast.is_empty() && self.part.is_empty() {
+            return Ok(());
+        }
+        let options = self.options(None)?;
+        let (allow, limits) = (&options.allow, &options.limits);
+        for ((_, tensor), name) in bundle.entries_mut().zip(names) {
+            let of = |choices: &'_ [(String, String)]| {
+                let found = choices.iter().rfind(|(glob, _)| matches(glob, name));
+                found.map(|(_, choice)| choice.clone())
+            };
+            if let Some(part) = of(&self.part) {
+                *tensor = tensor.part(part.parse()?, limits)?;
+            }
+            if let Some(number) = of(&self.cast) {
+                let number = number.parse::<tenfold::DType>()?.number;
+                let over = if allow.permits(Aspect::Precision) {
+                    Overflow::Saturates
+                } else {
+                    Overflow::Fails
+                };
+                let float = match number.kind() {
+                    Kind::Float => number,
+                    _ => Number::F32,
+                };
+                let values = tensor.dequantized(float, over, limits)?;
+                *tensor = cast_tensor(&values, number, Rounding::NearestEven, allow, limits)?;
+            }
+        }
+        Ok(())
     }
 
     fn splits_complex(&self) -> Result<bool> {
@@ -126,9 +178,25 @@ fn allow(words: &[String]) -> Result<Allow> {
     ))
 }
 
-/// What a save gives: the format, how many bytes were written, what was lost on the way, and what users of the file
-/// should know.
-type Saved<'py> = (&'static str, u64, Bound<'py, PyList>, Option<&'static str>);
+/// What a save gives: the format, how many bytes the files have, those beside the one that is named, what was
+/// lost on the way, and what users of the file should know.
+type Saved<'py> = (
+    &'static str,
+    u64,
+    Vec<PathBuf>,
+    Bound<'py, PyList>,
+    Option<String>,
+);
+
+/// The names of tensors that are to be saved.
+fn names_of(bundle: &Bundle) -> Vec<String> {
+    let keys = bundle.entries().iter().map(|(key, _)| key);
+    keys.map(|key| {
+        key.flat_name()
+            .map_or_else(|| key.to_string(), str::to_owned)
+    })
+    .collect()
+}
 
 /// Saves named tensors as the file `path`.
 #[pyfunction]
@@ -143,24 +211,14 @@ pub(crate) fn save<'py>(
 ) -> PyResult<Saved<'py>> {
     let to_python = |error: Error| errors::of(py, error);
     let format = how.format(Some(&path), None).map_err(to_python)?;
-    let ToSave { bundle, cores } = ToSave::new(entries, describe, metadata, format)?;
+    let ToSave { mut bundle, cores } = ToSave::new(entries, describe, metadata, format)?;
+    let names = names_of(&bundle);
+    how.change(&mut bundle, &names).map_err(to_python)?;
     let homes = cores.iter().map(|core| core.get().home());
     let reads: Vec<&Progress> = { homes.filter(|home| home.has_files()) }
         .map(|home| &home.progress)
         .collect();
-    let blame = |error: Error| match error {
-        Error::Malformed { format: None, .. } => {
-            let is_unsound = |core: &&Bound<'py, TensorCore>| {
-                let tensor = core.get().tensor();
-                tensor.is_ok_and(|tensor| tensor.check(&core.get().home().limits).is_err())
-            };
-            match cores.iter().find(is_unsound) {
-                Some(core) => core.get().home().blame(error),
-                None => error,
-            }
-        }
-        other => other,
-    };
+    let blame = |error| TensorCore::blame_one(cores.iter().map(Bound::get), error);
     save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
@@ -181,12 +239,36 @@ fn save_bundle<'py>(
     let write = || tenfold::save(bundle, path, format, &options, how.replace);
     let counts = [&[&count], reads].concat();
     let said = watched(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
+    let own_len = path.metadata().map_or(0, |about| about.len());
+    // Values that are not in the file are in others beside it.
+    let beside = match count.done() > own_len {
+        true => detached(py, || beside(path, format, &options.limits)),
+        false => Vec::new(),
+    };
+    let len = beside.iter().fold(own_len, |sum, (_, len)| sum + len);
+    let remark = format.remark(bundle, &options);
     Ok((
         format.info().name,
-        path.metadata().map_or(0, |about| about.len()),
+        len,
+        beside.into_iter().map(|(path, _)| path).collect(),
         errors::losses(py, Some(format.info()), &said)?,
-        format.remark(bundle, &options),
+        remark.map(|remark| errors::in_python(py, remark)),
     ))
+}
+
+/// The files beside the one that was written, and how many bytes each has.
+fn beside(path: &Path, format: &'static dyn Format, limits: &Limits) -> Vec<(PathBuf, u64)> {
+    let how = ReadOptions {
+        limits: limits.clone(),
+        ..ReadOptions::default()
+    };
+    let read = || {
+        let source = Source::open(path)?;
+        tenfold::read(&source, format, &how)?;
+        Ok::<_, Error>(source.companions())
+    };
+    // What cannot be read again, for a limit, has been written all the same.
+    read().unwrap_or_default()
 }
 
 /// The bytes of a file with these tensors.
@@ -200,7 +282,9 @@ pub(crate) fn save_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let to_python = |error: Error| errors::of(py, error);
     let format = how.format(None, None).map_err(to_python)?;
-    let ToSave { bundle, .. } = ToSave::new(entries, describe, metadata, format)?;
+    let ToSave { mut bundle, .. } = ToSave::new(entries, describe, metadata, format)?;
+    let names = names_of(&bundle);
+    how.change(&mut bundle, &names).map_err(to_python)?;
     let options = how.options(None).map_err(to_python)?;
     let count = options.progress.clone();
     let write = || {
@@ -212,80 +296,40 @@ pub(crate) fn save_bytes<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The tensors that a conversion keeps, and per glob of names how it changes them.
-#[derive(FromPyObject)]
-pub(crate) struct Changes {
-    #[pyo3(item)]
-    only: Vec<String>,
-    #[pyo3(item)]
-    cast: Vec<(String, String)>,
-    #[pyo3(item)]
-    part: Vec<(String, String)>,
-}
-
-/// Converts an open file: keeps the tensors that a glob of `only` names, casts, saves.
+/// Converts an open file: keeps the tensors that a glob of `only` names, and saves them.
 #[pyfunction]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     file: &Bound<'py, FileCore>,
     path: PathBuf,
-    changes: Changes,
+    only: Vec<String>,
     how: Writing,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Saved<'py>> {
-    let to_python = |error: Error| errors::of(py, error);
     let file = file.get();
     let format = how
         .format(Some(&path), Some(file.format_itself()))
-        .map_err(to_python)?;
-    let bundle = selected(file, &changes, &how).map_err(to_python)?;
+        .map_err(|error| errors::of(py, error))?;
+    let bundle = selected(file, &only, &how);
+    let bundle = bundle.map_err(|error| errors::of(py, file.home().blame(error)))?;
     let reads = [&file.home().progress];
-    let blame = |error: Error| file.home().blame(error);
+    let blame = |error: Error| match error {
+        // What cannot be done with the target is no fault of the source.
+        Error::Invalid(_) | Error::Io { .. } => error,
+        other => file.home().blame(other),
+    };
     save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
 /// The tensors of a file that a conversion keeps, changed as it asks.
-fn selected(file: &FileCore, changes: &Changes, how: &Writing) -> Result<Bundle> {
-    let Changes { only, cast, part } = changes;
+fn selected(file: &FileCore, only: &[String], how: &Writing) -> Result<Bundle> {
     let names: Vec<String> = file.names().collect();
-    let per_tensor = cast.iter().chain(part).map(|(glob, _)| glob);
-    let globs = only.iter().chain(per_tensor);
-    for glob in globs {
-        if !names.iter().any(|name| tenfold::ops::matches(glob, name)) {
-            return Err(Error::Invalid(format!("no tensor matches {glob:?}")));
-        }
-    }
-    let options = how.options(None)?;
-    let (allow, limits) = (&options.allow, &options.limits);
+    only.iter().try_for_each(|glob| demand(glob, &names))?;
     let mut bundle = Bundle::clone(file.bundle());
-    for ((_, tensor), name) in bundle.entries_mut().zip(&names) {
-        let of = |choices: &'_ [(String, String)]| {
-            let found = choices
-                .iter()
-                .rfind(|(glob, _)| tenfold::ops::matches(glob, name));
-            found.map(|(_, choice)| choice.clone())
-        };
-        if let Some(part) = of(part) {
-            *tensor = tensor.part(part.parse()?, limits)?;
-        }
-        if let Some(number) = of(cast) {
-            let number = number.parse::<tenfold::DType>()?.number;
-            let over = if allow.permits(Aspect::Precision) {
-                Overflow::Saturates
-            } else {
-                Overflow::Fails
-            };
-            let float = match number.kind() {
-                Kind::Float => number,
-                _ => Number::F32,
-            };
-            let values = tensor.dequantized(float, over, limits)?;
-            *tensor = cast_tensor(&values, number, Rounding::NearestEven, allow, limits)?;
-        }
-    }
+    how.change(&mut bundle, &names)?;
     if !only.is_empty() {
         let kept: Vec<bool> = { names.iter() }
-            .map(|name| only.iter().any(|glob| tenfold::ops::matches(glob, name)))
+            .map(|name| only.iter().any(|glob| matches(glob, name)))
             .collect();
         let keys: Vec<Key> = { bundle.entries().iter().zip(kept) }
             .filter(|(_, keep)| *keep)
