@@ -38,6 +38,7 @@ from ._errors import (
 )
 from ._file import File, load, open, read
 from ._reports import (
+    Callable,
     Difference,
     FileDifference,
     Format,
@@ -59,6 +60,7 @@ from ._writer import Stream, Writer, create
 from ._writing import Report
 
 __all__ = [
+    "Callable",
     "Difference",
     "File",
     "FileDifference",

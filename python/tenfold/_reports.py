@@ -13,7 +13,7 @@ import numpy as np
 from . import _tenfold
 from ._dtypes import numpy_type
 from ._errors import Note
-from ._file import Duplicates, File, Origin
+from ._file import Duplicates, File, Origin, core_of_file, reading
 from ._file import open as open_file
 from ._short import fields
 from ._tensor import Tensor
@@ -235,14 +235,36 @@ def _lone(value: Any, duplicates: Duplicates | None = None) -> Any:
     return open_file(value, io="read", duplicates=duplicates).only if _is_file(value) else value
 
 
-def verify(file: Origin | File, *, progress: Any = None, **how: Any) -> list[Note]:
+@dataclass(frozen=True)
+class Callable:
+    """A class or a function that loading a file in Python would call, as pickles have it called."""
+
+    name: str
+    """Its name, with that of its module."""
+    allowed: bool
+    """Whether PyTorch loads it with `weights_only`."""
+    count: int
+    """How often it is called; 0 if it is imported only."""
+    at: int | None
+    """The byte at which it is first called, where one is known."""
+
+
+def verify(
+    file: Origin | File, *, progress: Any = None, **how: Any
+) -> list[Note | Callable]:
     """Reads and checks everything in a file: structure, checksums, values.
 
-    Raises `MalformedFile` at the first fault; gives remarks on what is no fault. Takes what `open`
-    takes besides.
+    Raises `MalformedFile` at the first fault; gives remarks on what is no fault, and of pickles what loading
+    them in Python would call. Takes what `open` takes besides.
     """
-    opened = open_file(file, **{"io": "read", **how})
-    return [Note(*fields) for fields in _tenfold.verify(opened._open(), progress)]
+    if isinstance(file, File) and file.path is None:
+        core = file._open()
+    else:
+        # What it calls is found out where it is opened.
+        own, place = (file._how, file.path) if isinstance(file, File) else ({}, file)
+        core = core_of_file(place, reading(**{**own, "io": "read", **how}, callables=True))
+    notes = [Note(*fields) for fields in _tenfold.verify(core, progress)]
+    return [*(Callable(*fields) for fields in core.callables), *notes]
 
 
 def hash(file: Origin | File, *, sparse_as_dense: bool = False, **how: Any) -> str:
@@ -263,6 +285,7 @@ def hashes(file: Origin | File, *, sparse_as_dense: bool = False, **how: Any) ->
 
 
 __all__ = [
+    "Callable",
     "Difference",
     "FileDifference",
     "Format",
