@@ -18,15 +18,14 @@ from ._file import Duplicates
 from ._reports import _lone
 from ._save import save
 from ._short import short
+from ._train_numpy import by_method, by_operator, is_number, refuse
 from ._values import core_of
 from ._writing import Progress, Report, callback
 
 _Axes = int | Sequence[int] | None
 _Number = int | float | complex
-
-
-def _refuse(what: str, method: str) -> NoReturn:
-    raise TypeError(f"{what} would expand the train: {method}, or full() for all cells")
+_MOST_CELLS = 2**1000
+"""Means over more cells are not computed by a count, which no double might hold."""
 
 
 def _restored(
@@ -154,19 +153,48 @@ class TensorTrain:
         """The singular values at every bond."""
         return [np.array(own) for own in self._core.spectra()]
 
-    def sum(self, axis: _Axes = None) -> Any:
-        """The sum of all cells, or the train of the sums over some dimensions, which disappear."""
-        axes = self._axes(axis)
-        if len(axes) == self.ndim:
-            return self._number(self._core.sum())
-        return TensorTrain(self._core.sum_over(axes))
+    def sum(self, axis: _Axes = None, *, keepdims: bool = False) -> Any:
+        """The sum of all cells, or the train of the sums over some dimensions.
 
-    def mean(self, axis: _Axes = None) -> Any:
-        """The mean of all cells, or the train of the means over some dimensions, which disappear."""
+        These disappear, or with `keepdims` are left with size 1.
+        """
         axes = self._axes(axis)
         if len(axes) == self.ndim:
+            return self._kept_number(self._number(self._core.sum()), keepdims)
+        return self._kept(TensorTrain(self._core.sum_over(axes)), axes, keepdims)
+
+    def mean(self, axis: _Axes = None, *, keepdims: bool = False) -> Any:
+        """The mean of all cells, or the train of the means over some dimensions; as `sum`."""
+        axes = self._axes(axis)
+        found = self._usual_mean(axes)
+        if found is None:
+            # Every cell by the sizes first: slower, and right where sums or counts are out of range.
+            cores = self.cores
+            for place in axes:
+                cores[place] = cores[place] / self.shape[place]
+            return TensorTrain.from_cores(cores).sum(axes, keepdims=keepdims)
+        is_train = isinstance(found, TensorTrain)
+        return self._kept(found, axes, keepdims) if is_train else self._kept_number(found, keepdims)
+
+    def _usual_mean(self, axes: list[int]) -> Any:
+        """The sum by the count; `None` if either is out of range."""
+        if math.prod(self.shape[place] for place in axes) > _MOST_CELLS:
+            return None
+        if len(axes) < self.ndim:
+            found = TensorTrain(self._core.mean_over(axes))
+            return found if all(np.isfinite(core).all() for core in found.cores) else None
+        try:
             return self._number(self._core.mean())
-        return TensorTrain(self._core.mean_over(axes))
+        except InvalidRequest:
+            return None
+
+    def _kept(self, sums: TensorTrain, axes: Sequence[int], keepdims: bool) -> TensorTrain:
+        if not keepdims:
+            return sums
+        return sums.reshape([1 if axis in axes else size for axis, size in enumerate(self.shape)])
+
+    def _kept_number(self, number: Any, keepdims: bool) -> Any:
+        return np.full((1,) * self.ndim, number, self.dtype) if keepdims else number
 
     def _axes(self, axis: _Axes) -> list[int]:
         """The dimensions that are meant, counted from the front; `None` are all."""
@@ -185,7 +213,15 @@ class TensorTrain:
         """This train with another behind it along `axis`; their other sizes are the same."""
         if not isinstance(other, TensorTrain):
             raise TypeError(f"append takes a TensorTrain, not {type(other).__name__}")
-        (place,) = self._axes(axis)
+        places = [] if axis is None else self._axes(axis)
+        if len(places) != 1:
+            raise InvalidRequest(f"append goes along one dimension, not along axis={axis}")
+        (place,) = places
+        pairs = list(zip(self.shape, other.shape, strict=False))
+        del pairs[place : place + 1]
+        if self.ndim != other.ndim or any(own != others for own, others in pairs):
+            shapes = f"{short(self.shape)} and {short(other.shape)}"
+            raise InvalidRequest(f"append along axis {axis}: the other sizes of {shapes} differ")
         return TensorTrain(self._core.append(other._core, place))
 
     def transpose(self, *axes: Any, eps: float = 0.0) -> TensorTrain:
@@ -238,7 +274,7 @@ class TensorTrain:
     def __add__(self, other: TensorTrain | _Number) -> TensorTrain:
         if isinstance(other, TensorTrain):
             return TensorTrain(self._core.add(other._core))
-        if not _is_number(other):
+        if not is_number(other):
             return NotImplemented
         number = complex(other)
         return TensorTrain(self._core.add_number(number.real, number.imag))
@@ -248,10 +284,10 @@ class TensorTrain:
     def __sub__(self, other: TensorTrain | _Number) -> TensorTrain:
         if isinstance(other, TensorTrain):
             return TensorTrain(self._core.sub(other._core))
-        return self + -other if _is_number(other) else NotImplemented
+        return self + -other if is_number(other) else NotImplemented
 
     def __rsub__(self, other: _Number) -> TensorTrain:
-        return -self + other if _is_number(other) else NotImplemented
+        return -self + other if is_number(other) else NotImplemented
 
     def __pow__(self, power: int) -> TensorTrain:
         """The product of so many of this train, cell by cell; ranks multiply."""
@@ -263,35 +299,22 @@ class TensorTrain:
         return found
 
     def __matmul__(self, other: object) -> NoReturn:
-        _refuse("@", "dot(other) is the sum of products")
+        refuse("@", "dot(other) is the sum of products")
 
     __rmatmul__ = __matmul__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **how: Any) -> Any:
-        known = _OPERATORS.get(ufunc)
-        plain = [value.item() if isinstance(value, np.generic) else value for value in inputs]
-        is_plain = all(isinstance(value, TensorTrain) or _is_number(value) for value in plain)
-        if known is None or method != "__call__" or how or not is_plain:
-            _refuse(f"numpy.{ufunc.__name__}", "+, -, *, /, ** and dot() are there")
-        return known(*plain)
+        return by_operator(ufunc, method, inputs, how)
 
     def __array_function__(
         self, function: Callable[..., Any], types: object, args: Any, how: dict[str, Any]
     ) -> Any:
-        known = _FUNCTIONS.get(function)
-        name = f"{function.__module__}.{function.__name__}"
-        if known is None:
-            methods = "norm(), dot(), sum(), mean(), transpose() and reshape() are there"
-            _refuse(name, methods)
-        try:
-            return known(*args, **how)
-        except TypeError as error:
-            raise TypeError(f"{name} on a train: {error}") from error
+        return by_method(function, args, how)
 
     def __mul__(self, other: Any) -> TensorTrain:
         if isinstance(other, TensorTrain):
             return TensorTrain(self._core.multiply(other._core))
-        if not _is_number(other):
+        if not is_number(other):
             return NotImplemented
         factor = complex(other)
         return TensorTrain(self._core.scale(factor.real, factor.imag))
@@ -299,9 +322,12 @@ class TensorTrain:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> TensorTrain:
-        if not _is_number(other):
+        if not is_number(other):
             return NotImplemented
         return self * (1 / complex(other))
+
+    def __pos__(self) -> TensorTrain:
+        return self
 
     def __neg__(self) -> TensorTrain:
         return self * -1
@@ -334,31 +360,6 @@ class TensorTrain:
     def __repr__(self) -> str:
         error = "" if self._error is None else f" error {self._error:.2g}"
         return f"<TensorTrain {short(self.shape)} ranks {short(self.ranks)}{error}>"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, complex, np.number)) and not isinstance(value, bool)
-
-
-# What NumPy's functions and operators are for trains; all others would expand them.
-_OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.power: operator.pow,
-    np.negative: operator.neg,
-}
-_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.linalg.norm: TensorTrain.norm,
-    np.vdot: TensorTrain.dot,
-    np.sum: TensorTrain.sum,
-    np.mean: TensorTrain.mean,
-    np.transpose: lambda train, axes=None: train.transpose(axes),
-    np.reshape: lambda train, shape: train.reshape(shape),
-    np.shape: lambda train: train.shape,
-    np.ndim: lambda train: train.ndim,
-}
 
 
 def compress(
