@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import operator
 import os
+import sys
 from collections.abc import Mapping
 from types import EllipsisType, TracebackType
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import FileError, InvalidRequest, MissingFile, SafetensorError
-from ._file import Io
+from ._file import File, Io
 from ._file import open as open_file
 from ._save import save as save_any
 from ._tensor import Tensor
@@ -33,6 +34,10 @@ _FRAMEWORKS = {
 }
 _DEVICES = ("cpu", "cuda", "mps", "npu", "xpu", "xla", "mlu", "musa", "hpu")
 _BACKENDS: dict[str, Io] = {"mmap": "auto", "pread": "read"}
+_SOONEST = ("torch", "paddle")
+"""Packages that are missed when a file is opened, others when a tensor is made."""
+_MOST = sys.maxsize
+"""The largest number of a device."""
 _SMALL = 1 << 16
 """Arrays of at most so many bytes are copied from a map sooner than they are read."""
 
@@ -46,6 +51,8 @@ def texts(metadata: Mapping[str, str] | None) -> dict[str, str] | None:
     """Metadata, if names and values are texts, which is all that safetensors holds."""
     if metadata is None:
         return None
+    if not isinstance(metadata, Mapping):
+        raise TypeError(f"metadata is text by name, not {type(metadata).__name__}")
     for name, value in metadata.items():
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"metadata is text by name, not {value!r} by {name!r}")
@@ -69,23 +76,30 @@ def write(tensors: Mapping[str, Any], filename: Any, metadata: Mapping[str, str]
         raise SafetensorError(str(error)) from error
 
 
-def bytes_of_file(data: Any) -> Any:
-    """The bytes of a file, and nothing that stands for a file."""
+def open_bytes(data: Any) -> File:
+    """Opens the bytes of a safetensors file, and nothing that stands for a file."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"the bytes of a file are wanted, not {type(data).__name__}")
-    return data
+    return open_file(data, format="safetensors", io="read")
+
+
+def _text(value: Any, argument: str) -> str:
+    """An argument, if it is a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} is a text, not {type(value).__name__}")
+    return value
 
 
 def _io(backend: str) -> Io:
     """How values come out of a file."""
-    found = _BACKENDS.get(backend) if isinstance(backend, str) else None
+    found = _BACKENDS.get(_text(backend, "backend"))
     if found is None:
         raise InvalidRequest(f"backend {backend!r} is not one of {', '.join(_BACKENDS)}")
     return found
 
 
 def _framework(name: str) -> str:
-    found = _FRAMEWORKS.get(name) if isinstance(name, str) else None
+    found = _FRAMEWORKS.get(_text(name, "framework"))
     if found is None:
         raise InvalidRequest(f"framework {name!r} is not one of {', '.join(_FRAMEWORKS)}")
     return found
@@ -103,7 +117,7 @@ def _device(device: Any, framework: str) -> Any:
         is_numbered = number.isdecimal() and (name != "mps" or int(number) == 0)
         if not is_known or (colon and not is_numbered):
             raise InvalidRequest(f"device {device!r} is not one of {', '.join(_DEVICES)}")
-    elif not isinstance(device, int) or device < 0:
+    elif not isinstance(device, int) or not 0 <= device <= _MOST:
         raise InvalidRequest(f"device {device!r} is neither a name nor a number")
     if framework not in ("torch", "paddle"):
         raise InvalidRequest(f"device {device!r} is not supported for framework {framework}")
@@ -250,11 +264,15 @@ class SafeOpen:
         self._target = _Target(framework, device)
         io = _io(backend)
         self._is_mapped = backend == "mmap" and self._target.framework == "torch"
+        if isinstance(filename, (bytes, bytearray, memoryview)):
+            raise TypeError(f"filename is a path or an open file, not {type(filename).__name__}")
         try:
             self._file = open_file(filename, io=io)
         except MissingFile as error:
             path = error.filename or filename
             raise MissingFile(f"No such file or directory: {os.fspath(path)}") from None
+        if self._target.framework in _SOONEST:
+            importlib.import_module(self._target.framework)
 
     def keys(self) -> list[str]:
         """The names of all tensors, in alphabetical order."""
@@ -270,6 +288,7 @@ class SafeOpen:
 
     def get_tensor(self, name: str) -> Any:
         """All values of one tensor."""
+        _text(name, "name")
         if self._target.framework == "torch":
             return self._target.moved(self._file[name].torch())
         return self._target.made(self._array(name))
@@ -294,7 +313,7 @@ class SafeOpen:
 
     def get_slice(self, name: str) -> Slice:
         """A tensor to be indexed: only what is asked for is read."""
-        return Slice(self._file[name], self._target, self._is_mapped)
+        return Slice(self._file[_text(name, "name")], self._target, self._is_mapped)
 
     def __enter__(self) -> SafeOpen:
         return self

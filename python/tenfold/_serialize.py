@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from . import _tenfold
-from ._drop_in import bytes_of_file, named, texts, write
+from ._drop_in import named, open_bytes, texts, write
 from ._dtypes import SMALL
 from ._errors import InvalidRequest
-from ._file import open as open_file
 from ._save import dumps
 from ._tensor import Tensor
 
@@ -46,6 +46,14 @@ def _n_bits(word: str) -> int:
     return int("".join(filter(str.isdigit, word)))
 
 
+def _address(value: Any, argument: str) -> int:
+    """A whole number of the range that addresses and sizes have."""
+    number = operator.index(value)
+    if not 0 <= number < 1 << 64:
+        raise OverflowError(f"{argument} has {number}, which is {'negative' if number < 0 else 'too large'}")
+    return number
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TensorSpec:
     """The type and the shape of a tensor whose values lie at an address.
@@ -61,17 +69,21 @@ class TensorSpec:
     data_len: int
 
     def __post_init__(self) -> None:
+        if not isinstance(self.dtype, str):
+            raise TypeError(f"dtype is a text, not {type(self.dtype).__name__}")
         word = _WORDS.get(self.dtype)
         if word is None:
             raise InvalidRequest(f"the type {self.dtype!r} is not one of {', '.join(_WORDS)}")
-        sizes = [int(size) for size in self.shape]
+        if isinstance(self.shape, str):
+            raise TypeError("shape is a list of sizes, not a text")
+        sizes = [_address(size, "shape") for size in self.shape]
+        address, length = _address(self.data_ptr, "data_ptr"), _address(self.data_len, "data_len")
         if word == "F4" and sizes:
             sizes[-1] *= 2
-        is_somewhere = self.data_ptr > 0 or self.data_len == 0
-        if self.data_len < 0 or not is_somewhere or any(size < 0 for size in sizes):
-            raise InvalidRequest(f"no memory: {self.data_len} bytes at {self.data_ptr}, shape {sizes}")
-        object.__setattr__(self, "dtype", word)
-        object.__setattr__(self, "shape", sizes)
+        if address == 0 and length > 0:
+            raise InvalidRequest(f"no memory: {length} bytes at 0, shape {sizes}")
+        for name, value in {"dtype": word, "shape": sizes, "data_ptr": address, "data_len": length}.items():
+            object.__setattr__(self, name, value)
 
     def _tenfold_core(self) -> _tenfold.TensorCore:
         needed = math.prod(self.shape) * _n_bits(self.dtype)
@@ -86,6 +98,8 @@ class TensorSpec:
 
 
 def _specs(tensor_dict: Mapping[str, TensorSpec]) -> dict[str, TensorSpec]:
+    if not isinstance(tensor_dict, Mapping):
+        raise TypeError(f"specs by name are wanted, not {type(tensor_dict).__name__}")
     for name, spec in (found := named(tensor_dict)).items():
         if not isinstance(spec, TensorSpec):
             raise TypeError(f"{name!r} is a {type(spec).__name__}, not a TensorSpec")
@@ -122,7 +136,7 @@ def deserialize(bytes: bytes) -> list[tuple[str, dict[str, Any]]]:
     >>> tenfold.deserialize(data)
     [('a', {'shape': [2], 'dtype': 'U8', 'data': bytearray(b'\\x01\\x02')})]
     """
-    with open_file(bytes_of_file(bytes), format="safetensors", io="read") as file:
+    with open_bytes(bytes) as file:
         return [(name, _described(tensor)) for name, tensor in file.items()]
 
 

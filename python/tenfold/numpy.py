@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ._drop_in import SafeOpen, bytes_of_file, named, texts, write
+from ._drop_in import SafeOpen, named, open_bytes, texts, write
 from ._file import load as load_any
 from ._save import dumps
 
@@ -29,8 +29,9 @@ def load_file(filename: Any, *, backend: str = "mmap") -> dict[str, Array]:
 
 
 def load(data: bytes) -> dict[str, Array]:
-    """All tensors of a file whose bytes are given."""
-    return load_any(bytes_of_file(data))
+    """All tensors of a safetensors file whose bytes are given."""
+    with open_bytes(data) as file:
+        return load_any(file)
 
 
 def save_file(

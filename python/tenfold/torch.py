@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._drop_in import SafeOpen, bytes_of_file, named, texts, write
+from ._drop_in import SafeOpen, named, open_bytes, texts, write
 from ._errors import SafetensorError
-from ._file import open as open_file
 from ._save import dumps
 from ._torch_storage import (
     _end_ptr,
@@ -26,8 +25,8 @@ def load_file(filename: Any, device: Any = "cpu", *, backend: str = "mmap") -> d
 
 
 def load(data: bytes) -> dict[str, Any]:
-    """All tensors of a file whose bytes are given."""
-    with open_file(bytes_of_file(data), io="read") as file:
+    """All tensors of a safetensors file whose bytes are given."""
+    with open_bytes(data) as file:
         return {name: tensor.torch() for name, tensor in file.items()}
 
 

@@ -4,6 +4,7 @@ Its source distribution is fetched from the package index into a temporary folde
 the tests of its bindings to NumPy and PyTorch, imports of `safetensors` become imports of `tenfold`.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,10 @@ def fetched(folder: Path) -> Path | None:
     wanted = f"safetensors=={version('safetensors')}"
     options = ["--no-deps", "--no-binary", "safetensors", "--no-build-isolation", "--dest", folder]
     # Its metadata needs its build tool, which the environment has.
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", *options, wanted], check=False)
+    places = [os.path.dirname(sys.executable), *os.environ.get("PATH", "").split(os.pathsep)]
+    found = {**os.environ, "PATH": os.pathsep.join(places)}
+    download = [sys.executable, "-m", "pip", "download", "--quiet", *options, wanted]
+    subprocess.run(download, check=False, env=found)
     archives = list(folder.glob("safetensors-*.tar.gz"))
     if not archives:
         return None
