@@ -106,3 +106,15 @@ def test_what_cannot_be_done_with_values_names_their_file(folder):
     with pytest.raises(tenfold.InvalidRequest) as caught:
         tenfold.convert(nan, folder / "a.npz.zst", to="npz")
     assert str(nan) not in str(caught.value)
+
+
+def test_what_a_file_cannot_be_opened_without_names_it(corpus, folder):
+    for path in (corpus / "vespa-feed" / "good" / "list.jsonl", corpus / "cc4s" / "good" / "tail.elements"):
+        with pytest.raises(tenfold.InvalidRequest) as caught:
+            tenfold.open(path)
+        assert str(caught.value).startswith(f"{path}: ")
+    with pytest.raises(tenfold.TenfoldError, match="sound.npy: "):
+        tenfold.open(f"{folder / 'sound.npy'}:none")
+    # An argument that makes no sense for any file names none.
+    with pytest.raises(tenfold.InvalidRequest, match="^io is"):
+        tenfold.open(folder / "sound.npy", io="fast")

@@ -11,7 +11,7 @@ use tenfold::{
     Spool, Storage, Tensor,
 };
 
-use crate::home::{Home, Io};
+use crate::home::{Home, Io, in_file};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
@@ -130,10 +130,9 @@ impl FileCore {
     fn read(
         input: Input,
         reference: Option<&TensorRef>,
-        reading: &Reading,
+        (io, how): (Io, ReadOptions),
         progress: Progress,
     ) -> Result<FileCore> {
-        let (io, how) = (reading.io()?, reading.options()?);
         let mut opened = input.read(&how)?;
         let path = reference.map(|reference| reference.file.clone());
         if let Some(reference) = reference {
@@ -159,6 +158,7 @@ impl FileCore {
     /// Reads the headers of a source without a name.
     fn read_source(source: Source, how: &Reading, progress: Progress) -> Result<FileCore> {
         let input = Input::of_source(Path::new(""), source, &how.opening(&progress)?);
+        let how = (how.io()?, how.options()?);
         // A path that is none is nothing to name in an error.
         let input = input.map_err(|error| error.split_file().1)?;
         FileCore::read(input, None, how, progress).map_err(|error| error.split_file().1)
@@ -220,8 +220,12 @@ impl FileCore {
         let progress = Progress::default();
         let open = || {
             let reference = TensorRef::find(&path);
-            let input = Input::find(&reference.file, &how.opening(&progress)?)?;
-            FileCore::read(input, Some(&reference), &how, progress.clone())
+            let (opening, how) = (how.opening(&progress)?, (how.io()?, how.options()?));
+            let read = || {
+                let input = Input::find(&reference.file, &opening)?;
+                FileCore::read(input, Some(&reference), how, progress.clone())
+            };
+            read().map_err(|error| in_file(&reference.file, error))
         };
         // Headers are quickly read; a file that is compressed as a whole takes its time.
         let packed = ["gz", "zst", "xz"];

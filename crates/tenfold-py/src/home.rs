@@ -1,6 +1,6 @@
 //! Where the tensors of an open file have their values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
@@ -20,6 +20,17 @@ pub(crate) enum Io {
     Map,
     /// Always read.
     Read,
+}
+
+/// Names the file that an error is about, also one of what was asked of it.
+pub(crate) fn in_file(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Invalid(_) | Error::NoRoom { .. } => Error::InFile {
+            path: path.into(),
+            error: Box::new(error),
+        },
+        other => other.in_file(path),
+    }
 }
 
 /// What all tensors of a file, or of several that are one, share.
@@ -92,14 +103,9 @@ impl Home {
             None => error,
         };
         let error = self.format.into_iter().fold(error, Error::of);
-        match (error, &self.path) {
-            (error @ (Error::InFile { .. } | Error::Refused(_) | Error::Stopped), _) => error,
-            (error @ Error::Io { .. }, Some(path)) => error.in_file(path),
-            (error, Some(path)) => Error::InFile {
-                path: path.clone(),
-                error: Box::new(error),
-            },
-            (error, None) => error,
+        match &self.path {
+            Some(path) => in_file(path, error),
+            None => error,
         }
     }
 
