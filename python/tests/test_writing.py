@@ -78,3 +78,12 @@ def test_all_bytes_of_a_gigantic_tensor_are_counted(tmp_path):
     tensor = tenfold.open(path).only
     assert tensor.nbytes == tensor.size * 8 == 2**66
     assert tenfold.open(tenfold.dumps(np.ones((2, 3), "f4"), format="npy")).only.nbytes == 24
+
+
+def test_what_is_there_of_a_set_is_converted_where_that_is_asked_for(tmp_path):
+    name = "m-00001-of-00002.safetensors"
+    tenfold.save(tmp_path / name, {"a": np.ones(2)})
+    with pytest.raises(tenfold.LossRefused, match="alone=True takes what is there"):
+        tenfold.convert(tmp_path / name, tmp_path / "a.npz")
+    tenfold.convert(tmp_path / name, tmp_path / "a.npz", alone=True)
+    assert list(tenfold.open(tmp_path / "a.npz")) == ["a"]
