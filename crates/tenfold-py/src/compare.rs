@@ -9,6 +9,7 @@ use tenfold::{
 
 use crate::errors;
 use crate::file::{FileCore, NoteFields, note_fields};
+use crate::home::blame_one;
 use crate::tensor::TensorCore;
 use crate::watch::watched;
 
@@ -51,7 +52,7 @@ pub(crate) fn compare<'py>(
     };
     let work = || tenfold::compare(a.tensor()?, b.tensor()?, &how);
     let found = watched(py, len(a).saturating_add(len(b)), &[progress], None, work)?
-        .map_err(|error| errors::of(py, TensorCore::blame_one([a, b], error)))?;
+        .map_err(|error| errors::of(py, blame_one([a, b], error)))?;
     let verdict = match found.verdict {
         Verdict::Identical => "identical",
         Verdict::Equal => "equal",

@@ -10,6 +10,7 @@ use tenfold::{Bytes, Error, Limits, Progress, Source};
 
 use crate::errors;
 use crate::memory::Memory;
+use crate::tensor::TensorCore;
 
 /// How values come out of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,24 @@ pub(crate) fn in_file(path: &Path, error: Error) -> Error {
             error: Box::new(error),
         },
         other => other.in_file(path),
+    }
+}
+
+/// Names the file of the one among `cores` whose values are at fault.
+pub(crate) fn blame_one<'a>(
+    cores: impl IntoIterator<Item = &'a TensorCore>,
+    error: Error,
+) -> Error {
+    if !matches!(error, Error::Malformed { format: None, .. }) {
+        return error;
+    }
+    let is_unsound = |core: &&TensorCore| {
+        let tensor = core.tensor();
+        tensor.is_ok_and(|tensor| tensor.check(&core.home().limits).is_err())
+    };
+    match cores.into_iter().find(is_unsound) {
+        Some(core) => core.home().blame(error),
+        None => error,
     }
 }
 

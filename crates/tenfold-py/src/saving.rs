@@ -13,7 +13,7 @@ use tenfold::{
 use crate::entries::ToSave;
 use crate::errors;
 use crate::file::{FileCore, format_called, limits, options};
-use crate::tensor::TensorCore;
+use crate::home::blame_one;
 use crate::threads::detached;
 use crate::watch::watched;
 
@@ -218,7 +218,7 @@ pub(crate) fn save<'py>(
     let reads: Vec<&Progress> = { homes.filter(|home| home.has_files()) }
         .map(|home| &home.progress)
         .collect();
-    let blame = |error| TensorCore::blame_one(cores.iter().map(Bound::get), error);
+    let blame = |error| blame_one(cores.iter().map(Bound::get), error);
     save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 

@@ -66,24 +66,6 @@ impl TensorCore {
         errors::of(py, self.home.blame(error))
     }
 
-    /// Names the file of the one among `cores` whose values are at fault.
-    pub(crate) fn blame_one<'a>(
-        cores: impl IntoIterator<Item = &'a TensorCore>,
-        error: Error,
-    ) -> Error {
-        if !matches!(error, Error::Malformed { format: None, .. }) {
-            return error;
-        }
-        let is_unsound = |core: &&TensorCore| {
-            let tensor = core.tensor();
-            tensor.is_ok_and(|tensor| tensor.check(&core.home.limits).is_err())
-        };
-        match cores.into_iter().find(is_unsound) {
-            Some(core) => core.home.blame(error),
-            None => error,
-        }
-    }
-
     /// An error that names the tensor in its file.
     fn refuse(&self, py: Python<'_>, why: &str) -> PyErr {
         let entry = self.bundle.entries().get(self.place);
