@@ -284,7 +284,9 @@ class SafeOpen:
 
     def metadata(self) -> dict[str, Any] | None:
         """What the file says about itself."""
-        return self._file.metadata or None
+        found = self._file.metadata
+        is_given = found or "safetensors:metadata" in self._file._open().hints
+        return found if is_given else None
 
     def get_tensor(self, name: str) -> Any:
         """All values of one tensor."""

@@ -96,7 +96,7 @@ def save_model(
     if force_contiguous:
         state = {name: tensor.contiguous() for name, tensor in state.items()}
     try:
-        save_file(state, filename, metadata=described or texts(metadata))
+        save_file(state, filename, metadata=described or metadata)
     except ValueError as error:
         if force_contiguous or isinstance(error, SafetensorError):
             raise

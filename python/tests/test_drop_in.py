@@ -80,6 +80,17 @@ def test_the_bytes_that_are_written_are_the_same(arrays):
             assert tenfold.numpy.save(given, metadata) == theirs
 
 
+def test_metadata_of_nothing_is_kept(tmp_path, arrays):
+    path = tmp_path / "a.safetensors"
+    assert tenfold.numpy.save(arrays, {}) == safetensors.numpy.save(arrays, {})
+    for metadata in ({}, None):
+        tenfold.numpy.save_file(arrays, path, metadata)
+        with safetensors.safe_open(path, "np") as theirs, tenfold.safe_open(path, "np") as ours:
+            assert ours.metadata() == theirs.metadata() == metadata
+    # Of a file without tensors the reference writes other than JSON.
+    assert tenfold.serialize({}, {}) == b"\x18\0\0\0\0\0\0\0" + b'{"__metadata__":{}}'.ljust(24)
+
+
 def test_an_array_that_is_not_contiguous_is_written_with_its_own_values():
     array = cells("<f4", (4, 6))
     for given in (array.T, array[:, ::2], array[::-1], array[1, 2]):

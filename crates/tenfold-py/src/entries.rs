@@ -14,6 +14,9 @@ use crate::memory::{FEW, Lent};
 use crate::tensor::TensorCore;
 use crate::{errors, values};
 
+/// The hint that a file of safetensors has metadata, of which there is none.
+const EMPTY_METADATA: &str = "safetensors:metadata";
+
 /// A bundle to save, and the tensors of files that are in it.
 pub(crate) struct ToSave<'py> {
     pub(crate) bundle: Bundle,
@@ -51,6 +54,9 @@ impl<'py> ToSave<'py> {
             .map_err(|error| errors::of(entries.py(), error))?;
         if let Some(metadata) = metadata {
             bundle.meta = values::meta(metadata)?;
+            if metadata.is_empty() {
+                bundle.hints.set(EMPTY_METADATA, true);
+            }
         }
         Ok(ToSave { bundle, cores })
     }

@@ -38,7 +38,8 @@
 //!    are listed in the order of their values.
 //! 2. Written is what the reference writes, byte for byte: tensors by type, those of the widest
 //!    numbers first, then by the bytes of their names; the header without spaces inside and with as
-//!    many behind it as make it a multiple of 8. `__metadata__` comes first and keeps its order.
+//!    many behind it as make it a multiple of 8. `__metadata__` comes first and keeps its order; one that
+//!    is empty stays.
 //! 3. A name that repeats is forbidden by the page; the reference takes the last. It is refused, and
 //!    so is one inside `__metadata__` or inside the object of a tensor.
 //! 4. The page wants `{` to be the first byte of the header and spaces to be all that follows the
@@ -83,6 +84,8 @@ const NAME: &str = "safetensors";
 const MOST_HEADER: u64 = 100_000_000;
 /// The member of the header that is no tensor.
 const METADATA: &str = "__metadata__";
+/// The hint that a file has metadata, of which there is none.
+const EMPTY: &str = "safetensors:metadata";
 /// The metadata that names the program that a file is for.
 const FORMAT: &str = "format";
 /// What the one part of an opaque tensor is called.

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::header::{self, Entry, Metadata, Named};
-use super::{METADATA, MOST_HEADER, NAME, PART, Type};
+use super::{EMPTY, METADATA, MOST_HEADER, NAME, PART, Type};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian, Scan, Source, wide};
 use crate::error::{Error, Result};
@@ -119,6 +119,9 @@ impl Reader<'_> {
             Metadata::Absent => Ok(()),
             Metadata::Null => self.forgive(None, &format!("{METADATA} is null")),
             Metadata::Texts(texts) => {
+                if texts.is_empty() {
+                    self.bundle.hints.set(EMPTY, true);
+                }
                 let texts = texts.into_iter();
                 let values = texts.map(|(name, text)| (name, Value::Text(text)));
                 self.bundle.meta = Meta::of_unique(values.collect());

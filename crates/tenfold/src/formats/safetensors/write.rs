@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::io::Write as _;
 
-use super::{FORMAT, METADATA, MOST_HEADER, Type};
+use super::{EMPTY, FORMAT, METADATA, MOST_HEADER, Type};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Sink, wide};
 use crate::error::{Error, Result};
@@ -31,7 +31,8 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         meta.set(FORMAT, format);
     }
     let plans = plans(bundle)?;
-    let header = header(&meta, &plans)?;
+    let is_empty = bundle.hints.get(EMPTY).is_some();
+    let header = header((is_empty || !meta.is_empty()).then_some(&meta), &plans)?;
     let len = wide(header.len());
     if len > MOST_HEADER {
         let why = format!("a header of {len} bytes, safetensors allows {MOST_HEADER}");
@@ -90,9 +91,9 @@ impl<'a> Plan<'a> {
 }
 
 /// The object and its padding.
-fn header(meta: &Meta, plans: &[Plan]) -> Result<Vec<u8>> {
+fn header(meta: Option<&Meta>, plans: &[Plan]) -> Result<Vec<u8>> {
     let mut json = vec![b'{'];
-    if !meta.is_empty() {
+    if let Some(meta) = meta {
         text(&mut json, METADATA)?;
         json.push(b':');
         texts(&mut json, meta)?;
