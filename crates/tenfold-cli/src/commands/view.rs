@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tenfold::Result;
-use tenfold_view::{File, Server, Wording};
+use tenfold_view::{Event, File, Server, Wording};
 
 use super::{Found, Outcome, each_input, show};
 use crate::args::View;
@@ -50,8 +50,23 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
             Err(_) => streams.say("no browser was found: open the address above; Ctrl-C ends it\n"),
         }
     }
-    server.run().map_err(|error| in_output(error.into()))?;
+    server
+        .with_observer(observe)
+        .run()
+        .map_err(|error| in_output(error.into()))?;
     Ok(Exit::Fine)
+}
+
+/// Logs what goes wrong in the server.
+fn observe(event: Event) {
+    let text = match event {
+        Event::Panicked { request, message } => {
+            format!("internal error, please report it: {request}: {message}")
+        }
+        _ => return,
+    };
+    // Without standard error there is nowhere to log to.
+    let _ = writeln!(std::io::stderr(), "tenfold: {}", plain(&text));
 }
 
 fn open(

@@ -36,6 +36,14 @@ impl Problem {
             text: text.into(),
         }
     }
+
+    /// The viewer itself failed.
+    pub(super) fn internal() -> Problem {
+        Problem {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            text: "internal error of the viewer, please report it".into(),
+        }
+    }
 }
 
 impl From<tenfold::Error> for Problem {

@@ -1,6 +1,7 @@
 //! Regions as files.
 
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -8,9 +9,11 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use tenfold::{Allow, Bundle, Error, Limits, Pick, Result as Done, Sink, Tensor, WriteOptions};
 
 use super::answer::Problem;
+use super::panics::report_panic;
 use super::query::Query;
 use super::stream::{Pen, sheet};
 use super::work::download;
@@ -63,11 +66,12 @@ pub(super) async fn export(State(world): State<Arc<World>>, uri: Uri) -> Result<
     };
     let teller = pen.teller();
     tokio::spawn(async move {
-        let written = download(world, move |world, _| Ok(write(world, &query, form, pen)));
-        let failed = match written.await {
-            Ok(Err(problem)) => problem,
-            Err(problem) => problem,
+        let observer = Arc::clone(&world.observer);
+        let written = download(world, move |world, _| write(world, &query, form, pen));
+        let failed = match AssertUnwindSafe(written).catch_unwind().await {
             Ok(Ok(())) => return,
+            Ok(Err(problem)) => problem,
+            Err(payload) => report_panic(&observer, "GET /api/export", payload.as_ref()),
         };
         // Nobody is told when nobody reads any more.
         let _ = teller.send(Err(io::Error::other(Told(failed)))).await;

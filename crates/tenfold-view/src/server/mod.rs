@@ -3,12 +3,16 @@
 mod answer;
 mod assets;
 mod blocks;
+mod event;
 mod exports;
 mod guard;
 mod listing;
+mod panics;
 mod pictures;
 mod query;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod values;
 mod work;
 mod world;
@@ -22,6 +26,8 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use tenfold::Limits;
 
+pub use event::Event;
+use event::Observer;
 use guard::Door;
 use world::World;
 pub use world::{File, Print, Wording};
@@ -30,7 +36,8 @@ pub use world::{File, Print, Wording};
 pub struct Server {
     listeners: Vec<TcpListener>,
     door: Arc<Door>,
-    world: Arc<World>,
+    world: World,
+    observer: Observer,
 }
 
 impl Server {
@@ -49,8 +56,16 @@ impl Server {
         Ok(Server {
             listeners,
             door: Arc::new(Door::new(port, token()?)),
-            world: Arc::new(World::new(files, wording, limits)),
+            world: World::new(files, wording, limits),
+            observer: Arc::new(|_| {}),
         })
+    }
+
+    /// The same server, which calls `observer` for every event, from any thread.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl Fn(Event<'_>) + Send + Sync + 'static) -> Server {
+        self.observer = Arc::new(observer);
+        self
     }
 
     /// The address that lets a browser in.
@@ -68,7 +83,7 @@ impl Server {
             .worker_threads(2)
             .enable_io()
             .build()?;
-        let router = router(self.world, self.door);
+        let router = router(self.world, self.door, &self.observer);
         runtime.block_on(async move {
             let mut tasks = Vec::new();
             for listener in self.listeners {
@@ -86,7 +101,8 @@ impl Server {
     }
 }
 
-fn router(world: Arc<World>, door: Arc<Door>) -> Router {
+fn router(mut world: World, door: Arc<Door>, observer: &Observer) -> Router {
+    world.observer = Arc::clone(observer);
     Router::new()
         .route("/", get(assets::page))
         .route("/assets/{*path}", get(assets::asset))
@@ -102,7 +118,11 @@ fn router(world: Arc<World>, door: Arc<Door>) -> Router {
         .route("/api/blocks", get(blocks::blocks))
         .route("/api/export", get(exports::export))
         .fallback(answer::nowhere)
-        .with_state(world)
+        .with_state(Arc::new(world))
+        .layer(from_fn_with_state(
+            Arc::clone(observer),
+            panics::catch_panics,
+        ))
         .layer(from_fn_with_state(door, guard::guard))
 }
 

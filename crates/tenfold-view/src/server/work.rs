@@ -1,8 +1,10 @@
 //! Reading on threads of its own, a few at a time, and only while somebody waits for it.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use super::answer::Problem;
 use super::world::World;
@@ -69,5 +71,10 @@ async fn in_turn<T: Send + 'static>(
     });
     let done = task.await;
     drop(waiting);
-    done.map_err(|_| failed())?
+    match done.map_err(JoinError::try_into_panic) {
+        Ok(done) => done,
+        // The request fails as if its handler itself had panicked.
+        Err(Ok(payload)) => resume_unwind(payload),
+        Err(Err(_)) => Err(failed()),
+    }
 }

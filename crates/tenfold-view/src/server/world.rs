@@ -1,11 +1,12 @@
 //! The files that are shown.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tenfold::{Bundle, Info, Key, Limits, Meta, Note, Opened, Tensor};
 
 use super::answer::Problem;
+use super::event::Observer;
 use super::query::Query;
 use super::work::Turns;
 
@@ -46,6 +47,7 @@ pub(super) struct World {
     pub(super) limits: Limits,
     /// Who may read now.
     pub(super) turns: Turns,
+    pub(super) observer: Observer,
     /// Tensors that were decompressed, those last used at the end.
     settled: Mutex<Vec<((usize, usize), Tensor)>>,
 }
@@ -65,6 +67,7 @@ impl World {
             wording,
             limits,
             turns: Turns::new(),
+            observer: Arc::new(|_| {}),
             settled: Mutex::default(),
         }
     }
@@ -93,9 +96,8 @@ impl World {
         {
             return Ok(tensor.clone());
         }
-        let busy = |_| Problem::cannot("another request failed");
         {
-            let mut settled = self.settled.lock().map_err(busy)?;
+            let mut settled = self.settled();
             if let Some(found) = settled.iter().position(|(its, _)| *its == place) {
                 let entry = settled.remove(found);
                 let tensor = entry.1.clone();
@@ -104,12 +106,18 @@ impl World {
             }
         }
         let made = tensor.at_hand(&self.limits)?;
-        let mut settled = self.settled.lock().map_err(busy)?;
+        let mut settled = self.settled();
         if settled.len() >= MOST_SETTLED {
             settled.remove(0);
         }
         settled.push((place, made.clone()));
         Ok(made)
+    }
+
+    /// The decompressed tensors. The list is whole at any time, so a panic elsewhere is no reason
+    /// to lose it.
+    fn settled(&self) -> MutexGuard<'_, Vec<((usize, usize), Tensor)>> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

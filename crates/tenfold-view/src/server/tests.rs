@@ -1,0 +1,165 @@
+//! Handlers that panic, in a running server.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tenfold::Limits;
+
+use super::*;
+
+/// Large enough for no socket to hold.
+const LARGE: u64 = 64 << 20;
+
+/// No answer takes longer, on a busy machine either.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A server that shows a large file until the process ends.
+struct Running {
+    port: u16,
+    token: String,
+    panics: Arc<Mutex<Vec<String>>>,
+    _folder: TempDir,
+}
+
+/// Printers of which two panic, one of them halfway.
+const PANICKING: Wording = Wording {
+    metadata: |_, _| panic!("no metadata"),
+    note: |_, _| String::new(),
+    csv: |_, _, _, _| panic!("no table"),
+    json: |_, _, _, mut writer| {
+        writer.write_all(&[b' '; 1 << 20])?;
+        panic!("no end")
+    },
+};
+
+impl Running {
+    fn start() -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.npy");
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({LARGE},), }}");
+        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        bytes.extend(format!("{header:<117}\n").bytes());
+        fs::write(&path, &bytes).unwrap();
+        let len = u64::try_from(bytes.len()).unwrap() + LARGE;
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(len)
+            .unwrap();
+        let file = File {
+            name: "large.npy".into(),
+            word: "large.npy".into(),
+            is_whole: true,
+            len,
+            opened: tenfold::open(&path).unwrap(),
+        };
+        let panics = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&panics);
+        let server = Server::bind(vec![file], PANICKING, &Limits::default(), None)
+            .unwrap()
+            .with_observer(move |event| {
+                let Event::Panicked { request, message } = event;
+                seen.lock().unwrap().push(format!("{request}: {message}"));
+            });
+        let url = server.url();
+        let (port, token) = { url.strip_prefix("http://127.0.0.1:") }
+            .and_then(|rest| rest.split_once("/?token="))
+            .unwrap();
+        let (port, token) = (port.parse().unwrap(), token.to_owned());
+        thread::spawn(|| server.run().unwrap());
+        Running {
+            port,
+            token,
+            panics,
+            _folder: folder,
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// A request of the page.
+    fn request(&self, path: &str, more: &str) -> String {
+        let (port, token) = (self.port, &self.token);
+        format!(
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: tenfold-{port}={token}\r\n\
+             {more}\r\n"
+        )
+    }
+
+    /// The answer on a connection of its own.
+    fn get(&self, path: &str) -> String {
+        let mut stream = self.connect();
+        let request = self.request(path, "Connection: close\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        rest(&mut stream)
+    }
+}
+
+/// All that still comes, until the server closes the connection.
+fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("the server does not close the connection: {error}"),
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+const EXPORT: &str = "/api/export?file=0&tensor=0&rows=0&at=0&as=npy";
+
+#[test]
+fn a_panic_is_one_failed_request() {
+    let server = Running::start();
+    let csv = EXPORT.replace("npy", "csv");
+    for (path, panic) in [
+        ("/api/files", "GET /api/files: no metadata"),
+        (
+            "/api/tensor?file=0&tensor=0",
+            "GET /api/tensor: no metadata",
+        ),
+        (csv.as_str(), "GET /api/export: no table"),
+    ] {
+        // More often than there are threads or turns for work.
+        for _ in 0..5 {
+            let answer = server.get(path);
+            assert!(answer.starts_with("HTTP/1.1 500"), "{path}: {answer}");
+            let text = "{\"error\":\"internal error of the viewer, please report it\"}";
+            assert!(answer.ends_with(text), "{answer}");
+            assert!(answer.contains("content-security-policy: "), "{answer}");
+            assert_eq!(server.panics.lock().unwrap().pop().unwrap(), panic);
+        }
+    }
+    assert!(server.panics.lock().unwrap().is_empty());
+    assert!(
+        server
+            .get("/api/tensors?file=0")
+            .starts_with("HTTP/1.1 200")
+    );
+}
+
+#[test]
+fn an_answer_that_panics_halfway_is_seen_to_break_off() {
+    let server = Running::start();
+    for _ in 0..3 {
+        let answer = server.get(&EXPORT.replace("npy", "json"));
+        assert!(answer.starts_with("HTTP/1.1 200"));
+        assert!(!answer.ends_with("\r\n0\r\n\r\n"), "the answer looks whole");
+    }
+    assert_eq!(server.panics.lock().unwrap().len(), 3);
+    assert!(
+        server
+            .get("/api/tensors?file=0")
+            .starts_with("HTTP/1.1 200")
+    );
+}
