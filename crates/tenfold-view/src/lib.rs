@@ -8,4 +8,4 @@ pub mod picture;
 pub mod plot;
 mod server;
 
-pub use server::{Event, File, Print, Server, Wording};
+pub use server::{ConnectionLimits, Event, File, Print, Server, Wording};

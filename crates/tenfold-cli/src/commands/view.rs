@@ -63,6 +63,7 @@ fn observe(event: Event) {
         Event::Panicked { request, message } => {
             format!("internal error, please report it: {request}: {message}")
         }
+        Event::AcceptFailed(error) => format!("no connection can be accepted now: {error}"),
         _ => return,
     };
     // Without standard error there is nowhere to log to.

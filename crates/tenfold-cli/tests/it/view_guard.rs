@@ -309,8 +309,6 @@ fn it_listens_at_both_addresses_of_this_machine_and_a_port_is_taken_once() {
 #[test]
 fn an_interrupt_ends_it_and_is_no_failure() {
     let mut viewer = viewer();
-    let pid = i32::try_from(viewer.child.id()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(viewer.pid(), rustix::process::Signal::INT).unwrap();
     assert_eq!(viewer.child.wait().unwrap().code(), Some(0));
 }

@@ -8,8 +8,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
+use rustix::process::Pid;
 use serde_json::Value;
 
 use crate::support::interruptible;
@@ -49,13 +50,15 @@ impl Viewer {
     }
 
     pub(crate) fn with(files: &[impl AsRef<Path>], flags: &[&str]) -> Viewer {
-        let mut child = interruptible(env!("CARGO_BIN_EXE_tenfold"))
-            .args(["view", "--no-open"])
-            .args(flags)
-            .args(files.iter().map(AsRef::as_ref))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = interruptible(env!("CARGO_BIN_EXE_tenfold"));
+        command.args(["view", "--no-open"]).args(flags);
+        command.args(files.iter().map(AsRef::as_ref));
+        Viewer::start(&mut command)
+    }
+
+    /// What a command starts that prints the address.
+    pub(crate) fn start(command: &mut Command) -> Viewer {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
@@ -102,6 +105,11 @@ impl Viewer {
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
         assert_eq!(answer.header("content-type"), Some("application/json"));
         answer.json()
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 
     /// The most memory it has had, in bytes.

@@ -3,6 +3,7 @@
 mod answer;
 mod assets;
 mod blocks;
+mod connections;
 mod event;
 mod exports;
 mod guard;
@@ -21,11 +22,15 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::sync::Arc;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::get;
+use axum::{Extension, Router};
 use tenfold::Limits;
 
+use connections::Connection;
+pub use connections::ConnectionLimits;
 pub use event::Event;
 use event::Observer;
 use guard::Door;
@@ -37,6 +42,7 @@ pub struct Server {
     listeners: Vec<TcpListener>,
     door: Arc<Door>,
     world: World,
+    connections: ConnectionLimits,
     observer: Observer,
 }
 
@@ -57,8 +63,16 @@ impl Server {
             listeners,
             door: Arc::new(Door::new(port, token()?)),
             world: World::new(files, wording, limits),
+            connections: ConnectionLimits::default(),
             observer: Arc::new(|_| {}),
         })
+    }
+
+    /// The same server with other bounds for its clients.
+    #[must_use]
+    pub fn with_connection_limits(mut self, limits: ConnectionLimits) -> Server {
+        self.connections = limits;
+        self
     }
 
     /// The same server, which calls `observer` for every event, from any thread.
@@ -81,22 +95,16 @@ impl Server {
     pub fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .enable_io()
+            .enable_all()
             .build()?;
         let router = router(self.world, self.door, &self.observer);
         runtime.block_on(async move {
-            let mut tasks = Vec::new();
-            for listener in self.listeners {
-                let listener = tokio::net::TcpListener::from_std(listener)?;
-                let router = router.clone();
-                tasks.push(tokio::spawn(
-                    async move { axum::serve(listener, router).await },
-                ));
-            }
-            for task in tasks {
-                task.await.map_err(io::Error::other)??;
-            }
-            Ok(())
+            let listeners = self.listeners.into_iter();
+            let listeners = listeners.map(tokio::net::TcpListener::from_std);
+            let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
+            // On a thread of the runtime, so that accepting takes turns with answering.
+            let served = connections::serve(listeners, router, self.connections, self.observer);
+            tokio::spawn(served).await.map_err(io::Error::other)
         })
     }
 }
@@ -123,13 +131,28 @@ fn router(mut world: World, door: Arc<Door>, observer: &Observer) -> Router {
             Arc::clone(observer),
             panics::catch_panics,
         ))
+        .layer(from_fn_with_state(Arc::clone(observer), note_authenticated))
         .layer(from_fn_with_state(door, guard::guard))
+}
+
+/// Notes that a request has passed the guard.
+async fn note_authenticated(
+    State(observer): State<Observer>,
+    Extension(connection): Extension<Arc<Connection>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    connection.set_authenticated();
+    observer(Event::Authenticated);
+    next.run(request).await
 }
 
 /// Listens on a port at both addresses of this machine that mean itself.
 fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
     /// So often another port is tried where the one that was found is half taken.
     const TRIES: usize = 16;
+    /// So many connections may wait to be accepted.
+    const BACKLOG: i32 = 4096;
     let mut last = None;
     for _ in 0..TRIES {
         let first = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.unwrap_or(0)))?;
@@ -150,6 +173,9 @@ fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
         }
         for listener in &listeners {
             listener.set_nonblocking(true)?;
+            // The standard library has 128 connections wait; a browser that finds no place
+            // among those of a flood tries again only a second later.
+            rustix::net::listen(listener, BACKLOG)?;
         }
         return Ok((port, listeners));
     }
