@@ -6,6 +6,7 @@
 
 mod args;
 mod before;
+mod browser;
 mod change;
 mod commands;
 mod exit;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use crate::browser;
 use crate::exit::Exit;
 use crate::meter;
 
@@ -37,6 +38,7 @@ pub fn heed_signals() {
         };
         meter::clear();
         tenfold::remove_drafts();
+        browser::end();
         std::process::exit(match signal {
             SIGINT if IS_SERVER.load(Ordering::Relaxed) => Exit::Fine.code().into(),
             SIGINT => Exit::Interrupted.code().into(),

@@ -65,6 +65,17 @@ test("names and metadata of a file are shown as text", async () => {
   await visit.close();
 });
 
+test("a file that leads to the address opens the page, and the token does not stay in sight", async () => {
+  const file = path.join(temporary(), "open.html");
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0; url=${viewer.address}">`);
+  const page = await chromium.newPage();
+  await page.goto(`file://${file}`);
+  await page.locator(".file-name").first().waitFor();
+  assert.equal(new URL(page.url()).origin, viewer.origin);
+  assert.ok(!page.url().includes("token"), page.url());
+  await page.close();
+});
+
 test("a list of a hundred thousand tensors is searched and stays small in the page", async () => {
   const visit = await Visit.open(chromium, viewer, "#file=1");
   const { page } = visit;

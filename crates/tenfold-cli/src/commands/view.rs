@@ -8,6 +8,7 @@ use tenfold_view::{Event, File, Server, Wording};
 
 use super::{Found, Outcome, each_input, show};
 use crate::args::View;
+use crate::browser;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -40,8 +41,10 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
     streams.out.text(&format!("{url}\n"))?;
     streams.out.flush()?;
     if !args.no_open && streams.is_process() {
-        match open::that_detached(&url) {
-            Ok(()) => streams.say("opened in the browser; Ctrl-C ends it\n"),
+        match browser::open(&url) {
+            Ok(()) => streams.say(
+                "opened in the browser; if no page comes up, open the address above; Ctrl-C ends it\n",
+            ),
             Err(_) if streams.voice().quiet => {
                 return Err(Failure::usage(
                     "no browser was found, and --quiet prints no address",
@@ -50,16 +53,19 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
             Err(_) => streams.say("no browser was found: open the address above; Ctrl-C ends it\n"),
         }
     }
-    server
-        .with_observer(observe)
-        .run()
-        .map_err(|error| in_output(error.into()))?;
+    let served = server.with_observer(observe).run();
+    browser::remove_redirect();
+    served.map_err(|error| in_output(error.into()))?;
     Ok(Exit::Fine)
 }
 
-/// Logs what goes wrong in the server.
+/// Acts on what happens in the server, and logs what goes wrong there.
 fn observe(event: Event) {
     let text = match event {
+        Event::Authenticated => {
+            browser::remove_redirect();
+            return;
+        }
         Event::Panicked { request, message } => {
             format!("internal error, please report it: {request}: {message}")
         }

@@ -53,6 +53,7 @@ mod vespa;
 mod vespa_feed;
 mod vespa_sparse;
 mod view;
+mod view_browser;
 mod view_flood;
 mod view_guard;
 mod viewer;

@@ -33,13 +33,24 @@ fn check_headers(answer: &Answer) {
 fn the_token_becomes_a_cookie_and_the_cookie_opens_the_page() {
     let viewer = viewer();
     assert_eq!(viewer.token.len(), 32);
-    let answer = viewer.send(&format!("GET /?token={}", viewer.token), &[&viewer.host()]);
-    assert_eq!(answer.status, 303);
-    assert_eq!(answer.header("location"), Some("/"));
     let (port, token) = (viewer.port, &viewer.token);
     let cookie = format!("tenfold-{port}={token}; HttpOnly; SameSite=Strict; Path=/");
+    let typed = "Sec-Fetch-Site: none";
+    let line = format!("GET /?token={token}");
+    let answer = viewer.send(&line, &[&viewer.host(), typed]);
+    assert_eq!(answer.status, 303);
+    assert_eq!(answer.header("location"), Some("/"));
     assert_eq!(answer.header("set-cookie"), Some(cookie.as_str()));
     check_headers(&answer);
+    // A browser that comes from another page would send no cookie after a redirection.
+    for from in ["Sec-Fetch-Site: cross-site", "Accept: text/html"] {
+        let answer = viewer.send(&line, &[&viewer.host(), from]);
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("set-cookie"), Some(cookie.as_str()));
+        assert!(answer.text().contains("content=\"0; url=/\""));
+        assert!(!answer.text().contains(token));
+        check_headers(&answer);
+    }
     let page = viewer.get("/");
     assert_eq!(page.status, 200);
     assert_eq!(

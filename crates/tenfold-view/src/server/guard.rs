@@ -14,7 +14,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 
 use super::query::Query;
 
@@ -22,6 +22,13 @@ use super::query::Query;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
+
+/// Sends the browser to the page where a redirection would not do: after one that began at another
+/// page, such as the file that opens the browser, no `SameSite=Strict` cookie is sent. This page
+/// begins anew.
+const ENTRANCE: &str = "<!doctype html><meta charset=\"utf-8\"><title>tenfold</title>\
+                        <meta http-equiv=\"refresh\" content=\"0; url=/\">\
+                        <p><a href=\"/\">Open the viewer</a>\n";
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -38,9 +45,30 @@ enum Verdict {
     /// It is answered.
     Enters,
     /// It has shown the token, gets a cookie, and is sent to the page.
-    GetsKey,
+    GetsKey(Sender),
     /// It is not, with the reason.
     StaysOut(StatusCode, &'static str),
+}
+
+/// What made the browser send a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// A person who typed or clicked the address outside of any page, or a page of this server.
+    Own,
+    /// Another page.
+    Other,
+    /// Something that does not say.
+    Unknown,
+}
+
+impl Sender {
+    fn of(headers: &HeaderMap) -> Sender {
+        match headers.get(FETCH_SITE).map(HeaderValue::as_bytes) {
+            Some(b"same-origin" | b"none") => Sender::Own,
+            Some(_) => Sender::Other,
+            None => Sender::Unknown,
+        }
+    }
 }
 
 impl Door {
@@ -95,11 +123,11 @@ impl Door {
         }
         let query = Query::of(uri);
         let is_shown = query.get("token").is_some_and(|token| self.opens(token));
+        let sender = Sender::of(headers);
         if is_shown && uri.path() == "/" {
-            return GetsKey;
+            return GetsKey(sender);
         }
-        let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
-        if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
+        if sender == Sender::Other {
             return StaysOut(NO, "another page asks");
         }
         match is_shown || self.has_key(headers) {
@@ -141,11 +169,14 @@ pub(super) async fn guard(State(door): State<Arc<Door>>, request: Request, next:
     let verdict = door.judge(request.method(), request.uri(), request.headers());
     let mut response = match verdict {
         Verdict::Enters => next.run(request).await,
-        Verdict::GetsKey => {
+        Verdict::GetsKey(sender) => {
             let (name, token) = (door.cookie(), &door.token);
             let cookie = format!("{name}={token}; HttpOnly; SameSite=Strict; Path=/");
-            let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];
-            (StatusCode::SEE_OTHER, headers).into_response()
+            let cookie = [(SET_COOKIE, cookie)];
+            match sender {
+                Sender::Own => (StatusCode::SEE_OTHER, cookie, [(LOCATION, "/")]).into_response(),
+                Sender::Other | Sender::Unknown => (cookie, Html(ENTRANCE)).into_response(),
+            }
         }
         Verdict::StaysOut(status @ StatusCode::METHOD_NOT_ALLOWED, why) => {
             (status, [(ALLOW, "GET, HEAD")], format!("{why}\n")).into_response()
@@ -200,7 +231,18 @@ mod tests {
     #[test]
     fn the_token_gives_the_cookie_at_the_page_alone() {
         let right = "token=0123456789abcdef";
-        assert_eq!(judged(&format!("GET /?{right}"), &[HOME]), Verdict::GetsKey);
+        for (site, sender) in [
+            (Some("none"), Sender::Own),
+            (Some("same-origin"), Sender::Own),
+            (Some("same-site"), Sender::Other),
+            (Some("cross-site"), Sender::Other),
+            (None, Sender::Unknown),
+        ] {
+            let site = site.map(|site| ("sec-fetch-site", site));
+            let headers: Vec<_> = [HOME].into_iter().chain(site).collect();
+            let found = judged(&format!("GET /?{right}"), &headers);
+            assert_eq!(found, Verdict::GetsKey(sender));
+        }
         assert_eq!(
             judged(&format!("GET /api/files?{right}"), &[HOME]),
             Verdict::Enters
