@@ -9,11 +9,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::Pid;
 use serde_json::Value;
 
 use crate::support::interruptible;
+
+/// A viewer that says nothing for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// `tenfold view --no-open FILE…`, ended when it is dropped.
 pub(crate) struct Viewer {
@@ -84,6 +88,7 @@ impl Viewer {
     /// Sends a request line and headers as they are.
     pub(crate) fn send(&self, line: &str, headers: &[&str]) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut request = format!("{line} HTTP/1.0\r\n");
         for header in headers {
             request.push_str(header);
