@@ -69,7 +69,7 @@ def metadata():
     for length in (2**64 - 1, 2**63, 2**40, 1000):
         kind = "limit" if length >= 2**40 else "malformed"
         put(f"name_of_{length}", file.u64(length), None, "longer than the file", kind=kind)
-        put(f"text_of_{length}", name + file.u32(8) + file.u64(length), None, "longer than the file", kind=kind)
+        put(f"text_of_{length}", name + file.u32(8) + file.u64(length), None, "longer than the file")
         for word, code in (("bytes", 0), ("doubles", 12), ("texts", 8), ("arrays", 9)):
             pair = name + file.u32(9) + file.u32(code) + file.u64(length)
             put(f"{word}_{length}", pair, at + 8, "more items than bytes")

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
-use crate::bytes::wide;
 use crate::error::{Error, Result};
 
 /// Bounds on what a file may make the reader do; the defaults are safe for a server.
@@ -321,6 +320,11 @@ impl Default for Limits {
     fn default() -> Self {
         DEFAULT.clone()
     }
+}
+
+/// A number of bytes or items: `bytes`, which has a word for it, stands above.
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 fn check(limit: &'static str, why: &str, wanted: impl Into<u128>, allowed: u64) -> Result<()> {

@@ -301,10 +301,11 @@ mod tests {
     fn names_that_take_more_memory_than_allowed_are_refused() {
         let source = Source::memory(b"\xa1a\xa1b".to_vec());
         let mut how = ReadOptions::default();
-        how.limits.set("header", 30).unwrap();
+        how.limits.set("structure", 200).unwrap();
+        how.limits = how.limits.for_file();
         let mut items = Items::new(&source, &how);
         assert_eq!(items.text("a name").unwrap(), "a");
         let error = items.text("a name").unwrap_err().to_string();
-        assert!(error.contains("--max-header"), "{error}");
+        assert!(error.contains("--max-structure"), "{error}");
     }
 }

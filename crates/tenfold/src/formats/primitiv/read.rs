@@ -448,7 +448,12 @@ mod tests {
             body.extend(format!("{number:04}").into_bytes());
             body.extend(SCALAR);
         }
-        let error = strict(&[MODEL, &body]).unwrap_err().to_string();
-        assert!(error.contains("--max-header"), "{error}");
+        let source = Source::memory([&[HEADER, MODEL], &[body.as_slice()][..]].concat().concat());
+        let how = ReadOptions {
+            limits: crate::limits::Limits::default().for_file(),
+            ..ReadOptions::default()
+        };
+        let error = read(&source, &how).unwrap_err().to_string();
+        assert!(error.contains("--max-structure"), "{error}");
     }
 }
