@@ -126,7 +126,7 @@ fn other_fields_ride_along() {
     assert!(!dropped.text().contains("title"), "{dropped}");
     // What they take is bounded.
     let long = puts.replace("hat", &"x".repeat(2_000_000));
-    let refused = again(&long, "--opt field=t --memory 1MiB");
+    let refused = again(&long, "--opt field=t --max-structure 1MiB");
     assert!(
         refused.errors.contains("--opt others=drop"),
         "{}",

@@ -14,6 +14,7 @@ use crate::format::{Format, ReadOptions};
 use crate::formats;
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::wire::json_tree;
 
 /// The ending of the names of indices as `transformers` writes them.
 const WEIGHT_INDEX: &str = ".index.json";
@@ -242,8 +243,10 @@ fn parse(path: &Path, limits: &Limits) -> Result<Json> {
             allowed: limits.header,
         });
     }
-    let text = std::fs::read(path)?;
-    serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))
+    let limits = limits.for_file();
+    // The names and paths that are taken from it.
+    limits.charge(len.saturating_mul(2))?;
+    json_tree::parse(&std::fs::read(path)?, &limits)
 }
 
 /// The path of a file beside the index.

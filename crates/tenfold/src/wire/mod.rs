@@ -3,6 +3,7 @@
 pub(crate) mod cbor;
 pub(crate) mod deterministic;
 pub(crate) mod json;
+pub(crate) mod json_tree;
 pub(crate) mod msgpack;
 pub(crate) mod pickle;
 pub(crate) mod text;

@@ -232,6 +232,7 @@ impl Reader<'_> {
         let wanted = header_len(&start);
         if wanted > wide(start.len()) {
             self.how.limits.check_header(wanted)?;
+            self.how.limits.charge(wanted)?;
             start = Deflated::beginning(stored, narrow(wanted)?)?;
         }
         let start = Source::memory(start);

@@ -96,6 +96,7 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
             .part(0, pickle.len)?
             .check()?;
     } else {
+        limits.charge(pickle.len)?;
         let bytes = content(source, pickle, limits)?;
         archive.pickle = Source::memory(bytes);
         archive.range = 0..archive.pickle.len();

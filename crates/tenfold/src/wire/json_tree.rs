@@ -1,0 +1,64 @@
+//! JSON read as a tree, which is weighed before it is built.
+
+use serde_json::Value;
+
+use crate::bytes::wide;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// Reads a whole text.
+///
+/// # Errors
+/// [`Error::Malformed`] if it is no JSON, [`Error::Limit`] if it takes too much memory.
+pub(crate) fn parse(text: &[u8], limits: &Limits) -> Result<Value> {
+    limits.charge(wide(text.len()))?;
+    limits.charge_items::<(String, Value)>(n_places(text))?;
+    serde_json::from_slice(text).map_err(|error| Error::malformed(None, error.to_string()))
+}
+
+/// For how many values there is room in the lists and objects of a text: whatever opens one makes room for
+/// several.
+fn n_places(text: &[u8]) -> usize {
+    /// What a list or an object of one has room for.
+    const LEAST: usize = 4;
+    let (mut count, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' if !is_text => count = count.saturating_add(1),
+            b'[' | b'{' if !is_text => count = count.saturating_add(LEAST),
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_outside_of_texts() {
+        assert_eq!(n_places(br#"{"a,[{\",[": [1, 2, "\\"], "b": {}}"#), 15);
+    }
+
+    #[test]
+    fn a_tree_that_takes_too_much_is_refused() {
+        let limits = || {
+            Limits {
+                structure: 10_000,
+                ..Limits::default()
+            }
+            .for_file()
+        };
+        assert!(parse(br#"{"a":[1,2]}"#, &limits()).is_ok());
+        let error = parse(b"[1", &limits()).unwrap_err();
+        assert!(matches!(error, Error::Malformed { .. }), "{error}");
+        for text in ["[".repeat(50), format!("[{}0]", "0,".repeat(200))] {
+            let error = parse(text.as_bytes(), &limits()).unwrap_err().to_string();
+            assert!(error.contains("--max-structure"), "{error}");
+        }
+    }
+}
