@@ -7,9 +7,27 @@ mod files;
 #[path = "../../crates/tenfold/tests/shared/mended.rs"]
 mod mended;
 
+pub mod memory;
+pub mod structure;
+
 use tenfold::{
     Bundle, Format, Limits, Mode, Opened, Pick, ReadOptions, SparseAs, Tensor, WriteOptions,
 };
+
+/// Makes a target: what is done with the bytes, within the memory of one run, and the mutation that knows
+/// what they are made of, if there is one.
+#[macro_export]
+macro_rules! target {
+    ($data:ident => $run:expr) => {
+        libfuzzer_sys::fuzz_target!(|$data: &[u8]| $crate::memory::watched(|| $run));
+    };
+    ($data:ident => $run:expr, $mutation:path) => {
+        $crate::target!($data => $run);
+        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+            $crate::structure::next($mutation, data, size, most, seed)
+        });
+    };
+}
 
 /// What a tensor may expand to here, so that unpacking it stays quick.
 const EXPANDED: u64 = 1 << 16;
@@ -98,8 +116,14 @@ pub fn detects(data: &[u8]) {
 
 /// Reads the bytes as a gzip file of whatever they are.
 pub fn gzip(data: &[u8]) {
-    let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3].as_slice();
-    detects(&[head, data].concat());
+    detects(&[structure::GZIP_HEAD, data].concat());
+}
+
+/// Reads the bytes as a YAML document, if they are text.
+pub fn yaml(data: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(data) {
+        tenfold::fuzzing::yaml(text);
+    }
 }
 
 /// Reads the bytes as the dictionary in the header of an npy file.

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tenfold::fuzzing::cbor(data));
+tenfold_fuzz::target!(data => tenfold::fuzzing::cbor(data), tenfold_fuzz::structure::cbor);

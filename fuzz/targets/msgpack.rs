@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tenfold::fuzzing::msgpack(data.to_vec()));
+tenfold_fuzz::target!(data => tenfold::fuzzing::msgpack(data.to_vec()));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tenfold::fuzzing::pickle(data.to_vec()));
+tenfold_fuzz::target!(data => tenfold::fuzzing::pickle(data.to_vec()), tenfold_fuzz::structure::pickle);

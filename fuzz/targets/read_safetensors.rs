@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tenfold_fuzz::reads("safetensors", data));
+tenfold_fuzz::target!(data => tenfold_fuzz::reads("safetensors", data));

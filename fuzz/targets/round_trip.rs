@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tenfold_fuzz::round_trips(data));
+tenfold_fuzz::target!(data => tenfold_fuzz::round_trips(data));

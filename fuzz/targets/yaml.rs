@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &str| tenfold::fuzzing::yaml(text));
+tenfold_fuzz::target!(data => tenfold_fuzz::yaml(data), tenfold_fuzz::structure::yaml);

@@ -1,6 +1,8 @@
-//! `cargo xtask fuzz --seconds N [TARGET…]`: every target of `fuzz/`, two at a time, until each has had a core for
-//! N seconds in all, however busy the machine is. What was found and how long each ran is kept in `target/fuzz`,
-//! so that a run that was stopped goes on where it was.
+//! `cargo xtask fuzz --seconds N|--runs N [--jobs N] [TARGET…]`: every target of `fuzz/`, two at a time, until each has
+//! had a core for N seconds in all, however busy the machine is, or has done N runs. What was found and how long each
+//! ran is kept in `target/fuzz`, so that a run that was stopped goes on where it was.
+
+mod dictionary;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -11,24 +13,35 @@ use std::time::Duration;
 use crate::command::{program, root, run};
 use crate::tools;
 
-/// How many run at the same time.
+/// How many run at the same time unless something else is said.
 const AT_ONCE: usize = 2;
 /// After so many seconds of the clock what a target did is counted, and it goes on.
 const SPELL: u64 = 60;
 /// So often a target is asked how long it has had a core.
 const GLANCE: Duration = Duration::from_millis(20);
+/// In MB: one allocation of as much is a finding. All that one run holds is counted by the targets themselves
+/// (`fuzz/src/memory.rs`).
+const LARGEST_ALLOCATION: u64 = 64;
 /// How the targets are built; no other compiler has the sanitizer.
 const TOOLCHAIN: &str = "+nightly";
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
 /// Reads what was asked for, and does it.
 pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
-    let usage = "usage: cargo xtask fuzz --seconds N [TARGET…]";
-    let ["--seconds", seconds, only @ ..] = words else {
-        return Err(usage.into());
+    const USAGE: &str = "usage: cargo xtask fuzz --seconds N|--runs N [--jobs N] [TARGET…]";
+    let number = |text: &str| text.parse().map_err(|_| USAGE.to_owned());
+    let (effort, rest) = match words {
+        ["--seconds", count, rest @ ..] => (Effort::Seconds(number(count)?), rest),
+        ["--runs", count, rest @ ..] => (Effort::Runs(number(count)?), rest),
+        _ => return Err(USAGE.into()),
     };
-    let seconds = seconds.parse().map_err(|_| usage.to_owned())?;
-    try_all(Effort::Seconds(seconds), only)
+    match rest {
+        ["--jobs", count, only @ ..] => {
+            let jobs = usize::try_from(number(count)?).unwrap_or(AT_ONCE);
+            try_all(effort, jobs, only)
+        }
+        only => try_all(effort, AT_ONCE, only),
+    }
 }
 
 /// How much is done in one go.
@@ -38,6 +51,8 @@ enum Effort {
     Tries(u64),
     /// As many seconds of a core in all, other tries each time.
     Seconds(u64),
+    /// As many runs in all, other ones each time.
+    Runs(u64),
 }
 
 /// Enough for all seeds and some thousand changes of them, in a few seconds.
@@ -51,10 +66,10 @@ pub(crate) fn check() -> Result<(), String> {
         println!("SKIPPED: fuzzing: there is no nightly compiler");
         return Ok(());
     }
-    try_all(FEW, &[])
+    try_all(FEW, AT_ONCE, &[])
 }
 
-fn try_all(effort: Effort, only: &[&str]) -> Result<(), String> {
+fn try_all(effort: Effort, jobs: usize, only: &[&str]) -> Result<(), String> {
     build()?;
     let work = root().join("target/fuzz");
     let seeds = work.join("seeds");
@@ -84,7 +99,7 @@ fn try_all(effort: Effort, only: &[&str]) -> Result<(), String> {
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..jobs {
             scope.spawn(worker);
         }
     });
@@ -175,6 +190,8 @@ struct Target {
     tally: PathBuf,
     /// What it said last.
     log: PathBuf,
+    /// Where its dictionary is put together.
+    dictionaries: PathBuf,
     binary: PathBuf,
 }
 
@@ -186,6 +203,7 @@ impl Target {
             findings: work.join("findings").join(&name),
             tally: work.join("tally").join(&name),
             log: work.join("log").join(&name),
+            dictionaries: work.join("dictionaries"),
             binary: work.join(TRIPLE).join("release").join(&name),
             name,
         }
@@ -196,7 +214,7 @@ impl Target {
         let seeds = seeds.join(&self.name);
         let tally = match effort {
             Effort::Tries(_) => self.try_for(effort, &seeds)?,
-            Effort::Seconds(seconds) => self.go_on(seconds, &seeds)?,
+            Effort::Seconds(_) | Effort::Runs(_) => self.go_on(effort, &seeds)?,
         };
         let Tally {
             milliseconds,
@@ -209,12 +227,19 @@ impl Target {
         ))
     }
 
-    /// Runs until it has had a core for `seconds` in all.
-    fn go_on(&self, seconds: u64, seeds: &Path) -> Result<Tally, String> {
+    /// Runs until it has had a core for as many seconds in all, or has done as many runs.
+    fn go_on(&self, effort: Effort, seeds: &Path) -> Result<Tally, String> {
         let mut tally = Tally::read(&self.tally).unwrap_or_default();
-        while tally.milliseconds < seconds.saturating_mul(1000) {
-            let left = seconds.saturating_sub(tally.milliseconds / 1000);
-            let now = self.try_for(Effort::Seconds(left.clamp(1, SPELL)), seeds)?;
+        loop {
+            let spell = match effort {
+                Effort::Seconds(seconds) => seconds.saturating_sub(tally.milliseconds / 1000),
+                Effort::Runs(count) if tally.executions < count => SPELL,
+                Effort::Runs(_) | Effort::Tries(_) => 0,
+            };
+            if spell == 0 {
+                return Ok(tally);
+            }
+            let now = self.try_for(Effort::Seconds(spell.min(SPELL)), seeds)?;
             tally = Tally {
                 milliseconds: tally.milliseconds.saturating_add(now.milliseconds),
                 executions: tally.executions.saturating_add(now.executions),
@@ -222,13 +247,12 @@ impl Target {
             };
             tally.write(&self.tally)?;
         }
-        Ok(tally)
     }
 
     fn try_for(&self, effort: Effort, seeds: &Path) -> Result<Tally, String> {
         let corpus = match effort {
             Effort::Tries(_) => &self.few,
-            Effort::Seconds(_) => &self.corpus,
+            Effort::Seconds(_) | Effort::Runs(_) => &self.corpus,
         };
         // Where there is none, there is nothing to forget.
         let _ = std::fs::remove_dir_all(&self.few);
@@ -245,11 +269,15 @@ impl Target {
         match effort {
             Effort::Tries(count) => command.args([format!("-runs={count}"), "-seed=1".into()]),
             Effort::Seconds(seconds) => command.arg(format!("-max_total_time={seconds}")),
+            Effort::Runs(count) => command.arg(format!("-runs={count}")),
         };
+        let words = dictionary::of(&self.name, &self.dictionaries)?;
+        command.arg(format!("-dict={}", words.display()));
         command.arg(format!("-artifact_prefix={}/", self.findings.display()));
         // Seconds of the clock, which go on while a busy machine lets a target wait.
         command.args(["-timeout=100", "-report_slow_units=100"]);
         command.args(["-rss_limit_mb=1024", "-print_final_stats=1"]);
+        command.arg(format!("-malloc_limit_mb={LARGEST_ALLOCATION}"));
         let failed = |error: std::io::Error| format!("{}: {error}", self.name);
         let log = std::fs::File::create(&self.log).map_err(failed)?;
         let child = command.stdout(Stdio::null()).stderr(log).spawn();
