@@ -111,16 +111,11 @@ fn try_all(effort: Effort, jobs: usize, only: &[&str]) -> Result<(), String> {
 }
 
 fn build() -> Result<(), String> {
-    let fuzzer = tools::installed("cargo-fuzz")?;
     let mut build = program(
         "cargo",
         &[TOOLCHAIN, "fuzz", "build", "--target-dir", "target/fuzz"],
     );
-    // Cargo finds what it runs as `cargo fuzz` on the path.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = fuzzer.parent().map(Path::to_owned).into_iter();
-    let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
-    build.env("PATH", path.map_err(|error| error.to_string())?);
+    build.env("PATH", tools::path_with("cargo-fuzz")?);
     run(build)
 }
 

@@ -1,7 +1,8 @@
 //! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
 //! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults
 //! and then `cargo xtask machines`, what can be tried of machines that are not at hand, `cargo xtask oracles` all
-//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask bench`
+//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask coverage` counts
+//! what the tests reach, `cargo xtask mutants` which changed checks they notice, `cargo xtask bench`
 //! measures, `cargo xtask instructions` counts what the library's jobs take, `cargo xtask view` tests the viewer in
 //! a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
 //! picture` draws the demo for the README.
@@ -9,7 +10,9 @@
 
 mod bench;
 mod command;
+mod coverage;
 mod fuzz;
+mod mutants;
 mod picture;
 mod steps;
 mod tools;
@@ -27,7 +30,10 @@ fn main() -> ExitCode {
         // What other machines may do otherwise takes too long for every test as well.
         ["soak"] => soak(None).and_then(|()| run(MACHINES)),
         ["soak", "--minutes", minutes] => soak(Some(minutes)).and_then(|()| run(MACHINES)),
+        ["coverage"] => coverage::measure(),
+        ["coverage", "--report"] => coverage::report(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["mutants", rest @ ..] => mutants::mutants(rest),
         ["instructions"] => run(INSTRUCTIONS),
         ["instructions", "--record"] => record_instructions(),
         ["machines"] => run(MACHINES),
@@ -36,7 +42,7 @@ fn main() -> ExitCode {
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|coverage [--report]|mutants [--minutes N] [PATH…]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };

@@ -1,6 +1,7 @@
 //! Programs of cargo's registry that checks need, installed under `target/tools` where they are missing.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::command::{cargo, root, run};
 
@@ -19,4 +20,13 @@ pub(crate) fn installed(name: &str) -> Result<PathBuf, String> {
     install.arg(&folder);
     run(install)?;
     Ok(folder.join("bin").join(name))
+}
+
+/// The path with such a program on it: Cargo looks there for what it runs as `cargo NAME`.
+pub(crate) fn path_with(name: &str) -> Result<OsString, String> {
+    let tool = installed(name)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folder = tool.parent().map(Path::to_owned).into_iter();
+    let folders = folder.chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).map_err(|error| error.to_string())
 }

@@ -1,0 +1,403 @@
+//! `cargo xtask mutants [--minutes N] [PATH…]`: do the tests notice when a check is changed? Each mutant is the
+//! library with one comparison, condition, method or check changed; the tests have to fail. All mutants are built at
+//! once, into a copy of the sources, and a variable of the environment chooses one, so that trying it takes no build.
+//! They are tried in an order that jumps about, until the time is over; what was tried is kept in
+//! `target/mutants`, and the next run goes on after it.
+
+mod schema;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::command::{program, root};
+use schema::Mutant;
+
+/// How long it goes on unless something else is said.
+const MINUTES: u64 = 60;
+/// Mutants of these are tried unless something else is said: where untrusted bytes are read.
+const CHECKS: [&str; 7] = [
+    "bytes",
+    "wire",
+    "formats/tens",
+    "formats/ztensor",
+    "formats/blz",
+    "formats/vespa",
+    "formats/primitiv",
+];
+/// The tests that are run, the quick ones first, and which of them are about the sources as they are written.
+const TESTS: [&str; 5] = ["--lib", "--test", "it", "--test", "memory"];
+const ABOUT_SOURCES: [&str; 2] = ["--skip", "layering"];
+/// So many times longer than without a mutant the tests may take: a mutant that loops is one that is noticed.
+const PATIENCE: u32 = 5;
+/// Where the sources are in the copy.
+const SOURCES: &str = "crates/tenfold/src";
+
+/// Reads what was asked for, and does it.
+pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
+    let (minutes, only) = match words {
+        ["--minutes", minutes, only @ ..] => {
+            let minutes = minutes.parse();
+            (minutes.map_err(|_| "--minutes wants a number")?, only)
+        }
+        only => (MINUTES, only),
+    };
+    let work = Work {
+        tree: root().join("target/mutants/tree"),
+        results: root().join("target/mutants/results"),
+        paths: if only.is_empty() { &CHECKS } else { only },
+    };
+    work.copy_tree()?;
+    let mut mutants = work.build()?;
+    let tests = work.tests()?;
+    let began = Instant::now();
+    for test in &tests {
+        if work.attempt(test, 0, Duration::MAX)? != Outcome::Missed {
+            return Err(format!("{} fails without any mutant", test.display()));
+        }
+    }
+    let patience = began.elapsed().saturating_mul(PATIENCE);
+    eprintln!(
+        "{} mutants; the tests take {:?}",
+        mutants.len(),
+        began.elapsed()
+    );
+    mutants.sort_by_key(|(name, _)| scattered(name));
+    let mut done = work.done();
+    let all = mutants.len();
+    let end = Instant::now() + Duration::from_secs(minutes.saturating_mul(60));
+    for (name, mutant) in &mutants {
+        if Instant::now() > end {
+            break;
+        }
+        if !done.contains_key(name) {
+            let outcome = work.judge(&tests, mutant.id, patience)?;
+            work.keep(name, outcome)?;
+            done.insert(name.clone(), outcome.to_string());
+        }
+    }
+    let known: BTreeSet<&String> = mutants.iter().map(|(name, _)| name).collect();
+    done.retain(|name, _| known.contains(name));
+    println!("{}", summary(&done, all));
+    Ok(())
+}
+
+/// A number that says nothing of where in the code a mutant is, and is the same each time.
+fn scattered(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What came of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Outcome {
+    /// A test failed.
+    Caught,
+    /// No test failed.
+    Missed,
+    /// The tests did not end.
+    TimedOut,
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Outcome::Caught => "caught",
+            Outcome::Missed => "missed",
+            Outcome::TimedOut => "timed out",
+        })
+    }
+}
+
+struct Work<'a> {
+    /// A copy of the sources with builds of its own: nothing that is worked on is ever a mutant.
+    tree: PathBuf,
+    /// One line a mutant: what came of it, a tab and its name.
+    results: PathBuf,
+    paths: &'a [&'a str],
+}
+
+impl Work<'_> {
+    /// Brings the copy up to the sources; what did not change keeps its time, and is not built again.
+    fn copy_tree(&self) -> Result<(), String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", self.tree.display());
+        std::fs::create_dir_all(&self.tree).map_err(failed)?;
+        let listed = program("git", &["ls-files", "-z"]).output();
+        let listed = String::from_utf8(listed.map_err(failed)?.stdout);
+        let listed = listed.map_err(|error| error.to_string())?;
+        let listed_before = self.tree.with_extension("list");
+        let before = std::fs::read_to_string(&listed_before).unwrap_or_default();
+        for path in before.split('\0').filter(|path| !path.is_empty()) {
+            if !root().join(path).is_file() {
+                // It may have been removed before.
+                let _ = std::fs::remove_file(self.tree.join(path));
+            }
+        }
+        std::fs::write(&listed_before, &listed).map_err(failed)?;
+        // These are written with their mutants in them.
+        let mutated: BTreeSet<String> =
+            self.files()?.into_iter().chain(["lib.rs".into()]).collect();
+        let mutated = |path: &str| {
+            let inner = path
+                .strip_prefix(SOURCES)
+                .and_then(|path| path.strip_prefix('/'));
+            inner.is_some_and(|inner| mutated.contains(inner))
+        };
+        for path in listed
+            .split('\0')
+            .filter(|path| !mutated(path))
+            .map(Path::new)
+        {
+            let Ok(bytes) = std::fs::read(root().join(path)) else {
+                continue; // removed and not yet committed, or a folder
+            };
+            let to = self.tree.join(path);
+            if std::fs::read(&to).is_ok_and(|there| there == bytes) {
+                continue;
+            }
+            let made = to.parent().map_or(Ok(()), std::fs::create_dir_all);
+            made.and_then(|()| std::fs::write(&to, bytes))
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Puts all mutants into the copy and leaves out those that do not compile; gives the others by name.
+    fn build(&self) -> Result<Vec<(String, Mutant)>, String> {
+        let mut left_out = BTreeSet::new();
+        loop {
+            let mutants = self.mutate(&left_out)?;
+            let mut check = program("cargo", &["check", "--package", "tenfold", "--lib"]);
+            check.args(["--quiet", "--message-format=short"]);
+            let said = self.within(check).output();
+            let said = said.map_err(|error| error.to_string())?;
+            if said.status.success() {
+                eprintln!("{} more do not compile", left_out.len());
+                return Ok(mutants);
+            }
+            let said = String::from_utf8_lossy(&said.stderr);
+            let before = left_out.len();
+            for (path, line) in errors(&said) {
+                let text = std::fs::read_to_string(self.tree.join(path)).unwrap_or_default();
+                left_out.extend(blamed(&text, line));
+            }
+            if left_out.len() == before {
+                return Err(format!("the mutants do not compile:\n{said}"));
+            }
+        }
+    }
+
+    /// Writes the sources of the copy with their mutants.
+    fn mutate(&self, left_out: &BTreeSet<u32>) -> Result<Vec<(String, Mutant)>, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let sources = root().join(SOURCES);
+        let lib = std::fs::read_to_string(sources.join("lib.rs")).map_err(failed)?;
+        write(
+            &self.tree.join(SOURCES).join("lib.rs"),
+            &format!("{lib}\nmod mutant;\n"),
+        )?;
+        write(&self.tree.join(SOURCES).join("mutant.rs"), schema::CHOICE)?;
+        let mut all = Vec::new();
+        let mut next: u32 = 1;
+        for path in self.files()? {
+            let text = std::fs::read_to_string(sources.join(&path)).map_err(failed)?;
+            let mutated = schema::mutated(&text, next, left_out);
+            let (text, mutants) = mutated.map_err(|error| format!("{path}: {error}"))?;
+            write(&self.tree.join(SOURCES).join(&path), &text)?;
+            // Ids that are left out count as well, so that all others stay what they are.
+            next = next.saturating_add(schema::MOST_IN_A_FILE);
+            let named = mutants.into_iter();
+            all.extend(
+                named.map(|mutant| (format!("{path}:{} {}", mutant.line, mutant.what), mutant)),
+            );
+        }
+        Ok(all)
+    }
+
+    /// The source files below the paths, without those that are tests.
+    fn files(&self) -> Result<Vec<String>, String> {
+        let listed = program("git", &["ls-files", SOURCES]).output();
+        let listed = String::from_utf8(listed.map_err(|error| error.to_string())?.stdout);
+        let listed = listed.map_err(|error| error.to_string())?;
+        let below = |path: &&str| {
+            let is_wanted = |wanted: &&str| {
+                path.strip_prefix(wanted)
+                    .is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
+            };
+            self.paths.iter().any(is_wanted) && path.ends_with(".rs") && !path.contains("tests")
+        };
+        let inner = listed
+            .lines()
+            .filter_map(|path| path.strip_prefix(SOURCES)?.strip_prefix('/'));
+        Ok(inner.filter(below).map(str::to_owned).collect())
+    }
+
+    /// A program that runs in the copy, with builds of its own.
+    fn within(&self, mut command: std::process::Command) -> std::process::Command {
+        command
+            .current_dir(&self.tree)
+            .env("CARGO_TARGET_DIR", self.tree.join("target"));
+        command
+    }
+
+    /// Builds the tests; gives the programs.
+    fn tests(&self) -> Result<Vec<PathBuf>, String> {
+        let mut build = program("cargo", &["test", "--package", "tenfold", "--no-run"]);
+        build.args(TESTS);
+        let said = self
+            .within(build)
+            .output()
+            .map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&said.stderr);
+        let programs = said.lines().filter_map(|line| {
+            let path = line.trim().strip_prefix("Executable")?.rsplit_once('(')?.1;
+            Some(self.tree.join(path.strip_suffix(')')?))
+        });
+        let programs: Vec<PathBuf> = programs.collect();
+        match programs.len() {
+            3 => Ok(programs),
+            _ => Err(format!("the tests cannot be built:\n{said}")),
+        }
+    }
+
+    /// Runs the tests until one notices the mutant.
+    fn judge(&self, tests: &[PathBuf], id: u32, patience: Duration) -> Result<Outcome, String> {
+        for test in tests {
+            match self.attempt(test, id, patience)? {
+                Outcome::Missed => {}
+                noticed => return Ok(noticed),
+            }
+        }
+        Ok(Outcome::Missed)
+    }
+
+    /// Runs one program of tests with a mutant.
+    fn attempt(&self, test: &Path, id: u32, patience: Duration) -> Result<Outcome, String> {
+        let mut command = program(test, &["--quiet"]);
+        command
+            .args(ABOUT_SOURCES)
+            .env("TENFOLD_MUTANT", id.to_string());
+        command.current_dir(self.tree.join("crates/tenfold"));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let failed = |error: std::io::Error| format!("{}: {error}", test.display());
+        let mut child = command.spawn().map_err(failed)?;
+        let began = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(match status.success() {
+                    true => Outcome::Missed,
+                    false => Outcome::Caught,
+                });
+            }
+            if began.elapsed() > patience {
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                return Ok(Outcome::TimedOut);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What was tried before.
+    fn done(&self) -> BTreeMap<String, String> {
+        let text = std::fs::read_to_string(&self.results).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| line.split_once('\t'));
+        lines
+            .map(|(outcome, name)| (name.to_owned(), outcome.to_owned()))
+            .collect()
+    }
+
+    fn keep(&self, name: &str, outcome: Outcome) -> Result<(), String> {
+        use std::io::Write as _;
+        let mut open = std::fs::OpenOptions::new();
+        let file = open.append(true).create(true).open(&self.results);
+        let written = file.and_then(|mut file| writeln!(file, "{outcome}\t{name}"));
+        written.map_err(|error| format!("{}: {error}", self.results.display()))
+    }
+}
+
+/// Writes a file unless it has this text, so that it is not built again.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The places of errors in what the compiler says: `path:line:column: error…`.
+fn errors(said: &str) -> Vec<(&str, usize)> {
+    let places = said.lines().filter(|line| line.contains(": error"));
+    fn place(line: &str) -> Option<(&str, usize)> {
+        let mut parts = line.splitn(3, ':');
+        Some((parts.next()?, parts.next()?.parse().ok()?))
+    }
+    places.filter_map(place).collect()
+}
+
+/// The mutants of a line; where it has none, those of the nearest line before it that has.
+fn blamed(text: &str, line: usize) -> Vec<u32> {
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let ids = |line: &&str| -> Vec<u32> {
+        let calls = line.split("crate::mutant::is(").skip(1);
+        calls
+            .filter_map(|rest| rest.split_once(')')?.0.parse().ok())
+            .collect()
+    };
+    lines
+        .iter()
+        .rev()
+        .map(ids)
+        .find(|ids| !ids.is_empty())
+        .unwrap_or_default()
+}
+
+/// How many came to which end, and those that no test noticed.
+fn summary(done: &BTreeMap<String, String>, all: usize) -> String {
+    let count = |outcome: Outcome| {
+        let outcome = outcome.to_string();
+        done.values().filter(|end| **end == outcome).count()
+    };
+    let mut text = format!(
+        "{} of {all} mutants tried: {} caught, {} timed out, {} missed",
+        done.len(),
+        count(Outcome::Caught),
+        count(Outcome::TimedOut),
+        count(Outcome::Missed)
+    );
+    for (name, _) in done.iter().filter(|(_, end)| *end == "missed") {
+        // Text is never full.
+        let _ = write!(text, "\nmissed: {name}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_blamed_on_the_mutants_before_them() {
+        let said = "src/a.rs:3:9: error[E0308]: mismatched types\nsrc/a.rs:1:1: warning: unused\n";
+        assert_eq!(errors(said), [("src/a.rs", 3)]);
+        let text = "x\nif crate::mutant::is(7) { a } else if crate::mutant::is(8) { b }\nc\n";
+        assert_eq!(blamed(text, 3), [7, 8]);
+        assert_eq!(blamed(text, 1), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn what_was_missed_is_named() {
+        let done = [
+            ("a.rs:1 x", "missed"),
+            ("b.rs:2 y", "caught"),
+            ("c.rs:3 z", "timed out"),
+        ];
+        let done = done
+            .map(|(name, end)| (name.to_owned(), end.to_owned()))
+            .into();
+        let wanted = "3 of 9 mutants tried: 1 caught, 1 timed out, 1 missed\nmissed: a.rs:1 x";
+        assert_eq!(summary(&done, 9), wanted);
+    }
+}
