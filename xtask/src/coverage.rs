@@ -167,8 +167,8 @@ fn read(lcov: &str, source: &dyn Fn(&Path) -> Option<String>) -> BTreeMap<String
         if file.ends_with("tests.rs") || file.contains("/tests/") {
             continue;
         }
-        let tests = source(Path::new(path)).map_or(Vec::new(), |text| test_lines(&text));
-        let is_code = |line: u64| !tests.iter().any(|range| range.contains(&line));
+        let others = source(Path::new(path)).map_or(Vec::new(), |text| other_lines(&text));
+        let is_code = |line: u64| !others.iter().any(|range| range.contains(&line));
         let mut counted = File::default();
         for (word, rest) in lines {
             let Some((line, times)) = rest.split_once(',') else {
@@ -197,21 +197,39 @@ fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K, times: &str) {
     *sum = sum.saturating_add(times.parse().unwrap_or(0));
 }
 
-/// Where the tests of a file are: from `#[cfg(test)]` at the margin to the end of what it stands before.
-fn test_lines(text: &str) -> Vec<std::ops::RangeInclusive<u64>> {
+/// Lines that no test can reach: the tests themselves, from `#[cfg(test)]` at the margin to the end of what it stands
+/// before, and constant functions, which the compiler runs.
+fn other_lines(text: &str) -> Vec<std::ops::RangeInclusive<u64>> {
     let mut found = Vec::new();
-    let mut start = None;
+    let mut open: Option<(u64, String)> = None;
     for (line, number) in text.lines().zip(1..) {
-        match start {
-            None if line == "#[cfg(test)]" => start = Some(number),
-            Some(from) if line == "}" || (line.starts_with("mod ") && line.ends_with(';')) => {
-                found.push(from..=number);
-                start = None;
+        match &open {
+            None if line == "#[cfg(test)]" => open = Some((number, "}".into())),
+            None if is_constant(line) => {
+                let margin = line.chars().take_while(|letter| *letter == ' ');
+                open = Some((number, margin.chain(['}']).collect()));
+            }
+            Some((from, end))
+                if line == end || (line.starts_with("mod ") && line.ends_with(';')) =>
+            {
+                found.push(*from..=number);
+                open = None;
             }
             _ => {}
         }
     }
     found
+}
+
+/// Whether a constant function begins here, and does not end here as well.
+fn is_constant(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_visible = |word: &&str| word.starts_with("pub");
+    let first = words
+        .next()
+        .filter(|word| !is_visible(word))
+        .or_else(|| words.next());
+    first == Some("const") && words.next() == Some("fn") && !line.ends_with('}')
 }
 
 fn is_reader(path: &str) -> bool {
@@ -277,11 +295,10 @@ mod tests {
 
     #[test]
     fn code_is_counted_and_the_tests_beside_it_are_not() {
-        let source =
-            "fn a() {\n    b();\n    c();\n}\n\n#[cfg(test)]\nmod tests {\n    fn d() {}\n}\n";
+        let source = "const fn x() {\n    1\n}\nfn a() {\n    b();\n    c();\n}\n\n#[cfg(test)]\nmod tests {\n    fn d() {}\n}\n";
         let path = root().join("crates/tenfold/src/wire/x.rs");
         let lcov = format!(
-            "SF:{}\nDA:1,5\nDA:2,0\nDA:3,0\nDA:4,5\nDA:8,1\nBRDA:2,0,0,3\nBRDA:2,0,1,-\nend_of_record\n\
+            "SF:{}\nDA:1,0\nDA:2,0\nDA:4,5\nDA:5,0\nDA:6,0\nDA:7,5\nDA:11,1\nBRDA:5,0,0,3\nBRDA:5,0,1,-\nend_of_record\n\
             SF:/elsewhere/src/y.rs\nDA:1,1\nend_of_record\n",
             path.display()
         );
@@ -290,9 +307,28 @@ mod tests {
         assert_eq!(files.len(), 1);
         assert_eq!(file.lines(), Count { all: 4, reached: 2 });
         assert_eq!(file.branches(), Count { all: 2, reached: 1 });
-        assert_eq!(file.unreached(), [(2, 3)]);
-        assert_eq!(missing(&files), "tenfold/wire/x.rs 2/4: 2-3\n");
+        assert_eq!(file.unreached(), [(5, 6)]);
+        assert_eq!(missing(&files), "tenfold/wire/x.rs 2/4: 5-6\n");
         assert!(table(&files).contains("| tenfold/wire | 4 | 50.0 % | 2 | 50.0 % |"));
+    }
+
+    #[test]
+    fn constant_functions_are_known_by_their_words() {
+        for line in [
+            "const fn a() -> u8 {",
+            "    pub(super) const fn a(",
+            "pub const fn a() {",
+        ] {
+            assert!(is_constant(line), "{line}");
+        }
+        for line in [
+            "const fn a() -> u8 { 1 }",
+            "fn a() {",
+            "const A: u8 = {",
+            "pub fn a() {",
+        ] {
+            assert!(!is_constant(line), "{line}");
+        }
     }
 
     #[test]

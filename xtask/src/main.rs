@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         ["picture"] => picture::draw(),
         ["wheel"] => wheel(),
         _ => Err(
-            "usage: cargo xtask test|soak [--minutes N]|coverage [--report]|mutants [--minutes N] [PATH…]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
+            "usage: cargo xtask test|soak [--minutes N]|coverage [--report]|mutants [--quick] [--minutes N] [PATH…]|fuzz --seconds N|bench [JOB…]|instructions [--record]|machines|oracles|view|picture|wheel"
                 .into(),
         ),
     };

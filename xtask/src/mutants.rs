@@ -1,8 +1,9 @@
-//! `cargo xtask mutants [--minutes N] [PATH…]`: do the tests notice when a check is changed? Each mutant is the
+//! `cargo xtask mutants [--quick] [--minutes N] [PATH…]`: do the tests notice when a check is changed? Each mutant is the
 //! library with one comparison, condition, method or check changed; the tests have to fail. All mutants are built at
 //! once, into a copy of the sources, and a variable of the environment chooses one, so that trying it takes no build.
 //! They are tried in an order that jumps about, until the time is over; what was tried is kept in
-//! `target/mutants`, and the next run goes on after it.
+//! `target/mutants`, and the next run goes on after it. `--quick` runs the tests of the module and those of the
+//! corpus alone, which notice most in seconds; what they miss is a suspect, and the next run without it tries it again.
 
 mod schema;
 
@@ -38,6 +39,10 @@ const SOURCES: &str = "crates/tenfold/src";
 
 /// Reads what was asked for, and does it.
 pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
+    let (is_quick, words) = match words {
+        ["--quick", rest @ ..] => (true, rest),
+        all => (false, all),
+    };
     let (minutes, only) = match words {
         ["--minutes", minutes, only @ ..] => {
             let minutes = minutes.parse();
@@ -54,10 +59,8 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
     let mut mutants = work.build()?;
     let tests = work.tests()?;
     let began = Instant::now();
-    for test in &tests {
-        if work.attempt(test, 0, Duration::MAX)? != Outcome::Missed {
-            return Err(format!("{} fails without any mutant", test.display()));
-        }
+    if let Some(stage) = work.first_failure(&tests, &stages("", is_quick), 0, Duration::MAX)? {
+        return Err(format!("{stage:?} fails without any mutant"));
     }
     let patience = began.elapsed().saturating_mul(PATIENCE);
     eprintln!(
@@ -73,10 +76,18 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
         if Instant::now() > end {
             break;
         }
-        if !done.contains_key(name) {
-            let outcome = work.judge(&tests, mutant.id, patience)?;
+        let before = done.get(name).map(String::as_str);
+        if before.is_none() || (before == Some(SUSPECT) && !is_quick) {
+            let stages = stages(&module(name), is_quick);
+            let found = work.first_failure(&tests, &stages, mutant.id, patience)?;
+            let outcome = match found {
+                Some((_, Ended::Failed)) => "caught",
+                Some((_, _)) => "timed out",
+                None if is_quick => SUSPECT,
+                None => "missed",
+            };
             work.keep(name, outcome)?;
-            done.insert(name.clone(), outcome.to_string());
+            done.insert(name.clone(), outcome.to_owned());
         }
     }
     let known: BTreeSet<&String> = mutants.iter().map(|(name, _)| name).collect();
@@ -92,25 +103,34 @@ fn scattered(name: &str) -> u64 {
     hasher.finish()
 }
 
-/// What came of a mutant.
+/// A mutant that only the quick tests were run of.
+const SUSPECT: &str = "suspect";
+
+/// How tests ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Outcome {
-    /// A test failed.
-    Caught,
-    /// No test failed.
-    Missed,
-    /// The tests did not end.
+enum Ended {
+    Passed,
+    Failed,
     TimedOut,
 }
 
-impl std::fmt::Display for Outcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Outcome::Caught => "caught",
-            Outcome::Missed => "missed",
-            Outcome::TimedOut => "timed out",
-        })
-    }
+/// Tests to run: the number of a program of [`TESTS`], and a word in their names.
+type Stage = (usize, String);
+
+/// The tests of a module, those of the corpus, and then all.
+fn stages(module: &str, is_quick: bool) -> Vec<Stage> {
+    let quick = [(0, module), (1, "corpus::")];
+    let all = [(0, ""), (1, ""), (2, "")];
+    let stages = quick.iter().chain(all.iter().filter(|_| !is_quick));
+    stages
+        .map(|(test, word)| (*test, (*word).to_owned()))
+        .collect()
+}
+
+/// The module whose tests are about a mutant: a format, or a module of the layers below.
+fn module(mutant: &str) -> String {
+    let path = mutant.split_once(".rs:").map_or(mutant, |(path, _)| path);
+    path.split('/').take(2).collect::<Vec<_>>().join("::")
 }
 
 struct Work<'a> {
@@ -264,20 +284,33 @@ impl Work<'_> {
         }
     }
 
-    /// Runs the tests until one notices the mutant.
-    fn judge(&self, tests: &[PathBuf], id: u32, patience: Duration) -> Result<Outcome, String> {
-        for test in tests {
-            match self.attempt(test, id, patience)? {
-                Outcome::Missed => {}
-                noticed => return Ok(noticed),
+    /// Runs tests with a mutant up to those that do not pass.
+    fn first_failure(
+        &self,
+        tests: &[PathBuf],
+        stages: &[Stage],
+        id: u32,
+        patience: Duration,
+    ) -> Result<Option<(Stage, Ended)>, String> {
+        for stage in stages {
+            let test = tests.get(stage.0).ok_or("there is no such test")?;
+            match self.attempt(test, &stage.1, id, patience)? {
+                Ended::Passed => {}
+                ended => return Ok(Some((stage.clone(), ended))),
             }
         }
-        Ok(Outcome::Missed)
+        Ok(None)
     }
 
-    /// Runs one program of tests with a mutant.
-    fn attempt(&self, test: &Path, id: u32, patience: Duration) -> Result<Outcome, String> {
-        let mut command = program(test, &["--quiet"]);
+    /// Runs the tests of a program whose names have a word in them, with a mutant.
+    fn attempt(
+        &self,
+        test: &Path,
+        word: &str,
+        id: u32,
+        patience: Duration,
+    ) -> Result<Ended, String> {
+        let mut command = program(test, &["--quiet", word]);
         command
             .args(ABOUT_SOURCES)
             .env("TENFOLD_MUTANT", id.to_string());
@@ -288,14 +321,15 @@ impl Work<'_> {
         let began = Instant::now();
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                return Ok(match status.success() {
-                    true => Outcome::Missed,
-                    false => Outcome::Caught,
+                return Ok(if status.success() {
+                    Ended::Passed
+                } else {
+                    Ended::Failed
                 });
             }
             if began.elapsed() > patience {
                 child.kill().and_then(|()| child.wait()).map_err(failed)?;
-                return Ok(Outcome::TimedOut);
+                return Ok(Ended::TimedOut);
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -310,7 +344,7 @@ impl Work<'_> {
             .collect()
     }
 
-    fn keep(&self, name: &str, outcome: Outcome) -> Result<(), String> {
+    fn keep(&self, name: &str, outcome: &str) -> Result<(), String> {
         use std::io::Write as _;
         let mut open = std::fs::OpenOptions::new();
         let file = open.append(true).create(true).open(&self.results);
@@ -356,20 +390,17 @@ fn blamed(text: &str, line: usize) -> Vec<u32> {
 
 /// How many came to which end, and those that no test noticed.
 fn summary(done: &BTreeMap<String, String>, all: usize) -> String {
-    let count = |outcome: Outcome| {
-        let outcome = outcome.to_string();
-        done.values().filter(|end| **end == outcome).count()
-    };
-    let mut text = format!(
-        "{} of {all} mutants tried: {} caught, {} timed out, {} missed",
-        done.len(),
-        count(Outcome::Caught),
-        count(Outcome::TimedOut),
-        count(Outcome::Missed)
-    );
-    for (name, _) in done.iter().filter(|(_, end)| *end == "missed") {
+    let mut text = format!("{} of {all} mutants tried", done.len());
+    for outcome in ["caught", "timed out", SUSPECT, "missed"] {
+        let count = done.values().filter(|end| *end == outcome).count();
         // Text is never full.
-        let _ = write!(text, "\nmissed: {name}");
+        let _ = write!(text, ", {count} {outcome}");
+    }
+    for (name, end) in done
+        .iter()
+        .filter(|(_, end)| ["missed", SUSPECT].contains(&end.as_str()))
+    {
+        let _ = write!(text, "\n{end}: {name}");
     }
     text
 }
@@ -397,7 +428,16 @@ mod tests {
         let done = done
             .map(|(name, end)| (name.to_owned(), end.to_owned()))
             .into();
-        let wanted = "3 of 9 mutants tried: 1 caught, 1 timed out, 1 missed\nmissed: a.rs:1 x";
+        let wanted =
+            "3 of 9 mutants tried, 1 caught, 1 timed out, 0 suspect, 1 missed\nmissed: a.rs:1 x";
         assert_eq!(summary(&done, 9), wanted);
+    }
+
+    #[test]
+    fn the_quick_tests_are_those_of_the_module_and_of_the_corpus() {
+        let quick = stages(&module("formats/tens/read.rs:7 < as <=: a < b"), true);
+        assert_eq!(quick, [(0, "formats::tens".into()), (1, "corpus::".into())]);
+        assert_eq!(module("bytes/scan.rs:1 x"), "bytes::scan");
+        assert_eq!(stages("wire::zip", false).len(), 5);
     }
 }

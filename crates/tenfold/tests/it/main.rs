@@ -31,5 +31,6 @@ mod stats;
 mod support;
 mod trains;
 mod transform;
+mod uncommon;
 mod vectors;
 mod ztensor;
