@@ -62,7 +62,8 @@ pub fn reads(name: &str, data: &[u8]) {
     }
     let mended = mended::described(data.to_vec()).filter(|_| name == "ztensor");
     let data = mended.as_deref().unwrap_or(data);
-    let _ = format.probe(&files::source(data.to_vec()));
+    let head = tenfold::Head::of(&files::source(data.to_vec()));
+    let _ = head.and_then(|head| format.probe(&head));
     for mode in [Mode::Strict, Mode::Lenient] {
         if let Some(opened) = open(format, data, mode) {
             walk(&opened.bundle);

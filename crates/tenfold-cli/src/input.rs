@@ -18,7 +18,7 @@ pub(crate) const DASH: &str = "-";
 
 /// The reference that a word, the words after it, and flags give together.
 pub(crate) fn reference(file: &Path, words: &Words, part: &Part) -> Result<TensorRef> {
-    TensorRef::find(file)
+    TensorRef::find(file)?
         .with_words(words.key.as_deref(), words.places.as_deref())?
         .with(part.tensor.as_deref(), part.slice.as_deref())
 }
@@ -123,7 +123,8 @@ pub(crate) fn open(
     reading: &Reading,
     streams: &mut Streams,
 ) -> Result<(u64, Opened), Failure> {
-    open_at(&TensorRef::find(word), reading, streams)
+    let reference = TensorRef::find(word)?;
+    open_at(&reference, reading, streams)
 }
 
 /// Opens what a reference names; the bundle holds no more than that.

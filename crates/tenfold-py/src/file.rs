@@ -219,8 +219,8 @@ impl FileCore {
     fn open(py: Python<'_>, path: PathBuf, how: Reading) -> PyResult<FileCore> {
         let progress = Progress::default();
         let open = || {
-            let reference = TensorRef::find(&path);
             let (opening, how) = (how.opening(&progress)?, (how.io()?, how.options()?));
+            let reference = TensorRef::find(&path).map_err(|error| in_file(&path, error))?;
             let read = || {
                 let input = Input::find(&reference.file, &opening)?;
                 FileCore::read(input, Some(&reference), how, progress.clone())

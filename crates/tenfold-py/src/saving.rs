@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use tenfold::ops::{cast_tensor, demand, matches};
+use tenfold::ops::{cast_tensor, demand, matches, presence};
 use tenfold::{
     Allow, Aspect, Bundle, Error, Format, Key, Kind, Limits, Naming, Number, Overflow, Progress,
     ReadOptions, Result, Rounding, Sink, Source, WriteOptions,
@@ -239,10 +239,11 @@ fn save_bundle<'py>(
     let write = || tenfold::save(bundle, path, format, &options, how.replace);
     let counts = [&[&count], reads].concat();
     let said = watched(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
-    let own_len = path.metadata().map_or(0, |about| about.len());
+    let own_len = presence::metadata(path).map_err(to_python)?;
+    let own_len = own_len.map_or(0, |about| about.len());
     // Values that are not in the file are in others beside it.
     let beside = match count.done() > own_len {
-        true => detached(py, || beside(path, format, &options.limits)),
+        true => detached(py, || beside(path, format, &options.limits)).map_err(to_python)?,
         false => Vec::new(),
     };
     let len = beside.iter().fold(own_len, |sum, (_, len)| sum + len);
@@ -257,7 +258,11 @@ fn save_bundle<'py>(
 }
 
 /// The files beside the one that was written, and how many bytes each has.
-fn beside(path: &Path, format: &'static dyn Format, limits: &Limits) -> Vec<(PathBuf, u64)> {
+fn beside(
+    path: &Path,
+    format: &'static dyn Format,
+    limits: &Limits,
+) -> Result<Vec<(PathBuf, u64)>, Error> {
     let how = ReadOptions {
         limits: limits.clone(),
         ..ReadOptions::default()
@@ -267,8 +272,12 @@ fn beside(path: &Path, format: &'static dyn Format, limits: &Limits) -> Vec<(Pat
         tenfold::read(&source, format, &how)?;
         Ok::<_, Error>(source.companions())
     };
-    // What cannot be read again, for a limit, has been written all the same.
-    read().unwrap_or_default()
+    // What is not read again, for a limit, has been written all the same; what cannot be read may not have
+    // been.
+    match read() {
+        Err(error) if error.is_of_content() => Ok(Vec::new()),
+        found => found,
+    }
 }
 
 /// The bytes of a file with these tensors.

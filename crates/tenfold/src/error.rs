@@ -222,6 +222,24 @@ impl Error {
         }
     }
 
+    /// Whether it says something about the bytes of a file, rather than that they could not be read or need
+    /// not be.
+    #[must_use]
+    pub fn is_of_content(&self) -> bool {
+        match self {
+            Error::Io { .. } | Error::Stopped => false,
+            Error::InFile { error, .. } => error.is_of_content(),
+            Error::Malformed { .. }
+            | Error::Unsupported { .. }
+            | Error::Limit { .. }
+            | Error::NoRoom { .. }
+            | Error::OutOfRange(_)
+            | Error::Refused(_)
+            | Error::Unrecognised { .. }
+            | Error::Invalid(_) => true,
+        }
+    }
+
     /// What is wrong, whatever file it is about.
     #[must_use]
     pub fn cause(&self) -> &Self {

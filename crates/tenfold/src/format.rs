@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Progress, Sink, Source, extension};
+use crate::bytes::{Endian, Head, Progress, Sink, Source, extension};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -29,20 +29,24 @@ pub trait Format: Sync {
     /// [`Error::Io`] if the target fails, and what reading the values gives.
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()>;
 
-    /// Whether a file might be of this format: cheap, and never fails.
-    fn probe(&self, source: &Source) -> Match {
+    /// Whether a file might be of this format: cheap, and by its head wherever that is enough.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the head is not enough and the rest cannot be read; whatever the bytes are, they are
+    /// none.
+    fn probe(&self, head: &Head) -> Result<Match> {
         let magic = self.info().magic;
-        let mut start = vec![0; magic.len()];
-        match source.read_at(0, &mut start) {
-            Ok(()) if !magic.is_empty() && start == magic => Match::Yes,
-            _ => Match::No,
-        }
+        let is_signed = !magic.is_empty() && head.bytes().starts_with(magic);
+        Ok(if is_signed { Match::Yes } else { Match::No })
     }
 
     /// Whether a file might be of this format whose name says so: where the format has no signature,
     /// that is enough unless its content contradicts.
-    fn probe_named(&self, _source: &Source) -> Match {
-        Match::Maybe
+    ///
+    /// # Errors
+    /// As [`Format::probe`].
+    fn probe_named(&self, _head: &Head) -> Result<Match> {
+        Ok(Match::Maybe)
     }
 
     /// Whether files that are numbered by their names, such as `x-00001-of-00003`, are always one set:
@@ -140,8 +144,8 @@ pub trait Format: Sync {
 
     /// The file that describes the one at `path`, which is only a part of what that file says;
     /// `None` if it is no such part.
-    fn described_by(&self, _path: &Path) -> Option<PathBuf> {
-        None
+    fn described_by(&self, _path: &Path) -> Result<Option<PathBuf>> {
+        Ok(None)
     }
 
     /// Whether a checksum of a kind that is not known stays with a tensor, or is replaced by one that is

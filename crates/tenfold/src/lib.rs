@@ -50,7 +50,7 @@ use ops::{Input, OpenOptions, TensorRef};
 
 pub use bundle::{Bundle, Callable};
 pub use bytes::{
-    Algorithm, Bytes, Compute, Digest, Endian, Progress, RecordsBuilder, Sink, Source, Spool,
+    Algorithm, Bytes, Compute, Digest, Endian, Head, Progress, RecordsBuilder, Sink, Source, Spool,
     bytes_text, measure_text, percent_text, scaled_text,
 };
 pub use compare::{
@@ -59,7 +59,7 @@ pub use compare::{
     file_hash, pair, tensor_hashes,
 };
 pub use convert::{
-    forecast, is_stream, losses, remove_drafts, save, save_with, statistics_left_out,
+    forecast, is_stream, losses, make_folder, remove_drafts, save, save_with, statistics_left_out,
     without_state, write_to,
 };
 pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
@@ -101,7 +101,7 @@ pub struct Opened {
 /// [`Error::Unrecognised`] if no format claims the file, [`Error::Malformed`] if it breaks the
 /// rules of the one that does.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
-    let reference = TensorRef::find(path.as_ref());
+    let reference = TensorRef::find(path.as_ref())?;
     let (find, read) = (OpenOptions::default(), ReadOptions::default());
     let mut opened = Input::find(&reference.file, &find)?.read(&read)?;
     let info = opened.format.info();

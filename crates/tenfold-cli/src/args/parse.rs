@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, ValueEnum};
-use tenfold::ops::{TensorRef, is_glob};
+use tenfold::ops::{TensorRef, is_glob, presence};
 
 use super::number::number;
 use super::raw::settle;
@@ -61,8 +61,12 @@ fn may_be_file(answer: &clap::Error, words: &[OsString]) -> bool {
         _ => None,
     };
     word.is_some_and(|word| {
-        let file = TensorRef::find(Path::new(word)).file;
-        (file.exists() || is_glob(&file)) && !is_command(word)
+        // What cannot be looked at may be a file: opening it says what is wrong.
+        let is_there = TensorRef::find(Path::new(word)).and_then(|reference| {
+            let file = &reference.file;
+            Ok(presence::metadata(file)?.is_some() || is_glob(file)?)
+        });
+        is_there.unwrap_or(true) && !is_command(word)
     })
 }
 

@@ -69,7 +69,7 @@ fn hashed(
 fn print(word: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
     let shown = plain(&word.display().to_string());
     // A word such as `FILE:KEY` names its tensor already.
-    let is_file = TensorRef::find(word).file == word;
+    let is_file = TensorRef::find(word)?.file == word;
     if !args.tensors || !is_file {
         return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)));
     }

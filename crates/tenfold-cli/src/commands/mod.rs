@@ -97,9 +97,12 @@ fn each_input(
 ) -> Outcome {
     let mut sets = Vec::new();
     each_file(words, streams, |word, streams| {
-        let reference = TensorRef::find(word);
-        let listing = match input::find_all(&reference, reading, streams) {
-            Ok(listing) => listing,
+        let found = TensorRef::find(word).and_then(|reference| {
+            let listing = input::find_all(&reference, reading, streams)?;
+            Ok((reference, listing))
+        });
+        let (reference, listing) = match found {
+            Ok(found) => found,
             Err(error) => return each(word, Err(error.into()), streams),
         };
         let Listing {
@@ -152,7 +155,9 @@ fn whole_or_apart(input: Input, reading: &Reading) -> Vec<Input> {
         let (options, _) = options::of(reading, input.format().info(), None).ok()?;
         let how = input::read_options(reading, options);
         let mut members = input.members().iter();
-        Some(members.any(|member| input.read_member(member, &how).is_err()))
+        // What cannot be read is no damage: reading the whole says so.
+        let is_damage = |error: tenfold::Error| error.is_of_content();
+        Some(members.any(|member| input.read_member(member, &how).is_err_and(is_damage)))
     };
     if !input.path().is_dir() || input.members().len() < 2 || is_damaged() != Some(true) {
         return vec![input];

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use tenfold::ops::presence;
 use tenfold::{Error, Labels, Result, Tensor};
 
 use crate::render::counted;
@@ -69,7 +70,7 @@ impl Wanted {
             let why = format!("the label {label:?} does not fit a line");
             return Err(Error::Invalid(why));
         }
-        if !replace && path.symlink_metadata().is_ok() {
+        if !replace && presence::link_metadata(path)?.is_some() {
             let why = format!("{} exists already; --force replaces it", path.display());
             return Err(Error::Invalid(why));
         }

@@ -6,12 +6,17 @@
 
 mod arena;
 mod changing;
+mod disk;
 mod extraction;
 mod full;
 mod hostile;
 mod injected;
 mod killed;
 mod limits;
+mod power;
+mod questions;
+mod reading;
+mod recorder;
 mod sameness;
 mod scene;
 mod tracer;

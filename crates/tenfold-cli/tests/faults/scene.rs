@@ -1,6 +1,7 @@
 //! The ways of saving, and what a folder may look like after one of them was broken off.
 #![expect(clippy::unwrap_used, reason = "only tests use it")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::arena::{Tree, corpus, errors, npy, program, safetensors, tenfold, tree};
+use crate::disk::folder_of;
 
 /// A way of saving.
 pub(crate) struct Scene {
@@ -184,6 +186,34 @@ impl Stage {
         self.after.keys().filter(is_written).count()
     }
 
+    /// How many folders are made.
+    pub(crate) fn n_made(&self) -> usize {
+        let folders = |files: &Tree| -> BTreeSet<String> {
+            files
+                .keys()
+                .map(|path| folder_of(path).to_owned())
+                .collect()
+        };
+        let (mut before, after) = (folders(&self.before), folders(&self.after));
+        before.insert(String::new());
+        after.difference(&before).count()
+    }
+
+    /// The files before.
+    pub(crate) fn before(&self) -> &Tree {
+        &self.before
+    }
+
+    /// Whether a file is written.
+    pub(crate) fn is_written(&self, name: &str) -> bool {
+        self.after.contains_key(name) && self.before.get(name) != self.after.get(name)
+    }
+
+    /// Whether a file is the one that is written.
+    pub(crate) fn is_new(&self, name: &str, found: &Tree) -> bool {
+        found.get(name) == self.after.get(name)
+    }
+
     /// Whether nothing has happened in a folder.
     pub(crate) fn is_old(&self, folder: &Path) -> bool {
         tree(folder) == self.before
@@ -204,8 +234,12 @@ impl Stage {
 
     /// Finds out how a folder looks; every file in it is the old or the new one, whole.
     pub(crate) fn judge(&self, folder: &Path) -> Result<Verdict, String> {
+        self.judge_tree(tree(folder))
+    }
+
+    /// The same of files that were read already.
+    pub(crate) fn judge_tree(&self, mut found: Tree) -> Result<Verdict, String> {
         let mut litter = Vec::new();
-        let mut found = tree(folder);
         for (name, bytes) in &found {
             let (old, new) = (self.before.get(name), self.after.get(name));
             if old.is_none() && new.is_none() {

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Absent, Source};
+use super::{Absent, Source, presence};
 use crate::error::{Error, Result};
 
 /// What a file beside another one is called.
@@ -115,7 +115,7 @@ impl Source {
                     None => found,
                 }))
             }
-            Err(Error::Io { source, .. }) => {
+            Err(Error::Io { source, .. }) if is_closed(&source) => {
                 let code = source.raw_os_error().unwrap_or(NOT_FOUND);
                 Ok(Neighbour::Missing(Absent::File(path, code)))
             }
@@ -131,9 +131,10 @@ impl Source {
 /// [`Error::Malformed`] if it is anything else, [`Error::Io`] if it cannot be opened.
 pub(crate) fn open_beside(of: &Path, path: &Path) -> Result<Source> {
     let in_file = |error: std::io::Error| Error::from(error).in_file(path);
-    let real = match path.is_symlink() {
-        true => real_path_beside(of, path).map_err(in_file)?,
-        false => Some(path.to_owned()),
+    let real = if is_link(path)? {
+        real_path_beside(of, path).map_err(in_file)?
+    } else {
+        Some(path.to_owned())
     };
     let Some(real) = real else {
         return Err(Error::malformed(None, leads_out(path)));
@@ -154,10 +155,21 @@ pub(crate) fn open_beside(of: &Path, path: &Path) -> Result<Source> {
 /// [`Error::Malformed`] if it is, [`Error::Io`] if that cannot be found out.
 pub(crate) fn check_beside(of: &Path, path: &Path) -> Result<()> {
     let in_file = |error: std::io::Error| Error::from(error).in_file(path);
-    match path.is_symlink() && real_path_beside(of, path).map_err(in_file)?.is_none() {
-        true => Err(Error::malformed(None, leads_out(path))),
-        false => Ok(()),
+    if is_link(path)? && real_path_beside(of, path).map_err(in_file)?.is_none() {
+        return Err(Error::malformed(None, leads_out(path)));
     }
+    Ok(())
+}
+
+fn is_link(path: &Path) -> Result<bool> {
+    let about = presence::link_metadata(path)?;
+    Ok(about.is_some_and(|about| about.is_symlink()))
+}
+
+/// Whether a file is not there or not for us to read, with which what else is there can be shown; that it cannot be
+/// read says nothing about it.
+pub(crate) fn is_closed(error: &std::io::Error) -> bool {
+    presence::is_absence(error) || error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
 fn leads_out(path: &Path) -> String {

@@ -15,11 +15,13 @@ mod filter;
 #[cfg(feature = "zstd")]
 mod frames;
 mod gzip;
+mod head;
 mod label_set;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
 mod parts;
+pub mod presence;
 mod progress;
 mod records;
 mod scan;
@@ -38,7 +40,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use absent::Absent;
-pub(crate) use beside::{Beside, Neighbour, check_beside, open_beside};
+pub(crate) use beside::{Beside, Neighbour, check_beside, is_closed, open_beside};
 pub(crate) use compressor::Compressor;
 pub(crate) use deflate::{Deflated, Deflater};
 pub(crate) use digest::State as DigestState;
@@ -46,6 +48,7 @@ pub use digest::{Algorithm, Digest};
 pub(crate) use extent::{Column, Extent};
 pub(crate) use filter::{Filter, put_next};
 pub(crate) use gzip::{Gzip, is_gzip_name};
+pub use head::Head;
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
 pub(crate) use pages::Pages;
 pub(crate) use parts::in_parts;

@@ -10,7 +10,7 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
-use super::{PIECE, Packing, Source, Spool, narrow, wide};
+use super::{Head, PIECE, Packing, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -78,26 +78,32 @@ impl Source {
     /// [`Error::Malformed`] if it does not decompress to its end, [`Error::Limit`] if too much comes
     /// out.
     pub fn unpacked(self, limits: &Limits) -> Result<Source> {
-        let mut start = [0; 10];
-        let codec = match self.read_at(0, &mut start) {
-            Ok(()) => Codec::of(&start),
-            // Nothing that short is compressed.
-            Err(_) => None,
+        Ok(Head::of(&self)?.unpacked(limits)?.source().clone())
+    }
+}
+
+impl Head {
+    /// The head of the content, if the source is compressed as a whole; else the same.
+    pub(crate) fn unpacked(self, limits: &Limits) -> Result<Head> {
+        // Nothing shorter is compressed.
+        let start = self.bytes().first_chunk::<10>();
+        let Some(codec) = start.and_then(|start| Codec::of(start)) else {
+            return Ok(self);
         };
-        let Some(codec) = codec else { return Ok(self) };
+        let source = self.source();
         let mut unpacked = Unpacked {
             limits,
             spool: Spool::within(limits),
-            packed: self.len(),
+            packed: source.len(),
             len: 0,
         };
-        let mut input = Input::new(&self);
+        let mut input = Input::new(source);
         match codec {
             Codec::Gzip => gzip(&mut input, &mut unpacked)?,
             Codec::Zstd => zstd(&mut input, &mut unpacked)?,
             Codec::Xz => xz(&mut input, &mut unpacked)?,
         }
-        Ok(unpacked.spool.finish()?.out_of(codec.packing()))
+        Head::of(&unpacked.spool.finish()?.out_of(codec.packing()))
     }
 }
 
@@ -116,7 +122,7 @@ impl Unpacked<'_> {
         let mut buffer = vec![0; PIECE];
         loop {
             let read = decoder.read(&mut buffer);
-            let len = read.map_err(|error| broken(codec, &error, start))?;
+            let len = read.map_err(|error| broken(codec, error, start))?;
             if len == 0 {
                 return Ok(());
             }
@@ -145,7 +151,7 @@ fn gzip(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
 fn zstd(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
     let start = input.at();
     let decoder = zstd::stream::read::Decoder::with_buffer(input);
-    let mut decoder = decoder.map_err(|error| broken(Codec::Zstd, &error, start))?;
+    let mut decoder = decoder.map_err(|error| broken(Codec::Zstd, error, start))?;
     unpacked.take(Codec::Zstd, &mut decoder, start)
 }
 
@@ -165,20 +171,18 @@ fn xz(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
 }
 
 /// What is wrong with a compressed file.
-fn broken(codec: Codec, error: &io::Error, start: u64) -> Error {
+fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
+    if error.raw_os_error().is_some() {
+        return error.into();
+    }
+    let kind = error.kind();
     // An error of the file itself, on its way through the decoder.
-    let inner = error
-        .get_ref()
-        .and_then(|inner| inner.downcast_ref::<Error>());
-    let why = match (error.kind(), inner) {
-        (_, Some(error)) => error.to_string(),
+    let why = match (kind, error.downcast::<Error>()) {
+        (_, Ok(inner)) if !inner.is_of_content() => return inner,
+        (_, Ok(inner)) => inner.to_string(),
         (io::ErrorKind::UnexpectedEof, _) => "the data ends too early".to_owned(),
         (io::ErrorKind::OutOfMemory, _) => "its dictionary does not fit the memory budget".into(),
-        _ if error.raw_os_error().is_some() => {
-            let code = error.raw_os_error().unwrap_or_default();
-            return io::Error::from_raw_os_error(code).into();
-        }
-        _ => error.to_string(),
+        (_, Err(error)) => error.to_string(),
     };
     Error::malformed(start, why).of(codec.name())
 }
@@ -228,11 +232,10 @@ impl BufRead for Input<'_> {
             let left = self.source.len().saturating_sub(self.next);
             let len = narrow(left.min(wide(PIECE))).map_err(io::Error::other)?;
             self.piece.resize(len, 0);
-            let read = self.source.read_at(self.next, &mut self.piece);
-            read.map_err(|error| match error {
-                Error::Io { source, .. } => source,
-                other => io::Error::other(other),
-            })?;
+            if let Err(error) = self.source.read_at(self.next, &mut self.piece) {
+                self.piece.clear();
+                return Err(io::Error::other(error));
+            }
             self.next = self.next.saturating_add(wide(len));
             self.used = 0;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::draft::Draft;
 use super::save::{Place, taken};
-use crate::bytes::{Beside, Bytes, Companions, PIECE, Sink, Source, is_gzip_name};
+use crate::bytes::{Beside, Bytes, Companions, PIECE, Sink, Source, is_gzip_name, presence};
 use crate::error::{Error, Result};
 
 /// Drafts of the files beside one, in the order in which they were written.
@@ -58,7 +58,7 @@ impl Companions for Folder {
             return Err(Error::invalid(why));
         }
         // Opening a pipe would wait for somebody to read from it.
-        let is_odd = path.metadata().is_ok_and(|about| !about.is_file());
+        let is_odd = presence::metadata(&path)?.is_some_and(|about| !about.is_file());
         // What others share is compared when it is there.
         let replace = self.replace || matches!(which, Beside::Called(_));
         let place = match is_odd {
@@ -80,7 +80,7 @@ impl Companions for Folder {
             return Ok(());
         };
         if let Beside::Called(_) = which
-            && path.exists()
+            && presence::metadata(&path)?.is_some()
         {
             if is_same(
                 &Source::open(&path)?,

@@ -21,6 +21,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
+use crate::bytes::presence;
 use crate::error::{Error, Result};
 
 /// How many hidden names are looked through for what a kill left behind.
@@ -92,7 +93,7 @@ impl Draft {
 
     /// Gives the file its name; one that exists is replaced only if `replace` is set.
     pub(super) fn publish(mut self, replace: bool, sync: bool) -> Result<()> {
-        if let Some(old) = self.path.metadata().ok().filter(|_| replace) {
+        if replace && let Some(old) = presence::metadata(&self.path)? {
             take_after(&self.file, &old)?;
         }
         if sync {
@@ -221,7 +222,7 @@ fn lock(file: &File) {
     let _ = file.lock();
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -244,11 +245,12 @@ fn take_after(file: &File, old: &std::fs::Metadata) -> Result<()> {
 }
 
 /// Brings the names in a folder to the disk.
-fn sync_folder(folder: &Path) -> Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     use rustix::io::Errno;
     // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
-    let Ok(folder) = File::open(folder) else {
-        return Ok(());
+    let folder = match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        folder => folder?,
     };
     let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::BADF];
     match folder.sync_all() {

@@ -6,6 +6,7 @@ mod companions;
 mod cores;
 mod dims;
 mod draft;
+mod folder;
 mod keys;
 mod kind;
 mod losses;
@@ -17,6 +18,7 @@ mod state;
 mod typed;
 
 pub use draft::remove_drafts;
+pub use folder::make_folder;
 pub use losses::losses;
 pub(crate) use restore::restore;
 pub use save::{forecast, is_stream, save, save_with, write_to};

@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::losses::losses_of;
 use super::lower::lower;
 use crate::bundle::Bundle;
-use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name, is_packed_name, measure_text};
+use crate::bytes::{Gzip, PIECE, Sink, is_gzip_name, is_packed_name, measure_text, presence};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
 use crate::key::Key;
@@ -261,7 +261,7 @@ pub(super) enum Place {
 impl Place {
     pub(super) fn find(path: &Path, replace: bool) -> Result<Place> {
         let about = match path.metadata() {
-            Err(error) if error.kind() == NotFound && path.is_symlink() => {
+            Err(error) if error.kind() == NotFound && is_link(path)? => {
                 let why = format!("{} is a link to nothing", path.display());
                 return Err(Error::invalid(why));
             }
@@ -281,7 +281,7 @@ impl Place {
             return Place::stream(path);
         }
         // A link stays, and the file it points to is replaced, in its own folder.
-        let file = if path.is_symlink() {
+        let file = if is_link(path)? {
             path.canonicalize()?
         } else {
             path.into()
@@ -299,6 +299,11 @@ impl Place {
         }
         Ok(Place::Stream(file))
     }
+}
+
+fn is_link(path: &Path) -> Result<bool> {
+    let about = presence::link_metadata(path)?;
+    Ok(about.is_some_and(|about| about.is_symlink()))
 }
 
 pub(super) fn taken(path: &Path) -> Error {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::bytes::Source;
+use crate::bytes::Head;
 
 /// Bytes at a fixed place of a file, and what such a file is.
 struct Signature {
@@ -91,28 +91,18 @@ const SIGNATURES: &[Signature] = &[
     },
 ];
 
-/// How much of a file is looked at.
-const HEAD: u64 = 4096;
-
 /// What a file is that no format claims, where that can be told.
-pub(super) fn content(source: &Source, path: Option<&Path>) -> Option<String> {
-    if source.is_empty() {
+pub(super) fn content(head: &Head, path: Option<&Path>) -> Option<String> {
+    if head.bytes().is_empty() {
         return Some("an empty file".into());
     }
-    let head = head(source)?;
-    kind(&head, path).map(Kind::text)
+    kind(head.bytes(), path).map(Kind::text)
 }
 
 /// Whether the content is that of another kind of file beyond doubt, whatever its name says.
-pub(super) fn is_certain(source: &Source) -> bool {
-    head(source).is_some_and(|head| signed(&head).is_some() || markup(&head, None).is_some())
-}
-
-fn head(source: &Source) -> Option<Vec<u8>> {
-    let len = usize::try_from(source.len().min(HEAD)).ok()?;
-    let mut head = vec![0; len];
-    source.read_at(0, &mut head).ok()?;
-    Some(head)
+pub(super) fn is_certain(head: &Head) -> bool {
+    let head = head.bytes();
+    signed(head).is_some() || markup(head, None).is_some()
 }
 
 fn kind(head: &[u8], path: Option<&Path>) -> Option<Kind> {
@@ -199,9 +189,11 @@ fn is_text(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Source;
 
     fn found(name: &str, bytes: &[u8]) -> Option<String> {
-        content(&Source::memory(bytes.to_vec()), Some(Path::new(name)))
+        let head = Head::of(&Source::memory(bytes.to_vec())).unwrap();
+        content(&head, Some(Path::new(name)))
     }
 
     #[test]

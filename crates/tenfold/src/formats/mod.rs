@@ -23,7 +23,7 @@ pub mod ztensor;
 
 use std::path::Path;
 
-use crate::bytes::{Source, extension};
+use crate::bytes::{Head, Source, extension, presence};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 
@@ -76,12 +76,18 @@ pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
 /// together with its content, or else by whether all of it parses.
 ///
 /// # Errors
-/// [`Error::Unrecognised`] if no format claims it, or several do.
+/// [`Error::Unrecognised`] if no format claims it, or several do; [`Error::Io`] if it cannot be read, which
+/// is something else.
 pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Format> {
-    if source.is_empty() {
+    detect_by(&Head::of(source)?, path)
+}
+
+/// [`detect`] for a file whose head has been read.
+pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn Format> {
+    if head.bytes().is_empty() {
         return Err(Error::Unrecognised {
             candidates: Vec::new(),
-            content: foreign::content(source, path),
+            content: foreign::content(head, path),
         });
     }
     let suggested = path.map(by_extension).unwrap_or_default();
@@ -95,14 +101,17 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .partition(|format| !format.info().magic.is_empty());
 
     // Of formats that begin alike, the one that is sure.
-    let sure: Vec<(Match, &'static dyn Format)> = { signed.into_iter() }
-        .map(|format| (format.probe(source), format))
-        .filter(|(how_sure, format)| match how_sure {
+    let mut sure: Vec<(Match, &'static dyn Format)> = Vec::new();
+    for format in signed {
+        let how_sure = format.probe(head)?;
+        if match how_sure {
             Match::No => false,
-            Match::Looks => is_suggested(format),
+            Match::Looks => is_suggested(&format),
             Match::Maybe | Match::Yes => true,
-        })
-        .collect();
+        } {
+            sure.push((how_sure, format));
+        }
+    }
     let best = sure.iter().map(|(how_sure, _)| *how_sure).max();
     let mut claims: Vec<&'static dyn Format> = { sure.into_iter() }
         .filter(|(how_sure, _)| Some(*how_sure) == best)
@@ -110,27 +119,25 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         .collect();
     if claims.is_empty()
         && let Some(path) = path
-        && let Some(by) = ALL.iter().find_map(|format| format.described_by(path))
     {
-        let (is_there, by) = (by.is_file(), by.display());
-        return Err(Error::invalid(match is_there {
-            true => format!("a part of what {by} describes: open that"),
-            false => format!(
-                "elements that {by} should describe, which is not there; --raw dtype=f64 reads \
-                 them as plain numbers"
-            ),
-        }));
+        refuse_described(path)?;
     }
-    if claims.is_empty() && !foreign::is_certain(source) {
-        claims = plain.iter().copied().filter(is_suggested).collect();
-        claims.retain(|format| format.probe_named(source) != Match::No);
+    if claims.is_empty() && !foreign::is_certain(head) {
+        for format in plain.iter().filter(|format| is_suggested(format)) {
+            if format.probe_named(head)? != Match::No {
+                claims.push(*format);
+            }
+        }
         if claims.is_empty() {
-            let claim = |format: &&dyn Format| match format.probe(source) {
-                Match::No => false,
-                Match::Looks => suggested.is_empty(),
-                Match::Maybe | Match::Yes => true,
-            };
-            claims = plain.into_iter().filter(claim).collect();
+            for format in plain {
+                if match format.probe(head)? {
+                    Match::No => false,
+                    Match::Looks => suggested.is_empty(),
+                    Match::Maybe | Match::Yes => true,
+                } {
+                    claims.push(format);
+                }
+            }
         }
     }
     if claims.len() > 1 && claims.iter().any(is_suggested) {
@@ -140,9 +147,28 @@ pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Forma
         [format] => Ok(*format),
         several => Err(Error::Unrecognised {
             candidates: several.iter().map(|format| format.info().name).collect(),
-            content: { several.is_empty().then(|| foreign::content(source, path)) }.flatten(),
+            content: { several.is_empty().then(|| foreign::content(head, path)) }.flatten(),
         }),
     }
+}
+
+/// Fails if the file is only a part of what another one describes, or should.
+fn refuse_described(path: &Path) -> Result<()> {
+    for format in ALL {
+        let Some(by) = format.described_by(path)? else {
+            continue;
+        };
+        let (is_there, by) = (presence::is_file(&by)?, by.display());
+        return Err(Error::invalid(if is_there {
+            format!("a part of what {by} describes: open that")
+        } else {
+            format!(
+                "elements that {by} should describe, which is not there; --raw dtype=f64 reads \
+                 them as plain numbers"
+            )
+        }));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::open::{Input, Member, OpenOptions, names};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, files_in, glob};
+use crate::bytes::{is_closed, presence};
 use crate::error::{Error, Result};
 use crate::formats;
 
@@ -26,6 +27,8 @@ pub struct Skipped {
     pub path: PathBuf,
     /// Why it is not.
     pub why: String,
+    /// Whether it is a folder.
+    pub(super) is_folder: bool,
 }
 
 /// Finds what a path stands for: one input, or for a folder of several kinds of files, and where there
@@ -34,10 +37,10 @@ pub struct Skipped {
 /// # Errors
 /// As [`Input::find`]; for a folder, only if there is nothing to open.
 pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
-    if path.is_dir() {
+    if presence::is_dir(path)? {
         return Survey::of(path, how)?.all(path, how);
     }
-    let files = glob(path);
+    let files = glob(path)?;
     let members = files.iter().map(|file| Member::find(file, how));
     let groups = sets::grouped(members.collect::<Result<_>>()?, how);
     if groups.len() > 1 {
@@ -69,7 +72,7 @@ pub(super) struct Survey {
 
 impl Survey {
     pub(super) fn of(folder: &Path, how: &OpenOptions) -> Result<Survey> {
-        if let Some(store) = store(folder) {
+        if let Some(store) = store(folder)? {
             return Err(Error::Unrecognised {
                 candidates: Vec::new(),
                 content: Some(format!("{store}, which is not read yet")),
@@ -77,7 +80,7 @@ impl Survey {
             .in_file(folder));
         }
         let files = files_in(folder)?.into_iter();
-        let mut files: Vec<PathBuf> = files.filter(|file| !is_hidden(file)).collect();
+        let files: Vec<PathBuf> = files.filter(|file| !is_hidden(file)).collect();
         let mut survey = Survey {
             indexed: Vec::new(),
             members: Vec::new(),
@@ -99,19 +102,26 @@ impl Survey {
             }
             named.push(file.clone());
         }
-        files.retain(|file| !named.contains(file) && !is_described(file));
         for file in files {
+            if named.contains(&file) || is_described(&file)? {
+                continue;
+            }
             match Member::find(&file, how) {
                 Ok(member) => survey.members.push(member),
                 Err(error) => survey.skip(error, file),
             }
         }
         for path in folders(folder)? {
-            let why = match store(&path) {
+            let why = match store(&path)? {
                 Some(store) => format!("{store}, which is not read yet"),
                 None => "a folder".into(),
             };
-            survey.skipped.push(Skipped { path, why });
+            let is_folder = true;
+            survey.skipped.push(Skipped {
+                path,
+                why,
+                is_folder,
+            });
         }
         Ok(survey)
     }
@@ -123,7 +133,12 @@ impl Survey {
             _ => return self.faults.push(error),
         };
         let why = why.unwrap_or_else(|| "no known format".into());
-        self.skipped.push(Skipped { path, why });
+        let is_folder = false;
+        self.skipped.push(Skipped {
+            path,
+            why,
+            is_folder,
+        });
     }
 
     fn paths(&self) -> Vec<PathBuf> {
@@ -159,7 +174,7 @@ impl Survey {
         let paths = self.paths();
         // Folders in a folder are no part of what is asked for.
         let mut others = std::mem::take(&mut self.skipped);
-        others.retain(|other| !other.path.is_dir());
+        others.retain(|other| !other.is_folder);
         let input = match self.indexed.len() {
             0 if self.members.is_empty() => {
                 self.skipped = others;
@@ -240,17 +255,25 @@ impl Survey {
 }
 
 /// What a folder is that is a file of another format.
-fn store(folder: &Path) -> Option<&'static str> {
-    let zarr = [".zarray", ".zgroup", ".zmetadata", "zarr.json"];
-    let is_zarr = zarr.iter().any(|name| folder.join(name).is_file());
-    let is_model = folder.join("saved_model.pb").is_file();
-    if is_zarr {
-        Some("a Zarr store")
-    } else if is_model {
-        Some("a TensorFlow SavedModel")
-    } else {
-        None
+fn store(folder: &Path) -> Result<Option<&'static str>> {
+    const ZARR: &str = "a Zarr store";
+    let marks = [
+        (".zarray", ZARR),
+        (".zgroup", ZARR),
+        (".zmetadata", ZARR),
+        ("zarr.json", ZARR),
+        ("saved_model.pb", "a TensorFlow SavedModel"),
+    ];
+    for (name, what) in marks {
+        match presence::is_file(&folder.join(name)) {
+            Ok(false) => {}
+            Ok(true) => return Ok(Some(what)),
+            // A folder that is not for us to search shows nothing of what it is.
+            Err(Error::Io { source, .. }) if is_closed(&source) => return Ok(None),
+            Err(error) => return Err(error),
+        }
     }
+    Ok(None)
 }
 
 /// The folders in a folder, but for hidden ones.
@@ -259,7 +282,7 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(in_folder)? {
         let path = entry.map_err(in_folder)?.path();
-        if path.is_dir() && !is_hidden(&path) {
+        if !is_hidden(&path) && presence::is_dir(&path)? {
             found.push(path);
         }
     }
@@ -272,7 +295,13 @@ fn is_hidden(file: &Path) -> bool {
 }
 
 /// Whether a file is only a part of what another one, which is there, describes.
-fn is_described(file: &Path) -> bool {
-    let mut owners = { formats::ALL.iter() }.filter_map(|format| format.described_by(file));
-    owners.any(|owner| owner.is_file())
+fn is_described(file: &Path) -> Result<bool> {
+    for format in formats::ALL {
+        if let Some(owner) = format.described_by(file)?
+            && presence::is_file(&owner)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -10,6 +10,7 @@ mod sets;
 pub(crate) mod shards;
 mod tensor_ref;
 
+pub use crate::bytes::presence;
 pub use blame::{ReadInput, blame};
 pub use cast::{CastRule, cast, cast_tensor};
 pub use folder::{Listing, Skipped, list};

@@ -13,10 +13,10 @@ use super::merge::{Part, merge, name_by_files};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
 use crate::Opened;
-use crate::bytes::{Progress, Source, Spool, check_beside};
+use crate::bytes::{Head, Progress, Source, Spool, check_beside, presence};
 use crate::error::{Error, Result};
 use crate::format::{Format, Match, ReadOptions, When};
-use crate::formats::{self, by_extension, detect};
+use crate::formats::{self, by_extension, detect_by};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 
@@ -73,12 +73,11 @@ impl Member {
     }
 
     fn of(path: &Path, source: Source, how: &OpenOptions) -> Result<Member> {
-        let source = source.counted(&how.progress).unpacked(&how.limits)?;
-        let format = format_of(&source, path, how)?;
+        let head = Head::of(&source.counted(&how.progress))?.unpacked(&how.limits)?;
         Ok(Member {
             path: path.into(),
-            source,
-            format,
+            source: head.source().clone(),
+            format: format_of(&head, path, how)?,
         })
     }
 }
@@ -93,18 +92,19 @@ pub(super) fn source(mut file: File, limits: &Limits) -> Result<Source> {
     Spool::read_from(&mut file, limits)
 }
 
-fn format_of(source: &Source, path: &Path, how: &OpenOptions) -> Result<&'static dyn Format> {
+fn format_of(head: &Head, path: &Path, how: &OpenOptions) -> Result<&'static dyn Format> {
     if let Some(format) = how.format {
         return Ok(format);
     }
-    let is_signed =
-        |format: &&dyn Format| !format.info().magic.is_empty() && format.probe(source) != Match::No;
     if let Some(fallback) = how.fallback
-        && !formats::ALL.iter().any(is_signed)
+        && !is_signed(head)?
     {
         return Ok(fallback);
     }
-    detect(source, Some(path)).or_else(|error| {
+    detect_by(head, Some(path)).or_else(|error| {
+        if !error.is_of_content() {
+            return Err(error);
+        }
         let is_given = |name: &str| how.options.iter().any(|(given, _)| given == name);
         let has_given = |format: &&dyn Format| {
             let mut options = format.info().options.iter();
@@ -115,19 +115,42 @@ fn format_of(source: &Source, path: &Path, how: &OpenOptions) -> Result<&'static
     })
 }
 
+/// Whether a format that has a signature claims a file.
+fn is_signed(head: &Head) -> Result<bool> {
+    for format in formats::ALL {
+        if !format.info().magic.is_empty() && format.probe(head)? != Match::No {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Parts paths into those that lead to regular files and the others.
+fn part_files(paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for path in paths {
+        if presence::is_file(&path)? {
+            there.push(path);
+        } else {
+            missing.push(path);
+        }
+    }
+    Ok((there, missing))
+}
+
 impl Input {
     /// Finds what a path stands for: a file, the files of a set, or a folder that is one.
     ///
     /// # Errors
     /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no set.
     pub fn find(path: &Path, how: &OpenOptions) -> Result<Input> {
-        if path.is_dir() {
+        if presence::is_dir(path)? {
             return Survey::of(path, how)?.only(path, how);
         }
         if let Some(index) = Index::read(path, &how.limits).map_err(|error| error.in_file(path))? {
             return Input::of_index(path, index, how);
         }
-        let files = glob(path);
+        let files = glob(path)?;
         if !files.is_empty() {
             let members = files.iter().map(|file| Member::find(file, how));
             let members: Vec<Member> = members.collect::<Result<_>>()?;
@@ -175,8 +198,7 @@ impl Input {
             input.alone = how.alone;
             return Ok(input);
         };
-        let (there, missing): (Vec<_>, Vec<_>) =
-            { name.paths().into_iter() }.partition(|path| path.is_file());
+        let (there, missing) = part_files(name.paths())?;
         let mut members = Vec::new();
         if member.format.has_numbered_sets() {
             for file in &there {
@@ -211,8 +233,7 @@ impl Input {
     }
 
     pub(super) fn of_index(path: &Path, index: Index, how: &OpenOptions) -> Result<Input> {
-        let (there, missing): (Vec<_>, Vec<_>) =
-            { index.files().into_iter() }.partition(|file| file.is_file());
+        let (there, missing) = part_files(index.files())?;
         let how = &OpenOptions {
             format: how.format.or(index.format()),
             ..how.clone()

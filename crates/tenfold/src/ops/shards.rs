@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::select::matches;
 use crate::bundle::Bundle;
-use crate::bytes::check_beside;
+use crate::bytes::{check_beside, presence};
 use crate::error::{Error, Result};
 use crate::format::{Format, ReadOptions};
 use crate::formats;
@@ -136,7 +136,7 @@ impl Index {
     pub(super) fn read(path: &Path, limits: &Limits) -> Result<Option<Index>> {
         let name = file_name(path).unwrap_or_default();
         let (is_weights, is_folder) = (name.ends_with(WEIGHT_INDEX), name == FOLDER_INDEX);
-        if !(is_weights || is_folder) || !path.is_file() {
+        if !(is_weights || is_folder) || !presence::is_file(path)? {
             return Ok(None);
         }
         let json = match parse(path, limits) {
@@ -152,8 +152,11 @@ impl Index {
             return Ok(None);
         };
         // Opening a pipe would wait for a writer.
-        for file in index.files().into_iter().filter(|file| file.exists()) {
-            if !file.is_file() {
+        for file in index.files() {
+            let Some(about) = presence::metadata(&file)? else {
+                continue;
+            };
+            if !about.is_file() {
                 return Err(malformed(format!("{} is no regular file", file.display())));
             }
             check_beside(path, &file)?;
@@ -345,26 +348,30 @@ fn narrow(owners: &BTreeMap<String, PathBuf>, file: &Path, bundle: &mut Bundle) 
 }
 
 /// Whether a path is a glob that matches files.
-#[must_use]
-pub fn is_glob(path: &Path) -> bool {
-    !glob(path).is_empty()
+///
+/// # Errors
+/// [`Error::Io`] if the folder cannot be read.
+pub fn is_glob(path: &Path) -> Result<bool> {
+    Ok(!glob(path)?.is_empty())
 }
 
 /// The files that a path matches which is none itself.
-pub(super) fn glob(path: &Path) -> Vec<PathBuf> {
+pub(super) fn glob(path: &Path) -> Result<Vec<PathBuf>> {
     let pattern = file_name(path).filter(|name| name.contains(['*', '?']));
-    let Some(pattern) = pattern.filter(|_| !path.exists()) else {
-        return Vec::new();
+    let Some(pattern) = pattern else {
+        return Ok(Vec::new());
     };
-    // A folder that is not there has no files.
-    let mut files = files_in(folder(path)).unwrap_or_default();
+    if presence::metadata(path)?.is_some() || !presence::is_dir(folder(path))? {
+        return Ok(Vec::new());
+    }
+    let mut files = files_in(folder(path))?;
     files.retain(|file| file_name(file).is_some_and(|name| matches(pattern, name)));
     if folder(path) == Path::new(".") && !path.starts_with(".") {
         for file in &mut files {
             *file = plain(file).into();
         }
     }
-    files
+    Ok(files)
 }
 
 pub(super) fn folder(path: &Path) -> &Path {
@@ -384,7 +391,7 @@ pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(in_folder)? {
         let path = entry.map_err(in_folder)?.path();
-        if path.is_file() {
+        if presence::is_file(&path)? {
             files.push(path);
         }
     }

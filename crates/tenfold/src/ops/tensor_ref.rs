@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::select::nearest;
 use super::shards::is_glob;
 use crate::bundle::Bundle;
+use crate::bytes::presence;
 use crate::error::{Error, Result};
 use crate::format::Info;
 use crate::limits::Limits;
@@ -34,12 +35,17 @@ enum Named {
 impl TensorRef {
     /// Splits a word into the file and the rest: the whole word if there is such a file, else the
     /// text before the first colon, or else before the first bracket, where that names a file.
-    #[must_use]
-    pub fn find(word: &Path) -> TensorRef {
-        let is_file = |path: &Path| path == Path::new(DASH) || path.exists() || is_glob(path);
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be found out what is there.
+    pub fn find(word: &Path) -> Result<TensorRef> {
+        let is_file = |path: &Path| {
+            let is_there = path == Path::new(DASH) || presence::metadata(path)?.is_some();
+            Ok(is_there || is_glob(path)?)
+        };
         match word.to_str() {
             Some(text) => TensorRef::split(text, &is_file),
-            None => TensorRef::whole(word),
+            None => Ok(TensorRef::whole(word)),
         }
     }
 
@@ -53,31 +59,40 @@ impl TensorRef {
         }
     }
 
-    fn split(text: &str, is_file: &dyn Fn(&Path) -> bool) -> TensorRef {
+    fn split(text: &str, is_file: &dyn Fn(&Path) -> Result<bool>) -> Result<TensorRef> {
         let whole = TensorRef::whole(Path::new(text));
-        if is_file(&whole.file) {
-            return whole;
+        if is_file(&whole.file)? {
+            return Ok(whole);
         }
         let before = |mark: char| {
-            let parts = text.match_indices(mark).map(|(at, _)| text.split_at(at));
-            parts.into_iter().find(|(file, _)| is_file(Path::new(file)))
+            for (at, _) in text.match_indices(mark) {
+                let (file, rest) = text.split_at(at);
+                if is_file(Path::new(file))? {
+                    return Ok::<_, Error>(Some((file, rest)));
+                }
+            }
+            Ok(None)
         };
-        if let Some((file, rest)) = before(':') {
+        if let Some((file, rest)) = before(':')? {
             let key = rest.strip_prefix(':').unwrap_or(rest);
-            return TensorRef {
+            return Ok(TensorRef {
                 file: file.into(),
                 tensor: Some(Named::Key(key.into())),
                 slice: None,
-            };
+            });
         }
-        match before('[').filter(|_| text.ends_with(']')) {
+        let slice = match text.ends_with(']') {
+            true => before('[')?,
+            false => None,
+        };
+        Ok(match slice {
             Some((file, slice)) => TensorRef {
                 file: file.into(),
                 tensor: None,
                 slice: Some(slice.into()),
             },
             None => whole,
-        }
+        })
     }
 
     /// Whether it is the whole file.
@@ -248,9 +263,8 @@ mod tests {
     }
 
     fn split(text: &str, files: &[&str]) -> TensorRef {
-        TensorRef::split(text, &|path| {
-            files.iter().any(|file| path == Path::new(file))
-        })
+        let is_file = |path: &Path| Ok(files.iter().any(|file| path == Path::new(file)));
+        TensorRef::split(text, &is_file).unwrap()
     }
 
     fn key(file: &str, key: &str) -> TensorRef {

@@ -39,7 +39,7 @@ fn try_everything(format: &'static dyn Format, bytes: Vec<u8>, mode: Mode) -> bo
 fn try_with(format: &'static dyn Format, bytes: Vec<u8>, mut how: ReadOptions) -> bool {
     how.limits.set("decoded", EXPANDED).unwrap();
     let source = files::source(bytes);
-    let _ = format.probe(&source);
+    let _ = tenfold::Head::of(&source).and_then(|head| format.probe(&head));
     let Ok(opened) = tenfold::read(&source, format, &how) else {
         return false;
     };

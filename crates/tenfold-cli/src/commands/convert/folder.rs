@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
+use tenfold::ops::presence;
 use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Tensor};
 
 use super::file_names::file_names;
@@ -29,7 +30,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
     }
     let names = names(job, &groups);
     let (lowered, said) = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;
-    let inside = made(folder)?;
+    let inside = made(folder, job.how.skip_sync)?;
     let index = inside.join(INDEX);
     let files: Vec<PathBuf> = names.iter().map(|name| inside.join(name)).collect();
     let all = files.iter().chain([&index]).map(PathBuf::as_path);
@@ -47,7 +48,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
         report
             .losses
             .extend(output::say_rounding(file, &said, streams));
-        let (_, saved) = output::saved(job, file);
+        let (_, saved) = output::saved(job, file)?;
         report.files.extend(saved);
     }
     let text =
@@ -56,12 +57,12 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
         out.write(text.as_bytes())
     })
     .map_err(|error| job.blame(&index, error))?;
-    report.files.push(SavedFile::find(&index, None));
+    report.files.push(SavedFile::find(&index, None)?);
     let n_files = report.files.len().saturating_sub(1);
     let n_files = counted(u64::try_from(n_files).unwrap_or(u64::MAX), "file");
     let format = job.format.info().name;
     let version = match files.first() {
-        Some(file) => format!(" {}", Written::find(job, file).version),
+        Some(file) => format!(" {}", Written::find(job, file)?.version),
         None => String::new(),
     };
     let folder = folder.display();
@@ -175,22 +176,22 @@ fn forecast(job: &Job, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Err
 
 /// The folder, made if it is not there, and by its own name: links that lead to it are followed
 /// once, before anything is written.
-fn made(folder: &Path) -> Result<PathBuf, Failure> {
+fn made(folder: &Path, skip_sync: bool) -> Result<PathBuf, Failure> {
+    tenfold::make_folder(folder, skip_sync)?;
     let in_folder = |error: std::io::Error| Failure::from(Error::from(error).in_file(folder));
-    std::fs::create_dir_all(folder).map_err(in_folder)?;
     folder.canonicalize().map_err(in_folder)
 }
 
 /// Fails if one of the files is a link: what it points to may be anywhere.
-fn refuse_links<'a>(mut files: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
-    match files.find(|file| file.is_symlink()) {
-        None => Ok(()),
-        Some(file) => {
+fn refuse_links<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+    for file in files {
+        if presence::link_metadata(file)?.is_some_and(|about| about.is_symlink()) {
             let file = file.display();
             let why = format!("{file} is a link, and --out-dir writes inside the folder alone");
-            Err(Failure::usage(why))
+            return Err(Failure::usage(why));
         }
     }
+    Ok(())
 }
 
 fn index_text(

@@ -49,7 +49,7 @@ pub(super) fn find<'a>(
     for word in words {
         let about = |error: tenfold::Error| Failure::from(error).about(word);
         let reference = TensorRef::find(word)
-            .with(part.tensor.as_deref(), part.slice.as_deref())
+            .and_then(|found| found.with(part.tensor.as_deref(), part.slice.as_deref()))
             .map_err(about)?;
         let input = input::find(&reference, &args.reading, streams).map_err(about)?;
         if !crate::commands::is_repeated(&input, &reference, &mut sets) {

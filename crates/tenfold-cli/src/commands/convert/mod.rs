@@ -81,8 +81,9 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
     drop(meter);
     let written = written.and_then(|mut report| {
         let lists = labels.save(saving.force, saving.no_sync, streams)?;
-        let lists = lists.into_iter().map(|list| SavedFile::find(list, None));
-        report.files.extend(lists);
+        for list in lists {
+            report.files.push(SavedFile::find(list, None)?);
+        }
         Ok(report)
     });
     match args.json {

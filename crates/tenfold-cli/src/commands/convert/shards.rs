@@ -61,7 +61,9 @@ pub(super) fn write(
         report
             .losses
             .extend(output::say_rounding(file, &said, streams));
-        report.files.extend(output::say_written(job, file, streams));
+        report
+            .files
+            .extend(output::say_written(job, file, streams)?);
         if let (true, Some((key, _))) = (shard.len > most, shard.entries.first()) {
             let (name, len) = (shown_name(info, key), bytes_text(shard.len));
             streams.note(file, &format!("{name} alone has {len} of values"));
@@ -74,7 +76,7 @@ pub(super) fn write(
             .map_err(|error| job.blame(&index, error))?;
         let name = index.display();
         streams.done(&format!("wrote {name}: where each tensor is"));
-        report.files.push(SavedFile::find(&index, None));
+        report.files.push(SavedFile::find(&index, None)?);
     }
     Ok(report)
 }

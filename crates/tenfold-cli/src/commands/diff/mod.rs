@@ -180,10 +180,10 @@ fn with(mut options: Vec<(String, String)>, own: &[Given]) -> Vec<(String, Strin
 /// for one of them.
 fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>), Failure> {
     let find = |path: &'a Path, own: &[Given], streams: &mut Streams| {
-        let reference = TensorRef::find(path);
+        let about = |error: tenfold::Error| Failure::from(error).about(path);
+        let reference = TensorRef::find(path).map_err(about)?;
         let reading = args.reading.with_options(with(args.reading.options(), own));
-        let input = input::find(&reference, &reading, streams)
-            .map_err(|error| Failure::from(error).about(path))?;
+        let input = input::find(&reference, &reading, streams).map_err(about)?;
         Ok::<_, Failure>((path, reference, input))
     };
     let a = find(&args.a, &args.opt_a, streams)?;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tenfold::{Aspect, Loss, ReadOptions, Sink, Source, Tier, is_stream};
+use tenfold::ops::presence;
+use tenfold::{Aspect, Bundle, Loss, ReadOptions, Sink, Source, Tier, is_stream};
 
 use super::Job;
 use super::report::{Report, SavedFile};
@@ -22,7 +23,7 @@ pub(in crate::commands) fn write(
     let losses = [job.content.said.as_slice(), &said].concat();
     say_losses(file, losses.iter(), streams);
     say_remark(job, file, streams);
-    let files = say_written(job, file, streams);
+    let files = say_written(job, file, streams)?;
     Ok(Report { files, losses })
 }
 
@@ -49,18 +50,17 @@ pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<Re
 
 /// Fails if one of the files exists and must not be replaced.
 pub(in crate::commands) fn refuse_existing<'a>(
-    mut files: impl Iterator<Item = &'a Path>,
+    files: impl Iterator<Item = &'a Path>,
     force: bool,
 ) -> Result<(), Failure> {
-    match files.find(|file| !force && file.symlink_metadata().is_ok()) {
-        None => Ok(()),
-        Some(file) => {
+    for file in files.filter(|_| !force) {
+        if presence::link_metadata(file)?.is_some() {
             let file = file.display();
-            Err(Failure::usage(format!(
-                "{file} exists already; --force replaces it"
-            )))
+            let why = format!("{file} exists already; --force replaces it");
+            return Err(Failure::usage(why));
         }
     }
+    Ok(())
 }
 
 /// Says what was permitted or only has to be said, a line for every reason; to those who want to
@@ -106,12 +106,12 @@ pub(in crate::commands) fn say_written(
     job: &Job,
     file: &Path,
     streams: &mut Streams,
-) -> Vec<SavedFile> {
+) -> tenfold::Result<Vec<SavedFile>> {
     if is_stream(file) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let (name, shown) = (job.format.info().name, file.display());
-    let (written, files) = saved(job, file);
+    let (written, files) = saved(job, file)?;
     let beside = match written.beside.as_slice() {
         [] => String::new(),
         [(only, _)] => format!(" and {}", only.display()),
@@ -124,16 +124,21 @@ pub(in crate::commands) fn say_written(
     streams.done(&format!(
         "wrote {shown}{beside}: {name} {version}{readers}, {n_tensors}, {size}"
     ));
-    files
+    Ok(files)
 }
 
 /// What was written as one file, and that file with those beside it.
-pub(in crate::commands) fn saved(job: &Job, file: &Path) -> (Written, Vec<SavedFile>) {
-    let written = Written::find(job, file);
-    let mut files = vec![SavedFile::find(file, Some(written.n_tensors))];
+pub(in crate::commands) fn saved(
+    job: &Job,
+    file: &Path,
+) -> tenfold::Result<(Written, Vec<SavedFile>)> {
+    let written = Written::find(job, file)?;
+    let mut files = vec![SavedFile::find(file, Some(written.n_tensors))?];
     let beside = written.beside.iter();
-    files.extend(beside.map(|(path, _)| SavedFile::find(path, None)));
-    (written, files)
+    for (path, _) in beside {
+        files.push(SavedFile::find(path, None)?);
+    }
+    Ok((written, files))
 }
 
 /// The programs that open a version, and the version for other programs, in brackets.
@@ -168,20 +173,23 @@ pub(in crate::commands) struct Written {
 impl Written {
     /// Reads the headers again: which version was written, and what of the content, is the
     /// format's affair.
-    pub(in crate::commands) fn find(job: &Job, file: &Path) -> Written {
+    pub(in crate::commands) fn find(job: &Job, file: &Path) -> tenfold::Result<Written> {
         let info = job.format.info();
         let how = ReadOptions {
             limits: job.how.limits.clone(),
             ..ReadOptions::default()
         };
-        // What cannot be read again, for a limit, has been written all the same.
-        let open = |file| Source::open(file)?.unpacked(&how.limits);
-        let source = open(file).ok();
-        let read = |how: &ReadOptions| {
-            let read = tenfold::read(source.as_ref()?, job.format, how).ok();
-            read.map(|opened| opened.bundle)
+        // What is not read again, for a limit, has been written all the same; what cannot be read may not
+        // have been.
+        let source = unless_refused(Source::open(file)?.unpacked(&how.limits))?;
+        let read = |how: &ReadOptions| -> tenfold::Result<Option<Bundle>> {
+            let Some(source) = &source else {
+                return Ok(None);
+            };
+            let read = unless_refused(tenfold::read(source, job.format, how))?;
+            Ok(read.map(|opened| opened.bundle))
         };
-        let found = read(&how);
+        let found = read(&how)?;
         let bundle = found.as_ref().unwrap_or(&job.content.bundle);
         let edition = job.format.edition(bundle, job.how);
         let edition = edition.map_or(info, tenfold::Format::info);
@@ -190,19 +198,30 @@ impl Written {
         let usual = edition.versions.first().copied();
         let version = said.or(usual).unwrap_or_default();
         // Those are told by what is in the file, not by what is restored from it.
-        let readers = job.format.readers(version, None).and_then(|_| {
-            let skip_restore = true;
-            let plain = read(&ReadOptions {
-                skip_restore,
-                ..how.clone()
-            });
-            job.format.readers(version, plain.as_ref())
-        });
-        Written {
+        let readers = match job.format.readers(version, None) {
+            None => None,
+            Some(_) => {
+                let skip_restore = true;
+                let plain = read(&ReadOptions {
+                    skip_restore,
+                    ..how.clone()
+                })?;
+                job.format.readers(version, plain.as_ref())
+            }
+        };
+        Ok(Written {
             version: version.into(),
             readers,
             n_tensors: u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX),
             beside: source.map_or_else(Vec::new, |source| source.companions()),
-        }
+        })
+    }
+}
+
+/// What was read, or nothing if its content stands in the way.
+fn unless_refused<T>(read: tenfold::Result<T>) -> tenfold::Result<Option<T>> {
+    match read {
+        Err(error) if error.is_of_content() => Ok(None),
+        read => read.map(Some),
     }
 }

@@ -59,7 +59,7 @@ impl Line {
         }
         let (key, place) = (text(1)?, text(2)?);
         let reference = TensorRef::find(&word)
-            .with(tensor, slice)
+            .and_then(|reference| reference.with(tensor, slice))
             .and_then(|reference| reference.with_words(key, place))
             .map_err(|error| Failure::from(error).about(&word))?;
         Ok(Line {

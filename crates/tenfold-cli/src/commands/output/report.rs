@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tenfold::ops::presence;
 use tenfold::{Format, Info, Loss, Result, Tier};
 
 use super::file::Written;
@@ -27,12 +28,12 @@ pub(in crate::commands) struct SavedFile {
 
 impl SavedFile {
     /// A file that was just written.
-    pub(in crate::commands) fn find(path: &Path, n_tensors: Option<u64>) -> SavedFile {
-        SavedFile {
+    pub(in crate::commands) fn find(path: &Path, n_tensors: Option<u64>) -> Result<SavedFile> {
+        Ok(SavedFile {
             path: path.to_owned(),
             n_tensors,
-            len: path.metadata().map_or(0, |about| about.len()),
-        }
+            len: presence::metadata(path)?.map_or(0, |about| about.len()),
+        })
     }
 }
 
@@ -69,7 +70,10 @@ impl Summary<'_> {
         match written {
             Ok(report) => {
                 let first = report.files.first();
-                let version = first.map(|file| Written::find(job, &file.path).version);
+                let written = first
+                    .map(|file| Written::find(job, &file.path))
+                    .transpose()?;
+                let version = written.map(|written| written.version);
                 self.object(&report, version.as_deref(), true, streams)
             }
             Err(failure) => Err(self.refused(failure, streams)),

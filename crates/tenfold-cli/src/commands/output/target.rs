@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tenfold::ops::presence;
 use tenfold::{Format, formats, is_stream};
 
 use super::Destination;
@@ -20,7 +21,7 @@ pub(in crate::commands) fn choose(
         return Ok(to.format);
     }
     match (destination, own) {
-        (Destination::File(file), _) if file.is_dir() => Err(Failure::usage(format!(
+        (Destination::File(file), _) if presence::is_dir(file)? => Err(Failure::usage(format!(
             "{} is a folder: --out-dir writes a file for every tensor into it",
             file.display()
         ))),

@@ -61,7 +61,7 @@ mod write;
 pub use certificate::{Proven, certify, strip};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
@@ -139,12 +139,11 @@ impl Format for Blz {
         &INFO
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        let mut start = [0; 4];
-        match source.read_at(0, &mut start) {
-            Ok(()) if start == MAGIC || start == MAGIC_2 => Match::Yes,
-            _ => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let is_signed = [MAGIC, MAGIC_2]
+            .iter()
+            .any(|magic| head.bytes().starts_with(magic));
+        Ok(if is_signed { Match::Yes } else { Match::No })
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -3,7 +3,7 @@
 
 use super::NAME;
 use super::describe::{Described, Elements};
-use crate::bytes::{Absent, Beside, Bytes, Endian, Neighbour, Source, truncated, wide};
+use crate::bytes::{Absent, Beside, Bytes, Endian, Head, Neighbour, Source, truncated, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
@@ -84,13 +84,12 @@ impl Found {
     }
 }
 
-fn begins_with(file: &Source, start: &[u8]) -> bool {
-    let mut found = vec![0; start.len()];
-    file.read_at(0, &mut found).is_ok() && found == start
+fn begins_with(file: &Source, start: &[u8]) -> Result<bool> {
+    Ok(Head::of(file)?.bytes().starts_with(start))
 }
 
 fn check_dry_run(file: &Source) -> Result<()> {
-    match begins_with(file, DRY_RUN) {
+    match begins_with(file, DRY_RUN)? {
         false => Ok(()),
         true => Err(Error::malformed(
             0,
@@ -118,7 +117,7 @@ fn binary(
     check_dry_run(file)?;
     let dims = wide(described.dims.len());
     let header = dims.saturating_mul(TENS_DIM).saturating_add(TENS_HEADER);
-    if file.len() == len.saturating_add(header) && begins_with(file, TENS) {
+    if file.len() == len.saturating_add(header) && begins_with(file, TENS)? {
         let text = format!("{name}: a whole TENS file, whose header is passed over");
         notes.push(Note::new(NoteKind::Repaired, text));
         return Bytes::run(file, header..file.len());

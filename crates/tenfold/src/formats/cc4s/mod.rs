@@ -62,7 +62,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source, presence};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
@@ -133,21 +133,15 @@ impl Format for Cc4s {
         &INFO
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        const START: u64 = 4096;
-        let len = usize::try_from(source.len().min(START)).unwrap_or(0);
-        let mut start = vec![0; len];
-        let has = |start: &[u8], word: &[u8]| start.windows(word.len()).any(|part| part == word);
-        match source.read_at(0, &mut start) {
-            Ok(())
-                if has(&start, b"version:")
-                    && has(&start, b"scalarType:")
-                    && has(&start, b"dimensions:") =>
-            {
-                Match::Maybe
-            }
-            _ => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let has = |word: &str| {
+            let mut parts = head.bytes().windows(word.len());
+            parts.any(|part| part == word.as_bytes())
+        };
+        let is_likely = ["version:", "scalarType:", "dimensions:"]
+            .into_iter()
+            .all(has);
+        Ok(if is_likely { Match::Maybe } else { Match::No })
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -158,19 +152,22 @@ impl Format for Cc4s {
         write::write(bundle, out, how)
     }
 
-    fn described_by(&self, path: &Path) -> Option<PathBuf> {
-        let is_elements = path.extension().is_some_and(|ending| ending == ELEMENTS);
+    fn described_by(&self, path: &Path) -> Result<Option<PathBuf>> {
+        if path.extension().is_none_or(|ending| ending != ELEMENTS) {
+            return Ok(None);
+        }
         // What `NAME.components.KEY.elements` belongs to is `NAME.yaml`.
         let mut stem = path.with_extension("");
-        loop {
-            let mut name = stem.file_name()?.to_owned();
+        while let Some(name) = stem.file_name() {
+            let mut name = name.to_owned();
             name.push(".yaml");
             let yaml = path.with_file_name(name);
-            if !is_elements || yaml.is_file() || stem.extension().is_none() {
-                return is_elements.then_some(yaml);
+            if presence::is_file(&yaml)? || stem.extension().is_none() {
+                return Ok(Some(yaml));
             }
             stem = stem.with_extension("");
         }
+        Ok(None)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

@@ -51,7 +51,7 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
@@ -124,11 +124,12 @@ impl Format for Fcidump {
         &INFO
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        match namelist::begins(source) {
-            true => Match::Yes,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        Ok(if namelist::begins(head) {
+            Match::Yes
+        } else {
+            Match::No
+        })
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {

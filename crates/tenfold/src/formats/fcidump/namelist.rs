@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{MOST_ORBITALS, NAME, PREFIX};
-use crate::bytes::{Source, narrow, wide};
+use crate::bytes::{Head, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
@@ -19,12 +19,13 @@ pub(super) struct Namelist {
 }
 
 /// How much may stand before the namelist, blank, for a file to be recognised.
-const BLANK: u64 = 256;
+const BLANK: usize = 256;
 
 /// Whether a file begins with a namelist `FCI`.
-pub(super) fn begins(source: &Source) -> bool {
-    let mut start = vec![0; narrow(source.len().min(BLANK)).unwrap_or(0)];
-    source.read_at(0, &mut start).is_ok() && rest_of_start(start.trim_ascii_start()).is_some()
+pub(super) fn begins(head: &Head) -> bool {
+    let start = head.bytes();
+    let start = start.get(..BLANK).unwrap_or(start);
+    rest_of_start(start.trim_ascii_start()).is_some()
 }
 
 /// What follows `&FCI`.

@@ -53,7 +53,7 @@ mod write;
 use banner::{Banner, Word};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
@@ -107,12 +107,10 @@ impl Format for Mtx {
         &INFO
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        let mut start = vec![0; MAGIC.len()];
-        match source.read_at(0, &mut start) {
-            Ok(()) if start.eq_ignore_ascii_case(MAGIC) => Match::Yes,
-            _ => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let start = head.bytes().get(..MAGIC.len());
+        let is_signed = start.is_some_and(|start| start.eq_ignore_ascii_case(MAGIC));
+        Ok(if is_signed { Match::Yes } else { Match::No })
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -42,12 +42,13 @@ mod write;
 use std::collections::HashSet;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, ENDIAN, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
 };
 use crate::formats::npy;
+use crate::wire::zip;
 
 /// The `.npz` format.
 #[derive(Debug)]
@@ -105,15 +106,8 @@ static INFO: Info = Info {
 };
 
 /// Whether the first member of a zip archive has the name of an array.
-fn begins_with_array(source: &Source) -> bool {
-    /// The offsets of the length of its name, and of the name.
-    const NAME: (u64, u64) = (26, 30);
-    let mut len = [0; 2];
-    if source.read_at(NAME.0, &mut len).is_err() {
-        return false;
-    }
-    let mut name = vec![0; u16::from_le_bytes(len).into()];
-    source.read_at(NAME.1, &mut name).is_ok() && name.ends_with(b".npy")
+fn begins_with_array(head: &Head) -> bool {
+    zip::first_name(head.bytes()).is_some_and(|name| name.ends_with(b".npy"))
 }
 
 impl Format for Npz {
@@ -129,15 +123,14 @@ impl Format for Npz {
         write::write(bundle, out, how)
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        let mut start = [0; 4];
-        match source.read_at(0, &mut start) {
-            Ok(()) if start == EMPTY => Match::Yes,
+    fn probe(&self, head: &Head) -> Result<Match> {
+        Ok(match head.bytes() {
+            start if start.starts_with(EMPTY) => Match::Yes,
             // Other formats are zip archives too.
-            Ok(()) if start == INFO.magic && begins_with_array(source) => Match::Maybe,
-            Ok(()) if start == INFO.magic => Match::Looks,
-            _ => Match::No,
-        }
+            start if !start.starts_with(INFO.magic) => Match::No,
+            _ if begins_with_array(head) => Match::Maybe,
+            _ => Match::Looks,
+        })
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

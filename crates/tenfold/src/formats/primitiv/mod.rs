@@ -61,7 +61,7 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source, narrow};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
@@ -81,9 +81,9 @@ const MINOR: u32 = 1;
 /// The versions as a file begins with them, and as much as all types have in common.
 const MAGIC: &[u8] = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0";
 /// The versions and the type.
-const HEADER: u64 = 15;
+const HEADER: usize = 15;
 /// How much of it a cut file needs to be told from others: the versions.
-const RECOGNISABLE: u64 = 10;
+const RECOGNISABLE: usize = 10;
 const MAX_DIMS: u64 = 8;
 /// What the last dimension is called when it is a batch.
 const BATCH: &str = "batch";
@@ -231,17 +231,14 @@ impl Format for Primitiv {
 
     /// Looks for the header of a known type. A file cut within it is a broken primitiv file, not
     /// an unknown one.
-    fn probe(&self, source: &Source) -> Match {
-        let len = source.len().min(HEADER);
-        let mut start = vec![0; narrow(len).unwrap_or(0)];
-        if len < RECOGNISABLE || source.read_at(0, &mut start).is_err() {
-            return Match::No;
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let start = head.bytes();
+        let start = start.get(..HEADER).unwrap_or(start);
         let is_header = match start.strip_prefix(MAGIC) {
             Some(rest) => matches!(rest, [] | [0..=4] | [0..=4, 0]),
-            None => MAGIC.starts_with(&start),
+            None => start.len() >= RECOGNISABLE && MAGIC.starts_with(start),
         };
-        if is_header { Match::Yes } else { Match::No }
+        Ok(if is_header { Match::Yes } else { Match::No })
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
@@ -289,20 +286,24 @@ impl Format for Object {
 mod tests {
     use super::*;
 
+    fn probe(bytes: &[u8]) -> Match {
+        let head = Head::of(&Source::memory(bytes.to_vec())).unwrap();
+        Primitiv.probe(&head).unwrap()
+    }
+
     #[test]
     fn a_file_cut_after_its_versions_is_still_recognised() {
         let header = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x03\0";
         for len in 0..=header.len() {
             let expected = if len < 10 { Match::No } else { Match::Yes };
-            let source = Source::memory(header[..len].to_vec());
-            assert_eq!(Primitiv.probe(&source), expected, "{len}");
+            assert_eq!(probe(&header[..len]), expected, "{len}");
         }
         for other in [
             b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x05\0",
             b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x03\x01",
             b"\xce\0\0\0\0\xce\0\0\0\x02\xce\0\0\x03\0",
         ] {
-            assert_eq!(Primitiv.probe(&Source::memory(other.to_vec())), Match::No);
+            assert_eq!(probe(other), Match::No);
         }
     }
 }

@@ -26,7 +26,7 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::Result;
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
@@ -139,8 +139,8 @@ impl Format for Raw {
     }
 
     /// Any file might be raw, so none is.
-    fn probe(&self, _source: &Source) -> Match {
-        Match::No
+    fn probe(&self, _: &Head) -> Result<Match> {
+        Ok(Match::No)
     }
 
     fn options_to_read(&self, tensor: &Tensor, options: &Options) -> Result<Options> {

@@ -65,7 +65,7 @@ mod write;
 use hashbrown::HashSet;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
@@ -213,11 +213,9 @@ impl Format for Safetensors {
         write::write(bundle, out, how)
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        match read::looks_right(source) {
-            true => Match::Maybe,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let is_likely = read::looks_right(head)?;
+        Ok(if is_likely { Match::Maybe } else { Match::No })
     }
 
     fn added_meta(&self, bundle: &Bundle, how: &WriteOptions) -> Result<Vec<(String, Value)>> {

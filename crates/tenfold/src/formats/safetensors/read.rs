@@ -4,7 +4,7 @@
 use super::header::{self, Entry, Metadata, Named};
 use super::{EMPTY, METADATA, MOST_HEADER, NAME, PART, Type};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, Source, wide};
+use crate::bytes::{Bytes, Endian, Head, Scan, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::key::Key;
@@ -18,20 +18,26 @@ use crate::tensor::{Dim, Order, Storage, Tensor};
 const HEADER: u64 = 8;
 
 /// Whether a file begins as one of this format does, and its header ends as one.
-pub(super) fn looks_right(source: &Source) -> bool {
-    let mut scan = Scan::new(source, NAME);
-    let Ok(len) = scan.u64(Endian::Little) else {
-        return false;
+pub(super) fn looks_right(head: &Head) -> Result<bool> {
+    let Some((len, [b'{', ..])) = head.bytes().split_first_chunk() else {
+        return Ok(false);
     };
-    if !(2..=MOST_HEADER).contains(&len) || len > scan.left() || scan.u8().ok() != Some(b'{') {
-        return false;
+    let len = u64::from_le_bytes(*len);
+    let end = HEADER.saturating_add(len);
+    if !(2..=MOST_HEADER).contains(&len) || end > head.source().len() {
+        return Ok(false);
     }
     // Padded to a multiple of 8, or a little more.
-    let end = HEADER.saturating_add(len);
-    let tail = end.saturating_sub(len.min(64));
-    let mut scan = Scan::part(source, NAME, tail..end);
-    let tail = scan.take(end.saturating_sub(tail)).unwrap_or_default();
-    tail.trim_ascii_end().last() == Some(&b'}')
+    let tail = end.saturating_sub(len.min(64))..end;
+    let ends = |tail: &[u8]| tail.trim_ascii_end().last() == Some(&b'}');
+    let held = narrow(tail.start).and_then(|start| Ok(start..narrow(tail.end)?));
+    if let Some(tail) = held.ok().and_then(|place| head.bytes().get(place)) {
+        return Ok(ends(tail));
+    }
+    head.ask(|source| {
+        let mut scan = Scan::part(source, NAME, tail.clone());
+        Ok(ends(&scan.take(scan.left())?))
+    })
 }
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

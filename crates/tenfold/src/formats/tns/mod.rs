@@ -44,7 +44,7 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::Result;
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
@@ -108,11 +108,12 @@ impl Format for Tns {
         &INFO
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        match read::is_likely(source) {
-            true => Match::Looks,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        Ok(if read::is_likely(head) {
+            Match::Looks
+        } else {
+            Match::No
+        })
     }
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {

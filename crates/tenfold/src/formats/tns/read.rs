@@ -4,7 +4,7 @@
 use super::header::{Extended, Said};
 use super::{COMMENTS, HEADER, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, PIECE, Source, Spool, narrow, wide};
+use crate::bytes::{Bytes, Endian, Head, PIECE, Source, Spool, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::limits::Limits;
@@ -228,17 +228,11 @@ fn linear(places: &Bytes, strides: &[u64], limits: &Limits) -> Result<Bytes> {
 }
 
 /// Whether a file begins as one of these: comments, then whole numbers and one number a line.
-pub(super) fn is_likely(source: &Source) -> bool {
-    /// How much is looked at, and how many lines.
-    const LEN: u64 = 4096;
+pub(super) fn is_likely(head: &Head) -> bool {
+    /// How many lines are looked at.
     const LINES: usize = 3;
-    let mut start = vec![0; narrow(source.len().min(LEN)).unwrap_or(0)];
-    if source.read_at(0, &mut start).is_err() {
-        return false;
-    }
-    let is_whole = wide(start.len()) == source.len();
-    let mut lines: Vec<&[u8]> = start.split(|byte| *byte == b'\n').collect();
-    if !is_whole {
+    let mut lines: Vec<&[u8]> = head.bytes().split(|byte| *byte == b'\n').collect();
+    if !head.is_whole() {
         lines.pop();
     }
     let says = |line: &&&[u8]| !line.trim_ascii().is_empty() && line.first() != Some(&b'#');

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::NAME;
 use super::storages::{Packing, Storages, Stored};
-use crate::bytes::{Bytes, Deflated, Endian, Filter, Scan, Source};
+use crate::bytes::{Bytes, Deflated, Endian, Filter, Head, Scan, Source};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::wire::zip::{self, Member, Method};
@@ -14,28 +14,19 @@ use crate::wire::zip::{self, Member, Method};
 const PICKLE: &str = "data.pkl";
 
 /// Whether a file is a zip archive that has a member with the pickle.
-pub(super) fn looks_right(source: &Source) -> bool {
-    let mut scan = Scan::new(source, NAME);
-    match first_name(&mut scan) {
+pub(super) fn looks_right(head: &Head) -> Result<bool> {
+    let name = zip::first_name(head.bytes());
+    match name.and_then(|name| std::str::from_utf8(name).ok()) {
         // What PyTorch writes begins with the pickle; arrays of NumPy need no long look.
-        Some(name) if is_pickle(&name) => true,
-        Some(name) if name.ends_with(".npy") => false,
-        Some(_) => {
-            let archive = zip::read(source, NAME, &Limits::default());
-            archive.is_ok_and(|all| all.members.iter().any(|member| is_pickle(&member.name)))
-        }
-        None => false,
+        Some(name) if is_pickle(name) => Ok(true),
+        Some(name) if name.ends_with(".npy") => Ok(false),
+        Some(_) => head.ask(|source| {
+            let archive = zip::read(source, NAME, &Limits::default())?;
+            Ok(archive.members.iter().any(|member| is_pickle(&member.name)))
+        }),
+        // No archive, or a name of thousands of bytes, which none of PyTorch's is.
+        None => Ok(false),
     }
-}
-
-/// The name of the member that a file begins with.
-fn first_name(scan: &mut Scan) -> Option<String> {
-    let start: [u8; 30] = scan.array().ok()?;
-    let [b'P', b'K', 3, 4, .., low, high, _, _] = start else {
-        return None;
-    };
-    let name = scan.take(u16::from_le_bytes([low, high]).into()).ok()?;
-    String::from_utf8(name).ok()
 }
 
 fn is_pickle(name: &str) -> bool {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::NAME;
 use super::plain::kept_class;
 use super::storages::{Named, Storages, Stored};
-use crate::bytes::{Endian, Scan, Source};
+use crate::bytes::{Endian, Head, Scan, Source};
 use crate::error::{Error, Result};
 use crate::format::Mode;
 use crate::limits::Limits;
@@ -21,15 +21,10 @@ const PLACES: [usize; 2] = [2, 11];
 const PROTOCOL: u64 = 1001;
 
 /// Whether a file begins with the pickled number.
-pub(super) fn looks_right(source: &Source) -> bool {
-    let mut start = [0; 32];
-    let len = usize::try_from(source.len()).unwrap_or(32).min(32);
-    let Some(start) = start.get_mut(..len) else {
-        return false;
-    };
-    let read = source.read_at(0, start);
+pub(super) fn looks_right(head: &Head) -> bool {
+    let start = head.bytes();
     let mut rests = PLACES.iter().filter_map(|place| start.get(*place..));
-    read.is_ok() && start.first() == Some(&0x80) && rests.any(|rest| rest.starts_with(&MAGIC))
+    start.first() == Some(&0x80) && rests.any(|rest| rest.starts_with(&MAGIC))
 }
 
 /// A file of pickles and storages.

@@ -74,7 +74,7 @@ mod storages;
 mod types;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::Result;
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
@@ -135,11 +135,8 @@ impl Format for Torch {
         Err(INFO.only_reads())
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        let probes = [archive::looks_right, legacy::looks_right, read::is_tar];
-        match probes.iter().any(|looks_right| looks_right(source)) {
-            true => Match::Yes,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let is_own = legacy::looks_right(head) || read::is_tar(head) || archive::looks_right(head)?;
+        Ok(if is_own { Match::Yes } else { Match::No })
     }
 }

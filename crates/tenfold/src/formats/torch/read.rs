@@ -7,7 +7,7 @@ use super::content::Walk;
 use super::storages::Storages;
 use super::{NAME, archive, hint, legacy};
 use crate::bundle::Bundle;
-use crate::bytes::{Scan, Source};
+use crate::bytes::{Head, Scan, Source};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::formats::callables::callables;
@@ -15,13 +15,12 @@ use crate::limits::Limits;
 use crate::wire::pickle::Pickle;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    let mut start = [0; 4];
-    let is_short = source.read_at(0, &mut start).is_err();
-    match start {
-        _ if is_short => Scan::new(source, NAME).fail(EMPTY),
-        _ if legacy::looks_right(source) => of_legacy(source, how),
+    let head = Head::of(source)?;
+    match head.bytes() {
+        [] | [_] | [_, _] | [_, _, _] => Scan::new(source, NAME).fail(EMPTY),
+        _ if legacy::looks_right(&head) => of_legacy(source, how),
         [0x80, ..] => Scan::new(source, NAME).fail("a pickle that is not PyTorch's"),
-        _ if is_tar(source) => Err(Error::Unsupported {
+        _ if is_tar(&head) => Err(Error::Unsupported {
             format: NAME,
             what: "the tar archive of PyTorch before 0.1.10".into(),
         }),
@@ -32,11 +31,9 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
 const EMPTY: &str = "neither a zip archive nor a pickle begins here";
 
 /// Whether a file is a tar archive that begins as those of PyTorch do.
-pub(super) fn is_tar(source: &Source) -> bool {
-    let (mut name, mut mark) = ([0; 9], [0; 5]);
-    let read = source.read_at(0, &mut name);
-    let read = read.and_then(|()| source.read_at(257, &mut mark));
-    read.is_ok() && &name == b"sys_info\0" && &mark == b"ustar"
+pub(super) fn is_tar(head: &Head) -> bool {
+    let mark = head.bytes().get(257..).unwrap_or_default();
+    head.bytes().starts_with(b"sys_info\0") && mark.starts_with(b"ustar")
 }
 
 fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -51,7 +51,7 @@ pub(super) mod spec;
 pub(super) mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
@@ -131,11 +131,14 @@ impl Format for Vespa {
 
     /// Reads the whole structure, as nothing less tells a tensor from other bytes: most others
     /// fail at the tag or at the first count, and a dense one is as long as its header says.
-    fn probe(&self, source: &Source) -> Match {
-        match read::read(source, &ReadOptions::default()) {
-            Ok(_) => Match::Maybe,
-            Err(_) => Match::No,
+    /// All of it has to parse: nothing else tells this format from plain bytes.
+    fn probe(&self, head: &Head) -> Result<Match> {
+        if !read::begins(head) {
+            return Ok(Match::No);
         }
+        let parses =
+            head.ask(|source| read::read(source, &ReadOptions::default()).map(|_| true))?;
+        Ok(if parses { Match::Maybe } else { Match::No })
     }
 
     fn numbers(&self, tensor: &Tensor) -> &'static [Number] {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::{CELL_TYPES, DENSE, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
 use crate::bytes::{
-    Bytes, Endian::Big, Extent, LabelSet, Records, Scan, Source, narrow, short, short_text, wide,
+    Bytes, Endian::Big, Extent, Head, LabelSet, Records, Scan, Source, narrow, short, short_text,
+    wide,
 };
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
@@ -42,6 +43,14 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut bundle = Bundle::of(tensor);
     reader.notes.into_iter().for_each(|note| bundle.note(note));
     Ok(bundle)
+}
+
+/// Whether a file begins with a tag.
+pub(super) fn begins(head: &Head) -> bool {
+    matches!(
+        head.bytes(),
+        [1..=3 | 5..=7, ..] | [0x80, 0, 0, 1..=3 | 5..=7, ..]
+    )
 }
 
 struct Reader<'a> {

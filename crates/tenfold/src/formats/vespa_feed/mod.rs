@@ -53,7 +53,7 @@ mod write;
 
 use super::vespa::{CELL_TYPES, MOST, SCALARS, positions};
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
@@ -242,11 +242,9 @@ impl Format for VespaFeed {
     }
 
     /// A file that begins with a document is likely one.
-    fn probe(&self, source: &Source) -> Match {
-        match read::is_likely(source) {
-            true => Match::Maybe,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let is_likely = read::is_likely(head)?;
+        Ok(if is_likely { Match::Maybe } else { Match::No })
     }
 
     fn adapt(&self, _: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {

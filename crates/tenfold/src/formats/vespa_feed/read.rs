@@ -11,7 +11,7 @@ use super::others::Others;
 use super::rows::Rows;
 use super::{ID, NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Scan, Source, wide};
+use crate::bytes::{Head, PIECE, Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::note::{Note, NoteKind};
@@ -286,9 +286,8 @@ pub(super) fn prefix(id: &str) -> &str {
 }
 
 /// Whether a file begins as a feed does.
-pub(super) fn is_likely(source: &Source) -> bool {
+pub(super) fn is_likely(head: &Head) -> Result<bool> {
     let limits = crate::limits::Limits::default();
-    let mut json = Json::new(source, NAME, &limits);
     let likely = |json: &mut Json| -> Result<bool> {
         if json.kind()? == Kind::Array {
             json.need(b'[')?;
@@ -299,5 +298,5 @@ pub(super) fn is_likely(source: &Source) -> bool {
         let names = ["put", "update", "id", "pathId", "documents", "fields"];
         Ok(is_there && names.contains(&name.as_str()))
     };
-    likely(&mut json).unwrap_or(false)
+    head.ask(|source| likely(&mut Json::new(source, NAME, &limits)))
 }

@@ -57,7 +57,7 @@ pub(in crate::formats) mod write;
 
 use super::vespa::{self, HOLDS, positions};
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::bytes::{Head, Sink, Source};
 use crate::error::{Loss, Result};
 use crate::format::{
     Format, Info, Match, OptionInfo, ReadOptions, SPARSE_CELLS, When, WriteOptions,
@@ -112,20 +112,15 @@ impl Format for VespaText {
     }
 
     /// A file that begins with its type is likely one.
-    fn probe(&self, source: &Source) -> Match {
-        match read::is_likely(source) {
-            true => Match::Maybe,
-            false => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let is_likely = read::is_likely(head)?;
+        Ok(if is_likely { Match::Maybe } else { Match::No })
     }
 
     /// Most JSON is no tensor.
-    fn probe_named(&self, source: &Source) -> Match {
-        if read::is_tensor(source) {
-            Match::Maybe
-        } else {
-            Match::No
-        }
+    fn probe_named(&self, head: &Head) -> Result<Match> {
+        let is_tensor = read::is_tensor(head)?;
+        Ok(if is_tensor { Match::Maybe } else { Match::No })
     }
 
     fn numbers(&self, tensor: &Tensor) -> &'static [Number] {

@@ -6,7 +6,7 @@ use super::target::{Made, Target};
 use super::values::Spelling;
 use super::{NAME, document, literal};
 use crate::bundle::Bundle;
-use crate::bytes::Source;
+use crate::bytes::{Head, Source};
 use crate::error::{Error, Result};
 use crate::format::{Options, ReadOptions};
 use crate::note::{Note, NoteKind};
@@ -149,21 +149,20 @@ pub(in crate::formats) fn agreed(
 }
 
 /// Whether a file begins as one that says its type does.
-pub(super) fn is_likely(source: &Source) -> bool {
-    says_type(source, 1)
+pub(super) fn is_likely(head: &Head) -> Result<bool> {
+    says_type(head, 1)
 }
 
 /// Whether a file says its type anywhere among its first members, so that other JSON is not taken for
 /// a tensor.
-pub(super) fn is_tensor(source: &Source) -> bool {
+pub(super) fn is_tensor(head: &Head) -> Result<bool> {
     const MOST_MEMBERS: usize = 16;
-    says_type(source, MOST_MEMBERS)
+    says_type(head, MOST_MEMBERS)
 }
 
 /// Whether the text of a literal, or one of the first members of an object, is a tensor type.
-fn says_type(source: &Source, n_members: usize) -> bool {
+fn says_type(head: &Head, n_members: usize) -> Result<bool> {
     let limits = crate::limits::Limits::default();
-    let mut json = Json::new(source, NAME, &limits);
     let likely = |json: &mut Json| -> Result<bool> {
         if json.kind()? != Kind::Object {
             return Ok(literal::read_type(json)?.is_some());
@@ -184,5 +183,5 @@ fn says_type(source: &Source, n_members: usize) -> bool {
         }
         Ok(false)
     };
-    likely(&mut json).unwrap_or(false)
+    head.ask(|source| likely(&mut Json::new(source, NAME, &limits)))
 }

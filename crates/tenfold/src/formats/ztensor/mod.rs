@@ -126,7 +126,7 @@ pub use v1::Version1;
 pub use v2::Version2;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source, wide};
+use crate::bytes::{Head, Sink, Source, wide};
 use crate::error::{Error, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
@@ -242,10 +242,8 @@ enum Generation {
 }
 
 impl Generation {
-    fn of(source: &Source) -> Option<Generation> {
-        let mut magic = [0; 8];
-        source.read_at(0, &mut magic).ok()?;
-        match &magic {
+    fn of(head: &Head) -> Option<Generation> {
+        match head.bytes().first_chunk()? {
             v0::MAGIC => Some(Generation::First),
             v1::MAGIC => Some(Generation::Between),
             v2::MAGIC => Some(Generation::Second),
@@ -255,7 +253,7 @@ impl Generation {
 }
 
 fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    match Generation::of(source) {
+    match Generation::of(&Head::of(source)?) {
         Some(Generation::Second) => v2::read(source, how),
         Some(Generation::Between) => v1::read(source, how),
         // What is of no generation is told so as one of the first.
@@ -279,11 +277,9 @@ impl Format for ZTensor {
         }
     }
 
-    fn probe(&self, source: &Source) -> Match {
-        match Generation::of(source) {
-            Some(_) => Match::Yes,
-            None => Match::No,
-        }
+    fn probe(&self, head: &Head) -> Result<Match> {
+        let generation = Generation::of(head);
+        Ok(generation.map_or(Match::No, |_| Match::Yes))
     }
 
     fn editions(&self) -> &'static [&'static dyn Format] {

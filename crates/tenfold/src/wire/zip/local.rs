@@ -22,6 +22,19 @@ pub(super) struct Local {
     is_wide: bool,
 }
 
+/// The name of the member that a file begins with, as far as the beginning of the file reaches.
+pub(crate) fn first_name(start: &[u8]) -> Option<&[u8]> {
+    /// The bytes before the name.
+    const FIXED: usize = 30;
+    let (fixed, rest) = start.split_at_checked(FIXED)?;
+    match fixed {
+        [b'P', b'K', 3, 4, .., low, high, _, _] => {
+            rest.get(..usize::from(u16::from_le_bytes([*low, *high])))
+        }
+        _ => None,
+    }
+}
+
 impl Reader<'_> {
     /// Reads the local header at `at`, which ends before `end`.
     pub(super) fn local_header(&self, at: u64, end: u64) -> Result<Local> {
@@ -64,7 +77,7 @@ impl Reader<'_> {
             limits.charge_items::<Member>(1)?;
             limits.charge_text(member.raw_name.len().saturating_mul(3))?;
             let is_cut = member.stored.end > end;
-            at = self.after(&member);
+            at = self.after(&member)?;
             members.push(member);
             if is_cut {
                 return Ok((members, None));
@@ -72,16 +85,15 @@ impl Reader<'_> {
         }
         let mut scan = self.scan(0..end);
         scan.seek(at)?;
-        let is_directory = scan.array().is_ok_and(|mark| mark == ENTRY);
+        let is_directory = scan.left() >= wide(ENTRY.len()) && scan.array()? == ENTRY;
         Ok((members, (!is_directory).then_some(at)))
     }
 
     /// Where the next member begins.
-    fn after(&self, member: &Member) -> u64 {
+    fn after(&self, member: &Member) -> Result<u64> {
         let end = member.stored.end;
-        let mut scan = self.scan(0..self.source.len());
-        let is_described =
-            scan.seek(end).is_ok() && scan.array().is_ok_and(|mark| mark == DESCRIPTOR);
+        let mut scan = self.scan(end..self.source.len());
+        let is_described = scan.left() >= wide(DESCRIPTOR.len()) && scan.array()? == DESCRIPTOR;
         let len = match (
             is_described && member.flags & flag::DESCRIBED != 0,
             member.is_wide,
@@ -90,7 +102,7 @@ impl Reader<'_> {
             (true, false) => 16,
             (true, true) => 24,
         };
-        end.saturating_add(len)
+        Ok(end.saturating_add(len))
     }
 
     /// Looks for what stands behind the data of a member and says how much of it there is; tells
@@ -140,8 +152,9 @@ impl Reader<'_> {
 
     /// The member whose header is at `at`, if there is one; it may reach beyond the end of the file.
     fn member_at(&self, at: u64, limits: &Limits) -> Result<Option<Member>> {
-        let Ok(mut found) = self.local_header(at, self.source.len()) else {
-            return Ok(None);
+        let mut found = match self.local_header(at, self.source.len()) {
+            Err(error) if error.is_of_content() => return Ok(None),
+            found => found?,
         };
         if found.flags & flag::DESCRIBED != 0 && !self.describe(&mut found)? {
             // It ends nowhere, so that it is cut wherever the file ends.

@@ -18,6 +18,7 @@ mod local;
 mod read;
 mod write;
 
+pub(crate) use local::first_name;
 pub(crate) use read::{Archive, Member, Salvaged, read, salvage};
 pub(crate) use write::{Sizes, Writer};
 

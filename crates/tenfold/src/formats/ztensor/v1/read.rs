@@ -22,7 +22,7 @@ use crate::tensor::Shapes;
 use crate::wire::cbor::Items;
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    let is_1_0 = !ends_with_magic(source);
+    let is_1_0 = !ends_with_magic(source)?;
     let after = if is_1_0 { 0 } else { wide(MAGIC.len()) };
     let mut bundle = Bundle::new();
     let index = index::find(source, MAGIC, after, how, &mut bundle)?;
@@ -65,10 +65,13 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
 }
 
 /// Only generation 1.0 does not end with what it begins with.
-fn ends_with_magic(source: &Source) -> bool {
+fn ends_with_magic(source: &Source) -> Result<bool> {
     let mut end = [0; 8];
-    let at = source.len().checked_sub(wide(MAGIC.len()));
-    at.is_some_and(|at| source.read_at(at, &mut end).is_ok()) && end == *MAGIC
+    let Some(at) = source.len().checked_sub(wide(end.len())) else {
+        return Ok(false);
+    };
+    source.read_at(at, &mut end)?;
+    Ok(end == *MAGIC)
 }
 
 /// Which of the generations a file is of.

@@ -11,7 +11,7 @@ use super::footer::Footer;
 use super::manifest::{self, Manifest, Object, Part, Shard};
 use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
 use crate::bundle::Bundle;
-use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source, open_beside};
+use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source, is_closed, open_beside};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
@@ -133,7 +133,7 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     let (of, path) = (path, path.with_file_name(format!("{stem}-{name}.zt")));
     let opened = match open_beside(of, &path) {
         Ok(opened) => opened,
-        Err(Error::Io { source, .. }) => {
+        Err(Error::Io { source, .. }) if is_closed(&source) => {
             let why = Absent::File(path, source.raw_os_error().unwrap_or(0));
             return Ok(Source::absent(shard.size, why));
         }
