@@ -119,8 +119,8 @@ def texts():
     seventeen = " ".join(f"{value:.17g}" for value in VALUES).encode()
     put_text("text_in_one_line", "Real64", STATES, VALUES, elements=b"\n\t" + seventeen)
     put_text("text_spellings", "Complex64", [(3, None)], [(1.0, 0.0), (2.0, 0.0), (0.5, -3.0)], elements=b"1\r\n(2)  (.5,-3e0)")
-    put_text("text_tail", "Real64", [(2, None)], VALUES[:2], elements=text(VALUES[:2]) + b"7.5\n8.5\n", notes=["unread-bytes"])
-    put_text("text_torn_tail", "Complex64", [(1, None)], PAIRS[:1], elements=text(PAIRS[:1]) + b"5,1e-1)\n", notes=["unread-bytes"])
+    put_text("text_tail", "Real64", [(2, None)], VALUES[:2], elements=text(VALUES[:2]) + b"7.5\n8.5\n", notes=["unread-bytes"], gaps=[(None, None)])
+    put_text("text_torn_tail", "Complex64", [(1, None)], PAIRS[:1], elements=text(PAIRS[:1]) + b"5,1e-1)\n", notes=["unread-bytes"], gaps=[(None, None)])
     yaml = description("Real64", [(1, None)], kind="SomeFile")
     one("kind_of_elements", "Real64", [(1, None)], [1.0], yaml=yaml, elements=b"1.0\n", notes=["ignored-field"])
 
@@ -145,7 +145,7 @@ def sets():
 
 
 def repaired():
-    one("tail", "Real64", STATES, VALUES, elements=doubles(VALUES + [9.0]), notes=["unread-bytes"])
+    one("tail", "Real64", STATES, VALUES, elements=doubles(VALUES + [9.0]), notes=["unread-bytes"], gaps=[(None, 8)])
     dims = b"".join(struct.pack("<IBBH", length, 97 + place, 0x7F, 0) for place, (length, _) in enumerate(STATES))
     header = b"TENS" + struct.pack("<I4sIIIII", 0x9000, b"IEEE", 8, 1, 2, 0, 0) + dims
     assert len(header) == 48

@@ -23,18 +23,21 @@ FOLDERS = ("good", "bad", "huge")  # the folders that belong to the makers alone
 _files = {}  # path below corpus/ -> bytes
 
 
-def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None, beside=None, unwritable=None):
+def good(format, name, data, show, lenient=False, options=None, canonical=False, strict_at=None, beside=None, unwritable=None, gaps=None):
     """A file that reads. `canonical`: rewriting it in its own format gives the same bytes; `unwritable`: doing so
     is refused with these words.
 
     With `lenient`, only a lenient read accepts it and a strict one refuses at `strict_at`. `beside` are the
-    files that lie beside it, by name.
+    files that lie beside it, by name. `gaps` are places whose bytes belong to nothing: the first byte, and how many
+    there are: None for a member of an archive, whose entry is at that byte, and for a text; the byte is None in another file.
     """
     note = {"show": show, "canonical": canonical, "lenient": lenient, "options": options or {}}
     if lenient:
         note["strict_at"] = strict_at
     if unwritable:
         note["unwritable"] = unwritable
+    if gaps:
+        note["gaps"] = [list(gap) for gap in gaps]
     _put(format, "good", name, data, note, beside)
 
 

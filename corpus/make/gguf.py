@@ -104,7 +104,11 @@ def frames():
     file = one()
     common.good("gguf", "padding_missing.gguf", file.bytes()[:-8], file.show())
     noisy = file.bytes()[:-8] + b"\1" * 8
-    common.good("gguf", "padding_of_ones.gguf", noisy, file.show())
+    common.good("gguf", "padding_of_ones.gguf", noisy, file.show(), gaps=[(len(noisy) - 8, 8)])
+    head = len(file.start() + file.pairs() + file.entry("w", "f32", (2, 3), 0))
+    noisy = file.bytes()[:head] + b"x" + file.bytes()[head + 1 :]
+    padded = len(file.bytes()) - 32
+    common.good("gguf", "padding_of_ones_before_data.gguf", noisy, file.show(), gaps=[(head, padded - head)])
     short = File().value("a", "u32", 1)
     common.good("gguf", "no_data.gguf", short.start() + short.pairs(), short.show())
 
@@ -142,9 +146,9 @@ def unknown():
 
 
 def lenient():
-    def put(name, data, file, strict_at, **more):
+    def put(name, data, file, strict_at, gaps=None, **more):
         show = file.show(**({"note_kinds": ["lenient"]} | more))
-        common.good("gguf", f"lenient_{name}.gguf", data, show, lenient=True, strict_at=strict_at)
+        common.good("gguf", f"lenient_{name}.gguf", data, show, lenient=True, strict_at=strict_at, gaps=gaps)
 
     file = one("i8", (5,)).tensor("v", "i8", [3], [1, 2, 3])
     (a, b), plain = file.tensors, {"note_kinds": ["lenient"]}
@@ -156,7 +160,7 @@ def lenient():
 
     values = [file.data("i8", tensor[3]) for tensor in (a, b)]
     data, at, _ = placed(0, 64, values[0].ljust(64, b"\0") + values[1])
-    put("hole", data, file, at)
+    put("hole", data, file, at, gaps=[(len(data) - 3 - 59, 59)])
     data, at, _ = placed(0, 5, values[0] + values[1])
     put("not_aligned", data, file, at)
     turned = File().tensor(*b).tensor(*a)

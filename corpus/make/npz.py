@@ -3,6 +3,7 @@
 import json
 import math
 import struct
+import zlib
 
 import common
 import npz_bad
@@ -38,6 +39,7 @@ def make():
     canonical()
     names()
     archives()
+    gaps()
     left_out()
     carried()
     lenient()
@@ -102,14 +104,41 @@ def archives():
     good("deflated_long_header", Archive().member("w.npy", wide, method=DEFLATED).bytes(), shown(("w", *W)))
     good("wide_end", Archive().member("w.npy", data).bytes(wide=True), shown(("w", *W)))
     good("wide_everywhere", Archive().member("w.npy", data, wide=True).bytes(wide=True), shown(("w", *W)))
-    good("bytes_before", Archive(b"#!/bin/sh\n").member("w.npy", data).bytes(), shown(("w", *W)))
+    good("bytes_before", Archive(b"#!/bin/sh\n").member("w.npy", data).bytes(), shown(("w", *W)), gaps=[(0, 10)])
     archive = Archive().member("w.npy", data)
+    between = len(archive.data)
     archive.data += b"between"
     archive.member("v.npy", array(*V))
     archive.entries.reverse()
-    good("in_another_order", archive.bytes(), shown(("v", *V), ("w", *W)))
+    good("in_another_order", archive.bytes(), shown(("v", *V), ("w", *W)), gaps=[(between, 7)])
     end = b"PK\x05\x06" + bytes(18)
     good("comment_like_an_end", Archive().member("w.npy", data).bytes(end[:-2] + b"\1\1"), shown(("w", *W)))
+
+
+def gaps():
+    """Bytes that belong to no record, or say nothing there, and descriptors in the forms that APPNOTE allows."""
+    data = array(*W)
+
+    def case(name, archive, *gaps, **more):
+        good(name, archive.bytes(**more), shown(("w", *W)), gaps=gaps)
+
+    end = 30 + len("w.npy") + len(data)
+    archive = Archive().member("w.npy", data)
+    archive.data += b"evil" * 100
+    case("bytes_before_directory", archive, (end, 400))
+    archive = Archive().member("w.npy", data)
+    archive.data += bytes(4)
+    case("zeros_before_directory", archive, (end, 4))
+    case("comment_of_entry", Archive().member("w.npy", data, entry_comment=b"remark"), (end + 46 + len("w.npy"), 6))
+    case("wide_end_with_more", Archive().member("w.npy", data), (end + 46 + len("w.npy") + 56, 9), wide=True, more=b"nine more")
+    right = struct.pack("<III", zlib.crc32(data), len(data), len(data))
+    case("described_without_mark", Archive().member("w.npy", data, described=True, descriptor=right))
+    wide = struct.pack("<IQQ", zlib.crc32(data), len(data), len(data))
+    case("described_wide_without_mark", Archive().member("w.npy", data, described=True, descriptor=wide))
+    more = b"PK\x07\x08" + right + b"and more"
+    case("described_and_more", Archive().member("w.npy", data, described=True, descriptor=more), (end + 16, 8))
+    wrong = b"PK\x07\x08" + struct.pack("<III", 7, len(data), len(data))
+    case("described_wrongly", Archive().member("w.npy", data, described=True, descriptor=wrong), (end, 16))
 
 
 def left_out():

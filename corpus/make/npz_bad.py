@@ -33,6 +33,7 @@ def make():
     members()
     arrays()
     checksums()
+    damaged()
     lenient()
 
 
@@ -120,6 +121,30 @@ def checksums():
     late("deflate_too_long", one(method=DEFLATED, data=deflate(DATA + b"\0")), "one byte more comes out")
     short = deflate(DATA[:-1])
     late("deflate_too_short", one(method=DEFLATED, data=short), "one byte less comes out")
+
+
+def damaged():
+    """What is no array, or one of a type that is not known, but had another checksum before it was damaged."""
+
+    def changed(name, before, after, why, **more):
+        data = DATA.replace(before, after, 1)
+        assert data != DATA and len(data) == len(DATA)
+        for suffix, how in (("", {}), ("_deflated", {"method": DEFLATED})):
+            archive = Archive().member(NAME, data, crc=zlib.crc32(DATA), **how)
+            bad(f"damaged_{name}{suffix}", archive.bytes(), why, at=HEAD, **more)
+
+    changed("version", b"NUMPY\1", b"NUMPY\5", "version 5, and the checksum of another header")
+    changed("type", b"<f4", b"<U4", "a type that is not known, and the checksum of another header")
+    changed("objects", b"<f4", b"|O4", "a type that is not known, and the checksum of another header")
+    changed("magic", b"\x93NUMPY", b"\x92NUMPY", "no array, and the checksum of another")
+    readme = Archive().member(NAME, DATA).member("readme.txt", b"no array", crc=7)
+    bad("damaged_beside", readme.bytes(), "the checksum is that of other bytes", by="verify", at=DIRECTORY + 30 + len("readme.txt"))
+    readme = Archive().member(NAME, DATA).member("readme.txt", b"no array", crc=7, method=DEFLATED)
+    bad("damaged_beside_deflated", readme.bytes(), "the checksum is that of other bytes", by="verify", at=DIRECTORY + 30 + len("readme.txt"))
+    none = Archive().member("readme.txt", b"no array").member("folder/", b"")
+    bad("no_array", none.bytes(), "a zip archive of other files", at=len(none.data))
+    false = Archive().member(NAME, b"no array")
+    bad("no_array_by_its_content", false.bytes(), "a zip archive of other files", at=len(false.data))
 
 
 def lenient():

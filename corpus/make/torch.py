@@ -330,7 +330,26 @@ def archives():
     archive.member("archive/byteorder", b"little", method=DEFLATED)
     good("deflated_pickle_at_the_end", archive.bytes(), shown)
     script = Archive().member("m/data/0", file.storages[0][1]).member("m/data.pkl", pickled(root)).member("m/code/m.py", b"pass")
-    good("with_code", script.member("m/constants.pkl", pickled(())).bytes(), shown)
+    script.member("m/constants.pkl", pickled(()))
+    code = len(script.data) + 46 + len("m/data/0") + 46 + len("m/data.pkl")
+    good("with_code", script.bytes(), shown, gaps=[(code, None)])
+
+    def plain(start=b""):
+        return Archive(start).member("a/data.pkl", pickled(root)).member("a/data/0", file.storages[0][1])
+
+    entries = 46 + len("a/data.pkl") + 46 + len("a/data/0")
+    good("bytes_before", plain(b"#!/bin/sh\n").bytes(), shown, gaps=[(0, 10)])
+    archive = plain()
+    end = len(archive.data)
+    archive.data += b"between"
+    good("bytes_before_directory", archive.bytes(), shown, gaps=[(end, 7)])
+    good("comment", plain().bytes(b"remark"), shown, gaps=[(end + entries + 22, 6)])
+    archive = plain().member("a/data/1", b"1234")
+    good("storage_of_no_tensor", archive.bytes(), shown, gaps=[(len(archive.data) + entries, None)])
+    archive = plain().member("b/version", b"3")
+    good("member_of_another_folder", archive.bytes(), shown, gaps=[(len(archive.data) + entries, None)])
+    about = plain().member("a/.data/serialization_id", b"1" * 40).member("a/.format_version", b"1").member("a/version", b"3\n")
+    good("members_about_it", about.member("a/.storage_alignment", b"64").bytes(), shown)
 
 
 def legacy():

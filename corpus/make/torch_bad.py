@@ -179,6 +179,17 @@ def archives():
     place = bytes(wrong).index(struct.pack("<ff", 1.5, 2.5))
     wrong[place] ^= 1
     bad("checksum", wrong, "a value was changed", at=place, by="verify")
+    plain = Archive().member("a/data.pkl", good).member("a/data/0", struct.pack("<ff", 1.5, 2.5))
+    at = len(plain.data) + 30 + len("a/version")
+    bad("checksum_of_version", plain.member("a/version", b"3\n", crc=7).bytes(), "the version was changed", at=at, by="verify")
+    part = File()
+    wrong = part.zip({"w": part.of(part.storage("f32", [1.5, 2.5, 3.5]), [2], first=1)})
+    place = wrong.index(struct.pack("<fff", 1.5, 2.5, 3.5))
+    wrong = wrong[:place] + b"\1" + wrong[place + 1 :]
+    bad("checksum_of_part", wrong, "a value of no tensor was changed", at=place, by="verify")
+    unused = Archive().member("a/data.pkl", good).member("a/data/0", struct.pack("<ff", 1.5, 2.5))
+    at = len(unused.data) + 30 + len("a/data/1")
+    bad("checksum_of_no_tensor", unused.member("a/data/1", b"1234", crc=7).bytes(), "a storage of no tensor was changed", at=at, by="verify")
     bad("pickle_checksum", file.zip(root, pickle={"crc": 7}), "the pickle was changed", at=30 + len("archive/data.pkl"))
     cut = Archive().member("a/data.pkl", good, method=DEFLATED, size=len(good) + 1)
     bad("deflated_pickle_too_short", cut.bytes(), "a pickle of one byte less", at=30 + len("a/data.pkl"))

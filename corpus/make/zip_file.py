@@ -47,7 +47,9 @@ class Archive:
 
         self.data += self._local(fields("local_"), extra if local_extra is None else local_extra, wide, described)
         self.data += data
-        if described:
+        if "descriptor" in said:
+            self.data += said.pop("descriptor")
+        elif described:
             self.data += b"PK\x07\x08" + struct.pack("<IQQ" if wide else "<III", *(true[key] for key in ("crc", "stored", "size")))
         self.entries.append((fields("entry_"), extra, wide, said.get("entry_mark", b"")))
         return self
@@ -72,19 +74,19 @@ class Archive:
                 sizes, at = [WIDE, WIDE], WIDE
             out += mark + b"PK\x01\x02" + struct.pack("<HHHHHH", 0x32D, 45 if wide else 20, field["flags"], field["method"], 0, DATE)
             out += struct.pack("<III", field["crc"], *sizes)
-            out += struct.pack("<HHHHHI", len(field["name"]), len(extra), 0, field.get("disk", 0), 0, 0o100644 << 16)
-            out += struct.pack("<I", at) + field["name"] + extra
+            out += struct.pack("<HHHHHI", len(field["name"]), len(extra), len(field.get("comment", b"")), field.get("disk", 0), 0, 0o100644 << 16)
+            out += struct.pack("<I", at) + field["name"] + extra + field.get("comment", b"")
         return out
 
-    def bytes(self, comment=b"", wide=False, behind=b"", mark=b"", **said):
+    def bytes(self, comment=b"", wide=False, behind=b"", mark=b"", more=b"", **said):
         directory = self.directory()
         true = {"disk": 0, "count": len(self.entries), "size": clean_len(directory), "place": clean_len(self.data)}
         said = true | said
         out = self.data + directory + behind
         end = clean_len(out)
         if wide:
-            out += b"PK\x06\x06" + struct.pack("<QHHII", 44, 45, 45, said["disk"], said["disk"])
-            out += struct.pack("<QQQQ", said["count"], said["count"], said["size"], said["place"])
+            out += b"PK\x06\x06" + struct.pack("<QHHII", 44 + len(more), 45, 45, said["disk"], said["disk"])
+            out += struct.pack("<QQQQ", said["count"], said["count"], said["size"], said["place"]) + more
             out += b"PK\x06\x07" + struct.pack("<IQI", 0, said.get("wide_at", end), 1)
             said |= {"count": 0xFFFF, "size": WIDE, "place": WIDE}
         out += mark + b"PK\x05\x06" + struct.pack("<HHHH", said["disk"], said["disk"], said["count"], said["count"])

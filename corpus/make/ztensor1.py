@@ -95,6 +95,9 @@ def make_opaque():
 
 
 def make_index_forms():
+    file = File().tensor("w", "u8", [1], [1])
+    file.body += b"between"
+    good("v1_2_gap", file.tensor("v", "u8", [1], [2]), gaps=[(65, 63)])
     two = File().tensor("w", "u8", [1], [1]).tensor("w", "u8", [1], [2])
     good("v1_2_name_twice", two, notes=["duplicate-name"])
     good("v1_2_unknown_key", File().tensor("w", "u8", [1], [1]), more=cbor.array())
@@ -105,7 +108,7 @@ def make_index_forms():
     good("v1_2_long_integers", File().tensor("w", "u8", [1], [1], **wide))
     data, at = split(File().tensor("w", "u8", [1], [1], blob=b"\1", offset=AT + cbor.integer(40)).bytes())
     seen = {"format": "ztensor", "metadata": {}, "tensors": [dense("w", "u8", [1], [0])], "note_kinds": ["lenient"]}
-    common.good("ztensor", "v1_2_offset_40.zt", data, seen, lenient=True, strict_at=at)
+    common.good("ztensor", "v1_2_offset_40.zt", data, seen, lenient=True, strict_at=at, gaps=[(41, 24)])
 
 
 def make_refused():

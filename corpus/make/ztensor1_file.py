@@ -77,11 +77,11 @@ def with_index(index, body=MAGIC, version="1.2"):
     return body + index + struct.pack("<Q", clean_len(index)) + after
 
 
-def good(name, file, notes=None, **root):
+def good(name, file, notes=None, gaps=None, **root):
     seen = {"format": "ztensor", "metadata": file.metadata, "tensors": file.shown}
     if notes is not None:
         seen["note_kinds"] = notes
-    common.good("ztensor", name + ".zt", file.bytes(**root), seen)
+    common.good("ztensor", name + ".zt", file.bytes(**root), seen, gaps=gaps)
 
 
 def refuse(name, why, marked, **more):

@@ -86,10 +86,11 @@ def make_opaque():
     good("v2_encoding_unknown", file.object("b", [9], "dense", data).tensor("c", "u8", [1], [3]), notes=["skipped"])
 
 
-def seekable(*frames, table=None):
-    """Frames and the table of their lengths."""
-    entries = b"".join(struct.pack("<2I", len(stored), size) for stored, size in frames)
-    table = entries + struct.pack("<IB", len(frames), 0) + b"\xb1\xea\x92\x8f"
+def seekable(*frames, sums=None):
+    """Frames and the table of their lengths, and perhaps of the checksums of what they decode to."""
+    sums = sums or [b""] * len(frames)
+    entries = b"".join(struct.pack("<2I", len(stored), size) + sum for (stored, size), sum in zip(frames, sums))
+    table = entries + struct.pack("<IB", len(frames), 0x80 if any(sums) else 0) + b"\xb1\xea\x92\x8f"
     return b"".join(stored for stored, _ in frames) + b"\x5e\x2a\x4d\x18" + struct.pack("<I", len(table)) + table
 
 
@@ -107,6 +108,14 @@ def make_zstd():
     case("v2_zstd", seekable(frame(b"\1\2\3")), [1, 2, 3])
     case("v2_zstd_frames", seekable(frame(b"\1\2"), frame(b"\3\4"), frame(b"\5")), [1, 2, 3, 4, 5])
     case("v2_zstd_empty", seekable(), [])
+    sums = [zstd.xxh64(data) for data in (b"\1\2", b"", b"\3")]
+    frames = frame(b"\1\2"), frame(b""), frame(b"\3")
+    case("v2_zstd_checksums", seekable(*frames, sums=sums), [1, 2, 3])
+    file = File()
+    data = file.part("u8", seekable(*frames, sums=[*sums[:2], bytes(4)]), decoded=b"\1\2\3")
+    wrong = file.object("w", [3], "dense", {"data": data}).bytes()
+    place = 4096 + len(frames[0][0]) + len(frames[1][0])
+    common.bad("ztensor", "v2_zstd_table_checksum.zt", wrong, place, "the checksum in the table is of other data", by="verify")
 
 
 def make_forms():
@@ -116,7 +125,14 @@ def make_forms():
     good("v2_key_unknown", one(fields={"zz": cbor.integer(1)}), notes=["ignored-field"])
     data = one().bytes()
     seen = {"format": "ztensor", "metadata": {}, "tensors": one().shown}
-    common.good("ztensor", "v2_reserved_set.zt", data[:-12] + b"\1\0\0\0" + data[-8:], seen)
+    reserved = data[:-12] + b"\1\0\0\0" + data[-8:]
+    common.good("ztensor", "v2_reserved_set.zt", reserved, seen, gaps=[(len(data) - 12, 4)])
+    file = one()
+    file.body += b"more"
+    good("v2_gap", file.tensor("v", "u8", [1], [3]), gaps=[(4098, 4094)])
+    file = one()
+    file.body += bytes(4096)
+    good("v2_gap_of_zeros", file.tensor("v", "u8", [1], [3]), gaps=[(4098, 8190)])
     shard = {"format": "ztensor", "metadata": {}, "tensors": [], "note_kinds": ["skipped"]}
     common.good("ztensor", "v2_data_shard.zt", MAGIC + footer(0, b"", hash=0), shard)
 

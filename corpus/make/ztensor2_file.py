@@ -86,11 +86,11 @@ def footer(at, manifest, version=2, reserved=0, end=MAGIC, size=None, hash=None)
     return struct.pack("<QQQII", at, size, hash, version, reserved) + end
 
 
-def good(name, file, canonical=False, notes=None, **root):
+def good(name, file, canonical=False, notes=None, gaps=None, **root):
     seen = {"format": "ztensor", "metadata": file.metadata, "tensors": file.shown}
     if notes is not None:
         seen["note_kinds"] = notes
-    common.good("ztensor", name + ".zt", file.bytes(**root), seen, canonical=canonical)
+    common.good("ztensor", name + ".zt", file.bytes(**root), seen, canonical=canonical, gaps=gaps)
 
 
 def refuse(name, why, marked, **more):

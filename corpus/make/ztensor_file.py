@@ -108,12 +108,12 @@ def opaque(name, dtype, shape, layout, blob):
             "parts": [{"name": "data", "dtype": "u8", "data": list(blob)}]}
 
 
-def good(name, file, canonical=False, notes=None, **form):
+def good(name, file, canonical=False, notes=None, gaps=None, **form):
     """A readable file; `form` says how its index is spelt."""
     seen = {"format": "ztensor", "metadata": {}, "tensors": file.shown}
     if notes is not None:
         seen["note_kinds"] = notes
-    common.good("ztensor", name + ".zt", file.bytes(**form), seen, canonical=canonical)
+    common.good("ztensor", name + ".zt", file.bytes(**form), seen, canonical=canonical, gaps=gaps)
 
 
 def refuse(name, why, marked, **more):

@@ -26,6 +26,7 @@ class Note(NamedTuple):
     key: str | None
     at: int | None
     text: str
+    len: int | None = None
 
 
 class TenfoldError(Exception):

@@ -49,3 +49,11 @@ def test_a_sound_file_without_pickles_calls_nothing(tmp_path):
     assert tenfold.verify(tmp_path / "a.npy") == tenfold.verify(io.BytesIO((tmp_path / "a.npy").read_bytes())) == []
     found = tenfold.Callable("os.system", False, 1, 3)
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_bytes_that_belong_to_nothing_are_noted_with_their_place(corpus):
+    path = corpus / "npz" / "good" / "bytes_before.npz"
+    expected = [tenfold.Note("unread-bytes", None, 0, "bytes that belong to nothing: 10", 10)]
+    assert tenfold.verify(path) == tenfold.verify(path.read_bytes()) == expected
+    with tenfold.open(path.read_bytes()) as file:
+        assert file.notes == [] and tenfold.verify(file) == expected

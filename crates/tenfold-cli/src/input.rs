@@ -246,6 +246,7 @@ mod tests {
             kind: NoteKind::UnknownChecksum,
             key: Some(tenfold::Key::tree(vec!["enc".into(), "w\n".into()])),
             at: Some(7),
+            len: None,
             text: "md5 is not known".into(),
         };
         for flags in [&[][..], &["--lenient"]] {

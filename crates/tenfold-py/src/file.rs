@@ -203,13 +203,19 @@ impl FileCore {
     }
 }
 
-/// Remarks as tuples: kind, name, byte, text.
-pub(crate) type NoteFields = (&'static str, Option<String>, Option<u64>, String);
+/// Remarks as tuples: kind, name, byte, text, number of bytes.
+pub(crate) type NoteFields = (
+    &'static str,
+    Option<String>,
+    Option<u64>,
+    String,
+    Option<u64>,
+);
 
 pub(crate) fn note_fields(py: Python<'_>, info: &Info, note: &Note) -> NoteFields {
     let name = note.key.as_ref().map(|key| info.name_of(key));
     let text = errors::in_python(py, &note.text);
-    (note.kind.as_str(), name, note.at, text)
+    (note.kind.as_str(), name, note.at, text, note.len)
 }
 
 #[pymethods]

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::bytes::{Bytes, Threads, alone, in_order, wide};
+use crate::audit::Audit;
+use crate::bytes::{Threads, alone, in_order, wide};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
@@ -33,8 +34,8 @@ pub struct Bundle {
     places: OnceLock<HashMap<String, usize>>,
     /// What loading the file in Python would call.
     callables: Vec<Callable>,
-    /// Other files that this one describes and has checksums of, each with what it is called.
-    files: Vec<(String, Bytes)>,
+    /// What is in the file besides the tensors.
+    audit: Audit,
     /// What the file says about itself.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -99,7 +100,7 @@ impl Bundle {
         }
         self.entries = self.entries.drain(..).skip(place).take(1).collect();
         self.places.take();
-        self.files.clear();
+        self.audit = Audit::default();
         let kept = self.entries.first().map(|(key, _)| key);
         self.notes
             .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
@@ -114,7 +115,7 @@ impl Bundle {
         if key.state.is_some() {
             return self.keep(place);
         }
-        self.files.clear();
+        self.audit = Audit::default();
         self.retain(|other| *other == key || other.state.is_some() && other.owner() == key);
     }
 
@@ -147,7 +148,7 @@ impl Bundle {
         self.entries.extend(other.entries);
         self.notes.extend(other.notes);
         self.callables.extend(other.callables);
-        self.files.extend(other.files);
+        self.audit.append(other.audit);
         self.places.take();
     }
 
@@ -163,9 +164,9 @@ impl Bundle {
         &self.callables
     }
 
-    /// Adds a file beside this one, with its checksum, for [`Bundle::check`] to compare.
-    pub(crate) fn push_file(&mut self, name: String, bytes: Bytes) {
-        self.files.push((name, bytes));
+    /// What [`Bundle::check`] looks at besides the tensors.
+    pub(crate) fn audit(&mut self) -> &mut Audit {
+        &mut self.audit
     }
 
     /// Adds a remark.
@@ -235,16 +236,13 @@ impl Bundle {
         lens.fold(0, u64::saturating_add)
     }
 
-    /// Reads and checks the values of all tensors, and other files that this one has checksums of;
-    /// gives notes on what only a lenient reader forgives.
+    /// Reads and checks the values of all tensors, and what else the file has checksums of; gives notes on
+    /// what only a lenient reader forgives, and on bytes that belong to nothing.
     ///
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
-        let mut notes = Vec::new();
-        for (name, bytes) in &self.files {
-            bytes.check().map_err(|error| error.in_part(name))?;
-        }
+        let mut notes = self.audit.check()?;
         /// More would need more memory than they are worth.
         const AT_ONCE: usize = 4;
         let all = self.stored_len();

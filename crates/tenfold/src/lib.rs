@@ -22,6 +22,7 @@
 //! # Ok::<(), tenfold::Error>(())
 //! ```
 
+mod audit;
 #[cfg(test)]
 mod boundaries;
 mod bundle;

@@ -11,6 +11,8 @@ pub struct Note {
     pub key: Option<Key>,
     /// The byte it concerns, if one.
     pub at: Option<u64>,
+    /// How many bytes it concerns, where that is known; those from [`Note::at`] on, if there is one.
+    pub len: Option<u64>,
     /// The remark.
     pub text: String,
 }
@@ -39,7 +41,7 @@ pub enum NoteKind {
     EmptyLabel,
     /// What a conversion carried as text cannot be restored.
     NotRestored,
-    /// Bytes that are no part of any tensor.
+    /// Bytes that belong to nothing that the file says, or to nothing that is read.
     UnreadBytes,
     /// Values of one cell were added up.
     Summed,
@@ -88,6 +90,7 @@ impl Note {
             kind,
             key: None,
             at: None,
+            len: None,
             text: text.into(),
         }
     }
@@ -107,6 +110,12 @@ impl Note {
     /// The same remark about one byte.
     pub(crate) fn at(mut self, at: impl Into<Option<u64>>) -> Note {
         self.at = at.into();
+        self
+    }
+
+    /// The same remark about as many bytes.
+    pub(crate) fn len(mut self, len: u64) -> Note {
+        self.len = Some(len);
         self
     }
 }

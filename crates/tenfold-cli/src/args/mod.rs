@@ -83,7 +83,10 @@ pub(crate) enum Command {
                       tenfold info measured.dat --raw dtype=f32,shape=4x?"
     )]
     Info(Describe),
-    /// Read files to the last byte and say whether they are sound
+    /// Read files to the last byte, compare all checksums, and say whether they are sound
+    ///
+    /// Bytes that belong to nothing (before a zip archive, between tensors, padding that is not 0) are
+    /// noted with their place and length; --strict refuses them.
     #[command(after_help = "Example:\n  tenfold verify weights.zt\n  \
                             tenfold verify --strict --json *.zt\n  \
                             tenfold verify weights.zt --salvage saved.zt")]

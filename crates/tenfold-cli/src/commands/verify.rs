@@ -247,6 +247,7 @@ mod tests {
             kind: NoteKind::Lenient,
             key: Some(Key::tree(vec!["h".into()])),
             at: Some(99),
+            len: None,
             text: "the symmetry is broken".into(),
         };
         let format = tenfold::by_name("blz").unwrap();

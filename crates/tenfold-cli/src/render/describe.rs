@@ -100,6 +100,7 @@ pub(crate) fn note(json: &mut Json, info: Option<&Info>, note: &Note) -> Result<
         json.name("kind")?.text(note.kind.as_str())?;
         json.name("key")?.text_or_null(key.as_deref())?;
         json.name("at")?.number_or_null(note.at)?;
+        json.name("len")?.number_or_null(note.len)?;
         json.name("text")?.text(&note.text)
     })
 }

@@ -113,3 +113,35 @@ fn values_that_break_their_symmetry_are_forgiven_leniently() {
     let ran = tenfold(["verify", "--lenient", &file]);
     assert_snapshot!("broken_symmetry_lenient", ran);
 }
+
+#[test]
+fn bytes_that_belong_to_nothing_are_noted_with_their_place_and_refused_strictly() {
+    let file = corpus("npz/good/bytes_before.npz");
+    let ran = tenfold(["verify", &file]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    let said = "note (unread-bytes): bytes that belong to nothing: 10 (byte 0)";
+    assert!(ran.errors.contains(said), "{ran}");
+    let ran = tenfold(["verify", "--json", &file]);
+    let json: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
+    assert_eq!(
+        (&json["ok"], json["notes"].as_array().unwrap().len()),
+        (&true.into(), 1)
+    );
+    let note = &json["notes"][0];
+    assert_eq!((&note["at"], &note["len"]), (&0.into(), &10.into()));
+    let ran = tenfold(["verify", "--strict", &file]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    assert!(ran.errors.contains("as --strict demands"), "{ran}");
+    // Who does not ask whether it is sound is told nothing.
+    assert_eq!(tenfold(["info", "--strict", &file]).exit.code(), 0);
+}
+
+#[test]
+fn the_checksum_of_a_member_that_no_tensor_is_made_of_counts() {
+    let file = corpus("torch/bad/checksum_of_version.pt");
+    assert_eq!(tenfold(["info", &file]).exit.code(), 0);
+    let ran = tenfold(["verify", &file]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    let said = "the member \"a/version\": checksum is 00000007";
+    assert!(ran.errors.contains(said), "{ran}");
+}

@@ -14,6 +14,7 @@ mod extent;
 mod filter;
 #[cfg(feature = "zstd")]
 mod frames;
+mod gaps;
 mod gzip;
 mod head;
 mod label_set;
@@ -47,6 +48,7 @@ pub(crate) use digest::State as DigestState;
 pub use digest::{Algorithm, Digest};
 pub(crate) use extent::{Column, Extent};
 pub(crate) use filter::{Filter, put_next};
+pub(crate) use gaps::gaps;
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub use head::Head;
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
@@ -409,7 +411,7 @@ impl Bytes {
                 digest::compare_in_parallel(self)
             }
             (Filter::None, None) if self.as_slice().is_some() => Ok(()),
-            _ => self.for_each(PIECE, &mut |_| Ok(())),
+            _ => self.check_frames(),
         }
     }
 

@@ -6,7 +6,7 @@
 //! |---:|---|---|
 //! | 4 | magic | `5E 2A 4D 18` |
 //! | 4 | length | u32, of all that follows |
-//! | 8·n | lengths | u32 stored, u32 decoded; with a checksum of four bytes more each |
+//! | 8·n | lengths | u32 stored, u32 decoded; with a checksum of four bytes more each, the lower half of XXH64 |
 //! | 4 | n | u32, how many frames there are |
 //! | 1 | descriptor | bit 7: there are checksums |
 //! | 4 | magic | `B1 EA 92 8F` |
@@ -16,8 +16,10 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use xxhash_rust::xxh64::Xxh64;
+
 use super::source::Compute;
-use super::{Bytes, Extent, Filter, Source, narrow, wide};
+use super::{Bytes, Extent, Filter, PIECE, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -61,6 +63,76 @@ impl Bytes {
     }
 }
 
+impl Bytes {
+    /// Decodes everything, and compares the checksums that a table of frames has of what they decode to.
+    pub(super) fn check_frames(&self) -> Result<()> {
+        let table = match (self.filter(), self.extent()) {
+            (Filter::Zstd { decoded }, Extent::Run(_)) => Table::of(self, decoded)?,
+            _ => None,
+        };
+        let Some(table) = table.filter(|table| !table.sums.is_empty()) else {
+            return self.for_each(PIECE, &mut |_| Ok(()));
+        };
+        let mut sums = Sums {
+            table,
+            at: self.at(),
+            place: 0,
+            done: 0,
+            state: Xxh64::new(0),
+        };
+        self.for_each(PIECE, &mut |piece| sums.add(piece))?;
+        // Frames of nothing at the end.
+        sums.add(&[])
+    }
+}
+
+/// The checksums of frames, as they are decoded one after the other.
+struct Sums {
+    table: Table,
+    /// Where the first frame is stored.
+    at: u64,
+    /// The frame that is being decoded, and how much was before in all.
+    place: usize,
+    done: u64,
+    state: Xxh64,
+}
+
+impl Sums {
+    fn add(&mut self, piece: &[u8]) -> Result<()> {
+        let mut rest = piece;
+        while let Some(end) = self.table.end(self.place) {
+            let due = end.decoded.saturating_sub(self.done);
+            let len = narrow(due.min(wide(rest.len())))?;
+            let (now, later) = rest.split_at(len);
+            self.state.update(now);
+            self.done = self.done.saturating_add(wide(len));
+            rest = later;
+            if self.done < end.decoded {
+                return Ok(());
+            }
+            self.compare()?;
+            self.place = self.place.saturating_add(1);
+            self.state = Xxh64::new(0);
+        }
+        Ok(())
+    }
+
+    fn compare(&self) -> Result<()> {
+        // The lower half is what the table has.
+        let [.., a, b, c, d] = self.state.digest().to_be_bytes();
+        let found = u32::from_be_bytes([a, b, c, d]);
+        match self.table.sums.get(self.place) {
+            Some(sum) if *sum != found => {
+                let at = self.at.saturating_add(self.table.start(self.place).stored);
+                let why =
+                    format!("the checksum of a frame is {sum:08x}, its data's is {found:08x}");
+                Err(Error::malformed(at, why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Where a frame ends, among the stored bytes and among what they decode to.
 #[derive(Clone, Copy, Default)]
 struct End {
@@ -71,12 +143,14 @@ struct End {
 /// The ends of all frames.
 pub(super) struct Table {
     ends: Vec<End>,
+    /// Their checksums, if there are any: the lower half of XXH64 of what they decode to.
+    sums: Vec<u32>,
 }
 
 impl Table {
     /// The table at the end of compressed bytes, if there is one that fits them.
     pub(super) fn of(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
-        Ok(ends(bytes, decoded)?.map(|ends| Table { ends }))
+        read_table(bytes, decoded)
     }
 
     /// Where a frame begins.
@@ -104,7 +178,7 @@ impl Table {
     }
 }
 
-fn ends(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
+fn read_table(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
     let stored = bytes.stored_len();
     let read = |at: u64, len: u64| -> Result<Vec<u8>> {
         let mut buffer = vec![0; narrow(len)?];
@@ -135,7 +209,7 @@ fn ends(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
     if head != [SKIPPED, states.to_le_bytes()].concat() {
         return Ok(None);
     }
-    let mut ends = Vec::new();
+    let (mut ends, mut sums) = (Vec::new(), Vec::new());
     let mut end = End::default();
     for entry in read(head_at.saturating_add(HEAD), len)?.chunks_exact(narrow(width)?) {
         let Some((stored, rest)) = entry.split_first_chunk::<4>() else {
@@ -150,9 +224,12 @@ fn ends(bytes: &Bytes, decoded: u64) -> Result<Option<Vec<End>>> {
         end.stored = end.stored.saturating_add(stored);
         end.decoded = end.decoded.saturating_add(content);
         ends.push(end);
+        if let Some(sum) = rest.get(4..).and_then(<[u8]>::first_chunk::<4>) {
+            sums.push(u32::from_le_bytes(*sum));
+        }
     }
     let fits = end.stored == head_at && end.decoded == decoded;
-    Ok(fits.then_some(ends))
+    Ok(fits.then_some(Table { ends, sums }))
 }
 
 /// Frames that are decoded when they are asked for.
@@ -254,7 +331,8 @@ mod tests {
             table.extend(u32::try_from(frame.len()).unwrap().to_le_bytes());
             table.extend(1000_u32.to_le_bytes());
             if checksums {
-                table.extend([0; 4]);
+                let sum = xxhash_rust::xxh64::xxh64(&bytes, 0);
+                table.extend(&sum.to_le_bytes()[..4]);
             }
             stored.extend(frame);
             data.extend(bytes);
@@ -328,6 +406,21 @@ mod tests {
         }
         let (bytes, _) = counted(&right[foot..], 0);
         assert!(Table::of(&bytes, 0).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_checksums_of_a_table_are_compared_by_a_check() {
+        for n_frames in [1, 3, 100] {
+            let (data, mut stored) = seekable(n_frames, true);
+            let (bytes, _) = counted(&stored, wide(data.len()));
+            bytes.check().unwrap();
+            let last = stored.len() - 9 - 1;
+            stored[last] ^= 1;
+            let (bytes, _) = counted(&stored, wide(data.len()));
+            assert_eq!(bytes.to_vec().unwrap(), data);
+            let error = bytes.check().unwrap_err().to_string();
+            assert!(error.contains("the checksum of a frame is "), "{error}");
+        }
     }
 
     #[test]

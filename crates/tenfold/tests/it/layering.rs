@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("meta", &[]),
     ("note", &["key"]),
     ("bytes", &["error", "limits"]),
+    ("audit", &["error", "limits", "note", "bytes"]),
     ("number", &["error", "limits", "bytes"]),
     (
         "tensor",
@@ -20,7 +21,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "bundle",
-        &["error", "limits", "key", "meta", "note", "bytes", "tensor"],
+        &[
+            "audit", "error", "limits", "key", "meta", "note", "bytes", "tensor",
+        ],
     ),
     (
         "format",
@@ -47,7 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "ops",
         &[
             "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
-            "format", "formats", "read", "Opened",
+            "format", "formats", "wire", "read", "Opened",
         ],
     ),
     // Tests alone.

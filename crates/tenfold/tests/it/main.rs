@@ -7,6 +7,7 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod audit;
 mod carried;
 mod corpus;
 mod docs;

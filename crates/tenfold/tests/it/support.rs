@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use tenfold::{
-    Bundle, Error, Format, Loss, Mode, Opened, Options, ReadOptions, Result, Sink, WriteOptions,
+    Bundle, Error, Format, Loss, Mode, NoteKind, Opened, Options, ReadOptions, Result, Sink,
+    WriteOptions,
 };
 
 /// The folder of the whole project.
@@ -125,7 +126,7 @@ pub(crate) fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened
 pub(crate) fn verify(name: &str, bytes: &[u8], how: &ReadOptions) -> Result<Opened> {
     let opened = read(name, bytes, how)?;
     let notes = opened.bundle.check(&how.limits)?;
-    match notes.first() {
+    match notes.iter().find(|note| note.kind == NoteKind::Lenient) {
         Some(note) if how.mode == Mode::Strict => Err(Error::Malformed {
             format: None,
             at: note.at,

@@ -101,7 +101,7 @@ fn check_dry_run(file: &Source) -> Result<()> {
 fn surplus(name: &str, at: u64, end: u64) -> Note {
     let more = end.saturating_sub(at);
     let text = format!("{name}: {more} bytes after the last element are passed over");
-    Note::new(NoteKind::UnreadBytes, text)
+    Note::new(NoteKind::UnreadBytes, text).len(more)
 }
 
 fn binary(

@@ -55,7 +55,7 @@
 //! # Where the spec is silent
 //! 1. Tensors lie in the order of the table, each at the first multiple of the alignment behind the
 //!    one before it: ggml refuses anything else. It is refused, and noted by a lenient reader, which
-//!    still refuses tensors that overlap. What the padding is filled with is not looked at; that
+//!    still refuses tensors that overlap. Padding is zeros, and `verify` notes where it is not; that
 //!    behind the last tensor may be missing.
 //! 2. The page wants the alignment to be a multiple of 8, and every reader a power of 2. One that is
 //!    no power of 2 is refused; 1, 2 and 4 are noted by a lenient reader.

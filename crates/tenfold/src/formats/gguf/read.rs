@@ -2,6 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::kind::{Kind, Whole};
 use super::types::Type;
@@ -11,7 +12,7 @@ use super::{
     VERSION, is_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, Source, wide};
+use crate::bytes::{Bytes, Endian, Scan, Source, gaps, wide};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
 use crate::key::Key;
@@ -43,7 +44,9 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let n_values = reader.count(&mut scan, "values", LEAST_VALUE)?;
     reader.values(&mut scan, n_values)?;
     let entries = reader.entries(&mut scan, n_tensors)?;
-    let data = scan.at().next_multiple_of(reader.alignment.max(1));
+    let header_end = scan.at();
+    let data = header_end.next_multiple_of(reader.alignment.max(1));
+    reader.account(std::iter::once(header_end..data.min(source.len())))?;
     reader.tensors(data, entries)?;
     Ok(reader.bundle)
 }
@@ -285,17 +288,29 @@ impl Reader<'_> {
             }
         }
         let end = runs.iter().map(|(_, end, _)| *end).max().unwrap_or(0);
-        self.check_runs(runs)?;
-        match due.and_then(|_| end.checked_next_multiple_of(self.alignment)) {
-            Some(due) if due < room && !is_cut => {
+        let runs = self.check_runs(runs)?;
+        let surplus = due.and_then(|_| end.checked_next_multiple_of(self.alignment));
+        let surplus = surplus.filter(|due| *due < room && !is_cut);
+        let runs = runs.iter().map(|(from, to, _)| *from..*to);
+        let gaps = gaps(0..surplus.unwrap_or(room), runs);
+        self.account(gaps.map(|gap| data.saturating_add(gap.start)..data.saturating_add(gap.end)))?;
+        match surplus {
+            Some(due) => {
                 let text = format!(
                     "bytes that belong to no tensor: {}",
                     room.saturating_sub(due)
                 );
                 self.forgive(data.saturating_add(due), None, text)
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
+    }
+
+    /// Leaves to a check of the file what is to be padding.
+    fn account(&mut self, gaps: impl Iterator<Item = Range<u64>>) -> Result<()> {
+        let (source, align) = (self.source, self.alignment);
+        let audit = self.bundle.audit();
+        audit.account(source, gaps, align, &self.how.limits)
     }
 
     fn len(&self, key: &Key, known: Type, sizes: &[u64], at: u64) -> Result<u64> {
@@ -312,8 +327,8 @@ impl Reader<'_> {
         self.fail(at, why)
     }
 
-    /// Fails if tensors overlap, which a lenient reader may find.
-    fn check_runs(&self, mut runs: Vec<(u64, u64, u64)>) -> Result<()> {
+    /// Where the values of all tensors lie, in order; fails if two overlap, which a lenient reader may find.
+    fn check_runs(&self, mut runs: Vec<(u64, u64, u64)>) -> Result<Vec<(u64, u64, u64)>> {
         runs.retain(|(from, to, _)| from < to);
         if !runs.is_sorted() {
             runs.sort_unstable();
@@ -325,7 +340,7 @@ impl Reader<'_> {
                 return self.fail(*at, why);
             }
         }
-        Ok(())
+        Ok(runs)
     }
 
     fn skip(&mut self, key: &Key, what: &str, at: u64) -> Result<()> {

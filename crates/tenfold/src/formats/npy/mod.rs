@@ -57,7 +57,7 @@ mod header;
 mod read;
 mod write;
 
-pub(super) use read::{Array, callables};
+pub(super) use read::{Array, behind_pickle, callables};
 pub(super) use write::parts;
 
 use crate::bundle::Bundle;

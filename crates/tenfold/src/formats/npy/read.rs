@@ -24,6 +24,10 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let mut bundle = Bundle::new();
         let text = "an array of Python objects is not supported";
         bundle.note(Note::new(NoteKind::Skipped, text));
+        if scan.left() > 0 {
+            let note = Note::new(NoteKind::UnreadBytes, behind_pickle(scan.left()));
+            bundle.note(note.at(scan.at()).len(scan.left()));
+        }
         bundle.push_callables(callables);
         return Ok(bundle);
     }
@@ -153,6 +157,11 @@ pub(in crate::formats) fn callables(
     let pickle = Pickle::read(scan, &how.limits)?;
     // PyTorch reads no such array with `weights_only`, and NumPy none unless it is asked to.
     Ok(Some(callables::callables(&pickle, |_, _| false)))
+}
+
+/// The remark about bytes that follow the pickle of an array of Python objects.
+pub(in crate::formats) fn behind_pickle(len: u64) -> String {
+    format!("bytes after the pickle, which belong to nothing: {len}")
 }
 
 /// Whether a plain type is that of Python objects.

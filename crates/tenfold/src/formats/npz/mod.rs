@@ -19,17 +19,20 @@
 //! # Where the spec is silent
 //! 1. A member without `.npy` at the end of its name is an array if it begins as one, by its whole
 //!    name. What is no array (NumPy gives its bytes) is left out, with a note; so are arrays of types
-//!    that the model has no numbers for, and pickled objects, which are never unpickled.
+//!    that the model has no numbers for, and pickled objects, which are never unpickled. Of these the
+//!    CRC-32 is compared first: a damaged header is no type. An archive of members of which none is an
+//!    array is refused; one without members has no arrays.
 //! 2. Two members of one name are refused; a lenient reader notes them. NumPy finds the last.
 //! 3. Names are UTF-8 where the archive says so, else code page 437, as Python has it. A name with a
 //!    NUL, which Python cuts there, is not written.
 //! 4. The CRC-32 of a member is compared when all its values are read, and by `verify`; reading a
-//!    part of a stored array reads no more than that part.
+//!    part of a stored array reads no more than that part. `verify` compares those of other members too.
 //! 5. Members that are encrypted or neither stored nor deflated are refused; a lenient reader leaves
 //!    them out. Members that overlap, that reach into the directory, or whose local header says other
 //!    than the directory are refused, and so is what does not decode to the length it says.
 //! 6. Anything before the first member is allowed, since offsets count from the first byte of the file;
-//!    bytes between the directory and the end, or behind the comment, are refused.
+//!    bytes between the directory and the end, or behind the comment, are refused. `verify` notes what is
+//!    before, between and behind the members, and comments of entries.
 //! 7. Written is in one go: members are stored unless `--opt compress=deflate` asks otherwise or they
 //!    were deflated, the sizes and the CRC-32 follow the data (flag bit 3), ZIP64 is used only
 //!    where 32 bits do not do, all dates are 1980-01-01. The values of stored arrays begin at

@@ -20,12 +20,15 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         source,
         how,
         bundle: Bundle::new(),
+        has_arrays: false,
     };
     let archive = match how.salvage {
         true => reader.salvaged(zip::salvage(source, NAME, &how.limits)?),
         false => zip::read(source, NAME, &how.limits)?,
     };
     reader.comment(archive.comment);
+    let audit = reader.bundle.audit();
+    audit.account(source, archive.gaps.into_iter(), 0, &how.limits)?;
     let mut seen = HashSet::new();
     for member in &archive.members {
         if !seen.insert(member.name.as_str()) {
@@ -34,6 +37,11 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         }
         reader.member(member)?;
     }
+    if let (false, Some(first), false) = (reader.has_arrays, archive.members.first(), how.salvage) {
+        let count = archive.members.len();
+        let why = format!("none of the {count} members of the zip archive is an array");
+        return Err(Error::malformed(first.at, why).of(NAME));
+    }
     Ok(reader.bundle)
 }
 
@@ -41,6 +49,8 @@ struct Reader<'a> {
     source: &'a Source,
     how: &'a ReadOptions,
     bundle: Bundle,
+    /// Whether a member is an array, of whatever type.
+    has_arrays: bool,
 }
 
 /// What an array is called.
@@ -105,19 +115,12 @@ impl Reader<'_> {
     fn member(&mut self, member: &Member) -> Result<()> {
         let what = match member.method {
             Method::Stored | Method::Deflated => {
-                return match self.array(member) {
+                let read = match self.array(member) {
                     // One array that is no tensor costs itself alone.
-                    Err(Error::Unsupported { what, .. }) => {
-                        if self.how.callables {
-                            self.callables(member)?;
-                        }
-                        self.note(
-                            member,
-                            NoteKind::Skipped,
-                            format!("{what} is not supported"),
-                        );
-                        Ok(())
-                    }
+                    Err(Error::Unsupported { what, .. }) => self.other_array(member, &what),
+                    other => other,
+                };
+                return match read {
                     Err(Error::Malformed { why, .. }) if self.how.salvage => {
                         self.note(member, NoteKind::Lost, why);
                         Ok(())
@@ -128,6 +131,7 @@ impl Reader<'_> {
             Method::Encrypted => "encryption".to_owned(),
             Method::Other(number) => format!("compression method {number}"),
         };
+        self.has_arrays |= member.name.ends_with(SUFFIX);
         match self.how.mode {
             Mode::Strict => Err(Error::Unsupported {
                 format: NAME,
@@ -144,29 +148,42 @@ impl Reader<'_> {
         }
     }
 
+    /// Leaves out an array of a type that the model has no numbers for, unless it only seems to be one since
+    /// it is damaged.
+    fn other_array(&mut self, member: &Member, what: &str) -> Result<()> {
+        self.compare_now(member)?;
+        if self.how.callables {
+            self.callables(member)?;
+        }
+        let text = format!("{what} is not supported");
+        self.note(member, NoteKind::Skipped, text);
+        Ok(())
+    }
+
     /// Notes what loading an array of Python objects would call, if it is one.
     fn callables(&mut self, member: &Member) -> Result<()> {
-        let stored = Bytes::run(self.source, member.stored.clone())?;
         let is_stored = member.method == Method::Stored;
         let unpacked;
         let (source, range) = if is_stored {
             (self.source, member.stored.clone())
         } else {
             let why = format!("the member {:?} is unpacked in memory", member.name);
-            self.how.limits.check_ratio(stored.len(), member.len)?;
+            let Some(content) = member.content(self.source, &self.how.limits)? else {
+                return Ok(());
+            };
             self.how.limits.check_memory(&why, member.len)?;
-            let filter = Filter::Deflate(Deflated {
-                skip: 0,
-                len: member.len,
-                total: member.len,
-                crc: member.crc,
-            });
-            unpacked = Source::memory(stored.filtered(filter).to_vec()?);
+            unpacked = Source::memory(content.to_vec()?);
             (&unpacked, 0..member.len)
         };
         let mut scan = Scan::part(source, NAME, range);
         let found = npy::callables(&mut scan, self.how);
         let found = found.map_err(|error| blame(error, member, is_stored))?;
+        let left = scan.left();
+        if found.is_some() && left > 0 {
+            let note = Note::new(NoteKind::UnreadBytes, npy::behind_pickle(left)).on(&key(member));
+            let at = is_stored.then_some(scan.at());
+            self.bundle.note(note.at(at).len(left));
+        }
         self.bundle.push_callables(found.unwrap_or_default());
         Ok(())
     }
@@ -178,12 +195,21 @@ impl Reader<'_> {
             true => self.stored(member),
             false => self.deflated(member, &bytes),
         };
+        self.has_arrays |= !matches!(found, Ok(None));
         let found = found.map_err(|error| blame(error, member, is_stored))?;
         let Some((array, tensor)) = found else {
+            if member.name.ends_with(SUFFIX) {
+                self.compare_now(member)?;
+            } else {
+                self.compare_later(member)?;
+            }
             let text = "it is no array, and was left out".into();
             self.note(member, NoteKind::Skipped, text);
             return Ok(());
         };
+        if is_stored && array.values.end < member.stored.end {
+            self.compare_later(member)?;
+        }
         if member.name.contains('\0') {
             let text = "a NUL in the name, at which NumPy ends it".into();
             self.note(member, NoteKind::OddName, text);
@@ -192,6 +218,25 @@ impl Reader<'_> {
             self.bundle.note(note.on(&key(member)));
         }
         self.bundle.add(key(member), tensor, &self.how.limits)?;
+        Ok(())
+    }
+
+    /// Fails if a member has not its checksum: what was damaged may look like a type that is not known.
+    fn compare_now(&self, member: &Member) -> Result<()> {
+        let Some(content) = member.content(self.source, &self.how.limits)? else {
+            return Ok(());
+        };
+        let compared = content.check();
+        compared.map_err(|error| blame(error, member, member.method == Method::Stored))
+    }
+
+    /// Leaves the checksum of a member that no tensor is made of to a check of the whole file.
+    fn compare_later(&mut self, member: &Member) -> Result<()> {
+        if let Some(content) = member.content(self.source, &self.how.limits)? {
+            let name = format!("the member {:?}", member.name);
+            let audit = self.bundle.audit();
+            audit.compare(&name, content, &self.how.limits)?;
+        }
         Ok(())
     }
 
@@ -254,7 +299,9 @@ fn header_len(start: &[u8]) -> u64 {
     let short = byte(8) | byte(9) << 8;
     match byte(6) {
         1 => short.saturating_add(10),
-        _ => (short | byte(10) << 16 | byte(11) << 24).saturating_add(12),
+        2 | 3 => (short | byte(10) << 16 | byte(11) << 24).saturating_add(12),
+        // Of a version that is not known, or damaged, nothing more is read.
+        _ => 0,
     }
 }
 

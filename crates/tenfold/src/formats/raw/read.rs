@@ -51,7 +51,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     if left > len {
         let more = left.saturating_sub(len);
         let text = format!("bytes after the values, which are not read: {more}");
-        bundle.note(Note::new(NoteKind::UnreadBytes, text).at(to));
+        bundle.note(Note::new(NoteKind::UnreadBytes, text).at(to).len(more));
     }
     Ok(bundle)
 }

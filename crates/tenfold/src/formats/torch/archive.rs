@@ -1,13 +1,17 @@
 //! The layout since PyTorch 1.6: a zip archive.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::NAME;
 use super::storages::{Packing, Storages, Stored};
-use crate::bytes::{Bytes, Deflated, Endian, Filter, Head, Scan, Source};
+use crate::bundle::Bundle;
+use crate::bytes::{Bytes, Endian, Head, Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::note::{Note, NoteKind};
+use crate::wire::pickle::{Item, Pickle};
 use crate::wire::zip::{self, Member, Method};
 
 /// The member that names the tensors.
@@ -45,10 +49,30 @@ pub(super) struct Archive {
     /// Where in the file the pickle is, if it had to be unpacked.
     pub(super) unpacked_from: Option<u64>,
     pub(super) storages: Storages,
+    members: Vec<Member>,
+    /// What stands before the names of the members.
+    folder: String,
+    /// Stretches of the file that belong to no member.
+    gaps: Vec<Range<u64>>,
 }
 
+/// The members besides the pickle and the storages, below the folder.
+const ABOUT: &[&str] = &[
+    "version",
+    "byteorder",
+    ".format_version",
+    ".storage_alignment",
+    ".data/serialization_id",
+];
+
 pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
-    let members = zip::read(source, NAME, limits)?.members;
+    let zip::Archive {
+        members,
+        comment,
+        mut gaps,
+    } = zip::read(source, NAME, limits)?;
+    // Nothing of a checkpoint is in the comment.
+    gaps.push(source.len().saturating_sub(wide(comment.len()))..source.len());
     let mut pickles = members.iter().filter(|member| is_pickle(&member.name));
     let Some(pickle) = pickles.next() else {
         return fail(0, "the archive has no member data.pkl");
@@ -81,6 +105,9 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
         range: pickle.stored.clone(),
         unpacked_from: None,
         storages: Storages { endian, by_key },
+        members: Vec::new(),
+        folder: folder.to_owned(),
+        gaps,
     };
     if pickle.method == Method::Stored {
         stored(source, pickle, limits)?
@@ -93,7 +120,65 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
         archive.range = 0..archive.pickle.len();
         archive.unpacked_from = Some(pickle.stored.start);
     }
+    archive.members = members;
     Ok(archive)
+}
+
+impl Archive {
+    /// Leaves to a check of the file what no tensor of `bundle` shows: the checksums of members, members
+    /// that the pickle does not speak of, and bytes between them.
+    pub(super) fn audit(
+        &self,
+        source: &Source,
+        pickle: &Pickle,
+        bundle: &mut Bundle,
+        limits: &Limits,
+    ) -> Result<()> {
+        let tensors = bundle.entries().iter();
+        let parts = tensors.flat_map(|(_, tensor)| tensor.storage().parts());
+        let whole = parts.filter(|part| part.bytes.has_checksum());
+        let compared: HashSet<u64> = whole.map(|part| part.bytes.at()).collect();
+        let keys = storage_keys(pickle);
+        let (mut n_odd, mut odd) = (0_u64, None);
+        for member in &self.members {
+            let is_compared = is_pickle(&member.name) || compared.contains(&member.stored.start);
+            // 0 is none, as for storages.
+            let has_crc = member.crc != 0 || member.method != Method::Stored;
+            if !is_compared
+                && has_crc
+                && let Some(content) = member.content(source, limits)?
+            {
+                let name = format!("the member {:?}", member.name);
+                bundle.audit().compare(&name, content, limits)?;
+            }
+            let name = member.name.strip_prefix(&self.folder).unwrap_or("/");
+            let is_known =
+                is_pickle(&member.name) || ABOUT.contains(&name) || { name.strip_prefix("data/") }
+                    .is_some_and(|key| keys.contains(key));
+            if !is_known {
+                n_odd = n_odd.saturating_add(1);
+                odd = odd.or(Some(member));
+            }
+        }
+        if let Some(member) = odd {
+            let first = &member.name;
+            let text =
+                format!("members that are no part of a checkpoint: {n_odd}, first {first:?}");
+            let note = Note::new(NoteKind::UnreadBytes, text);
+            bundle.audit().note(note.at(member.at));
+        }
+        let gaps = self.gaps.iter().cloned();
+        bundle.audit().account(source, gaps, 0, limits)
+    }
+}
+
+/// The keys of all storages that a pickle names.
+fn storage_keys(pickle: &Pickle) -> HashSet<&str> {
+    let ids = pickle.ids().filter_map(|id| match pickle.item(id) {
+        Item::Persistent(tuple) => pickle.sequence(*tuple)?.get(2),
+        _ => None,
+    });
+    ids.filter_map(|key| pickle.text(*key)).collect()
 }
 
 fn fail<T>(at: u64, why: &str) -> Result<T> {
@@ -134,15 +219,8 @@ fn stored(source: &Source, member: &Member, limits: &Limits) -> Result<Stored> {
 /// All bytes of a member that is deflated.
 fn content(source: &Source, member: &Member, limits: &Limits) -> Result<Vec<u8>> {
     packing(member)?;
-    let bytes = Bytes::run(source, member.stored.clone())?;
-    limits.check_ratio(bytes.len(), member.len)?;
-    let filter = Filter::Deflate(Deflated {
-        skip: 0,
-        len: member.len,
-        total: member.len,
-        crc: member.crc,
-    });
-    bytes.filtered(filter).to_vec()
+    let content = member.content(source, limits)?;
+    content.map_or(Ok(Vec::new()), |content| content.to_vec())
 }
 
 fn byte_order(source: &Source, member: &Member, limits: &Limits) -> Result<Endian> {

@@ -50,7 +50,8 @@
 //! 6. `requires_grad`, hooks, devices and the `_metadata` of a `state_dict` say nothing about values and
 //!    are dropped. The bits `conj` and `neg` are applied.
 //! 7. The CRC-32 of a member is compared when all values of a tensor are read that is all of its
-//!    storage. PyTorch compares none, and writes 0 for all when told not to compute them: 0 is none.
+//!    storage; `verify` compares all others too. PyTorch compares none, and writes 0 for all when told
+//!    not to compute them: 0 is none.
 //! 8. A dict with one key twice, and an object that holds itself, are refused. What the memo makes
 //!    stand for many times as many values as the pickle has items is refused too.
 //! 9. The opcodes of protocol 0 and the extension registry are refused; PyTorch writes protocol 2.
@@ -59,6 +60,8 @@
 //! 12. Bytes of bool are kept as they are.
 //! 13. Values of a sparse tensor that is not said to be coalesced add up where they share a cell, in their
 //!     own type and in their order, as `Tensor.coalesce` has it; a note says how many.
+//! 14. Members that the pickle does not name and PyTorch does not write, bytes between members, and
+//!     comments are passed over; `verify` notes them.
 
 mod archive;
 mod callables;

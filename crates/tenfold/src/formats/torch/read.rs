@@ -43,6 +43,7 @@ fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         scan.end()?;
         let mut bundle = content(&pickle, &archive.pickle, &archive.storages, &how.limits)?;
         bundle.push_callables(callables(&pickle, is_allowed));
+        archive.audit(source, &pickle, &mut bundle, &how.limits)?;
         Ok(bundle)
     });
     let mut bundle = read.map_err(|error| blame(error, archive.unpacked_from))?;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::ops::Range;
 
+use crate::bytes::gaps;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::note::{Note, NoteKind};
@@ -35,9 +36,19 @@ impl<T: Display + Clone> Blobs<T> {
         }
     }
 
-    /// The blobs that are the same run, in the order of the file; fails if two overlap in part.
-    pub(super) fn shared(mut self) -> Result<Vec<Shared<T>>> {
+    /// The same in the order of the file.
+    pub(super) fn sorted(mut self) -> Self {
         self.0.sort_by_key(|(run, _)| (run.start, run.end));
+        self
+    }
+
+    /// What of `all` is in none of them, which are sorted.
+    pub(super) fn gaps(&self, all: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        gaps(all, self.0.iter().map(|(run, _)| run.clone()))
+    }
+
+    /// The blobs that are the same run, of those that are sorted; fails if two overlap in part.
+    pub(super) fn shared(&self) -> Result<Vec<Shared<T>>> {
         let mut shared = Vec::new();
         for pair in self.0.windows(2) {
             let [(run, first), (next, second)] = pair else {
@@ -88,7 +99,7 @@ impl Display for Name<'_> {
 
 impl<T: Owner> Blobs<T> {
     /// Notes on the tensors that share their bytes; fails if two blobs overlap in part.
-    pub(super) fn notes(self) -> Result<Vec<Note>> {
+    pub(super) fn notes(&self) -> Result<Vec<Note>> {
         let shared = self.shared()?.into_iter();
         let notes = shared.map(|shared| {
             let text = format!("its bytes are also those of {}", shared.first);

@@ -10,6 +10,11 @@ use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
 use crate::note::{Note, NoteKind};
 
+/// Where blobs may lie: between the magic and the index.
+pub(super) fn room(magic: &[u8; 8], index: &Range<u64>) -> Range<u64> {
+    wide(magic.len())..index.start
+}
+
 /// Finds the index of a file that begins with `magic` and has `after` bytes after the length.
 pub(super) fn find(
     source: &Source,

@@ -86,7 +86,8 @@
 //! 7. Names may repeat before version 2: both are listed, looking one up finds the first. Saving them
 //!    is refused.
 //! 8. Blobs may be the same run, which is noted before version 2; overlapping in part is refused, and
-//!    so is a blob that reaches into the magic, the index or the footer. Bytes between them may be any.
+//!    so is a blob that reaches into the magic, the index or the footer. Bytes between them may be any; `verify`
+//!    notes those that are not zeros up to the next multiple.
 //! 9. The sparse layouts of 0.1 exist in its writer only, and no program reads them: all integers u64,
 //!    `sparsecoo` is records of coordinates and value, `sparsecsr` is row starts, columns, values. They are
 //!    written where a file of 0.1 had them; other sparse tensors are written dense, and that they were sparse

@@ -11,8 +11,8 @@
 //! | end | `PK\5\6` … | where the directory is, and a comment of up to 65535 bytes |
 //!
 //! The directory decides; a local header has to agree with it. Members neither overlap nor reach into
-//! the directory, so that no byte is read for two of them. There is nothing before the first record
-//! that is counted on, and nothing between the directory and the end, or behind the comment.
+//! the directory, so that no byte is read for two of them. There is nothing between the directory and
+//! the end, or behind the comment. What is before the first record or between two is known to whoever asks.
 
 mod local;
 mod read;

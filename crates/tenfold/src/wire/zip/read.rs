@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use super::{
-    CODE_PAGE, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCATOR, Method, WIDE_END, WIDE_FIELD, flag,
+    CODE_PAGE, DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCATOR, Method, WIDE_END,
+    WIDE_FIELD, flag,
 };
-use crate::bytes::{Endian, Scan, Source, wide};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, Source, gaps, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -14,6 +15,8 @@ use crate::limits::Limits;
 pub(crate) struct Archive {
     pub(crate) members: Vec<Member>,
     pub(crate) comment: Vec<u8>,
+    /// The stretches of the file that belong to none of its records, in order.
+    pub(crate) gaps: Vec<Range<u64>>,
 }
 
 /// A member of an archive.
@@ -38,16 +41,45 @@ pub(crate) struct Member {
     pub(super) header: u64,
 }
 
+impl Member {
+    /// What it holds, with its CRC-32; `None` if it is kept in a way that is not known.
+    pub(crate) fn content(&self, source: &Source, limits: &Limits) -> Result<Option<Bytes>> {
+        let stored = Bytes::run(source, self.stored.clone())?;
+        Ok(match self.method {
+            Method::Stored => Some(stored.with_digest(Some(Digest {
+                algorithm: Algorithm::Crc32,
+                expected: self.crc.to_be_bytes().to_vec(),
+                over: None,
+            }))),
+            Method::Deflated => {
+                limits.check_ratio(stored.len(), self.len)?;
+                Some(stored.filtered(Filter::Deflate(Deflated {
+                    skip: 0,
+                    len: self.len,
+                    total: self.len,
+                    crc: self.crc,
+                })))
+            }
+            Method::Encrypted | Method::Other(_) => None,
+        })
+    }
+}
+
 /// Reads the directory and every local header; `format` is named in errors.
 pub(crate) fn read(source: &Source, format: &'static str, limits: &Limits) -> Result<Archive> {
-    let mut reader = Reader { source, format };
+    let mut reader = Reader::new(source, format);
     let (end, mut members) = reader.listed(limits)?;
     for member in &mut members {
         reader.local(member, end.directory.start)?;
     }
-    reader.check_overlaps(&members)?;
+    let mut gaps = reader.between(&members, end.directory.start, limits)?;
+    gaps.append(&mut reader.odd);
     let comment = end.comment;
-    Ok(Archive { members, comment })
+    Ok(Archive {
+        members,
+        comment,
+        gaps,
+    })
 }
 
 /// What can be read of a damaged archive.
@@ -64,16 +96,20 @@ pub(crate) struct Salvaged {
 /// Reads as much of a damaged archive as can be: by its directory, else by the headers of its members,
 /// of which the last may reach beyond the end.
 pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) -> Result<Salvaged> {
-    let mut reader = Reader { source, format };
+    let mut reader = Reader::new(source, format);
     let listed = reader.listed(limits);
     let (mut members, mut lost) = (Vec::new(), Vec::new());
     let (end, listed) = match listed {
         Ok(listed) => listed,
         Err(fault @ Error::Malformed { .. }) => {
             let (members, rest) = reader.members(limits)?;
-            let comment = Vec::new();
+            let archive = Archive {
+                members,
+                comment: Vec::new(),
+                gaps: Vec::new(),
+            };
             return Ok(Salvaged {
-                archive: Archive { members, comment },
+                archive,
                 lost,
                 fault: Some(fault),
                 rest,
@@ -87,10 +123,14 @@ pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) ->
             Err(error) => lost.push((member.name, error)),
         }
     }
-    reader.check_overlaps(&members)?;
-    let comment = end.comment;
+    let gaps = reader.between(&members, end.directory.start, limits)?;
+    let archive = Archive {
+        members,
+        comment: end.comment,
+        gaps,
+    };
     Ok(Salvaged {
-        archive: Archive { members, comment },
+        archive,
         lost,
         fault: None,
         rest: None,
@@ -100,6 +140,9 @@ pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) ->
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) format: &'static str,
+    /// Parts of records behind the members that say nothing: comments of entries, and more at the wide end
+    /// than is known.
+    odd: Vec<Range<u64>>,
 }
 
 /// What the end of an archive says.
@@ -115,6 +158,14 @@ const END_LEN: usize = 22;
 const LOCATOR_LEN: u64 = 20;
 
 impl<'a> Reader<'a> {
+    fn new(source: &'a Source, format: &'static str) -> Self {
+        Reader {
+            source,
+            format,
+            odd: Vec::new(),
+        }
+    }
+
     pub(super) fn scan(&self, range: Range<u64>) -> Scan<'a> {
         Scan::part(self.source, self.format, range)
     }
@@ -219,6 +270,9 @@ impl<'a> Reader<'a> {
             return self.fail(end_at, "an archive of several disks");
         }
         self.ends_at(end_at, start, size)?;
+        if scan.at() < locator_at {
+            self.odd.push(scan.at()..locator_at);
+        }
         Ok(Some(End {
             directory: start..end_at,
             count,
@@ -226,7 +280,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    fn directory(&self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
+    fn directory(&mut self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
         let mut scan = self.scan(end.directory.clone());
         let mut members = Vec::with_capacity(limits.room::<Member>(scan.room(end.count, 46)));
         while wide(members.len()) < end.count {
@@ -243,7 +297,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entry(&self, scan: &mut Scan, limits: &Limits) -> Result<Member> {
+    fn entry(&mut self, scan: &mut Scan, limits: &Limits) -> Result<Member> {
         let at = scan.at();
         if scan.array()? != ENTRY {
             return self.fail(at, "an entry of the directory is not here");
@@ -260,7 +314,12 @@ impl<'a> Reader<'a> {
         limits.check_text(name_len.into())?;
         let raw_name = scan.take(name_len.into())?;
         let extra = self.wide_field(scan, extra_len.into())?;
+        let comment_at = scan.at();
         scan.skip(comment_len.into())?;
+        if comment_len > 0 {
+            limits.charge_items::<Range<u64>>(1)?;
+            self.odd.push(comment_at..scan.at());
+        }
         let mut extra = extra.into_iter();
         let mut full = |short: u32| match short {
             ELSEWHERE_32 => extra
@@ -361,23 +420,67 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// No byte belongs to two members.
-    fn check_overlaps(&self, members: &[Member]) -> Result<()> {
-        let mut runs: Vec<(u64, u64, &str)> = members
-            .iter()
-            .map(|member| (member.header, member.stored.end, member.name.as_str()))
-            .collect();
-        runs.sort_unstable();
-        for pair in runs.windows(2) {
-            let [(_, end, first), (start, _, second)] = pair else {
-                continue;
-            };
-            if start < end {
-                let why = format!("the members {first:?} and {second:?} overlap");
-                return self.fail(*start, why);
+    /// What is before the members, between them, and between the last and the directory; no byte
+    /// belongs to two of them.
+    fn between(
+        &self,
+        members: &[Member],
+        directory: u64,
+        limits: &Limits,
+    ) -> Result<Vec<Range<u64>>> {
+        let mut sorted: Vec<&Member> = members.iter().collect();
+        sorted.sort_unstable_by_key(|member| (member.header, member.stored.end));
+        for pair in sorted.windows(2) {
+            let [first, second] = pair else { continue };
+            if second.header < first.stored.end {
+                let (first, at) = (&first.name, second.header);
+                let why = format!("the members {first:?} and {:?} overlap", second.name);
+                return self.fail(at, why);
             }
         }
-        Ok(())
+        let starts = sorted.iter().skip(1).map(|next| next.header);
+        let mut runs = Vec::with_capacity(sorted.len());
+        for (member, next) in sorted.iter().zip(starts.chain([directory])) {
+            limits.charge_items::<Range<u64>>(1)?;
+            let descriptor = self.descriptor_len(member, next)?;
+            runs.push(member.header..member.stored.end.saturating_add(descriptor));
+        }
+        Ok(gaps(0..directory, runs).collect())
+    }
+}
+
+impl Reader<'_> {
+    /// How long the record is that repeats checksum and sizes behind the data of a member, before
+    /// `next`; 0 if there is none that is right.
+    fn descriptor_len(&self, member: &Member, next: u64) -> Result<u64> {
+        let at = member.stored.end;
+        if member.flags & flag::DESCRIBED == 0 || next <= at {
+            return Ok(0);
+        }
+        let size = member.stored.end.saturating_sub(member.stored.start);
+        let crc = member.crc.to_le_bytes();
+        let wide_form = [
+            crc.as_slice(),
+            &size.to_le_bytes(),
+            &member.len.to_le_bytes(),
+        ]
+        .concat();
+        let short = |len: u64| u32::try_from(len).unwrap_or(ELSEWHERE_32).to_le_bytes();
+        let short_form = [crc, short(size), short(member.len)].concat();
+        let found = self.scan(at..next.min(at.saturating_add(24)));
+        let found = { found }.take(next.saturating_sub(at).min(24))?;
+        // APPNOTE 4.3.9.3: the mark may be missing.
+        let unmarked = found.strip_prefix(&DESCRIPTOR);
+        let mark = if unmarked.is_some() {
+            wide(DESCRIPTOR.len())
+        } else {
+            0
+        };
+        let rest = unmarked.unwrap_or(&found);
+        let form = [wide_form, short_form.to_vec()];
+        let is_there = |form: &&Vec<u8>| rest.starts_with(form);
+        let form = form.iter().find(is_there);
+        Ok(form.map_or(0, |form| mark.saturating_add(wide(form.len()))))
     }
 }
 

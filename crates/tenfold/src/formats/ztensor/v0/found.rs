@@ -6,11 +6,12 @@ use std::ops::Range;
 use hashbrown::HashSet;
 
 use super::super::blobs::Blobs;
+use super::ALIGNMENT;
 use crate::bundle::Bundle;
+use crate::bytes::Source;
 use crate::error::Result;
 use crate::key::Key;
 use crate::limits::Limits;
-use crate::note::Note;
 use crate::tensor::Tensor;
 
 #[derive(Default)]
@@ -54,24 +55,28 @@ impl Found {
         self.blobs.append(&mut other.blobs);
     }
 
-    /// Checks and notes what concerns several tensors.
-    pub(super) fn finish(mut self) -> Result<Bundle> {
-        for note in self.shared()? {
-            self.bundle.note(note);
+    /// Checks and notes what concerns several tensors, and what lies between them in `room`.
+    pub(super) fn finish(
+        mut self,
+        source: &Source,
+        room: Range<u64>,
+        limits: &Limits,
+    ) -> Result<Bundle> {
+        let mut blobs = Blobs::with_room(self.blobs.len());
+        for ((key, _), (blob, _)) in self.bundle.entries().iter().zip(&self.blobs) {
+            blobs.add(blob.clone(), key);
         }
+        let blobs = blobs.sorted();
+        let notes = blobs.notes()?;
+        let gaps: Vec<_> = blobs.gaps(room).collect();
+        let audit = self.bundle.audit();
+        audit.account(source, gaps.into_iter(), ALIGNMENT, limits)?;
+        notes.into_iter().for_each(|note| self.bundle.note(note));
         // Names that are the same have one hash.
         let mut hashes = HashSet::with_capacity(self.blobs.len());
         if !self.blobs.iter().all(|(_, hash)| hashes.insert(*hash)) {
             self.bundle.note_duplicates();
         }
         Ok(self.bundle)
-    }
-
-    fn shared(&self) -> Result<Vec<Note>> {
-        let mut blobs = Blobs::with_room(self.blobs.len());
-        for ((key, _), (blob, _)) in self.bundle.entries().iter().zip(&self.blobs) {
-            blobs.add(blob.clone(), key);
-        }
-        blobs.notes()
     }
 }

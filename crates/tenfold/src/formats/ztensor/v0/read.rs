@@ -23,8 +23,9 @@ use crate::wire::cbor::{Items, Left, Part, Parts};
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut bundle = Bundle::new();
     let index = index::find(source, MAGIC, 0, how, &mut bundle)?;
+    let between = index::room(MAGIC, &index);
     if index.is_empty() {
-        return Ok(bundle);
+        return Found::with_room(bundle, 0).finish(source, between, &how.limits);
     }
     let (left, start) = array(source, &index, &how.limits)?;
     let len = index.end.saturating_sub(start);
@@ -41,7 +42,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
             how.limits.check_tensors(found.count)
         },
     )?;
-    found.finish()
+    found.finish(source, between, &how.limits)
 }
 
 /// Enters the array of tensors.

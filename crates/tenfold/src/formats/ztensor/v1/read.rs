@@ -57,9 +57,13 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let Maker {
         blobs, mut bundle, ..
     } = maker;
+    let blobs = blobs.sorted();
     for note in blobs.notes()? {
         bundle.note(note);
     }
+    let gaps = blobs.gaps(index::room(MAGIC, &index));
+    let audit = bundle.audit();
+    audit.account(source, gaps, ALIGNMENT, &how.limits)?;
     bundle.note_duplicates();
     Ok(bundle)
 }
@@ -145,6 +149,12 @@ impl Maker<'_> {
             let text = "an attribute has the name that the types of its parts go by";
             let note = Note::new(NoteKind::Skipped, text).on(&key);
             self.bundle.note(note.at(object.at));
+            let name = key.to_string();
+            let parts = found.parts.iter().map(|part| &part.bytes);
+            for bytes in parts.filter(|bytes| bytes.has_checksum()) {
+                let audit = self.bundle.audit();
+                audit.compare(&name, bytes.clone(), &self.how.limits)?;
+            }
             return Ok(());
         }
         tensor.hints = hints;

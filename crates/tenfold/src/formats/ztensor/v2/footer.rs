@@ -29,6 +29,16 @@ impl Footer {
         len.saturating_sub(LEN)
     }
 
+    /// Where blobs may lie in a file of `len` bytes.
+    pub(super) fn blobs(len: u64) -> Range<u64> {
+        wide(MAGIC.len())..Footer::start(len)
+    }
+
+    /// The field of a footer that is reserved.
+    pub(super) fn reserved(len: u64) -> Range<u64> {
+        len.saturating_sub(12)..len.saturating_sub(8)
+    }
+
     pub(super) fn read(source: &Source) -> Result<Footer> {
         let mut scan = Scan::new(source, NAME);
         if scan.array()? != *MAGIC {

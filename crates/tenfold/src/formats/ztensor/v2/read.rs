@@ -1,7 +1,7 @@
 //! Makes tensors of what the description of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::blobs::Blobs;
 use super::super::object::{self, Layout, Misfit};
@@ -40,9 +40,10 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         let text = format!("the key {key:?} has no meaning here");
         bundle.note(Note::new(NoteKind::IgnoredField, text).at(at));
     }
-    let places = places(source, &manifest.shards, &mut bundle)?;
+    let places = places(source, &manifest.shards, &mut bundle, &how.limits)?;
     let mut reader = Reader {
         limits: &how.limits,
+        align,
         places,
         shapes: Shapes::new(),
         bundle,
@@ -101,7 +102,12 @@ impl Places {
     }
 }
 
-fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Places> {
+fn places(
+    source: &Source,
+    shards: &[Shard],
+    bundle: &mut Bundle,
+    limits: &Limits,
+) -> Result<Places> {
     let mut places = Places {
         own: source.clone(),
         shards: HashMap::new(),
@@ -112,7 +118,8 @@ fn places(source: &Source, shards: &[Shard], bundle: &mut Bundle) -> Result<Plac
         match digest(text, *at)? {
             Some(digest) => {
                 let bytes = Bytes::whole(beside.clone()).with_digest(Some(digest));
-                bundle.push_file(format!("the shard {}", shard.name), bytes);
+                let name = format!("the shard {}", shard.name);
+                bundle.audit().compare(&name, bytes, limits)?;
             }
             None => bundle.note(Note::unknown_checksum(text).at(*at)),
         }
@@ -155,6 +162,8 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
 
 struct Reader<'a> {
     limits: &'a Limits,
+    /// What all offsets are multiples of.
+    align: u64,
     places: Places,
     shapes: Shapes,
     bundle: Bundle,
@@ -166,10 +175,10 @@ struct Owner<'a>(Option<&'a Object<'a>>);
 
 impl Reader<'_> {
     /// Blobs are aligned, lie before the footer, and are the same run or apart.
-    fn check_blobs(&self, objects: &[Object], footer: &Footer) -> Result<()> {
+    fn check_blobs(&mut self, objects: &[Object], footer: &Footer) -> Result<()> {
         let mut own = Blobs::with_room(objects.len());
         own.add(footer.manifest.clone(), Owner(None));
-        let mut elsewhere: HashMap<&str, Blobs<Owner>> = HashMap::new();
+        let mut elsewhere: BTreeMap<&str, Blobs<Owner>> = BTreeMap::new();
         for object in objects {
             for part in &object.parts {
                 let shard = part.shard.as_deref();
@@ -185,7 +194,11 @@ impl Reader<'_> {
                 blobs.add(part.offset..end, Owner(Some(object)));
             }
         }
-        for blobs in elsewhere.into_values().chain([own]) {
+        let elsewhere = elsewhere.into_iter();
+        let elsewhere = elsewhere.map(|(name, blobs)| (Some(name), blobs));
+        for (shard, blobs) in elsewhere.chain([(None, own)]) {
+            let blobs = blobs.sorted();
+            self.account(shard, &blobs)?;
             for shared in blobs.shared()? {
                 if shared.first.0.is_none() || shared.second.0.is_none() {
                     let why = "a blob that is the description of the file";
@@ -196,9 +209,30 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Accounts for what lies between the blobs of this file, or of one of its shards.
+    fn account(&mut self, shard: Option<&str>, blobs: &Blobs<Owner>) -> Result<()> {
+        let Some(source) = self.places.get(shard) else {
+            return Ok(());
+        };
+        let own = blobs.gaps(Footer::blobs(source.len()));
+        let gaps = own.chain([Footer::reserved(source.len())]);
+        let audit = self.bundle.audit();
+        // Blobs of other files are aligned in their own ways.
+        let align = if shard.is_some() {
+            ALIGNMENT
+        } else {
+            self.align
+        };
+        audit.account(source, gaps, align, self.limits)?;
+        if let Some(name) = shard {
+            audit.of_file(&format!("the shard {name}"));
+        }
+        Ok(())
+    }
+
     fn object(&mut self, object: Object) -> Result<()> {
         let key = Key::flat(&*object.name);
-        let mut parts = Vec::new();
+        let (mut parts, mut skipped) = (Vec::new(), None);
         let mut hints = crate::meta::Meta::new();
         for part in &object.parts {
             let Some(number) = stored(&part.dtype) else {
@@ -218,8 +252,8 @@ impl Reader<'_> {
                 let encoding = part.encoding.as_deref().unwrap_or_default();
                 let text = format!("the encoding {encoding:?} is unknown");
                 let note = Note::new(NoteKind::Skipped, text).on(&key).at(part.at);
-                self.bundle.note(note);
-                return Ok(());
+                skipped = skipped.or(Some(note));
+                continue;
             };
             if part.encoding.is_some() {
                 hints.set(hint::ENCODING, "zstd");
@@ -235,6 +269,9 @@ impl Reader<'_> {
                 bytes: bytes.with_content_digest(digest),
             });
         }
+        if let Some(note) = skipped {
+            return self.skip(note, parts.iter().map(|part| &part.bytes));
+        }
         let found = object::Object {
             layout: object.layout.clone(),
             shape_at: object.shape_at,
@@ -245,12 +282,22 @@ impl Reader<'_> {
         let mut tensor = made(&found, self.limits)?;
         if !object::describe(&mut tensor, object.attributes) {
             let text = "an attribute has the name that the types of its parts go by";
-            self.bundle
-                .note(Note::new(NoteKind::Skipped, text).on(&key).at(object.at));
-            return Ok(());
+            let note = Note::new(NoteKind::Skipped, text).on(&key).at(object.at);
+            return self.skip(note, found.parts.iter().map(|part| &part.bytes));
         }
         tensor.hints = hints;
         self.bundle.add(key, tensor, self.limits)?;
+        Ok(())
+    }
+
+    /// Leaves an object out; the checksums of its parts count all the same.
+    fn skip<'b>(&mut self, note: Note, parts: impl Iterator<Item = &'b Bytes>) -> Result<()> {
+        let name = note.key.as_ref().map(Key::to_string).unwrap_or_default();
+        self.bundle.note(note);
+        for bytes in parts.filter(|bytes| bytes.has_checksum()) {
+            let audit = self.bundle.audit();
+            audit.compare(&name, bytes.clone(), self.limits)?;
+        }
         Ok(())
     }
 
