@@ -11,7 +11,7 @@ pub enum Exit {
     Fine,
     /// 1: the answer is no, as for a file that is not what it should be.
     No,
-    /// 2: the command line makes no sense, or the system failed.
+    /// 2: the command line makes no sense, or the system failed, as for want of memory.
     Trouble,
     /// 3: not done, because something would have been lost.
     Refused,

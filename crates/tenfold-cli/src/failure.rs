@@ -226,6 +226,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
         // Only the output is ever a pipe that somebody else may close.
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => ("closed", None),
         Error::Io { .. } => ("io", None),
+        Error::OutOfMemory { .. } => ("memory", None),
         Error::Malformed { at, .. } => ("malformed", *at),
         Error::Unsupported { .. } => ("unsupported", None),
         Error::Limit { .. } => ("limit", None),

@@ -8,6 +8,7 @@ use crate::bytes::{Threads, alone, in_order, wide};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
@@ -77,6 +78,7 @@ impl Bundle {
             limits.charge_text(name.len())?;
         }
         limits.charge(wide(tensor.weight()))?;
+        memory::reserve(&mut self.entries, 1)?;
         self.push(key, tensor);
         Ok(())
     }

@@ -43,6 +43,12 @@ pub enum Error {
         /// What was asked for.
         what: String,
     },
+    /// The system has not that much memory to give.
+    #[error("out of memory: {bytes} bytes could not be had")]
+    OutOfMemory {
+        /// How much was asked for at once.
+        bytes: u64,
+    },
     /// A limit set by the caller stands in the way.
     #[error("{why} ({} wanted, {allowed} allowed; raise it with {})", amount(*.wanted), flag(.limit))]
     Limit {
@@ -198,6 +204,7 @@ impl Error {
             Error::Malformed { .. }
             | Error::Unsupported { .. }
             | Error::Limit { .. }
+            | Error::OutOfMemory { .. }
             | Error::OutOfRange(_)
             | Error::Unrecognised { .. } => Error::InFile {
                 path: name.into(),
@@ -227,7 +234,7 @@ impl Error {
     #[must_use]
     pub fn is_of_content(&self) -> bool {
         match self {
-            Error::Io { .. } | Error::Stopped => false,
+            Error::Io { .. } | Error::OutOfMemory { .. } | Error::Stopped => false,
             Error::InFile { error, .. } => error.is_of_content(),
             Error::Malformed { .. }
             | Error::Unsupported { .. }

@@ -37,6 +37,7 @@ pub mod fuzzing;
 mod hint;
 mod key;
 mod limits;
+pub mod memory;
 mod meta;
 mod note;
 mod number;

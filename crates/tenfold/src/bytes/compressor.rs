@@ -1,11 +1,14 @@
 //! Bytes that are compressed on their way out.
 
 use std::collections::VecDeque;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
+#[cfg(feature = "zstd")]
+use super::filter::{STATE, is_lack, lack};
 use super::{Sink, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Compresses what it is given into Zstandard frames that state their content size.
 ///
@@ -97,7 +100,7 @@ impl Compressor {
                 continue;
             }
             let (now, later) = rest.split_at(rest.len().min(room));
-            self.filling.frame.extend_from_slice(now);
+            memory::append(&mut self.filling.frame, now)?;
             rest = later;
         }
         Ok(())
@@ -134,9 +137,8 @@ impl Compressor {
             press.compress(level, is_checked)?;
             return self.write(press, out);
         }
-        self.working.push_back(std::thread::spawn(move || {
-            press.compress(level, is_checked).map(|()| press)
-        }));
+        let work = move || press.compress(level, is_checked).map(|()| press);
+        self.working.push_back(Builder::new().spawn(work)?);
         Ok(())
     }
 
@@ -162,14 +164,18 @@ impl Compressor {
 impl Press {
     #[cfg(feature = "zstd")]
     fn compress(&mut self, level: i32, is_checked: bool) -> Result<()> {
+        memory::probe(STATE)?;
         let most = zstd::zstd_safe::compress_bound(self.frame.len());
         self.compressed.clear();
-        self.compressed.reserve(most);
+        memory::reserve(&mut self.compressed, most)?;
         match is_checked {
-            true => self.checked_frame(level)?,
-            false => self.plain_frame(level)?,
+            true => self.checked_frame(level),
+            false => self.plain_frame(level),
         }
-        Ok(())
+        .map_err(|error| match is_lack(&error) {
+            true => lack().into(),
+            false => error.into(),
+        })
     }
 
     #[cfg(not(feature = "zstd"))]

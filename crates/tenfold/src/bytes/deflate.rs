@@ -3,8 +3,10 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use super::filter::STATE;
 use super::{Bytes, PIECE, Sink, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// What comes out of a deflate stream, and which part of it is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +77,7 @@ impl Deflated {
     pub(crate) fn beginning(bytes: &Bytes, most: usize) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         inflate(bytes, most.min(PIECE), &mut |piece| {
-            all.extend_from_slice(piece);
+            memory::append(&mut all, piece)?;
             Ok(if all.len() < most { Go::On } else { Go::Off })
         })?;
         all.truncate(most);
@@ -107,9 +109,10 @@ fn inflate(
     budget: usize,
     each: &mut dyn FnMut(&[u8]) -> Result<Go>,
 ) -> Result<Option<u64>> {
+    memory::probe(STATE)?;
     let mut stream = Decompress::new(false);
-    let mut output = vec![0; budget.clamp(1, PIECE)];
-    let mut input = vec![0; narrow(bytes.stored_len().min(wide(PIECE)))?];
+    let mut output = memory::zeros(budget.clamp(1, PIECE))?;
+    let mut input = memory::zeros(narrow(bytes.stored_len().min(wide(PIECE)))?)?;
     let mut at = 0_u64;
     while at < bytes.stored_len() {
         let left = bytes.stored_len().saturating_sub(at);
@@ -155,12 +158,13 @@ impl Deflater {
     /// What is deflated at once: what comes out depends on it.
     const BLOCK: usize = 64 << 10;
 
-    pub(crate) fn new(level: u32) -> Deflater {
-        Deflater {
+    pub(crate) fn new(level: u32) -> Result<Deflater> {
+        memory::probe(STATE)?;
+        Ok(Deflater {
             stream: Compress::new(Compression::new(level), false),
             input: Vec::new(),
-            output: vec![0; Self::BLOCK],
-        }
+            output: memory::zeros(Self::BLOCK)?,
+        })
     }
 
     /// Takes more bytes, and writes what is ready.
@@ -169,7 +173,7 @@ impl Deflater {
         while !rest.is_empty() {
             let room = Self::BLOCK.saturating_sub(self.input.len());
             let (now, later) = rest.split_at(room.min(rest.len()));
-            self.input.extend_from_slice(now);
+            memory::append(&mut self.input, now)?;
             rest = later;
             if self.input.len() == Self::BLOCK {
                 self.flush(out)?;
@@ -224,7 +228,7 @@ mod tests {
 
     fn deflated(data: &[u8]) -> Vec<u8> {
         let mut out = Sink::memory();
-        let mut deflater = Deflater::new(6);
+        let mut deflater = Deflater::new(6).unwrap();
         deflater.push(data, &mut out).unwrap();
         deflater.finish(&mut out).unwrap();
         out.finish().unwrap().into_memory().unwrap()
@@ -274,7 +278,7 @@ mod tests {
         for level in [1, 6, 9] {
             let through = |pieces: usize| {
                 let mut out = Sink::memory();
-                let mut deflater = Deflater::new(level);
+                let mut deflater = Deflater::new(level).unwrap();
                 let mut pieces = data.chunks(pieces);
                 pieces
                     .try_for_each(|piece| deflater.push(piece, &mut out))

@@ -2,8 +2,9 @@
 
 use sha2::Digest as _;
 
-use super::{Bytes, Extent, PIECE, Source, Threads, in_order, narrow, wide};
+use super::{Bytes, Extent, PIECE, Source, Threads, at_once, in_order, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// How a checksum is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -147,13 +148,9 @@ pub(super) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
         State::Crc32c(crc) => Ok(crc),
         _ => Err(Error::invalid("a checksum of another kind")),
     };
-    let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| half(middle..run.end));
-        (half(run.start..middle), second.join())
-    });
-    let second = second.map_err(|_| Error::invalid("a checksum thread stopped"))??;
+    let (first, second) = at_once(2, || half(run.start..middle), || half(middle..run.end))?;
     let second_len = narrow(run.end.saturating_sub(middle))?;
-    let crc = crc32c::crc32c_combine(first?, second, second_len);
+    let crc = crc32c::crc32c_combine(first, second, second_len);
     digest.compare(State::Crc32c(crc), run.start)
 }
 
@@ -167,7 +164,7 @@ fn compare_while_reading(bytes: &Bytes, run: std::ops::Range<u64>, digest: &Dige
         Ok(!range.is_empty())
     };
     let read = |(range, buffer): &mut (std::ops::Range<u64>, Vec<u8>)| {
-        buffer.resize(narrow(range.end.saturating_sub(range.start))?, 0);
+        memory::resize(buffer, narrow(range.end.saturating_sub(range.start))?)?;
         bytes.source().read_at(range.start, buffer)
     };
     let len = usize::try_from(bytes.stored_len()).unwrap_or(usize::MAX);
@@ -201,7 +198,7 @@ pub(super) fn compare_on_the_way(
     let is_crc = digest.algorithm == Algorithm::Crc32c;
     let fill = |piece: &mut Piece| {
         let len = run.end.saturating_sub(at).min(wide(budget.max(1)));
-        piece.bytes.resize(narrow(len)?, 0);
+        memory::resize(&mut piece.bytes, narrow(len)?)?;
         bytes.source().read_at(at, &mut piece.bytes)?;
         at = at.saturating_add(len);
         // What does not combine is computed here, where the pieces come by in order.
@@ -234,7 +231,7 @@ fn state_of_run(bytes: &Bytes, digest: &Digest, run: std::ops::Range<u64>) -> Re
     let mut at = run.start;
     while at < run.end {
         let len = wide(PIECE).min(run.end.saturating_sub(at));
-        buffer.resize(narrow(len)?, 0);
+        memory::resize(&mut buffer, narrow(len)?)?;
         bytes.source().read_at(at, &mut buffer)?;
         state.update(&buffer);
         at = at.saturating_add(len);

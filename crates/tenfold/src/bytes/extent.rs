@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{PIECE, Records, Source, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// A stretch of a source.
 #[derive(Debug, Clone)]
@@ -90,7 +91,7 @@ pub(super) fn in_pieces(
     read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
 ) -> Result<()> {
     let len = range.end.saturating_sub(range.start);
-    let mut buffer = vec![0; narrow(len.min(wide(budget.max(1))))?];
+    let mut buffer = memory::zeros(narrow(len.min(wide(budget.max(1))))?)?;
     let mut at = range.start;
     while at < range.end {
         let part = narrow(wide(buffer.len()).min(range.end.saturating_sub(at)))?;
@@ -163,7 +164,7 @@ impl Column {
                 .saturating_sub(1)
                 .saturating_mul(stride)
                 .saturating_add(width);
-            block.resize(narrow(span)?, 0);
+            memory::resize(&mut block, narrow(span)?)?;
             source.read_at(from, &mut block)?;
             let whole = fields.min(wide(rest.len()) / width).saturating_mul(width);
             if let Some(gather) = gather.filter(|_| skip == 0 && whole > 0) {

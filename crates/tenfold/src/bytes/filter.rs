@@ -5,6 +5,7 @@ use super::{Bytes, Deflated};
 use super::{PIECE, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// What stands between stored and decoded bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,7 +48,7 @@ fn decode_frames(
     let mut buffer = Vec::new();
     while at < bytes.stored_len() {
         let len = bytes.stored_len().saturating_sub(at).min(wide(PIECE));
-        buffer.resize(super::narrow(len)?, 0);
+        memory::resize(&mut buffer, super::narrow(len)?)?;
         bytes.extent().read_at(bytes.source(), at, &mut buffer)?;
         if let Some(state) = &mut state {
             state.update(&buffer);
@@ -83,15 +84,39 @@ struct Decoding {
     frame_open: bool,
 }
 
+/// What a codec of another project takes at most when it is made: without a way to say that memory is short,
+/// it ends the process or panics.
+pub(super) const STATE: usize = 512 << 10;
+
+/// Whether zstd says that it got no memory.
+#[cfg(feature = "zstd")]
+pub(super) fn is_lack(error: &std::io::Error) -> bool {
+    /// `ZSTD_error_memory_allocation`, in the public `zstd_errors.h`.
+    const ALLOCATION: usize = 64;
+    let name = zstd::zstd_safe::get_error_name(ALLOCATION.wrapping_neg());
+    error.to_string() == name
+}
+
+#[cfg(not(feature = "zstd"))]
+pub(super) fn is_lack(_: &std::io::Error) -> bool {
+    false
+}
+
+/// That memory is short, where nobody says how much was wanted.
+pub(super) fn lack() -> std::io::Error {
+    std::io::ErrorKind::OutOfMemory.into()
+}
+
 #[cfg(feature = "zstd")]
 impl Decoding {
     /// Goes on after `done` bytes.
     fn new(start: u64, decoded: u64, done: u64, budget: usize) -> Result<Decoding> {
         // One byte more than is due shows whether there is one.
         let due = usize::try_from(decoded.saturating_add(1)).unwrap_or(PIECE);
+        memory::probe(STATE)?;
         Ok(Decoding {
             decoder: zstd::stream::raw::Decoder::new().map_err(|error| broken(start, &error))?,
-            buffer: vec![0; budget.clamp(1, PIECE).min(due)],
+            buffer: memory::zeros(budget.clamp(1, PIECE).min(due))?,
             start,
             decoded,
             done,
@@ -139,6 +164,9 @@ impl Decoding {
 
 #[cfg(feature = "zstd")]
 fn broken(start: u64, error: &std::io::Error) -> Error {
+    if is_lack(error) {
+        return lack().into();
+    }
     Error::malformed(start, format!("zstd data: {error}"))
 }
 

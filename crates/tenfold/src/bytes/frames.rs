@@ -9,9 +9,11 @@ use zstd::bulk::Decompressor;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use super::digest::State;
+use super::filter::STATE;
 use super::seekable::Table;
 use super::{Bytes, Digest, PIECE, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Below so many stored bytes one thread does.
 const WORTH_IT: u64 = 1 << 20;
@@ -52,10 +54,13 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn decode(&mut self) -> std::io::Result<()> {
+    fn decode(&mut self) -> Result<()> {
         let decompressor = match &mut self.decompressor {
             Some(decompressor) => decompressor,
-            none => none.insert(Decompressor::new()?),
+            none => {
+                memory::probe(STATE)?;
+                none.insert(Decompressor::new()?)
+            }
         };
         self.is_whole = match &mut self.place {
             Some(place) => decompressor
@@ -63,7 +68,7 @@ impl Piece<'_> {
                 .is_ok_and(|len| len == place.len()),
             None => {
                 self.made.clear();
-                self.made.reserve(self.room.max(1));
+                memory::reserve(&mut self.made, self.room.max(1))?;
                 decompressor
                     .decompress_to_buffer(&self.stored, &mut self.made)
                     .is_ok()
@@ -110,7 +115,7 @@ pub(super) fn decode_ahead(
     let done = in_order(
         threads.min(THREADS),
         |piece: &mut Piece| frames.next(piece),
-        |piece| Ok(piece.decode()?),
+        Piece::decode,
         |piece| {
             let made = piece.decoded();
             let all = ahead.decoded.saturating_add(wide(made.len()));
@@ -169,8 +174,7 @@ impl<'a> Frames<'a, '_> {
         piece.room = room;
         std::mem::swap(&mut piece.stored, &mut self.held);
         self.held.clear();
-        self.held
-            .extend_from_slice(piece.stored.get(len..).unwrap_or_default());
+        memory::append(&mut self.held, piece.stored.get(len..).unwrap_or_default())?;
         piece.stored.truncate(len);
         Ok(len > 0)
     }
@@ -214,7 +218,7 @@ impl<'a> Frames<'a, '_> {
 
     fn read_on(&mut self, more: usize) -> Result<()> {
         let old = self.held.len();
-        self.held.resize(old.saturating_add(more), 0);
+        memory::resize(&mut self.held, old.saturating_add(more))?;
         let room = self.held.get_mut(old..).unwrap_or_default();
         self.bytes
             .extent()

@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Records, Source, wide};
 use crate::error::Result;
+use crate::memory;
 
 /// Remembers eight bytes of the labels of every block, so that a million blocks cost eight
 /// megabytes while they are compared, and nothing afterwards. Many more are walked over again,
@@ -42,8 +43,10 @@ impl LabelSet {
             hashes.clear();
             records.for_each(source, &mut |_, labels, _| {
                 let hash = hash(labels);
-                hashes.extend((hash.checked_rem(n_parts) == Some(part)).then_some(hash));
-                Ok(())
+                match hash.checked_rem(n_parts) == Some(part) {
+                    true => memory::push(&mut hashes, hash),
+                    false => Ok(()),
+                }
             })?;
             let found = repeated(std::mem::take(&mut hashes), records, source)?;
             if found.is_some() {
@@ -63,7 +66,7 @@ fn repeated(mut hashes: Vec<u64>, records: &Records, source: &Source) -> Result<
         [first, second] if first == second => Some(*first),
         _ => None,
     };
-    let suspected: Vec<u64> = hashes.windows(2).filter_map(twice).collect();
+    let suspected: Vec<u64> = memory::collected(hashes.windows(2).filter_map(twice))?;
     drop(hashes);
     if suspected.is_empty() {
         return Ok(None);

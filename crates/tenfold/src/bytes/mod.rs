@@ -66,11 +66,12 @@ pub(crate) use source::{Packing, narrow, wide};
 pub use spool::Spool;
 pub(crate) use spool::{put_down_at, scratch_file_of};
 pub(crate) use swap::{swap, swap_into};
-pub(crate) use threads::{Threads, alone, at_once, in_order, share_out};
+pub(crate) use threads::{Threads, alone, at_once, in_order, no_thread, share_out, spawn};
 pub(crate) use unpack::{extension, is_packed_name};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The size of the pieces in which bytes are moved when nobody says otherwise: large enough that
 /// system calls do not count, small enough to stay in the cache of one core.
@@ -421,11 +422,8 @@ impl Bytes {
     /// As [`Bytes::for_each`].
     pub fn to_vec(&self) -> Result<Vec<u8>> {
         // Grown as bytes arrive, not by what a header claims a compressed run will give.
-        let mut all = Vec::with_capacity(narrow(self.len().min(wide(PIECE)))?);
-        self.for_each(PIECE, &mut |piece| {
-            all.extend_from_slice(piece);
-            Ok(())
-        })?;
+        let mut all = memory::with_room(narrow(self.len().min(wide(PIECE)))?)?;
+        self.for_each(PIECE, &mut |piece| memory::append(&mut all, piece))?;
         Ok(all)
     }
 

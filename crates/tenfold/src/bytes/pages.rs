@@ -2,6 +2,7 @@
 
 use super::{Bytes, narrow, wide};
 use crate::error::Result;
+use crate::memory;
 
 /// A small cache of pages in front of bytes that are read here and there.
 pub(crate) struct Pages {
@@ -64,7 +65,7 @@ impl Pages {
             let from = number.saturating_mul(PAGE);
             let len = PAGE.min(self.bytes.len().saturating_sub(from));
             let mut page = slot.take().map(|(_, page)| page).unwrap_or_default();
-            page.resize(narrow(len)?, 0);
+            memory::resize(&mut page, narrow(len)?)?;
             self.bytes.read_at(from, &mut page)?;
             *slot = Some((number, page));
         }

@@ -8,6 +8,7 @@ use super::threads::stopped;
 use super::{Source, narrow, share_out, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Keeps `len` bytes, a quarter of what `limits` allow in memory, that `fill` works out: it gets the
 /// number of a part, each `part` bytes long but for the last, and room for it.
@@ -50,7 +51,7 @@ fn in_memory(
     part: usize,
     fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
 ) -> Result<Source> {
-    let mut memory = vec![0; len];
+    let mut memory = memory::zeros(len)?;
     let parts = memory.chunks_mut(part).enumerate();
     share_out(threads, parts, |(number, out)| fill(number, out))?;
     Ok(Source::memory(memory))
@@ -69,7 +70,7 @@ fn in_file(
         let mut buffer = buffers.lock().map_err(|_| stopped())?.pop();
         let buffer = buffer.get_or_insert_default();
         let at = wide(number).saturating_mul(wide(part));
-        buffer.resize(narrow(len.saturating_sub(at).min(wide(part)))?, 0);
+        memory::resize(buffer, narrow(len.saturating_sub(at).min(wide(part)))?)?;
         fill(number, buffer)?;
         put_down_at(&file, buffer, at)?;
         let mut buffers = buffers.lock().map_err(|_| stopped())?;

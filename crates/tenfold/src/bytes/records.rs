@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{Bytes, Endian, Extent, LabelSet, Scan, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Where labelled records lie.
 #[derive(Debug)]
@@ -66,11 +67,11 @@ impl Records {
         limits.check_labels(count)?;
         let first = scan.at();
         let mut names = vec![String::new(); labels];
-        let mut marks = Vec::with_capacity(scan.room(count.div_ceil(STEP), STEP));
+        let mut marks = memory::with_room(scan.room(count.div_ceil(STEP), STEP))?;
         for record in 0..count {
             let at = scan.at();
             if record.is_multiple_of(STEP) {
-                marks.push(at);
+                memory::push(&mut marks, at)?;
             }
             read_labels(scan, &mut names, limits)?;
             each(at, &names)?;

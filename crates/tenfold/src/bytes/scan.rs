@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::{Endian, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Reads fields from a source in order. No method panics, and every failure knows its byte.
 pub(crate) struct Scan<'a> {
@@ -131,7 +132,7 @@ impl<'a> Scan<'a> {
         let size = if goes_on { LARGE } else { SMALL }
             .max(len)
             .min(self.left());
-        self.window.resize(narrow(size)?, 0);
+        memory::resize(&mut self.window, narrow(size)?)?;
         self.window_at = self.at;
         let read = self.source.read_at(self.at, &mut self.window);
         if read.is_err() {
@@ -165,7 +166,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn take_into(&mut self, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
         self.need(len)?;
         bytes.clear();
-        bytes.resize(narrow(len)?, 0);
+        memory::resize(bytes, narrow(len)?)?;
         self.fill(bytes)
     }
 

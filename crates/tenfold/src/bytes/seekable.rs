@@ -22,6 +22,7 @@ use super::source::Compute;
 use super::{Bytes, Extent, Filter, PIECE, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 const SKIPPED: [u8; 4] = [0x5e, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = [0xb1, 0xea, 0x92, 0x8f];
@@ -181,7 +182,7 @@ impl Table {
 fn read_table(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
     let stored = bytes.stored_len();
     let read = |at: u64, len: u64| -> Result<Vec<u8>> {
-        let mut buffer = vec![0; narrow(len)?];
+        let mut buffer = memory::zeros(narrow(len)?)?;
         bytes.extent().read_at(bytes.source(), at, &mut buffer)?;
         Ok(buffer)
     };

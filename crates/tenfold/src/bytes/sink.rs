@@ -9,6 +9,7 @@ use super::{
     Algorithm, Beside, Bytes, DigestState, PIECE, Progress, Source, Threads, in_order, wide,
 };
 use crate::error::{Error, Loss, Result};
+use crate::memory;
 
 /// The size of a page of memory, and of what file systems read and write at once.
 #[cfg(target_os = "linux")]
@@ -213,7 +214,7 @@ impl Sink {
             self.flush()?;
             self.target.write(bytes)?;
         } else {
-            self.buffer.extend_from_slice(bytes);
+            memory::append(&mut self.buffer, bytes)?;
             if self.buffer.len() >= PIECE {
                 self.flush()?;
             }
@@ -290,7 +291,7 @@ impl Sink {
         let fill = |piece: &mut (u64, Vec<u8>)| {
             let len = next.min(run.len().saturating_sub(at));
             *piece = (at, std::mem::take(&mut piece.1));
-            piece.1.resize(super::narrow(len)?, 0);
+            memory::resize(&mut piece.1, super::narrow(len)?)?;
             at = at.saturating_add(len);
             next = long;
             Ok(len > 0)
@@ -394,7 +395,7 @@ impl Finished {
 impl Target {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
-            Target::Memory(all) => all.extend_from_slice(bytes),
+            Target::Memory(all) => memory::append(all, bytes)?,
             Target::File(file) => bytes
                 .chunks(AT_ONCE)
                 .try_for_each(|piece| file.write_all(piece))?,

@@ -10,6 +10,7 @@ use super::sink::AT_ONCE;
 use super::{PIECE, Packing, Source, shelf, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Pieces from this length on are worth a system call of their own.
 const WORTH_IT: usize = PIECE / 8;
@@ -67,7 +68,7 @@ impl Spool {
     /// [`Error::Io`](crate::Error::Io) if the stream or the temporary file fails.
     pub fn read_from(reader: &mut dyn Read, limits: &Limits) -> Result<Source> {
         let mut spool = Spool::within(limits);
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = memory::zeros(PIECE)?;
         loop {
             match reader.read(&mut buffer) {
                 Ok(0) => return spool.finish(),
@@ -88,7 +89,7 @@ impl Spool {
             self.flush()?;
             return self.put_down(piece);
         }
-        self.memory.extend_from_slice(piece);
+        memory::append(&mut self.memory, piece)?;
         let most = match goes_to_file {
             true => self.threshold.min(PIECE),
             false => self.threshold,

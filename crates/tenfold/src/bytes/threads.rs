@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{Error, Result};
 
@@ -44,6 +45,20 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Starts a thread; `None` where the system has no more of them, or no memory for one.
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    // Those that ask for it do the work with fewer.
+    Builder::new().spawn_scoped(scope, work).ok()
+}
+
+/// The error of work that cannot go on without another thread.
+pub(crate) fn no_thread() -> Error {
+    Error::from(std::io::Error::other("the system has no thread to give"))
+}
+
 /// Does `work` with every item on `threads` threads, in no particular order; gives a failure if
 /// there is one.
 pub(crate) fn share_out<T: Send>(
@@ -69,7 +84,7 @@ pub(crate) fn share_out<T: Send>(
         }
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let others: Vec<_> = (1..threads).map_while(|_| spawn(scope, run)).collect();
         let own = run();
         others.into_iter().fold(own, |all, other| {
             all.and(other.join().unwrap_or_else(|_| Err(stopped())))
@@ -86,10 +101,19 @@ pub(crate) fn at_once<A, B: Send>(
     if threads < 2 {
         return Ok((one()?, other()?));
     }
+    // Kept here, so that it can be done by this thread where there is no other.
+    let other = Mutex::new(Some(other));
+    let run_other = || {
+        let other = other.lock().map_err(|_| stopped())?.take();
+        other.ok_or_else(stopped)?()
+    };
     std::thread::scope(|scope| {
-        let other = scope.spawn(other);
+        let thread = spawn(scope, run_other);
         let one = one();
-        let other = other.join().unwrap_or_else(|_| Err(stopped()));
+        let other = match thread {
+            Some(thread) => thread.join().unwrap_or_else(|_| Err(stopped())),
+            None => run_other(),
+        };
         Ok((one?, other?))
     })
 }
@@ -125,9 +149,12 @@ pub(crate) fn in_order<P: Default + Send>(
     });
     std::thread::scope(|scope| {
         let (done, results) = channel();
-        for _ in 0..threads {
+        let started = (0..threads).map_while(|_| {
             let (line, work, done) = (&line, &work, done.clone());
-            scope.spawn(move || serve(line, work, &done));
+            spawn(scope, move || serve(line, work, &done))
+        });
+        if started.count() == 0 {
+            return Err(no_thread());
         }
         drop(done);
         // Moved here, so that the threads find it closed when this one stops early.

@@ -10,9 +10,11 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
+use super::filter::{STATE, is_lack, lack};
 use super::{Head, PIECE, Packing, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The endings of files that are compressed as a whole.
 const ENDINGS: [&str; 3] = ["gz", "zst", "xz"];
@@ -119,7 +121,7 @@ struct Unpacked<'a> {
 impl Unpacked<'_> {
     /// Takes all that a decoder gives; `start` is the first byte of its part of the file.
     fn take(&mut self, codec: Codec, decoder: &mut dyn Read, start: u64) -> Result<()> {
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = memory::zeros(PIECE)?;
         loop {
             let read = decoder.read(&mut buffer);
             let len = read.map_err(|error| broken(codec, error, start))?;
@@ -139,6 +141,7 @@ impl Unpacked<'_> {
 fn gzip(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
     loop {
         let start = input.at();
+        memory::probe(STATE)?;
         let mut member = GzDecoder::new(&mut *input);
         unpacked.take(Codec::Gzip, &mut member, start)?;
         if input.skip_zeros()? {
@@ -150,6 +153,7 @@ fn gzip(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
 #[cfg(feature = "zstd")]
 fn zstd(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
     let start = input.at();
+    memory::probe(STATE)?;
     let decoder = zstd::stream::read::Decoder::with_buffer(input);
     let mut decoder = decoder.map_err(|error| broken(Codec::Zstd, error, start))?;
     unpacked.take(Codec::Zstd, &mut decoder, start)
@@ -165,15 +169,30 @@ fn xz(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
     const PART: u64 = 4;
     let kibibytes = unpacked.limits.memory / PART / 1024;
     let most = u32::try_from(kibibytes).unwrap_or(u32::MAX);
+    // The decoder has no way to say that there is less.
+    let is_there = |kibibytes: &u32| {
+        memory::probe(usize::try_from(*kibibytes).unwrap_or(usize::MAX) << 10).is_ok()
+    };
+    let there = std::iter::successors(Some(most), |most| Some(most / 2)).find(is_there);
+    let there = there.unwrap_or(0);
     let start = input.at();
-    let mut decoder = XzReader::new_mem_limit(input, true, most);
-    unpacked.take(Codec::Xz, &mut decoder, start)
+    let mut decoder = XzReader::new_mem_limit(input, true, there);
+    let taken = unpacked.take(Codec::Xz, &mut decoder, start);
+    taken.map_err(|error| match error {
+        Error::Malformed { why, .. } if there < most && why == NO_DICTIONARY => lack().into(),
+        other => other,
+    })
 }
+
+const NO_DICTIONARY: &str = "its dictionary does not fit the memory budget";
 
 /// What is wrong with a compressed file.
 fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
     if error.raw_os_error().is_some() {
         return error.into();
+    }
+    if is_lack(&error) {
+        return lack().into();
     }
     let kind = error.kind();
     // An error of the file itself, on its way through the decoder.
@@ -181,7 +200,7 @@ fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
         (_, Ok(inner)) if !inner.is_of_content() => return inner,
         (_, Ok(inner)) => inner.to_string(),
         (io::ErrorKind::UnexpectedEof, _) => "the data ends too early".to_owned(),
-        (io::ErrorKind::OutOfMemory, _) => "its dictionary does not fit the memory budget".into(),
+        (io::ErrorKind::OutOfMemory, _) => NO_DICTIONARY.into(),
         (_, Err(error)) => error.to_string(),
     };
     Error::malformed(start, why).of(codec.name())
@@ -231,7 +250,7 @@ impl BufRead for Input<'_> {
         if self.used >= self.piece.len() {
             let left = self.source.len().saturating_sub(self.next);
             let len = narrow(left.min(wide(PIECE))).map_err(io::Error::other)?;
-            self.piece.resize(len, 0);
+            memory::resize(&mut self.piece, len).map_err(io::Error::other)?;
             if let Err(error) = self.source.read_at(self.next, &mut self.piece) {
                 self.piece.clear();
                 return Err(io::Error::other(error));

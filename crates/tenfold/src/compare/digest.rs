@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest as _, Sha256};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, wide};
+use crate::bytes::{Endian, PIECE, spawn, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::number::{Number, Numbers, truths};
@@ -65,7 +65,7 @@ pub fn tensor_hashes(
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut found: Vec<(usize, Result<ContentHash>)> = std::thread::scope(|scope| {
         let others = 1..n_cores.min(entries.len());
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = others.map_while(|_| spawn(scope, work)).collect();
         let mut found = work();
         for other in others {
             let stopped = |_| vec![(0, Err(Error::invalid("a thread stopped halfway")))];

@@ -6,6 +6,7 @@ use crate::bytes::{
 };
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// A lazy array of numbers: bytes that know their type and byte order.
 #[derive(Debug, Clone)]
@@ -102,7 +103,7 @@ impl Numbers {
         let mut at = 0_u64;
         let fill = |piece: &mut Vec<u8>| {
             let left = self.bytes.len().saturating_sub(at);
-            piece.resize(narrow(left.min(wide(budget)))?, 0);
+            memory::resize(piece, narrow(left.min(wide(budget)))?)?;
             self.bytes.read_at(at, piece)?;
             at = at.saturating_add(wide(piece.len()));
             Ok(!piece.is_empty())

@@ -9,6 +9,7 @@ use crate::bytes::{
 };
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// What is done with a unit of bytes; each becomes one of another length.
 pub(super) trait Work: Send + Sync + 'static {
@@ -84,7 +85,7 @@ impl<W: Work> Compute for Worked<W> {
         let per_piece = wide(PIECE / from).max(1);
         let fill = |piece: &mut Piece| {
             let count = per_piece.min(last.saturating_sub(next));
-            piece.stored.resize(narrow(count)?.saturating_mul(from), 0);
+            memory::resize(&mut piece.stored, narrow(count)?.saturating_mul(from))?;
             let at = next.saturating_mul(wide(from));
             bytes.read_at(at, &mut piece.stored)?;
             next = next.saturating_add(count);
@@ -92,7 +93,7 @@ impl<W: Work> Compute for Worked<W> {
         };
         let work = |piece: &mut Piece| {
             let units = piece.stored.len() / from;
-            piece.made.resize(units.saturating_mul(self.work.made()), 0);
+            memory::resize(&mut piece.made, units.saturating_mul(self.work.made()))?;
             self.work.work(&piece.stored, &mut piece.made)
         };
         let threads = Threads::Cores.for_len(narrow(left)?);
@@ -136,7 +137,7 @@ impl<W: Work> Worked<W> {
                 let stored = stored.ok_or_else(|| Error::invalid("a unit outside its bytes"))?;
                 return self.work.work(stored, out);
             }
-            let mut stored = vec![0; len];
+            let mut stored = memory::zeros(len)?;
             bytes.read_at(start, &mut stored)?;
             self.work.work(&stored, out)
         })?;

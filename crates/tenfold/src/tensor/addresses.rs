@@ -6,6 +6,7 @@ use super::sparse::{Finder, Sparse};
 use super::storage::{Address, Order};
 use crate::bytes::{Bytes, Compute, Endian, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::{DType, Number, Numbers};
 
 impl Tensor {
@@ -90,7 +91,7 @@ impl Compute for Positions {
         finder.load(first, count)?;
         let seen = super::permute::pick(&self.sizes, &self.axes);
         let (mut index, mut permuted) = (vec![0; seen.len()], vec![0; seen.len()]);
-        let mut found = Vec::with_capacity(buffer.len().saturating_add(16));
+        let mut found = memory::with_room(buffer.len().saturating_add(16))?;
         for item in 0..narrow(count)? {
             finder.index(item, &mut index)?;
             permute_into(&index, &self.axes, &mut permuted);

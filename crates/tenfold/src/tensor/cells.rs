@@ -14,6 +14,7 @@ use super::tiles::Tiles;
 use crate::bytes::{Threads, narrow, share_out, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Numbers};
 
 /// All values of a dense tensor where any box of them is at hand.
@@ -152,7 +153,7 @@ impl Cells {
                 let seen: Vec<Slice> = seen.collect();
                 let len = box_len(&seen, self.dtype.width())?;
                 for (cells, buffer) in [(&own_cells, &mut own), (&image_cells, &mut images)] {
-                    buffer.resize(len, 0);
+                    memory::resize(buffer, len)?;
                     cells.read_box(&seen, wide(len), Threads::Exactly(1), buffer)?;
                 }
                 if operation.apply_all(self.dtype, &mut images).is_ok() && own == images {
@@ -180,7 +181,7 @@ impl Cells {
     /// The values of a box, row-major, little-endian.
     pub(crate) fn read(&self, slices: &[Slice]) -> Result<Vec<u8>> {
         let axes: Vec<usize> = (0..self.sizes.len()).collect();
-        let mut out = vec![0; box_len(slices, self.dtype.width())?];
+        let mut out = memory::zeros(box_len(slices, self.dtype.width())?)?;
         self.seen(&axes)
             .read_box(slices, wide(out.len()), Threads::Cores, &mut out)?;
         Ok(out)

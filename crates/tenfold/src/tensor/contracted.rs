@@ -11,6 +11,7 @@ use super::train::{Scalar, Wide, not_computed};
 use crate::bytes::{Bytes, Compute, Endian, PIECE, Source, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Element, Numbers};
 
 /// What is left of one core of a train.
@@ -161,8 +162,8 @@ impl<T: Scalar> Matrix<T> {
         let len = self.n_rows.saturating_mul(other.n_columns);
         let bytes = wide(len).saturating_mul(wide(size_of::<Wide<T>>()));
         limits.check_decoded("part of a train would be multiplied out", bytes)?;
-        let mut values = Vec::with_capacity(len);
-        let mut terms = Vec::with_capacity(other.n_rows);
+        let mut values = memory::with_room(len)?;
+        let mut terms = memory::with_room(other.n_rows)?;
         for row in self.values.chunks_exact(self.n_columns.max(1)) {
             for column in 0..other.n_columns {
                 let entries = other.values.iter().skip(column).step_by(other.n_columns);
@@ -256,7 +257,7 @@ impl<T: Scalar> Product<T> {
     /// Elements of the core, from one on.
     fn read(&self, from: u64, count: usize) -> Result<Vec<T>> {
         let width = T::DTYPE.width();
-        let mut bytes = vec![0; count.saturating_mul(width)];
+        let mut bytes = memory::zeros(count.saturating_mul(width))?;
         let at = from.saturating_mul(wide(width));
         self.core.bytes.read_at(at, &mut bytes)?;
         if self.core.must_swap(Endian::Little) {

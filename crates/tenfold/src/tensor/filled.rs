@@ -6,6 +6,7 @@ use super::symmetry::Symmetry;
 use crate::bytes::{Bytes, Compute, Endian, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Number, Numbers};
 
 impl Tensor {
@@ -121,7 +122,7 @@ impl Compute for Filled {
         let width = self.fill.len().max(1);
         let first = at / wide(width);
         let last = at.saturating_add(wide(buffer.len())).div_ceil(wide(width));
-        let mut there = vec![0; narrow(last.saturating_sub(first))?];
+        let mut there = memory::zeros(narrow(last.saturating_sub(first))?)?;
         self.there.read_at(first, &mut there)?;
         let skip = narrow(at % wide(width))?;
         for (place, byte) in buffer.iter_mut().enumerate() {

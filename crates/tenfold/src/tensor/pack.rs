@@ -13,6 +13,7 @@ use super::symmetry::Symmetry;
 use crate::bytes::{Bytes, Endian, PIECE, Spool, Threads, at_once, measure_text, swap, wide};
 use crate::error::{Aspect, Error, Loss, Refusal, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::Numbers;
 
 /// How far values may be from a symmetry they are packed by.
@@ -227,7 +228,7 @@ impl Tensor {
         let (mut at, mut image, mut count) = (0_u64, Vec::new(), 0_u64);
         let width = self.dtype().width();
         own.for_each(Endian::Little, width, PIECE, &mut |piece| {
-            image.resize(piece.len(), 0);
+            memory::resize(&mut image, piece.len())?;
             other.bytes.read_at(at, &mut image)?;
             if other.must_swap(Endian::Little) {
                 swap(&mut image, other.number.width());

@@ -16,6 +16,7 @@ use super::tiles::boxes as tiles;
 use crate::bytes::{Bytes, Threads, in_parts, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Pairing, mean};
 
 /// How many numbers are worked on at once.
@@ -149,7 +150,7 @@ impl<'a> Pairs<'a> {
             let seen = within(slices, &tile)?;
             let len = box_len(&tile, width)?;
             for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut *images)] {
-                buffer.resize(len, 0);
+                memory::resize(buffer, len)?;
                 stored.read_box(&seen, wide(len), Threads::Exactly(1), buffer)?;
             }
             let inner: Vec<u64> = tile.iter().map(|slice| slice.count).collect();

@@ -8,6 +8,7 @@ use super::storage::{Address, Order, Storage};
 use crate::bytes::{Bytes, Compute, Endian, Extent, Records, Source, Spool, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::Numbers;
 
 /// A labelled tensor made dense, and what that leaves behind.
@@ -37,7 +38,7 @@ impl Placed {
     /// [`Error::Io`] if a temporary file fails.
     pub fn blocks(&self) -> Result<Vec<u64>> {
         let entries = self.table.read(0, narrow(self.table.count)?)?;
-        Ok(entries.into_iter().map(|[block, _]| block).collect())
+        memory::collected(entries.into_iter().map(|[block, _]| block))
     }
 }
 
@@ -225,7 +226,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
     let mut done = 0_u64;
     records.for_each(source, &mut |_, labels, scan| {
         for (label, axis) in labels.iter().zip(axes.iter_mut()) {
-            found.numbers.push(axis.place(label)?);
+            memory::push(&mut found.numbers, axis.place(label)?)?;
         }
         found.numbers.resize(
             found.numbers.len().saturating_add(stride - 1 - axes.len()),
@@ -302,13 +303,13 @@ impl Table {
     /// Up to `count` entries from `place` on.
     fn read(&self, place: u64, count: usize) -> Result<Vec<[u64; 2]>> {
         let left = narrow(self.count.saturating_sub(place))?;
-        let mut bytes = vec![0; count.min(left).saturating_mul(ENTRY)];
+        let mut bytes = memory::zeros(count.min(left).saturating_mul(ENTRY))?;
         let at = place.saturating_mul(wide(ENTRY));
         self.entries.read_at(at, &mut bytes)?;
         let (numbers, _) = bytes.as_chunks::<8>();
         let (pairs, _) = numbers.as_chunks::<2>();
         let decoded = pairs.iter().map(|pair| pair.map(u64::from_le_bytes));
-        Ok(decoded.collect())
+        memory::collected(decoded)
     }
 
     /// The place of the first entry that is `block` or later, or at most `STEP` places before it.

@@ -9,6 +9,7 @@ use super::{Slice, Tensor, not_understood, product};
 use crate::bytes::{Bytes, Endian, Extent, PIECE, Source, Threads, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{Element, Number, Numbers};
 
 /// One explicit cell of a sparse tensor, or one labelled block.
@@ -228,7 +229,7 @@ impl Tensor {
         }
         let len = box_len(slices, self.dtype().width())?;
         limits.check_decoded("the slice would be read into memory", wide(len))?;
-        let mut out = vec![0; len];
+        let mut out = memory::zeros(len)?;
         self.at_hand(limits)?
             .fill_box(&sizes, slices, limits, &mut out)?;
         Ok(out)

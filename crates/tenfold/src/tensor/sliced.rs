@@ -11,6 +11,7 @@ use super::{Tensor, not_understood, product};
 use crate::bytes::{Bytes, Compute, Endian, RecordsBuilder, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{Number, Numbers};
 
 impl Tensor {
@@ -297,7 +298,7 @@ impl Compute for Cut {
         if skip == 0 && buffer.len().is_multiple_of(self.width) {
             return self.read_cells(from, to, buffer);
         }
-        let mut cells = vec![0; narrow(to.saturating_sub(from).saturating_mul(width))?];
+        let mut cells = memory::zeros(narrow(to.saturating_sub(from).saturating_mul(width))?)?;
         self.read_cells(from, to, &mut cells)?;
         let wanted = cells
             .get(narrow(skip)?..)

@@ -11,6 +11,7 @@ use super::storage::Order;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// A sparse tensor that has been looked over once.
 pub(crate) struct Sorted {
@@ -119,7 +120,7 @@ impl Sorted {
             .cells()
             .and_then(|cells| u64::try_from(cells).ok());
         let range = cells.unwrap_or(u64::MAX).div_ceil(RANGES).max(1);
-        let mut counts = vec![0_u64; narrow(RANGES)?];
+        let mut counts: Vec<u64> = memory::zeros(narrow(RANGES)?)?;
         self.visit(&mut |index, _| {
             if let Some(count) = counts.get_mut(narrow(index / range)?) {
                 *count = count.saturating_add(1);
@@ -151,8 +152,8 @@ impl Sorted {
     ) -> Result<()> {
         let width = self.tensor.dtype().width();
         let count = narrow(count)?;
-        let mut values = Vec::with_capacity(count.saturating_mul(width));
-        let mut cells: Vec<(u64, usize)> = Vec::with_capacity(count);
+        let mut values = memory::with_room(count.saturating_mul(width))?;
+        let mut cells: Vec<(u64, usize)> = memory::with_room(count)?;
         self.visit(&mut |index, value| {
             if index >= from && index < to {
                 cells.push((index, values.len()));

@@ -11,6 +11,7 @@ use super::slice::{Slice, box_len};
 use crate::bytes::{Bytes, Endian, narrow, swap, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Element, Kind, Number, Numbers, Overflow, Rounding, is_exact};
 
 /// A number of which trains are computed.
@@ -212,7 +213,7 @@ impl Train<'_> {
             self.check_reach::<T>()?;
         }
         self.mend(slices, power, &mut cells)?;
-        let mut bytes = Vec::with_capacity(out.len());
+        let mut bytes = memory::with_room(out.len())?;
         cells.into_iter().for_each(|cell| cell.to_le(&mut bytes));
         if bytes.len() != out.len() {
             return Err(Error::invalid("the cores of a train do not fit its slice"));
@@ -335,7 +336,7 @@ impl Train<'_> {
         let len = box_len(&slices, width)?;
         self.limits
             .check_decoded("the selected part of a core would be read", wide(len))?;
-        let mut bytes = vec![0; len];
+        let mut bytes = memory::zeros(len)?;
         dense::read_stored(&core.bytes, width, &shape, &slices, &mut bytes)?;
         if core.must_swap(Endian::Little) {
             swap(&mut bytes, core.number.width());
@@ -357,7 +358,7 @@ impl Train<'_> {
         let bytes = wide(len).saturating_mul(wide(T::DTYPE.width()));
         self.limits
             .check_decoded("part of a train would be expanded", bytes)?;
-        let mut product = Vec::with_capacity(len);
+        let mut product = memory::with_room(len)?;
         for row in rows.chunks_exact(rank) {
             product.extend(row_times(row, core, n_columns));
         }
@@ -451,7 +452,7 @@ pub(crate) fn read_train_box(
         number: Number::F64,
         ..dtype
     };
-    let mut cells = vec![0; box_len(slices, wide_dtype.width())?];
+    let mut cells = memory::zeros(box_len(slices, wide_dtype.width())?)?;
     read_train_box(&wide_train, wide_dtype, slices, &mut cells)?;
     let cells = Numbers {
         number: Number::F64,

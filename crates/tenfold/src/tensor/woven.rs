@@ -11,6 +11,7 @@ use super::{Tensor, wide};
 use crate::bytes::{Bytes, Compute, Extent, Records, Source, narrow, put_short};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::Numbers;
 
 /// More blocks than this are not woven: where each begins is kept in memory.
@@ -40,7 +41,10 @@ impl Tensor {
         let all = product(mapped).filter(|all| *all <= MOST_BLOCKS);
         let all = all.ok_or_else(|| Error::invalid("too many labelled blocks"))?;
         let all = u64::try_from(all).map_err(|_| Error::invalid("too many labelled blocks"))?;
-        let blocks = blocks.unwrap_or_else(|| (0..all).collect());
+        let blocks = match blocks {
+            Some(blocks) => blocks,
+            None => memory::collected(0..all)?,
+        };
         let is_ascending = blocks.is_sorted_by(|one, next| one < next);
         if !is_ascending || blocks.last().is_some_and(|last| *last >= all) {
             return Err(Error::invalid("a list of blocks that are not there"));

@@ -5,6 +5,7 @@
 use crate::bytes::{Scan, Source, wide};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 
 /// A cursor in a JSON text. Who reads asks for what comes next; it keeps no state but its place.
 pub(crate) struct Json<'a> {
@@ -138,7 +139,7 @@ impl<'a> Json<'a> {
         let at = self.at();
         let limits = self.limits;
         self.pieces(&mut |piece| {
-            bytes.extend_from_slice(piece);
+            memory::append(&mut bytes, piece)?;
             limits.check_text(wide(bytes.len()))
         })?;
         match String::from_utf8(bytes) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::bytes::wide;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Reads a whole text.
 ///
@@ -12,7 +13,10 @@ use crate::limits::Limits;
 /// [`Error::Malformed`] if it is no JSON, [`Error::Limit`] if it takes too much memory.
 pub(crate) fn parse(text: &[u8], limits: &Limits) -> Result<Value> {
     limits.charge(wide(text.len()))?;
-    limits.charge_items::<(String, Value)>(n_places(text))?;
+    let n_places = n_places(text);
+    limits.charge_items::<(String, Value)>(n_places)?;
+    // What builds it has no way to say that there is none.
+    memory::probe(n_places.saturating_mul(size_of::<(String, Value)>()))?;
     serde_json::from_slice(text).map_err(|error| Error::malformed(None, error.to_string()))
 }
 

@@ -8,49 +8,52 @@ use crate::support::project;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("hint", &[]),
     ("error", &["hint", "key"]),
+    ("memory", &["error"]),
     ("limits", &["error"]),
     ("key", &[]),
     ("meta", &[]),
     ("note", &["key"]),
-    ("bytes", &["error", "limits"]),
-    ("audit", &["error", "limits", "note", "bytes"]),
-    ("number", &["error", "limits", "bytes"]),
+    ("bytes", &["error", "limits", "memory"]),
+    ("audit", &["error", "limits", "memory", "note", "bytes"]),
+    ("number", &["error", "limits", "memory", "bytes"]),
     (
         "tensor",
-        &["error", "hint", "limits", "meta", "note", "bytes", "number"],
+        &[
+            "error", "hint", "limits", "memory", "meta", "note", "bytes", "number",
+        ],
     ),
     (
         "bundle",
         &[
-            "audit", "error", "limits", "key", "meta", "note", "bytes", "tensor",
+            "audit", "error", "limits", "memory", "key", "meta", "note", "bytes", "tensor",
         ],
     ),
     (
         "format",
         &[
-            "error", "limits", "key", "meta", "bytes", "number", "tensor", "bundle",
+            "error", "limits", "memory", "key", "meta", "bytes", "number", "tensor", "bundle",
         ],
     ),
-    ("wire", &["error", "limits", "meta", "bytes"]),
+    ("wire", &["error", "limits", "memory", "meta", "bytes"]),
     ("fuzzing", &["limits", "bytes", "wire"]),
     (
         "formats",
         &[
-            "error", "hint", "limits", "key", "meta", "note", "bytes", "number", "tensor",
-            "bundle", "format", "wire",
+            "error", "hint", "limits", "memory", "key", "meta", "note", "bytes", "number",
+            "tensor", "bundle", "format", "wire",
         ],
     ),
     (
         "compare",
         &[
-            "error", "limits", "key", "bytes", "number", "tensor", "bundle",
+            "error", "limits", "memory", "key", "bytes", "number", "tensor", "bundle",
         ],
     ),
     (
         "ops",
         &[
-            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
-            "format", "formats", "wire", "read", "Opened",
+            "error", "limits", "memory", "key", "meta", "note", "bytes", "number", "tensor",
+            "bundle", "format", "formats", "wire", "read", "Opened",
         ],
     ),
     // Tests alone.
@@ -64,8 +67,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "convert",
         &[
-            "error", "limits", "key", "meta", "note", "bytes", "number", "tensor", "bundle",
-            "format",
+            "error", "limits", "memory", "key", "meta", "note", "bytes", "number", "tensor",
+            "bundle", "format",
         ],
     ),
 ];

@@ -3,6 +3,7 @@
 use super::tally::Tally;
 use crate::bytes::{Bytes, Extent, Records, hash_labels};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::Numbers;
 use crate::tensor::{Address, Cell, Dim, Storage, Tensor};
 
@@ -66,11 +67,10 @@ impl<'a> Table<'a> {
         let (values, records) = values_of(tensor)?;
         let mut blocks = Vec::new();
         records.for_each(values.bytes.source(), &mut |at, labels, _| {
-            blocks.push((hash_labels(&reordered(labels, &order)), at));
-            Ok(())
+            memory::push(&mut blocks, (hash_labels(&reordered(labels, &order)), at))
         })?;
         blocks.sort_unstable();
-        let seen = vec![false; blocks.len()];
+        let seen = memory::zeros(blocks.len())?;
         Ok(Table {
             records,
             values,

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 
-use crate::bytes::wide;
+use crate::bytes::{no_thread, spawn, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::tensor::{Sorted, Tensor};
@@ -37,12 +37,17 @@ impl Cells {
         scope: &'scope Scope<'scope, 'env>,
     ) -> Cells {
         let (sender, batches) = sync_channel(WAITING);
-        scope.spawn(move || {
+        let lack = sender.clone();
+        let thread = spawn(scope, move || {
             if let Err(error) = send_all(tensor, strides, limits, &sender) {
                 // Nobody listens any more if it cannot be sent: that is then no error.
                 let _ = sender.send(Err(error));
             }
         });
+        if thread.is_none() {
+            // There is room in the channel, as nothing was sent.
+            let _ = lack.send(Err(no_thread()));
+        }
         Cells {
             batches,
             batch: Batch::default(),

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard};
 
 use super::cells::Cells;
-use crate::bytes::{Endian, PIECE, narrow, swap, wide};
+use crate::bytes::{Endian, PIECE, narrow, spawn, swap, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::{DType, Numbers};
 
 /// One of the two arrays.
@@ -60,7 +61,7 @@ impl Side {
 
     /// Reads `count` elements from element `first` on.
     fn read(&mut self, first: u64, count: u64, out: &mut Vec<u8>) -> Result<()> {
-        out.resize(narrow(count)?.saturating_mul(self.width), 0);
+        memory::resize(out, narrow(count)?.saturating_mul(self.width))?;
         match &mut self.from {
             From::Cells(cells) => cells.fill(first, out),
             From::Numbers(numbers, swapped) => {
@@ -113,9 +114,10 @@ pub(super) fn in_pieces<T: Send, R: Default>(
     });
     let work = || work(&feed, &fold, count, per_piece, &look);
     std::thread::scope(|scope| {
-        for _ in 1..cores.min(n_pieces) {
-            scope.spawn(work);
-        }
+        // Those that the system has no room for are not needed.
+        let _others: Vec<_> = (1..cores.min(n_pieces))
+            .map_while(|_| spawn(scope, work))
+            .collect();
         work();
     });
     let fold = fold.into_inner().map_err(|_| stopped())?;

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::bytes::{Endian, PIECE, narrow, swap, wide};
+use crate::bytes::{Endian, PIECE, narrow, spawn, swap, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::Numbers;
 
 /// Elements that can be read by position, cut into chunks by their number alone.
@@ -103,14 +104,14 @@ impl<'a> Chunks<'a> {
             vec![self.work(&next, make())]
         } else {
             std::thread::scope(|scope| {
-                let workers: Vec<_> = (0..n_cores.min(n_chunks))
-                    .map(|_| scope.spawn(|| self.work(&next, make())))
+                let others: Vec<_> = (1..n_cores.min(n_chunks))
+                    .map_while(|_| spawn(scope, || self.work(&next, make())))
                     .collect();
                 let stopped = |_| Err(Error::invalid("a thread stopped halfway"));
-                let joined = workers.into_iter().map(|worker| worker.join());
-                joined
-                    .map(|result| result.unwrap_or_else(stopped))
-                    .collect()
+                let own = self.work(&next, make());
+                let joined = others.into_iter().map(|worker| worker.join());
+                let joined = joined.map(|result| result.unwrap_or_else(stopped));
+                std::iter::once(own).chain(joined).collect()
             })
         };
         let (mut tallies, mut parts) = (Vec::new(), Vec::new());
@@ -126,7 +127,8 @@ impl<'a> Chunks<'a> {
     /// Takes chunks until none is left.
     fn work<T: Tally>(&self, next: &AtomicU64, mut tally: T) -> Result<Worked<T>> {
         let per_piece = wide(PIECE / self.width).max(1);
-        let mut buffer = vec![0; narrow(per_piece.min(self.count))?.saturating_mul(self.width)];
+        let mut buffer =
+            memory::zeros(narrow(per_piece.min(self.count))?.saturating_mul(self.width))?;
         let mut parts = Vec::new();
         loop {
             let chunk = next.fetch_add(1, Ordering::Relaxed);

@@ -9,6 +9,7 @@
 use crate::bytes::{Bytes, Endian, PIECE, Spool, measure_text, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{DType, Number, Numbers};
 use crate::tensor::{
     Address, Deviation, Dim, Duplicates, Group, Order, SYMMETRY_TOLERANCE, Storage, Symmetry,
@@ -41,8 +42,8 @@ impl List {
         let mut cell = 0_u64;
         while cell < self.count() {
             let batch = BATCH.min(self.count().saturating_sub(cell));
-            places.resize(narrow(batch)?.saturating_mul(8), 0);
-            values.resize(narrow(batch)?.saturating_mul(width), 0);
+            memory::resize(&mut places, narrow(batch)?.saturating_mul(8))?;
+            memory::resize(&mut values, narrow(batch)?.saturating_mul(width))?;
             self.places.read_at(cell.saturating_mul(8), &mut places)?;
             self.values
                 .read_at(cell.saturating_mul(wide(width)), &mut values)?;

@@ -7,6 +7,7 @@ use super::{MOST_ORBITALS, NAME, PREFIX};
 use crate::bytes::{Head, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::text::{Field, Line, Lines, cut};
 
@@ -214,7 +215,7 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<
             b'!' => return Ok(false), // a comment
             b'=' => {
                 limits.charge_items::<(Token, Setting)>(1)?;
-                tokens.push(Token::Equals(at(rest)));
+                memory::push(tokens, Token::Equals(at(rest)))?;
                 rest = rest.get(1..).unwrap_or_default();
                 continue;
             }
@@ -243,7 +244,7 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<
         // It becomes a field, a number and a value.
         limits.charge_items::<(Token, Field, i64, Value)>(1)?;
         limits.charge_text(word.len())?;
-        tokens.push(Token::Word(at(rest), word.to_vec()));
+        memory::push(tokens, Token::Word(at(rest), word.to_vec()))?;
         rest = after;
     }
 }

@@ -16,6 +16,7 @@ use crate::bytes::{Bytes, Endian, Scan, Source, gaps, wide};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
 use crate::key::Key;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
@@ -137,7 +138,7 @@ impl Reader<'_> {
             .how
             .limits
             .room::<(String, Value)>(scan.room(count, LEAST_VALUE));
-        let mut pairs: Vec<(String, Value)> = Vec::with_capacity(room);
+        let mut pairs: Vec<(String, Value)> = memory::with_room(room)?;
         let mut seen = HashSet::new();
         let mut kinds = Vec::new();
         let mut values = Values::new(scan, self.endian, self.how);
@@ -160,7 +161,8 @@ impl Reader<'_> {
                 self.alignment(value_at, &value, &kind)?;
             }
             if Kind::of(&value).as_ref() != Some(&kind) {
-                kinds.push((Value::Text(name.clone()), Value::Text(kind.word())));
+                let kind = (Value::Text(name.clone()), Value::Text(kind.word()));
+                memory::push(&mut kinds, kind)?;
             }
             pairs.push((name, value));
         }
@@ -191,7 +193,7 @@ impl Reader<'_> {
 
     fn entries(&mut self, scan: &mut Scan, count: u64) -> Result<Vec<Entry>> {
         let room = self.how.limits.room::<Entry>(scan.room(count, LEAST_ENTRY));
-        let mut entries = Vec::with_capacity(room);
+        let mut entries = memory::with_room(room)?;
         for _ in 0..count {
             let at = scan.at();
             let name = Values::new(scan, self.endian, self.how).name()?;
@@ -214,13 +216,14 @@ impl Reader<'_> {
             sizes.reverse();
             self.how.limits.charge_items::<Entry>(1)?;
             self.how.limits.charge_list::<u64>(ndim)?;
-            entries.push(Entry {
+            let entry = Entry {
                 at,
                 name,
                 sizes,
                 code: scan.u32(self.endian)?,
                 offset: scan.u64(self.endian)?,
-            });
+            };
+            memory::push(&mut entries, entry)?;
         }
         self.check_names(&entries)?;
         Ok(entries)

@@ -7,6 +7,7 @@ use crate::bytes::{Endian, Scan, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 
 /// Reads values.
@@ -81,7 +82,7 @@ impl<'a, 's> Values<'a, 's> {
             return self.scan.fail_at(count_at, why);
         }
         self.limits.charge_list::<Value>(count)?;
-        let mut values = Vec::with_capacity(self.scan.room(count, least));
+        let mut values = memory::with_room(self.scan.room(count, least))?;
         let kind = match items {
             None => self.arrays(count, depth, &mut values)?,
             Some(kind) => {
@@ -98,7 +99,7 @@ impl<'a, 's> Values<'a, 's> {
         let mut is_first = true;
         for _ in 0..count {
             let (value, kind) = self.array(depth.saturating_add(1))?;
-            values.push(value);
+            memory::push(values, value)?;
             common = match is_first {
                 true => Some(kind),
                 false => common.filter(|common| *common == kind),
@@ -111,7 +112,7 @@ impl<'a, 's> Values<'a, 's> {
     fn items(&mut self, count: u64, kind: &Kind, values: &mut Vec<Value>) -> Result<()> {
         let Some(width) = kind.width() else {
             for _ in 0..count {
-                values.push(self.text()?);
+                memory::push(values, self.text()?)?;
             }
             return Ok(());
         };
@@ -125,7 +126,7 @@ impl<'a, 's> Values<'a, 's> {
                 .take_into(now.saturating_mul(wide(width)), &mut bytes)?;
             for (item, place) in bytes.chunks_exact(width).zip(0_u64..) {
                 let at = at.saturating_add(place.saturating_mul(wide(width)));
-                values.push(self.number(kind, item, at)?);
+                memory::push(values, self.number(kind, item, at)?)?;
             }
             self.bytes = bytes;
             left = left.saturating_sub(now);

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::types::Type;
 use super::{ALIGNMENT, ALIGNMENT_NAME, HINT_ENDIAN, KINDS, MAGIC, NAME, VERSION, alignment};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Sink, narrow, wide};
+use crate::bytes::{Bytes, Endian, Sink, wide};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::limits::Limits;
@@ -130,9 +130,7 @@ impl Writer<'_> {
 
     /// Zeros up to the next multiple of the alignment.
     fn pad(&mut self) -> Result<()> {
-        let at = self.out.at();
-        let padding = at.next_multiple_of(self.alignment).saturating_sub(at);
-        self.out.write(&vec![0; narrow(padding)?])
+        self.out.pad_to(self.alignment)
     }
 
     fn values(&mut self, bundle: &Bundle) -> Result<()> {

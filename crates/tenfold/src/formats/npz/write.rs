@@ -101,7 +101,7 @@ fn deflate(
     out: &mut Sink,
 ) -> Result<u32> {
     let mut crc = crc32fast::Hasher::new();
-    let mut deflater = Deflater::new(level);
+    let mut deflater = Deflater::new(level)?;
     let mut push = |piece: &[u8]| {
         crc.update(piece);
         deflater.push(piece, out)

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
 use crate::number::{DType, Number, Numbers};
@@ -280,7 +281,7 @@ impl Reader<'_> {
             let value = value(&mut self.items)?;
             self.limits.charge_items::<(Value, Value)>(1)?;
             if is_first {
-                configs.push((Value::Text(name), value));
+                memory::push(&mut configs, (Value::Text(name), value))?;
             }
         }
         Ok(Value::Map(configs))

@@ -5,6 +5,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{PIECE, Sink, wide};
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
+use crate::memory;
 use crate::number::DType;
 use crate::tensor::{Storage, Tensor};
 
@@ -89,7 +90,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let Storage::Dense { values, .. } = bundle.only()?.storage() else {
         return Err(Error::invalid("only a dense tensor can be written as raw"));
     };
-    let zeros = vec![0; PIECE];
+    let zeros = memory::zeros(PIECE)?;
     let mut left = layout.offset;
     while left > 0 {
         let len = usize::try_from(left).unwrap_or(PIECE).min(PIECE);

@@ -13,6 +13,7 @@ use super::{METADATA, NAME, Type};
 use crate::bytes::wide;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// What the header says.
 #[derive(Default)]
@@ -182,6 +183,8 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
             let name_len = entry.name.len().saturating_mul(2);
             state.check(state.limits.charge_items::<(Entry, Cow<str>)>(1))?;
             state.check(state.limits.charge_text(name_len))?;
+            let room = memory::reserve(&mut state.header.entries, 1);
+            state.check(room)?;
             state.header.entries.push(entry);
             let count = wide(state.header.entries.len());
             state.check(state.limits.check_tensors(count))?;
@@ -230,6 +233,7 @@ impl<'a> Visitor<'a> for AboutFile<'_, 'a> {
             let kept = limits.charge_items::<(String, [String; 2], Cow<str>)>(1);
             let kept = kept.and_then(|()| limits.charge_text(len));
             self.0.check(kept)?;
+            self.0.check(memory::reserve(&mut texts, 1))?;
             texts.push((name.into_owned(), text.into_owned()));
         }
         Ok(Metadata::Texts(texts))

@@ -8,6 +8,7 @@ use super::others::{CONDITIONS, HELD, Other, json_at};
 use crate::bytes::{Source, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::Number;
 use crate::wire::json::{First, Json, Kind};
 
@@ -193,7 +194,7 @@ impl Documents<'_> {
             self.json.peek()?;
             self.limits.charge(weight(&name))?;
             if self.id.as_ref() != Some(&name) {
-                found.push((name.clone(), self.json.at()));
+                memory::push(&mut found, (name.clone(), self.json.at()))?;
             }
             self.json.skip()?;
         }

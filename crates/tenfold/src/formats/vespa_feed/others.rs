@@ -8,6 +8,7 @@ use crate::bundle::Bundle;
 use crate::bytes::{Extent, Scan, Source, wide};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 
 /// Where it is kept: a map from labels to members, of which `fields` and `updates` are maps of names to JSON.
@@ -83,8 +84,7 @@ impl Others {
         }
         let document = (text(label), Value::Map(members));
         limits.charge_for(HELD, held(&document))?;
-        self.documents.push(document);
-        Ok(())
+        memory::push(&mut self.documents, document)
     }
 
     pub(super) fn keep(self, meta: &mut Meta) {

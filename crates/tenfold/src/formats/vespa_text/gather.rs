@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use super::values::Cells;
 use crate::bytes::{PIECE, narrow, wide};
 use crate::error::Result;
+use crate::memory;
 use crate::wire::json::Json;
 
 /// Cells with their addresses.
@@ -122,7 +123,7 @@ impl Gather {
 }
 
 fn zeros(len: u64, out: &mut Cells) -> Result<()> {
-    let piece = vec![0; narrow(len.min(wide(PIECE)))?];
+    let piece = memory::zeros(narrow(len.min(wide(PIECE)))?)?;
     let mut left = len;
     while left > 0 {
         let part = piece.get(..narrow(left.min(wide(piece.len())))?);

@@ -6,6 +6,7 @@ use super::{TYPES, dense_len};
 use crate::bytes::{Endian, PIECE, Sink, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 use crate::number::{DType, Number, Numbers, truths};
 use crate::tensor::{Address, Cell, Storage, Tensor};
@@ -317,7 +318,7 @@ fn widened(column: &Numbers, to: usize, each: &mut dyn FnMut(&[u8]) -> Result<()
         if width == to {
             return each(piece);
         }
-        let mut wide = Vec::with_capacity((piece.len() / width.max(1)).saturating_mul(to));
+        let mut wide = memory::with_room((piece.len() / width.max(1)).saturating_mul(to))?;
         for index in piece.chunks_exact(width) {
             wide.extend_from_slice(index);
             wide.extend(std::iter::repeat_n(0, to.saturating_sub(width)));

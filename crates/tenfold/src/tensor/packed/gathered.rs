@@ -9,6 +9,7 @@ use super::super::symmetry::Operation;
 use super::Packed;
 use crate::bytes::{Endian, Threads, narrow, share_out, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::DType;
 
 /// How many bytes of a box one thread fills at a time.
@@ -53,7 +54,7 @@ impl<'a> Gather<'a> {
         let values = match numbers.bytes.as_slice() {
             Some(slice) if !numbers.must_swap(Endian::Little) => Cow::Borrowed(slice),
             _ => {
-                let mut all = vec![0; narrow(numbers.bytes.len())?];
+                let mut all = memory::zeros(narrow(numbers.bytes.len())?)?;
                 numbers.read_into(&mut all)?;
                 Cow::Owned(all)
             }

@@ -18,6 +18,7 @@ use super::storage::Order;
 use super::symmetry::Operation;
 use crate::bytes::{Endian, Pages, narrow, swap, wide};
 use crate::error::Result;
+use crate::memory;
 use crate::number::{DType, Numbers};
 use gathered::Gather;
 use mirror::Mirror;
@@ -124,7 +125,7 @@ impl Packed<'_> {
                     continue;
                 };
                 if !is_read {
-                    stored.resize(narrow(count)?.saturating_mul(width), 0);
+                    memory::resize(&mut stored, narrow(count)?.saturating_mul(width))?;
                     pages.read_at(number.saturating_mul(wide(width)), &mut stored)?;
                     self.settle(&mut stored);
                     is_read = true;

@@ -10,6 +10,7 @@ use super::super::tiles::boxes;
 use super::mirror::{Mirror, outside, short};
 use crate::bytes::{narrow, wide};
 use crate::error::Result;
+use crate::memory;
 
 /// How many cells of the box a tile has in a run, where there are as many.
 const ALONG: u64 = 128;
@@ -218,7 +219,7 @@ impl<'a> Reflection<'a> {
         // So that the rows of a tile do not share a place in the cache.
         let pitch = n_columns.next_multiple_of(8).saturating_add(8);
         let n_rows = narrow(along.end.saturating_sub(along.start))?;
-        tile.resize(n_rows.saturating_mul(pitch).saturating_mul(WIDTH), 0);
+        memory::resize(tile, n_rows.saturating_mul(pitch).saturating_mul(WIDTH))?;
         let line = places.first().cloned().unwrap_or(0..1);
         let here = |place: u64| {
             let dims = index.iter().enumerate();
@@ -284,7 +285,7 @@ impl<'a> Reflection<'a> {
         if len > wanted.saturating_mul(4) {
             return Ok(None);
         }
-        row.resize(narrow(len)?.saturating_mul(WIDTH), 0);
+        memory::resize(row, narrow(len)?.saturating_mul(WIDTH))?;
         let at = start.saturating_mul(wide(WIDTH));
         self.mirror.bytes.read_at(at, row)?;
         Ok(Some(start))
@@ -310,7 +311,7 @@ impl<'a> Reflection<'a> {
             // The lines follow each other without a gap.
             None if all == out.len() => return self.mirror.bytes.read_at(at, out),
             None => {
-                row.resize(all, 0);
+                memory::resize(row, all)?;
                 self.mirror.bytes.read_at(at, row)?;
                 row
             }
@@ -341,7 +342,7 @@ impl<'a> Reflection<'a> {
             let line = self.mirror.line(index.iter().copied());
             let number = self.mirror.number(line, run.start)?;
             let count = narrow(run.end.saturating_sub(run.start))?;
-            stored.resize(count.saturating_mul(WIDTH), 0);
+            memory::resize(&mut stored, count.saturating_mul(WIDTH))?;
             let at = number.saturating_mul(wide(WIDTH));
             pages.read_through(at, &mut stored)?;
             self.mirror.settle(self.image, &mut stored)?;

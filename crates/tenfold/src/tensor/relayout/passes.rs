@@ -16,6 +16,7 @@ use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
 use crate::bytes::{Bytes, Source, Threads, narrow, put_down_at, scratch_file_of, share_out, wide};
 use crate::error::Result;
+use crate::memory;
 
 /// Values sorted by the slab of the output they belong to.
 pub(super) struct Passes {
@@ -44,10 +45,13 @@ impl Passes {
         };
         let file = scratch_file_of(passes.stored.bytes.len())?;
         let mut part = Vec::new();
-        let mut filled = vec![0; narrow(passes.slabs.count())?];
+        let mut filled = memory::zeros(narrow(passes.slabs.count())?)?;
         for number in 0..passes.parts.count() {
             let found = passes.parts.cells(number);
-            part.resize(narrow((found.end - found.start).saturating_mul(width))?, 0);
+            memory::resize(
+                &mut part,
+                narrow((found.end - found.start).saturating_mul(width))?,
+            )?;
             let at = found.start.saturating_mul(width);
             read_run(&passes.stored.bytes, at, threads, &mut part)?;
             passes.sort(number, &part, &mut filled, &file, spare / 2, threads)?;
@@ -93,7 +97,7 @@ impl Passes {
                 .ok()
                 .and_then(|mut all| all.pop())
                 .unwrap_or_default();
-            buffer.resize(narrow(len)?, 0);
+            memory::resize(&mut buffer, narrow(len)?)?;
             let wanted = self.stored.as_stored(&shared, 0..1);
             self.stored
                 .gather(bytes, &held, &wanted)?
@@ -125,7 +129,7 @@ impl Passes {
         out: &mut [u8],
     ) -> Result<()> {
         let width = wide(self.stored.width);
-        scratch.resize(out.len(), 0);
+        memory::resize(scratch, out.len())?;
         let at = self.slabs.cells(slab).start.saturating_mul(width);
         read_run(&self.sorted, at, threads, scratch)?;
         let origin = self.slabs.ranges(slab);

@@ -9,6 +9,7 @@ use super::gather::{Axis, Gather, outside};
 use super::grid::Grid;
 use crate::bytes::{Bytes, Endian, Threads, narrow, share_out, wide};
 use crate::error::Result;
+use crate::memory;
 use crate::number::{DType, Numbers};
 
 /// Values that are all stored, seen with their dimensions in some order.
@@ -102,7 +103,7 @@ impl Stored {
             let part = within(slices, &ranges.map(Slice::range).collect::<Vec<_>>())?;
             let len = box_len(&part, self.width)?;
             let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
-            scratch.resize(len, 0);
+            memory::resize(&mut scratch, len)?;
             let own = self.as_stored(&part, Slice::one(0));
             self.read_stored(&own, threads, &mut scratch)?;
             let ranges: Vec<Range<u64>> = own.iter().map(|slice| 0..slice.count).collect();

@@ -13,6 +13,7 @@ use super::stored::Stored;
 use crate::bytes::{Compute, Threads, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The logical values of a tensor, or of a box of it, in some order of its dimensions, worked out
 /// when they are read.
@@ -181,7 +182,7 @@ impl View {
         if tensor.fill_packed(&own, &self.axes, &self.limits, out)? {
             return Ok(());
         }
-        scratch.resize(out.len(), 0);
+        memory::resize(scratch, out.len())?;
         tensor.fill_box(&sizes, &own, &self.limits, scratch)?;
         let counts: Vec<u64> = own.iter().map(|slice| slice.count).collect();
         let width = tensor.dtype().width();
@@ -221,7 +222,7 @@ impl View {
                 None => self.way()?,
             };
             let mut slab = std::mem::take(&mut held.slab);
-            slab.resize(narrow(len)?, 0);
+            memory::resize(&mut slab, narrow(len)?)?;
             self.fill(&way, number, &mut held.scratch, &mut slab)?;
             held.way = Some(way);
             (held.at, held.slab) = (start, slab);

@@ -19,6 +19,7 @@ use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::limits::Limits;
+use crate::memory;
 use crate::tensor::claim::spread;
 use crate::tensor::group::Group;
 use crate::tensor::slice::{ravel_in, unravel_in};
@@ -272,16 +273,25 @@ impl Sparse<'_> {
         for pass in 0..n_passes.max(1) {
             // Shares are about equal; a little room spares a copy of the list when one is not.
             let share = self.count() / n_passes.max(1);
-            let mut seen: Vec<u64> = Vec::with_capacity(narrow(share + share / 16)?);
+            let mut seen: Vec<u64> = memory::with_room(narrow(share + share / 16)?)?;
+            let mut lack = None;
             self.for_each_position(&mut |_, [position, _]| {
                 if n_passes <= 1 || spread(position) % n_passes == pass {
-                    seen.push(position);
+                    lack = memory::push(&mut seen, position).err();
                 }
-                ControlFlow::Continue(())
+                match lack {
+                    Some(_) => ControlFlow::Break(()),
+                    None => ControlFlow::Continue(()),
+                }
             })?;
+            if let Some(error) = lack {
+                return Err(error);
+            }
             seen.sort_unstable();
             let pairs = seen.windows(2).filter(|pair| pair[0] == pair[1]);
-            repeated.extend(pairs.map(|pair| pair[0]));
+            for pair in pairs {
+                memory::push(&mut repeated, pair[0])?;
+            }
         }
         if repeated.is_empty() {
             return Ok(None);
@@ -293,7 +303,7 @@ impl Sparse<'_> {
     fn first_of(&self, mut repeated: Vec<u64>) -> Result<Option<Repeated>> {
         repeated.sort_unstable();
         repeated.dedup();
-        let (mut was_met, mut found) = (vec![false; repeated.len()], None);
+        let (mut was_met, mut found) = (memory::zeros(repeated.len())?, None);
         self.for_each_position(&mut |cell, [position, _]| {
             if let Ok(item) = repeated.binary_search(&position) {
                 if was_met[item] {
@@ -309,7 +319,7 @@ impl Sparse<'_> {
 
     /// The first repeated cell, by one bit for every cell of the tensor.
     fn repeated_by_bits(&self, n_bytes: usize) -> Result<Option<Repeated>> {
-        let mut seen = vec![0_u8; n_bytes];
+        let mut seen: Vec<u8> = memory::zeros(n_bytes)?;
         let mut found = None;
         self.for_each_position(&mut |cell, [position, _]| {
             let place = usize::try_from(position / 8).unwrap_or(usize::MAX);

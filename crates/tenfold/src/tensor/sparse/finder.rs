@@ -3,6 +3,7 @@
 use super::Sparse;
 use crate::bytes::{Endian, narrow, swap, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::Numbers;
 use crate::tensor::slice::unravel_in;
 use crate::tensor::storage::{Address, Order};
@@ -144,7 +145,7 @@ fn check_ascending(starts: &Numbers) -> Result<()> {
 /// Reads unsigned integers of any width.
 pub(super) fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
     let width = numbers.number.width();
-    let mut bytes = vec![0; narrow(count)?.saturating_mul(width)];
+    let mut bytes = memory::zeros(narrow(count)?.saturating_mul(width))?;
     numbers
         .bytes
         .read_at(from.saturating_mul(wide(width)), &mut bytes)?;
@@ -153,17 +154,12 @@ pub(super) fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<
     }
     if width == 8 {
         let numbers = bytes.as_chunks().0.iter();
-        return Ok(numbers.map(|number| u64::from_le_bytes(*number)).collect());
+        return memory::collected(numbers.map(|number| u64::from_le_bytes(*number)));
     }
-    Ok(bytes
-        .chunks_exact(width)
-        .map(|number| {
-            number
-                .iter()
-                .rev()
-                .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte))
-        })
-        .collect())
+    memory::collected(bytes.chunks_exact(width).map(|number| {
+        let bytes = number.iter().rev();
+        bytes.fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte))
+    }))
 }
 
 fn read_u64(numbers: &Numbers, at: u64) -> Result<u64> {

@@ -16,6 +16,7 @@ use super::slice::{Slice, place_in_box, unravel_in};
 use super::storage::{Address, Order, Storage};
 use crate::bytes::{Endian, Threads, in_order, narrow, swap, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::number::{DType, Numbers};
 
 /// A sparse tensor whose cells are addressed by position.
@@ -74,7 +75,7 @@ impl Sparse<'_> {
         let mut cell = 0;
         while cell < self.count() {
             let batch = BATCH.min(self.count().saturating_sub(cell));
-            values.resize(narrow(batch)?.saturating_mul(width), 0);
+            memory::resize(&mut values, narrow(batch)?.saturating_mul(width))?;
             self.values
                 .bytes
                 .read_at(cell.saturating_mul(wide(width)), &mut values)?;
@@ -148,7 +149,7 @@ impl Sparse<'_> {
             values,
         } = batch;
         let width = self.dtype.width();
-        values.resize(narrow(*count)?.saturating_mul(width), 0);
+        memory::resize(values, narrow(*count)?.saturating_mul(width))?;
         let at = first.saturating_mul(wide(width));
         self.values.bytes.read_at(at, values)?;
         if self.values.must_swap(Endian::Little) {

@@ -14,6 +14,7 @@ use minicbor::{Decoder, Encoder};
 use crate::bytes::wide;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 
 /// Deeper than this nothing is read, whatever the limits say: the stack has an end.
@@ -294,7 +295,7 @@ impl<'a> Items<'a> {
                 self.limits.charge_items::<Value>(2)?;
                 let mut items = Vec::new();
                 while self.more(&mut left)? {
-                    items.push(self.nested(deeper)?);
+                    memory::push(&mut items, self.nested(deeper)?)?;
                 }
                 Value::List(items)
             }
@@ -322,10 +323,11 @@ impl<'a> Items<'a> {
             self.limits.charge_items::<&[u8]>(1)?;
             let key = self.nested(depth)?;
             let to = self.decoder.position();
-            if !seen.insert(self.decoder.input().get(from..to).unwrap_or_default()) {
+            let spelt = self.decoder.input().get(from..to).unwrap_or_default();
+            if !memory::insert(&mut seen, spelt)? {
                 return self.fail_at(at, "a key stands twice in one map");
             }
-            pairs.push((key, self.nested(depth)?));
+            memory::push(&mut pairs, (key, self.nested(depth)?))?;
         }
         Ok(Value::Map(pairs))
     }

@@ -8,6 +8,7 @@ use super::{BREAK, Items, Left};
 use crate::bytes::{Source, narrow, wide};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 
 /// How much of an array is a part, if that has whole items.
 const PART: u64 = 256 << 10;
@@ -65,7 +66,7 @@ impl<'a> Parts<'a> {
         let all = end.saturating_sub(start);
         let mut len = self.part.min(all);
         loop {
-            part.bytes.resize(narrow(len)?, 0);
+            memory::resize(&mut part.bytes, narrow(len)?)?;
             self.source.read_at(start, &mut part.bytes)?;
             let (count, whole) = whole_items(&part.bytes, &self.left);
             self.is_over = len == all;

@@ -8,6 +8,7 @@ use super::{Id, Item, Node, Object, Pickle, opcode};
 use crate::bytes::{Endian, Scan, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The last protocol that is known.
 const LAST_PROTOCOL: u8 = 5;
@@ -120,13 +121,13 @@ impl Machine<'_, '_> {
 
     /// Puts an item on the stack.
     fn stack(&mut self, id: Id) -> Result<()> {
-        spend_growth(&self.stack, self.limits)?;
+        spend_growth(&mut self.stack, self.limits)?;
         self.stack.push(id);
         Ok(())
     }
 
     fn mark(&mut self) -> Result<()> {
-        spend_growth(&self.marks, self.limits)?;
+        spend_growth(&mut self.marks, self.limits)?;
         self.marks.push(self.stack.len());
         Ok(())
     }
@@ -296,7 +297,7 @@ impl Machine<'_, '_> {
             b't' => self.marked()?,
             other => {
                 let count = usize::from(other.saturating_sub(0x84));
-                let mut items = Vec::with_capacity(count);
+                let mut items = memory::with_room(count)?;
                 for _ in 0..count {
                     items.push(self.pop()?);
                 }
@@ -313,7 +314,7 @@ impl Machine<'_, '_> {
             return self.marked();
         }
         self.spend(count.saturating_mul(size_of::<[Id; 4]>()))?;
-        let mut items = Vec::with_capacity(count);
+        let mut items = memory::with_room(count)?;
         for _ in 0..count {
             items.push(self.pop()?);
         }
@@ -443,11 +444,12 @@ impl Machine<'_, '_> {
 }
 
 /// Counts the memory of a list that is full and grows with the next item.
-fn spend_growth<T>(list: &Vec<T>, limits: &Limits) -> Result<()> {
-    match list.len() == list.capacity() {
-        true => limits.charge_items::<T>(list.len().max(4)),
-        false => Ok(()),
+fn spend_growth<T>(list: &mut Vec<T>, limits: &Limits) -> Result<()> {
+    if list.len() < list.capacity() {
+        return Ok(());
     }
+    limits.charge_items::<T>(list.len().max(4))?;
+    memory::reserve(list, 1)
 }
 
 /// A number of as many bytes as it takes, if 64 bits will do.

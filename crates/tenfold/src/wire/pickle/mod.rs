@@ -17,6 +17,7 @@ use std::ops::Range;
 use crate::bytes::{Scan, Source, narrow};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 
 /// Where an item is among all items of its pickle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,7 +160,7 @@ impl Pickle {
         let Item::Bytes(range) = self.item(id) else {
             return Ok(None);
         };
-        let mut bytes = vec![0; narrow(range.end.saturating_sub(range.start))?];
+        let mut bytes = memory::zeros(narrow(range.end.saturating_sub(range.start))?)?;
         source.read_at(range.start, &mut bytes)?;
         Ok(Some(bytes))
     }

@@ -4,6 +4,7 @@
 use super::{Line, Lines};
 use crate::bytes::Sink;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::meta::{Meta, Value};
 
 /// How a format writes comments, and what they are called among its metadata or hints.
@@ -55,7 +56,7 @@ impl Comments {
             };
             if let Some(part) = said.strip_prefix(CARRIED_LINE.as_bytes()) {
                 limits.charge_items::<u8>(part.len())?;
-                comments.carried.extend_from_slice(part);
+                memory::append(&mut comments.carried, part)?;
                 continue;
             }
             if take(&line, said)? {
@@ -63,10 +64,10 @@ impl Comments {
             }
             limits.charge_items::<u8>(said.len().saturating_add(1))?;
             match &mut comments.text {
-                None => comments.text = Some(said.to_vec()),
+                None => comments.text = Some(memory::copied(said)?),
                 Some(text) => {
-                    text.push(b'\n');
-                    text.extend_from_slice(said);
+                    memory::push(text, b'\n')?;
+                    memory::append(text, said)?;
                 }
             }
         }

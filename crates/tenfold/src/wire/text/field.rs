@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::bytes::{Source, narrow, wide};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// The fields of a line that are left.
 #[derive(Debug, Clone)]
@@ -111,7 +112,7 @@ impl<'a> Iterator for Fields<'a> {
 pub(crate) fn field_at<'a>(source: &Source, at: u64, buffer: &'a mut Vec<u8>) -> Result<Field<'a>> {
     const LONG: u64 = 4096;
     let len = source.len().saturating_sub(at).min(LONG);
-    buffer.resize(narrow(len)?, 0);
+    memory::resize(buffer, narrow(len)?)?;
     source.read_at(at, buffer)?;
     Fields::new(at, buffer).need("a field")
 }

@@ -5,6 +5,7 @@ use super::Fields;
 use crate::bytes::{PIECE, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// A line of text.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +86,7 @@ impl<'a> Lines<'a> {
                 self.limits.check_header(len)?;
                 self.limits.charge(len)?;
             }
-            self.buffer.resize(narrow(len)?, 0);
+            memory::resize(&mut self.buffer, narrow(len)?)?;
             self.source.read_at(at, &mut self.buffer)?;
             self.buffer_at = at;
             if len == left && !self.buffer.contains(&b'\n') {
@@ -128,7 +129,7 @@ impl<'a> Lines<'a> {
 
 /// The number of the line that the byte `at` is in; the first is 1.
 pub(crate) fn line_number(source: &Source, at: u64) -> Result<u64> {
-    let mut buffer = vec![0; PIECE];
+    let mut buffer = memory::zeros(PIECE)?;
     let (mut from, mut line) = (0_u64, 1_u64);
     let end = at.min(source.len());
     while from < end {

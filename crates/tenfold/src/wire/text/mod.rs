@@ -17,6 +17,7 @@ pub(crate) use quick::Quick;
 use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// How much of a file one thread parses at once.
 const PIECE: u64 = 1 << 20;
@@ -134,7 +135,7 @@ pub(crate) fn parse_lines(
         piece.cells.clear();
         piece.comments = 0;
         piece.at = at;
-        piece.text.resize(narrow(len)?, 0);
+        memory::resize(&mut piece.text, narrow(len)?)?;
         source.read_at(at, &mut piece.text)?;
         at = at.saturating_add(len);
         if at < source.len() {

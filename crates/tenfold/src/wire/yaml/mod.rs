@@ -18,6 +18,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use crate::bytes::{Scan, Source, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 
 /// A part of a YAML text.
@@ -204,9 +205,9 @@ impl<'a> Builder<'a, '_> {
         }
         match self.open.last_mut().map(|open| &mut open.items) {
             None => self.done = Some(node),
-            Some(Items::List(items)) => items.push(node),
+            Some(Items::List(items)) => memory::push(items, node)?,
             Some(Items::Map(pairs, waiting)) => match waiting.take() {
-                Some(key) => pairs.push((key, node)),
+                Some(key) => memory::push(pairs, (key, node))?,
                 None if node.text().is_none() => {
                     return Err(Error::malformed(node.at, "a key that is no scalar"));
                 }

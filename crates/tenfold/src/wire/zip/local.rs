@@ -6,6 +6,7 @@ use super::{DESCRIPTOR, ELSEWHERE_32, ENTRY, LOCAL, Method, flag};
 use crate::bytes::{Endian, wide};
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 
 /// What a local header says.
 pub(super) struct Local {
@@ -78,7 +79,7 @@ impl Reader<'_> {
             limits.charge_text(member.raw_name.len().saturating_mul(3))?;
             let is_cut = member.stored.end > end;
             at = self.after(&member)?;
-            members.push(member);
+            memory::push(&mut members, member)?;
             if is_cut {
                 return Ok((members, None));
             }

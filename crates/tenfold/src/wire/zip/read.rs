@@ -10,6 +10,7 @@ use super::{
 use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, Source, gaps, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// An archive.
 pub(crate) struct Archive {
@@ -282,12 +283,12 @@ impl<'a> Reader<'a> {
 
     fn directory(&mut self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
         let mut scan = self.scan(end.directory.clone());
-        let mut members = Vec::with_capacity(limits.room::<Member>(scan.room(end.count, 46)));
+        let mut members = memory::with_room(limits.room::<Member>(scan.room(end.count, 46)))?;
         while wide(members.len()) < end.count {
             let member = self.entry(&mut scan, limits)?;
             limits.charge_items::<Member>(1)?;
             limits.charge_text(member.raw_name.len().saturating_mul(3))?;
-            members.push(member);
+            memory::push(&mut members, member)?;
         }
         match scan.left() {
             0 => Ok(members),

@@ -12,6 +12,7 @@ use crate::bytes::Source;
 use crate::error::Result;
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::tensor::Tensor;
 
 #[derive(Default)]
@@ -45,8 +46,7 @@ impl Found {
     ) -> Result<()> {
         self.bundle.add(key, tensor, limits)?;
         limits.charge_items::<(Range<u64>, u64)>(1)?;
-        self.blobs.push((blob, hash));
-        Ok(())
+        memory::push(&mut self.blobs, (blob, hash))
     }
 
     pub(super) fn append(&mut self, mut other: Found) {

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::format::ReadOptions;
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 use crate::number::Number;
 use crate::tensor::{Shapes, Tensor};
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
                 let value = items.value()?;
                 self.limits.charge_items::<(String, Value)>(1)?;
                 self.limits.charge_text(key.len().saturating_mul(2))?;
-                entry.own.push((key.to_owned(), value));
+                memory::push(&mut entry.own, (key.to_owned(), value))?;
                 entry.seen.insert(key.to_owned())
             }
         })

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use crate::bytes::wide;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::cbor::Items;
 
@@ -160,8 +161,7 @@ impl Reader<'_> {
         self.pairs("attributes that are a map", &mut |reader, key| {
             reader.limits.charge_items::<(String, Value)>(1)?;
             reader.limits.charge_text(key.len())?;
-            pairs.push((key.to_owned(), reader.items.value()?));
-            Ok(())
+            memory::push(&mut pairs, (key.to_owned(), reader.items.value()?))
         })?;
         Ok(Meta::of_unique(pairs))
     }
@@ -176,7 +176,7 @@ impl Reader<'_> {
             self.limits.charge_items::<Object>(1)?;
             self.limits.charge_text(name.len())?;
             let object = self.object(name, at)?;
-            objects.push(object);
+            memory::push(&mut objects, object)?;
             self.limits.check_tensors(wide(objects.len()))?;
         }
         Ok(objects)
@@ -224,8 +224,7 @@ impl Reader<'_> {
             reader.limits.charge_items::<Component>(1)?;
             reader.limits.charge_text(role.len())?;
             let component = reader.component(role)?;
-            components.push(component);
-            Ok(())
+            memory::push(&mut components, component)
         })?;
         Ok(components)
     }

@@ -8,6 +8,7 @@ use super::{LEVELS, MOST_DIMS, is_name};
 use crate::bytes::wide;
 use crate::error::Result;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::cbor::Items;
 use crate::wire::deterministic;
@@ -113,8 +114,7 @@ impl<'a> Reader<'a> {
         self.items.value()?;
         self.limits.charge_items::<(String, u64)>(1)?;
         self.limits.charge_text(key.len())?;
-        self.ignored.push((key.to_owned(), at));
-        Ok(())
+        memory::push(&mut self.ignored, (key.to_owned(), at))
     }
 
     fn name(&mut self, what: &str) -> Result<Cow<'a, str>> {
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             let at = self.items.at();
             let name = self.name("the name of an object")?;
             self.limits.charge_items::<Object>(1)?;
-            objects.push(self.object(name, at)?);
+            memory::push(&mut objects, self.object(name, at)?)?;
             self.limits.check_tensors(wide(objects.len()))?;
         }
         Ok(objects)
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
             let name = self.name("the name of an attribute")?.into_owned();
             self.limits.charge_items::<(String, Value)>(1)?;
             self.limits.charge_text(name.len())?;
-            pairs.push((name, self.items.value()?));
+            memory::push(&mut pairs, (name, self.items.value()?))?;
         }
         // The keys were seen to rise.
         Ok(Meta::of_unique(pairs))
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
             let at = self.items.at();
             let name = self.name("the name of a part")?;
             self.limits.charge_items::<Part>(1)?;
-            parts.push(self.part(name, at)?);
+            memory::push(&mut parts, self.part(name, at)?)?;
         }
         Ok(parts)
     }
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
                 return self.items.fail_at(at, why);
             }
             self.limits.charge_items::<Shard>(1)?;
-            shards.push(self.shard(name, at)?);
+            memory::push(&mut shards, self.shard(name, at)?)?;
         }
         Ok(shards)
     }
