@@ -138,7 +138,7 @@ fn what_cannot_be_read_is_an_error_or_makes_no_difference() {
                         .ok_or(format!("another answer: {answer:?}"))
                 } else {
                     n_errors += 1;
-                    right.judge(&answer, &before)
+                    right.judge(&answer, question, &before)
                 };
                 if let Err(why) = judged {
                     faults.push(format!("{:?}, {injection}: {why}", question.words));

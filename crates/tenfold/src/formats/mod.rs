@@ -104,11 +104,7 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
     let mut sure: Vec<(Match, &'static dyn Format)> = Vec::new();
     for format in signed {
         let how_sure = format.probe(head)?;
-        if match how_sure {
-            Match::No => false,
-            Match::Looks => is_suggested(&format),
-            Match::Maybe | Match::Yes => true,
-        } {
+        if is_enough(how_sure, is_suggested(&format)) {
             sure.push((how_sure, format));
         }
     }
@@ -130,11 +126,7 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
         }
         if claims.is_empty() {
             for format in plain {
-                if match format.probe(head)? {
-                    Match::No => false,
-                    Match::Looks => suggested.is_empty(),
-                    Match::Maybe | Match::Yes => true,
-                } {
+                if is_enough(format.probe(head)?, suggested.is_empty()) {
                     claims.push(format);
                 }
             }
@@ -149,6 +141,15 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
             candidates: several.iter().map(|format| format.info().name).collect(),
             content: { several.is_empty().then(|| foreign::content(head, path)) }.flatten(),
         }),
+    }
+}
+
+/// Whether a format claims a file; one that only looks like it does not unless `looks` is enough.
+fn is_enough(how_sure: Match, looks: bool) -> bool {
+    match how_sure {
+        Match::No => false,
+        Match::Looks => looks,
+        Match::Maybe | Match::Yes => true,
     }
 }
 
