@@ -154,33 +154,32 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    fn notes(bytes: Vec<u8>, runs: Vec<Range<u64>>, align: u64) -> Vec<(String, Option<u64>)> {
+    fn notes(bytes: &[u8], runs: &[(u64, u64)], align: u64) -> Vec<(String, Option<u64>)> {
         let mut audit = Audit::default();
-        let source = Source::memory(bytes);
+        let source = Source::memory(bytes.to_vec());
+        let gaps = runs.iter().map(|(start, end)| *start..*end);
         let limits = Limits::default();
-        audit
-            .account(&source, runs.into_iter(), align, &limits)
-            .unwrap();
+        audit.account(&source, gaps, align, &limits).unwrap();
         let notes = audit.check().unwrap().into_iter();
         notes.map(|note| (note.text, note.at)).collect()
     }
 
     #[test]
     fn zeros_up_to_the_alignment_are_padding_and_nothing_else_is() {
-        let mut bytes = vec![0; 300];
+        let mut bytes = [0; 300];
         bytes[250] = 1;
-        assert_eq!(notes(bytes.clone(), vec![1..64], 64), []);
         let none = |len| format!("bytes that belong to nothing: {len}");
-        assert_eq!(notes(bytes.clone(), vec![1..65], 64), [(none(64), Some(1))]);
-        assert_eq!(notes(bytes.clone(), vec![7..8], 0), [(none(1), Some(7))]);
+        assert_eq!(notes(&bytes, &[(1, 64)], 64), []);
+        assert_eq!(notes(&bytes, &[(1, 65)], 64), [(none(64), Some(1))]);
+        assert_eq!(notes(&bytes, &[(7, 8)], 0), [(none(1), Some(7))]);
         let odd = "bytes of padding that are not 0: 10".to_owned();
-        assert_eq!(notes(bytes, vec![245..255], 64), [(odd, Some(245))]);
+        assert_eq!(notes(&bytes, &[(245, 255)], 64), [(odd, Some(245))]);
     }
 
     #[test]
     fn many_stretches_are_counted_rather_than_listed() {
-        let runs = (0..1000).map(|place| place * 2..place * 2 + 1).collect();
-        let found = notes(vec![0; 2000], runs, 0);
+        let runs: Vec<_> = (0..1000).map(|place| (place * 2, place * 2 + 1)).collect();
+        let found = notes(&[0; 2000], &runs, 0);
         assert_eq!(found.len(), 9);
         let more = "bytes that belong to nothing, in 992 more places: 992";
         assert_eq!(found[8], (more.to_owned(), None));

@@ -36,7 +36,7 @@ pub struct Bundle {
     /// What loading the file in Python would call.
     callables: Vec<Callable>,
     /// What is in the file besides the tensors.
-    audit: Audit,
+    audit: Box<Audit>,
     /// What the file says about itself.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -102,7 +102,7 @@ impl Bundle {
         }
         self.entries = self.entries.drain(..).skip(place).take(1).collect();
         self.places.take();
-        self.audit = Audit::default();
+        *self.audit = Audit::default();
         let kept = self.entries.first().map(|(key, _)| key);
         self.notes
             .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
@@ -117,7 +117,7 @@ impl Bundle {
         if key.state.is_some() {
             return self.keep(place);
         }
-        self.audit = Audit::default();
+        *self.audit = Audit::default();
         self.retain(|other| *other == key || other.state.is_some() && other.owner() == key);
     }
 
@@ -150,7 +150,7 @@ impl Bundle {
         self.entries.extend(other.entries);
         self.notes.extend(other.notes);
         self.callables.extend(other.callables);
-        self.audit.append(other.audit);
+        self.audit.append(*other.audit);
         self.places.take();
     }
 

@@ -10,7 +10,7 @@ pub(crate) fn gaps(
 ) -> impl Iterator<Item = Range<u64>> {
     let end = all.end;
     let mut at = all.start;
-    let runs = runs.into_iter().chain([end..end]);
+    let runs = runs.into_iter().chain(std::iter::once(end..end));
     runs.filter_map(move |run| {
         let gap = at..run.start.min(end);
         at = at.max(run.end);
@@ -22,21 +22,22 @@ pub(crate) fn gaps(
 mod tests {
     use super::*;
 
+    fn found(runs: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let runs = runs.iter().map(|(start, end)| *start..*end);
+        gaps(8..100, runs).map(|gap| (gap.start, gap.end)).collect()
+    }
+
     #[test]
     fn gaps_are_before_between_and_after_runs() {
-        let found = |runs: &[Range<u64>]| gaps(8..100, runs.to_vec()).collect::<Vec<_>>();
-        assert_eq!(found(&[]), vec![8..100]);
-        assert_eq!(found(&[8..50, 50..100]), vec![]);
-        assert_eq!(
-            found(&[10..20, 20..30, 40..90]),
-            vec![8..10, 30..40, 90..100]
-        );
+        assert_eq!(found(&[]), [(8, 100)]);
+        assert_eq!(found(&[(8, 50), (50, 100)]), []);
+        let runs = [(10, 20), (20, 30), (40, 90)];
+        assert_eq!(found(&runs), [(8, 10), (30, 40), (90, 100)]);
     }
 
     #[test]
     fn runs_that_repeat_overlap_or_reach_beyond_leave_no_gap_of_their_own() {
-        let runs = [0..20, 10..12, 10..12, 15..40, 60..200, 300..400];
-        let found: Vec<_> = gaps(8..100, runs).collect();
-        assert_eq!(found, vec![40..60]);
+        let runs = [(0, 20), (10, 12), (10, 12), (15, 40), (60, 200), (300, 400)];
+        assert_eq!(found(&runs), [(40, 60)]);
     }
 }

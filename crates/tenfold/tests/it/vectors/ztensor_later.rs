@@ -97,7 +97,13 @@ fn opened(path: &Path) -> tenfold::Result<Opened> {
     let format = tenfold::by_name("ztensor").unwrap();
     let opened = tenfold::read(&Source::open(path)?, format, &ReadOptions::default())?;
     let notes = opened.bundle.check(&tenfold::Limits::default())?;
-    assert!(notes.is_empty(), "{}: {notes:?}", path.display());
+    // The tensor of a name that was added again is still there, and in no index.
+    let expected: &[_] = match path.ends_with("v1.0/py1.0.1/duplicate.zt") {
+        true => &["bytes that belong to nothing: 120"],
+        false => &[],
+    };
+    let found: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(found, expected, "{}", path.display());
     Ok(opened)
 }
 

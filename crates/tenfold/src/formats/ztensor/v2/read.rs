@@ -11,7 +11,9 @@ use super::footer::Footer;
 use super::manifest::{self, Manifest, Object, Part, Shard};
 use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
 use crate::bundle::Bundle;
-use crate::bytes::{Absent, Algorithm, Bytes, Digest, Filter, Source, is_closed, open_beside};
+use crate::bytes::{
+    Absent, Algorithm, Bytes, Digest, Filter, Source, gaps, is_closed, open_beside,
+};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::key::Key;
@@ -214,8 +216,12 @@ impl Reader<'_> {
         let Some(source) = self.places.get(shard) else {
             return Ok(());
         };
-        let own = blobs.gaps(Footer::blobs(source.len()));
-        let gaps = own.chain([Footer::reserved(source.len())]);
+        // A shard may describe itself, too. One whose footer cannot be read has none, and its checksum is
+        // compared in any case.
+        let description = Footer::read(source).ok().map(|footer| footer.manifest);
+        let between = blobs.gaps(Footer::blobs(source.len()));
+        let rest = between.flat_map(|gap| gaps(gap, description.clone()));
+        let gaps = rest.chain([Footer::reserved(source.len())]);
         let audit = self.bundle.audit();
         // Blobs of other files are aligned in their own ways.
         let align = if shard.is_some() {
