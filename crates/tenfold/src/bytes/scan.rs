@@ -278,6 +278,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bytes_that_are_not_there_are_not_made_room_for() {
+        let source = Source::memory(vec![0; 8]);
+        let mut scan = Scan::new(&source, "test");
+        assert!(scan.take(1 << 62).is_err());
+        assert_eq!(scan.at(), 0);
+    }
+
+    #[test]
     fn fields_are_read_in_order_and_a_failure_knows_its_byte() {
         let source = Source::memory(vec![1, 0, 0, 0, 2, 0, 0, 0, 9]);
         let mut scan = Scan::new(&source, "test");

@@ -352,3 +352,48 @@ fn tens_0_9_is_a_header_and_bare_values() {
     assert_eq!(write("tens", &bundle, Some("0.9"), "").unwrap(), file);
     assert_eq!(write("tens", &bundle, None, "").unwrap(), file);
 }
+
+/// A tensor of one 1.0, as primitiv writes it.
+const ONE: &[u8] = b"\x91\xce\0\0\0\x01\xce\0\0\0\x01\xc4\x04\0\0\x80\x3f";
+
+#[test]
+fn a_name_that_is_too_long_is_refused_by_the_limit_of_texts() {
+    let head = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x02\0";
+    let file = [head, ONE, b"\xce\0\0\0\x01\xa4abcd", ONE].concat();
+    let with_limit = |text: u64| {
+        let mut how = ReadOptions::default();
+        how.limits.set("text", text).unwrap();
+        read("primitiv", &file, &how)
+    };
+    assert_eq!(with_limit(4).unwrap().entries().len(), 2);
+    assert!(matches!(with_limit(3), Err(Error::Limit { .. })));
+}
+
+#[test]
+fn salvage_says_how_many_parameters_are_gone() {
+    let head = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0\x03\0\xce\0\0\0\x03";
+    let file = [head, b"\x91\xa1a".as_slice(), ONE, b"\xce\0\0\0\0"].concat();
+    let how = ReadOptions {
+        salvage: true,
+        ..ReadOptions::default()
+    };
+    let bundle = read("primitiv", &file, &how).unwrap();
+    assert_eq!(bundle.entries().len(), 1);
+    let notes: Vec<&str> = bundle
+        .notes()
+        .iter()
+        .map(|note| note.text.as_str())
+        .collect();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("the last parameters, 2")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn bytes_are_empty_if_there_are_none() {
+    assert!(tenfold::Bytes::memory(Vec::new()).is_empty());
+    assert!(!tenfold::Bytes::memory(vec![0]).is_empty());
+}
