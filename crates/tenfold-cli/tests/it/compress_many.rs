@@ -125,6 +125,24 @@ fn what_cannot_be_done_with_many_is_said() {
         "@model.zt",
         "@b.zt",
         "--eps",
+        "0",
+        "--only",
+        "eye",
+        "--only",
+        "holed",
+    ];
+    let ran = ran_in(&folder, &words);
+    for reason in [
+        "eye is kept, a train would be",
+        "; holed is kept, cell [2, 3] is inf",
+    ] {
+        assert!(ran.errors.contains(reason), "{reason}\n{ran}");
+    }
+    let words = [
+        "compress",
+        "@model.zt",
+        "@b.zt",
+        "--eps",
         "1",
         "--qubits",
         "6",

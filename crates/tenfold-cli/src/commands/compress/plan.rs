@@ -151,16 +151,34 @@ pub(super) fn carry_out(
         let chosen = entries
             .iter()
             .filter(|entry| is_chosen(work.choice, &entry.name));
-        let first = chosen.into_iter().find_map(|entry| match &entry.fate {
-            Fate::Kept(reason) => Some(format!(": {} is kept, {reason}", entry.name)),
-            Fate::Made(_) => None,
-        });
-        return Err(Failure::refused(&format!(
-            "{why}{}",
-            first.unwrap_or_default()
-        )));
+        let reasons = reasons_text(chosen);
+        return Err(Failure::refused(&format!("{why}{reasons}")));
     }
     Ok(entries)
+}
+
+/// Why tensors are kept, each reason once: what is too small says nothing of another that has a NaN.
+fn reasons_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for entry in entries {
+        let Fate::Kept(reason) = &entry.fate else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(&entry.name),
+            None => reasons.push((reason, vec![&entry.name])),
+        }
+    }
+    let texts: Vec<String> = { reasons.iter() }
+        .map(|(reason, names)| match names.as_slice() {
+            [name] => format!("{name} is kept, {reason}"),
+            names => format!("{} are kept, {reason}", names.join(", ")),
+        })
+        .collect();
+    match texts.is_empty() {
+        true => String::new(),
+        false => format!(": {}", texts.join("; ")),
+    }
 }
 
 /// The only tensor there is.
