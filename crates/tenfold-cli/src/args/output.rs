@@ -34,8 +34,8 @@ pub(crate) struct Output {
     pub(crate) saving: Saving,
     /// Write a file for every tensor into this folder, and an index.json of their true names
     #[arg(long, value_name = "DIR", requires = "to")]
-    // Whose names are those of files, and kept in the index as they are; --rename changes them.
-    #[arg(conflicts_with_all = ["file", "sep", "strip_prefix"])]
+    // Names are kept in the index as they are; --rename changes them.
+    #[arg(conflicts_with_all = ["file", "strip_prefix"])]
     pub(crate) out_dir: Option<PathBuf>,
     /// Write several files, OUT-00001-of-00003 and so on, with at most so many bytes of values each
     #[arg(long, value_name = "SIZE", value_parser = size)]

@@ -108,6 +108,20 @@ fn one_dimension_is_given_more() {
 }
 
 #[test]
+fn names_of_files_are_paths_in_a_folder_of_files_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = br#"{"x/a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+    let mut file = u64::try_from(header.len()).unwrap().to_le_bytes().to_vec();
+    file.extend(header);
+    file.extend(1.5_f64.to_le_bytes());
+    fs::write(folder.path().join("a.safetensors"), file).unwrap();
+    let line = "convert @/a.safetensors --out-dir @/parts --to cc4s";
+    lifted(&folder, line, "--sep /", &["--sep", "/"]);
+    let ran = tenfold_in(&folder, &["diff", "@/parts", "@/a.safetensors"]);
+    assert_eq!(ran.exit.code(), 0, "the true name\n{ran}");
+}
+
+#[test]
 fn a_cast_that_loses_is_refused_as_a_cast() {
     let folder = tempfile::tempdir().unwrap();
     let value = 1.5_f64.to_le_bytes();
