@@ -239,6 +239,18 @@ fn signs_are_packed_into_bits() {
         "{made}"
     );
     assert!(made.errors.contains("9 values become 2 bytes"), "{made}");
+    npy(&folder, "whole.npy", "<f4", "(1, 8)", &singles(&[1.0; 8]));
+    let words = [
+        &["convert", "@/whole.npy"],
+        &to[2..],
+        &["binarize=int8,operation=put"],
+    ]
+    .concat();
+    let made = tenfold_in(&folder, &words);
+    assert!(
+        made.errors.contains("every 8 values become 1 byte,"),
+        "{made}"
+    );
     let typed = "binarize=int8,operation=put,type=tensor<int8>(x[2])";
     let made = tenfold_in(&folder, &[&to[..], &[typed]].concat());
     assert!(made.text().contains(r#"{"values":[-127,-128]}"#), "{made}");

@@ -80,7 +80,10 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
             .only()
             .is_ok_and(|tensor| !is_of(&bundle.meta, tensor))
     {
-        losses.extend(unsaid(bundle, ", proven of a tensor of another size"));
+        losses.extend(unsaid(
+            bundle,
+            " is dropped, proven of a tensor of another size",
+        ));
     }
     losses
 }

@@ -172,7 +172,7 @@ impl Format for Blz {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        let lost = certificate::unsaid(bundle, ", which --to blz@2 keeps");
+        let lost = certificate::unsaid(bundle, " is dropped, --to blz@2 keeps it");
         lost.into_iter().collect()
     }
 }

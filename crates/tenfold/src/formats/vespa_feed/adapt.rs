@@ -226,10 +226,11 @@ impl Rows<'_> {
         }
         let packed = tensor.pack_signs(&self.how.limits)?;
         let size = |tensor: &Tensor| tensor.indexed_sizes().first().copied().unwrap_or(0);
+        let n_bytes = size(&packed);
+        let bytes = if n_bytes == 1 { "byte" } else { "bytes" };
         let detail = format!(
-            "the signs of {} values become {} bytes, a bit for each value above 0",
+            "the signs of every {} values become {n_bytes} {bytes}, a bit for each value above 0",
             size(&tensor),
-            size(&packed)
         );
         self.said.push((Tier::Said, Aspect::Precision, detail));
         Ok(packed)
