@@ -96,19 +96,20 @@ impl<'a> Chunks<'a> {
     }
 
     /// Goes over all elements once.
-    pub(super) fn pass<T: Tally>(&self, make: impl Fn() -> T + Sync) -> Result<Found<T>> {
+    pub(super) fn pass<T: Tally>(&self, make: impl Fn() -> Result<T> + Sync) -> Result<Found<T>> {
         let n_chunks = self.count.div_ceil(self.chunk);
         let n_cores = std::thread::available_parallelism().map_or(1, |cores| wide(cores.get()));
         let next = AtomicU64::new(0);
+        let work = || self.work(&next, make()?);
         let results = if n_cores.min(n_chunks) < 2 {
-            vec![self.work(&next, make())]
+            vec![work()]
         } else {
             std::thread::scope(|scope| {
                 let others: Vec<_> = (1..n_cores.min(n_chunks))
-                    .map_while(|_| spawn(scope, || self.work(&next, make())))
+                    .map_while(|_| spawn(scope, work))
                     .collect();
                 let stopped = |_| Err(Error::invalid("a thread stopped halfway"));
-                let own = self.work(&next, make());
+                let own = work();
                 let joined = others.into_iter().map(|worker| worker.join());
                 let joined = joined.map(|result| result.unwrap_or_else(stopped));
                 std::iter::once(own).chain(joined).collect()

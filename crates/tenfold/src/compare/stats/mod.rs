@@ -11,6 +11,7 @@ mod survey;
 use crate::bytes::{Bytes, Endian, Spool, wide};
 use crate::error::{Error, Result, amount};
 use crate::limits::Limits;
+use crate::memory;
 use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
 use bins::Bins;
@@ -324,14 +325,16 @@ impl Samples {
         finite: &Finite,
         n_bins: usize,
     ) -> Result<Vec<u64>> {
-        let make = || Bins {
-            lens,
-            low: finite.min.to_f64(),
-            high: finite.max.to_f64(),
-            counts: vec![0; n_bins.max(1)],
+        let make = || {
+            Ok(Bins {
+                lens,
+                low: finite.min.to_f64(),
+                high: finite.max.to_f64(),
+                counts: memory::zeros(n_bins.max(1))?,
+            })
         };
         let (bins, _) = Chunks::new(&self.values, lens.width()).pass(make)?;
-        let mut implied = make();
+        let mut implied = make()?;
         if self.implied > 0 {
             implied.add(0.0, self.implied);
         }

@@ -6,7 +6,8 @@
 
 use super::chunks::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
 use super::lens::{Key, Lens, zero};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory;
 
 /// How many values have each digit.
 pub(super) type Table = Vec<u64>;
@@ -18,12 +19,11 @@ pub(super) const DIGITS: usize = 1 << 16;
 pub(super) const FEW: u64 = 1 << 18;
 
 /// A table of all digits, each with one value.
-pub(super) fn table_of<T: Copy>(value: T) -> Box<[T; DIGITS]> {
-    let table = vec![value; DIGITS].into_boxed_slice();
-    // The length is right.
+pub(super) fn table_of<T: Copy>(value: T) -> Result<Box<[T; DIGITS]>> {
+    let table = memory::filled(value, DIGITS)?.into_boxed_slice();
     table
         .try_into()
-        .unwrap_or_else(|_| Box::new([value; DIGITS]))
+        .map_err(|_| Error::invalid("a table of another length"))
 }
 
 /// All finite values of a tensor: those that are stored, and zeros that are not.
@@ -86,11 +86,14 @@ impl<L: Lens> Ranks<'_, L> {
 
     /// Counts, for each prefix of `level` digits, the digits that follow it.
     fn count(&self, prefixes: &[u128], level: usize) -> Result<Vec<Table>> {
-        let (counters, _) = self.chunks.pass(|| Counter {
-            lens: self.lens,
-            keys: Vec::with_capacity(BLOCK),
-            filter: Filter::new::<L::Key>(prefixes, level),
-            tables: vec![vec![0; DIGITS]; prefixes.len()],
+        let (counters, _) = self.chunks.pass(|| {
+            let tables = prefixes.iter().map(|_| memory::zeros(DIGITS));
+            Ok(Counter {
+                lens: self.lens,
+                keys: Vec::with_capacity(BLOCK),
+                filter: Filter::new::<L::Key>(prefixes, level)?,
+                tables: tables.collect::<Result<_>>()?,
+            })
         })?;
         let all = counters.into_iter().map(|counter| counter.tables);
         Ok(all.reduce(add_all).unwrap_or_default())
@@ -134,12 +137,16 @@ impl<L: Lens> Ranks<'_, L> {
 
     /// Sorts the keys that come into question.
     fn sort(&self, wanted: &[Wanted], prefixes: &[u128], level: usize) -> Result<Vec<L::Key>> {
-        let (collectors, _) = self.chunks.pass(|| Collector {
-            lens: self.lens,
-            filter: Filter::new::<L::Key>(prefixes, level),
-            keys: Vec::new(),
+        let few = usize::try_from(FEW.min(self.chunks.count())).unwrap_or(usize::MAX);
+        let (collectors, _) = self.chunks.pass(|| {
+            Ok(Collector {
+                lens: self.lens,
+                filter: Filter::new::<L::Key>(prefixes, level)?,
+                // All threads together find no more.
+                keys: memory::with_room(few)?,
+            })
         })?;
-        let mut keys: Vec<L::Key> = Vec::new();
+        let mut keys: Vec<L::Key> = memory::with_room(few)?;
         collectors
             .into_iter()
             .for_each(|found| keys.extend(found.keys));
@@ -200,8 +207,8 @@ struct Filter {
 const SEVERAL: u8 = u8::MAX;
 
 impl Filter {
-    fn new<K: Key>(prefixes: &[u128], level: usize) -> Filter {
-        let mut by_first = table_of(0_u8);
+    fn new<K: Key>(prefixes: &[u128], level: usize) -> Result<Filter> {
+        let mut by_first = table_of(0_u8)?;
         for (place, prefix) in prefixes.iter().enumerate().take_while(|_| level > 0) {
             let first = prefix >> (16 * level.saturating_sub(1));
             let first = usize::try_from(first).unwrap_or(0);
@@ -218,11 +225,11 @@ impl Filter {
         if level == 0 {
             by_first.fill(1);
         }
-        Filter {
+        Ok(Filter {
             prefixes: prefixes.to_vec(),
             level,
             by_first,
-        }
+        })
     }
 
     /// Moves the keys to the front whose first digit is that of a prefix, and gives them.

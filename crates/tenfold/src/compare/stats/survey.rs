@@ -6,6 +6,7 @@ use super::moments::{Moments, Signs};
 use super::ranks::{DIGITS, FEW, Table, add, table_of};
 use crate::bytes::wide;
 use crate::error::Result;
+use crate::memory;
 
 /// What the first pass finds.
 #[derive(Debug, Clone, Default)]
@@ -27,12 +28,14 @@ impl Survey {
         if is_large && L::Key::DIGITS == 1 {
             return Survey::of_digits(lens, chunks);
         }
-        let (surveyors, parts) = chunks.pass(|| Surveyor {
-            lens,
-            values: Vec::with_capacity(BLOCK),
-            keys: Vec::with_capacity(BLOCK),
-            digits: is_large.then(Counts::none),
-            survey: Survey::default(),
+        let (surveyors, parts) = chunks.pass(|| {
+            Ok(Surveyor {
+                lens,
+                values: Vec::with_capacity(BLOCK),
+                keys: Vec::with_capacity(BLOCK),
+                digits: is_large.then(Counts::none).transpose()?,
+                survey: Survey::default(),
+            })
         })?;
         let mut all = parts.into_iter().fold(Survey::default(), Survey::merge);
         let counts = surveyors.into_iter().filter_map(|found| found.digits);
@@ -43,13 +46,13 @@ impl Survey {
     /// Values of 16 bits at most: how often each comes says everything.
     fn of_digits<L: Lens>(lens: &L, chunks: &Chunks) -> Result<Survey> {
         let width = lens.width();
-        let (counters, _) = chunks.pass(|| Spellings {
-            width,
-            counts: Counts::none(),
+        let (counters, _) = chunks.pass(|| {
+            let counts = Counts::none()?;
+            Ok(Spellings { width, counts })
         })?;
         let spellings = counters.into_iter().map(|found| found.counts.table());
         let spellings = spellings.reduce(add).unwrap_or_default();
-        let mut table = vec![0_u64; DIGITS];
+        let mut table: Table = memory::zeros(DIGITS)?;
         for (spelling, count) in (0..=u16::MAX).zip(spellings) {
             let bytes = spelling.to_le_bytes();
             let key = lens.key(bytes.get(..width).unwrap_or_default());
@@ -132,11 +135,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn none() -> Counts {
-        Counts {
-            even: table_of(0),
-            odd: table_of(0),
-        }
+    fn none() -> Result<Counts> {
+        Ok(Counts {
+            even: table_of(0)?,
+            odd: table_of(0)?,
+        })
     }
 
     #[inline(always)]
@@ -169,8 +172,12 @@ impl Counts {
     }
 
     fn table(self) -> Table {
-        let pairs = self.even.iter().zip(self.odd.iter());
-        pairs.map(|(even, odd)| even.saturating_add(*odd)).collect()
+        let mut sums = self.even;
+        for (sum, odd) in sums.iter_mut().zip(self.odd.iter()) {
+            *sum = sum.saturating_add(*odd);
+        }
+        let sums: Box<[u64]> = sums;
+        sums.into_vec()
     }
 }
 

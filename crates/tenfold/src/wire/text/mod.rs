@@ -97,6 +97,10 @@ impl Piece {
             if body.is_comment(&line) {
                 *comments = comments.saturating_add(1);
             } else if !line.is_blank() {
+                // A number takes two bytes of a line at least, and gives sixteen of each at most.
+                let most = raw.len().saturating_add(1).saturating_mul(8);
+                memory::reserve(&mut cells.places, most)?;
+                memory::reserve(&mut cells.values, most)?;
                 parse(&line, cells)?;
             }
         }
