@@ -6,7 +6,9 @@
 use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
+use tenfold::memory;
 
+use crate::error::Result;
 use crate::scalar::Scalar;
 
 /// Numbers, zeros at first.
@@ -22,8 +24,8 @@ const MANY: usize = 8 << 20;
 
 impl<T: Scalar> Room<T> {
     /// `count` zeros.
-    pub(crate) fn zeros(count: usize) -> Room<T> {
-        let few = || Room::Few(vec![T::default(); count]);
+    pub(crate) fn zeros(count: usize) -> Result<Room<T>> {
+        let few = || Ok(Room::Few(memory::filled(T::default(), count)?));
         let len = count.saturating_mul(size_of::<T>());
         if len < MANY {
             return few();
@@ -37,16 +39,23 @@ impl<T: Scalar> Room<T> {
             // Advice that is not taken changes nothing but speed.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
-        Room::Many(map)
+        Ok(Room::Many(map))
     }
 
     /// The numbers on their own.
-    pub(crate) fn into_vec(self) -> Vec<T> {
+    pub(crate) fn into_vec(self) -> Result<Vec<T>> {
         match self {
-            Room::Few(values) => values,
-            Room::Many(_) => self.to_vec(),
+            Room::Few(values) => Ok(values),
+            Room::Many(_) => Ok(memory::copied(&self)?),
         }
     }
+}
+
+/// Makes a list `count` numbers long; what is new is zero.
+pub(crate) fn resize<T: Scalar>(list: &mut Vec<T>, count: usize) -> Result<()> {
+    memory::reserve(list, count.saturating_sub(list.len()))?;
+    list.resize(count, T::default());
+    Ok(())
 }
 
 impl<T: Scalar> Deref for Room<T> {
@@ -76,10 +85,10 @@ mod tests {
     #[test]
     fn many_numbers_are_zeros_like_few() {
         for count in [0, 10, MANY / 8, MANY / 8 + 3] {
-            let mut room = Room::<f64>::zeros(count);
+            let mut room = Room::<f64>::zeros(count).unwrap();
             assert!(room.len() == count && room.iter().all(|value| *value == 0.0));
             room.iter_mut().for_each(|value| *value = 1.0);
-            assert_eq!(room.into_vec(), vec![1.0; count]);
+            assert_eq!(room.into_vec().unwrap(), vec![1.0; count]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The part of a tensor that is printed: all of a small one, the edges of a large one.
 
-use tenfold::{Limits, Result, Slice, Tensor};
+use tenfold::{Limits, Result, Slice, Tensor, memory};
 
 /// Tensors with more cells are printed in part.
 const THRESHOLD: u128 = 1000;
@@ -103,7 +103,7 @@ impl Window {
         let len = counts.iter().fold(1, |len: usize, count| {
             len.saturating_mul(usize::try_from(*count).unwrap_or(usize::MAX))
         });
-        let mut picked = vec![0; len.saturating_mul(width)];
+        let mut picked = memory::zeros(len.saturating_mul(width))?;
         for corner in corners(&self.axes) {
             let slices: Vec<Slice> = corner.iter().map(|(_, slice)| *slice).collect();
             let cells = tensor.read_box_bytes(&slices, limits)?;

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::choice::in_proportion;
 use super::unfolding::Unfolding;
+use tenfold::memory;
+
 use crate::error::Result;
 use crate::matrix;
 use crate::number::{floor, real};
@@ -85,7 +87,7 @@ fn opening_from<T: Scalar>(
     let estimate = total * real(unfolding.height) / real(n_looks);
     if !(total > 1e-250 && total.is_finite()) {
         // Nothing to go by: the first direction will do, the pass finds the others.
-        let mut rows = vec![T::default(); width];
+        let mut rows = memory::filled(T::default(), width)?;
         if let Some(first) = rows.first_mut() {
             *first = T::of_real(1.0);
         }
@@ -99,7 +101,7 @@ fn opening_from<T: Scalar>(
         let chosen = in_proportion(&energies, wanted.min(n_looks));
         // The rows, and once more while directions are taken out of them.
         unfolding.watch.hold::<T>(2 * chosen.len() * width)?;
-        let mut sample = Vec::with_capacity(chosen.len() * width);
+        let mut sample = memory::with_room(chosen.len() * width)?;
         for look in chosen.iter().filter_map(|place| looks.get(*place)) {
             let mut room = Vec::new();
             sample.extend_from_slice(unfolding.held.cells(range(*look), &mut room)?);

@@ -14,10 +14,13 @@ use rayon::prelude::*;
 
 use super::basis::Basis;
 use super::unfolding::Unfolding;
+use tenfold::memory;
+
 use crate::error::Result;
 use crate::matrix;
 use crate::number::real;
 use crate::room::Room;
+use crate::room::resize;
 use crate::scalar::Scalar;
 
 /// A matrix as coefficients times a basis, and what that leaves out.
@@ -85,7 +88,7 @@ pub(crate) fn verified_pass<T: Scalar>(
         part,
         max_rank: (width / 3).max(1),
         tiles: Vec::new(),
-        plain: Room::zeros(height * basis.rank),
+        plain: Room::zeros(height * basis.rank)?,
         plain_rank: basis.rank,
         basis,
         later: Vec::new(),
@@ -97,14 +100,14 @@ pub(crate) fn verified_pass<T: Scalar>(
     while run.rows_seen < height {
         run.round(round)?;
         if !run.seen.is_finite() {
-            return Ok(Some(run.finish()));
+            return run.finish().map(Some);
         }
         if !run.repair(estimate)? {
             return Ok(None);
         }
         round = (round * 2).min(LAST_ROUND);
     }
-    Ok(run.settle()?.then(|| run.finish()))
+    run.settle()?.then(|| run.finish()).transpose()
 }
 
 impl<T: Scalar> Run<'_, T> {
@@ -126,7 +129,7 @@ impl<T: Scalar> Run<'_, T> {
             let rest = self.plain.get_mut(first * rank..).unwrap_or_default();
             rest.get_mut(..n_rows * rank).unwrap_or_default()
         } else {
-            grown.resize(n_rows * rank, T::default());
+            resize(&mut grown, n_rows * rank)?;
             grown.as_mut_slice()
         };
         let (unfolding, basis) = (self.unfolding, &self.basis);
@@ -199,7 +202,7 @@ impl<T: Scalar> Run<'_, T> {
         let mut room = Vec::new();
         let cells = self.unfolding.held.cells(range, &mut room)?;
         self.unfolding.watch.advance(cells.len())?;
-        let mut coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
+        let mut coefficients = memory::filled(T::default(), tile.n_rows * self.basis.rank)?;
         let mut left = self.basis.project_best(cells, &mut coefficients);
         if left > tolerated {
             let residual = self.basis.residual(cells, &coefficients);
@@ -212,7 +215,7 @@ impl<T: Scalar> Run<'_, T> {
             let held = (2 * self.unfolding.height + width) * rank;
             self.unfolding.watch.hold::<T>(held)?;
             self.basis.extend(&found.rows);
-            coefficients = vec![T::default(); tile.n_rows * self.basis.rank];
+            coefficients = memory::filled(T::default(), tile.n_rows * self.basis.rank)?;
             left = self.basis.project_best(cells, &mut coefficients);
         }
         tile.residual = left;
@@ -256,7 +259,7 @@ impl<T: Scalar> Run<'_, T> {
     }
 
     /// Puts the coefficients of all rows together, with zeros for directions that came later.
-    fn finish(mut self) -> Pass<T> {
+    fn finish(mut self) -> Result<Pass<T>> {
         let rank = self.basis.rank;
         let residual = self.residual();
         let mut coefficients = if rank == self.plain_rank {
@@ -266,7 +269,7 @@ impl<T: Scalar> Run<'_, T> {
             let n_plain = (self.rows_seen - later) * self.plain_rank;
             let plain = self.plain.get(..n_plain).unwrap_or_default();
             let later = self.later.iter().map(|(own, all)| (*own, all.as_slice()));
-            let mut all = Room::zeros(self.rows_seen * rank);
+            let mut all = Room::zeros(self.rows_seen * rank)?;
             let mut targets = all.chunks_exact_mut(rank);
             for (own, values) in std::iter::once((self.plain_rank, plain)).chain(later) {
                 for (row, target) in values.chunks_exact(own).zip(targets.by_ref()) {
@@ -286,11 +289,11 @@ impl<T: Scalar> Run<'_, T> {
                 places.for_each(|(place, value)| *place = *value);
             }
         }
-        Pass {
+        Ok(Pass {
             basis: self.basis,
             coefficients,
             residual,
             energy: self.seen,
-        }
+        })
     }
 }

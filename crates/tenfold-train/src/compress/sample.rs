@@ -4,6 +4,8 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::unfolding::{Side, Unfolding};
+use tenfold::memory;
+
 use crate::error::Result;
 use crate::matrix;
 use crate::scalar::{Scalar, energy};
@@ -52,7 +54,7 @@ fn guess_from<T: Scalar>(
     if n_rows < 32 {
         return Ok(None);
     }
-    let mut sample = vec![T::default(); n_rows * width];
+    let mut sample = memory::filled(T::default(), n_rows * width)?;
     let runs = sample.par_chunks_exact_mut(run * width).with_min_len(16);
     runs.enumerate().try_for_each(|(place, target)| {
         // Spread evenly, with a jitter that no period of the data is likely to share.

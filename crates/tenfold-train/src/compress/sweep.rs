@@ -166,10 +166,10 @@ impl<T: Scalar> Sweep<'_, T> {
         }
         let size = self.size(open.start);
         let values = match self.held {
-            Held::Own(values) => values.into_vec(),
+            Held::Own(values) => values.into_vec()?,
             Held::Source(source) => {
                 self.watch.hold::<T>(cells)?;
-                source.cells(0..cells, &mut Vec::new())?.to_vec()
+                tenfold::memory::copied(source.cells(0..cells, &mut Vec::new())?)?
             }
         };
         left.push(Core {
@@ -195,7 +195,7 @@ impl<T: Scalar> Sweep<'_, T> {
                 return Ok(Side::Right);
             }
             self.watch.hold::<T>(cells)?;
-            let all = source.cells(0..cells, &mut Vec::new())?.to_vec();
+            let all = tenfold::memory::copied(source.cells(0..cells, &mut Vec::new())?)?;
             self.held = Held::Own(Room::Few(all));
         }
         Ok(if last <= first && self.ways != Ways::FromLeft {

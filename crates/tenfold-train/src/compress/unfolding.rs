@@ -9,6 +9,8 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::watch::Watch;
+use tenfold::memory;
+
 use crate::error::Result;
 use crate::kernel::{self, Combination, combine};
 use crate::matrix;
@@ -120,7 +122,7 @@ impl<T: Scalar> Unfolding<'_, T> {
                 Ok(with(stored.subcols(rows.start, n_rows).transpose()))
             }
             (Side::Left, None) => {
-                let mut gathered = Vec::with_capacity(n_rows * self.width);
+                let mut gathered = memory::with_room(n_rows * self.width)?;
                 for row in 0..self.width {
                     let at = row * self.height + rows.start;
                     gathered.extend_from_slice(self.held.cells(at..at + n_rows, &mut room)?);
@@ -262,7 +264,7 @@ impl<T: Scalar> Unfolding<'_, T> {
     pub(crate) fn project(&self, basis: MatRef<T>) -> Result<Projected<T>> {
         let count = self.height * basis.ncols();
         self.watch.hold::<T>(count)?;
-        let mut values = Room::zeros(count);
+        let mut values = Room::zeros(count)?;
         let energies = match self.side {
             Side::Right => self.project_right(basis, &mut values)?,
             Side::Left => self.project_left(basis, &mut values)?,
@@ -280,7 +282,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         };
         let count = self.height * basis.ncols();
         self.watch.hold::<T>(count)?;
-        let mut values = Room::zeros(count);
+        let mut values = Room::zeros(count)?;
         let factors = self.factors(basis);
         let panels = self.stretches(&mut values);
         let panels = panels.into_par_iter().enumerate();
@@ -378,7 +380,7 @@ impl<T: Scalar> Unfolding<'_, T> {
     fn multiplied(&self, basis: MatRef<T>, first: usize, targets: Vec<&mut [T]>) -> Result<f64> {
         let (rank, n_rows) = (basis.ncols(), targets.first().map_or(0, |part| part.len()));
         self.watch.advance(n_rows * self.width)?;
-        let mut out = vec![T::default(); n_rows * rank];
+        let mut out = memory::filled(T::default(), n_rows * rank)?;
         self.panel(first..first + n_rows, |panel| {
             let out = matrix::rows_mut(&mut out, rank, n_rows);
             matrix::multiply(out, basis.transpose(), panel.transpose());

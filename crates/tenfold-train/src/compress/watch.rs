@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::options::{Progress, Watcher};
+use tenfold::memory;
+
 use crate::error::{Error, Result};
 
 /// Counts the cells that were read.
@@ -52,7 +54,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Fails if so many numbers may not be held.
+    /// Fails if so many numbers may not be held, or memory has no place for them.
     pub(crate) fn hold<T>(&self, count: usize) -> Result<()> {
         let needed = count.saturating_mul(size_of::<T>());
         match self.memory {
@@ -60,7 +62,8 @@ impl<'a> Watch<'a> {
                 needed: u64::try_from(needed).unwrap_or(u64::MAX),
                 allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
             }),
-            _ => Ok(()),
+            // Here, as what multiplies and decomposes matrices has no way to say that memory is short.
+            _ => Ok(memory::probe(needed)?),
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Loaded<'a, T> {
 impl<'a, T: Scalar> Loaded<'a, T> {
     /// Reads a source, on all cores where it can be read in any order.
     pub(crate) fn read(source: &'a dyn Source<T>, watch: &Watch) -> Result<Loaded<'a, T>> {
-        let mut cells = Room::zeros(count_cells(source.shape())?);
+        let mut cells = Room::zeros(count_cells(source.shape())?)?;
         let read = |first: usize, run: &mut [T]| {
             watch.advance(run.len())?;
             source.read(first, run)

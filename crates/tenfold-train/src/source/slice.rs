@@ -8,6 +8,7 @@ use num_complex::Complex;
 use super::Source;
 use crate::error::{Error, Result};
 use crate::number::nearest;
+use crate::room::resize;
 use crate::scalar::{Complex64, Scalar};
 use crate::train::count_cells;
 
@@ -128,7 +129,7 @@ impl<T: Scalar, E: Widen<T>> Source<T> for Cells<'_, E> {
         if let Some(all) = E::same(self.values) {
             return all.get(range).ok_or_else(outside);
         }
-        room.resize(range.len(), T::default());
+        resize(room, range.len())?;
         self.read(range.start, room)?;
         Ok(room)
     }

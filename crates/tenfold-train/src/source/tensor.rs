@@ -4,11 +4,13 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use half::{bf16, f16};
+use tenfold::memory;
 use tenfold::{Arity, Element, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 
 use super::slice::Widen;
 use super::{Access, Source};
 use crate::error::{Error, Result};
+use crate::room::resize;
 use crate::scalar::{Complex64, Scalar, reals_mut};
 use crate::train::count_cells;
 
@@ -110,7 +112,7 @@ impl<T: Scalar> Source<T> for TensorSource<T> {
                 .get(range)
                 .ok_or_else(|| Error::invalid("cells outside the tensor"));
         }
-        room.resize(range.len(), T::default());
+        resize(room, range.len())?;
         self.read(range.start, room)?;
         Ok(room)
     }
@@ -126,7 +128,7 @@ impl<T: Scalar> Source<T> for TensorSource<T> {
                 .read_at(at, bytemuck::cast_slice_mut(out))?);
         }
         let reals = reals_mut(out);
-        let mut bytes = vec![0; reals.len() * width];
+        let mut bytes = memory::zeros(reals.len() * width)?;
         self.numbers.bytes.read_at(at, &mut bytes)?;
         if self.numbers.endian == Endian::Big {
             bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);

@@ -1,6 +1,8 @@
 //! Sums and products of trains, cell by cell.
 
 use super::{Block, Core, Train, Values};
+use tenfold::memory;
+
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -54,7 +56,7 @@ impl<T: Scalar> Train<T> {
         let (own, other) = (self.steady(), other.steady());
         let pairs = own.cores.iter().zip(&other.cores);
         let cores = pairs.map(|(one, two)| {
-            let mut values = Vec::with_capacity(one.values.len() * two.values.len() / one.size);
+            let mut values = memory::with_room(one.values.len() * two.values.len() / one.size)?;
             for first in one.values.chunks_exact(one.size * one.right) {
                 for second in two.values.chunks_exact(two.size * two.right) {
                     let places = first.chunks_exact(one.right);
@@ -64,16 +66,15 @@ impl<T: Scalar> Train<T> {
                     }
                 }
             }
-            Core {
+            Ok(Core {
                 left: one.left * two.left,
                 size: one.size,
                 right: one.right * two.right,
                 values: values.into(),
-            }
+            })
         });
-        Ok(Train {
-            cores: cores.collect(),
-        })
+        let cores = cores.collect::<Result<_>>()?;
+        Ok(Train { cores })
     }
 
     /// Another tensor behind this one along `mode`: all other modes have the same sizes.

@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::Train;
 use super::expand::Halves;
+use tenfold::memory;
+
 use crate::compress::{Watch, Watcher};
 use crate::error::{Error, Result};
 use crate::scalar::{Power, Scalar, energy, is_tame, largest};
@@ -112,7 +114,7 @@ fn measure<T: Scalar>(
             let first = panel * per_panel;
             let n_rows = per_panel.min(halves.n_rows - first);
             let start = first * halves.n_columns;
-            let mut expanded = vec![T::default(); n_rows * halves.n_columns];
+            let mut expanded = memory::filled(T::default(), n_rows * halves.n_columns)?;
             let mut room = Vec::new();
             let cells = source.cells(start..start + expanded.len(), &mut room)?;
             watch.advance(cells.len())?;

@@ -4,6 +4,8 @@ use faer::{Accum, Mat};
 
 use super::balance::{Balanced, Wide};
 use super::{Core, Train};
+use tenfold::memory;
+
 use crate::error::{Error, Result};
 use crate::matrix;
 use crate::number::real;
@@ -141,7 +143,7 @@ impl<T: Scalar> Train<T> {
                 core.size
             )));
         }
-        let mut values = Vec::with_capacity(core.left * n_rows * core.right);
+        let mut values = memory::with_room(core.left * n_rows * core.right)?;
         for places in core.values.chunks_exact(core.size * core.right) {
             values.extend(matrix::product(matrix, places, core.size));
         }

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use tenfold::Slice;
+use tenfold::memory;
 
 use super::balance::Wide;
 use super::{Core, Train};
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{self, Product, multiply_out};
 use crate::matrix;
 use crate::number::real;
+use crate::room::resize;
 use crate::scalar::{Scalar, largest, reals, reals_mut};
 
 /// About as many cells are multiplied out at a time: they stay in a processor's cache.
@@ -92,7 +94,7 @@ impl<T: Scalar> Train<T> {
         }
         let cores = self.cores.iter().zip(slices).map(|(core, slice)| {
             let places = places(*slice, core.size)?;
-            let mut values = Vec::with_capacity(core.left * places.len() * core.right);
+            let mut values = memory::with_room(core.left * places.len() * core.right)?;
             for matrix in core.values.chunks_exact(core.size * core.right) {
                 for place in &places {
                     values.extend(matrix.iter().skip(place * core.right).take(core.right));
@@ -112,7 +114,7 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`] if memory could not hold them, [`tenfold::Error::OutOfRange`] if one is larger
     /// than any double.
     pub fn full(&self) -> Result<Vec<T>> {
-        let mut out = vec![T::default(); self.cells()?];
+        let mut out = memory::filled(T::default(), self.cells()?)?;
         self.fill(&mut out)?;
         Ok(out)
     }
@@ -148,7 +150,7 @@ impl<T: Scalar> Train<T> {
         let mut row = 0;
         while row < halves.n_rows {
             let n_rows = per_slab.min(halves.n_rows - row);
-            slab.resize(n_rows * halves.n_columns, T::default());
+            resize(&mut slab, n_rows * halves.n_columns)?;
             halves.fill_rows(row, &mut slab);
             if let Some(spoiled) = &spoiled {
                 spoiled.mend(row * halves.n_columns, &mut slab)?;

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use tenfold::memory;
 use tenfold::{Bytes, Compute, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 
 use super::expand::{Halves, Spoiled};
 use super::{Core, Train};
 use crate::error::{Error, Result};
 use crate::matrix;
+use crate::room::resize;
 use crate::scalar::Scalar;
 
 /// Cells that are worked out at a time, at least and at most, whatever memory there is: fewer cost
@@ -159,7 +161,7 @@ impl<T: Scalar> Compute for Lazy<T> {
         let at = usize::try_from(at).map_err(|_| outside())?;
         let (first, within) = (at / width, at % width);
         let end = (at + buffer.len()).div_ceil(width);
-        let mut cells = vec![T::default(); end - first];
+        let mut cells = memory::filled(T::default(), end - first)?;
         self.fill(first, &mut cells).map_err(as_tensor_error)?;
         let bytes: &[u8] = bytemuck::cast_slice(&cells);
         let wanted = bytes.get(within..within + buffer.len());
@@ -185,7 +187,7 @@ impl<T: Scalar> Compute for Lazy<T> {
             let places = (self.at_once / stride).max(1) * stride;
             let next = (first / places + 1).saturating_mul(places);
             let last = next.min(end.div_ceil(width));
-            slab.resize(last.saturating_sub(first), T::default());
+            resize(&mut slab, last.saturating_sub(first)).map_err(as_tensor_error)?;
             self.fill(first, &mut slab).map_err(as_tensor_error)?;
             let bytes: &[u8] = bytemuck::cast_slice(&slab);
             let from = at - first * width;

@@ -1,6 +1,8 @@
 //! Modes that are split, merged and exchanged.
 
 use super::{Core, Train, count_cells};
+use tenfold::memory;
+
 use crate::error::{Error, Result};
 use crate::matrix;
 use crate::number::UNIT;
@@ -136,7 +138,7 @@ impl<T: Scalar> Train<T> {
         let (first, second) = (self.core(mode)?.size, self.core(mode + 1)?.size);
         let joined = train.cores.remove(mode);
         let right = joined.right;
-        let mut values = Vec::with_capacity(joined.values.len());
+        let mut values = memory::with_room(joined.values.len())?;
         for block in joined.values.chunks_exact(first * second * right) {
             for other in 0..second {
                 for own in 0..first {

@@ -1,6 +1,8 @@
 //! Matrix trains: linear maps from tensors to tensors, as cores.
 
 use super::{Core, Train};
+use tenfold::memory;
+
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
@@ -134,7 +136,7 @@ fn apply_core<T: Scalar>(
     n_columns: usize,
 ) -> Result<Core<T>> {
     let right = own.right * other.right;
-    let mut values = Vec::with_capacity(own.left * other.left * n_rows * right);
+    let mut values = memory::with_room(own.left * other.left * n_rows * right)?;
     for mine in own.values.chunks_exact(own.size * own.right) {
         for theirs in other.values.chunks_exact(other.size * other.right) {
             for row in mine.chunks_exact(n_columns * own.right) {

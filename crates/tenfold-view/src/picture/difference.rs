@@ -71,7 +71,7 @@ impl Compute for Apart {
         let whole = skip.saturating_add(wanted).next_multiple_of(WIDTH);
         let len = usize::try_from(whole).unwrap_or(usize::MAX);
         let numbers = |numbers: &Numbers| -> Result<Vec<f64>> {
-            let mut bytes = vec![0; len];
+            let mut bytes = tenfold::memory::zeros(len)?;
             numbers.bytes.read_at(at.saturating_sub(skip), &mut bytes)?;
             let (words, _) = bytes.as_chunks();
             let number = |word: &[u8; 8]| match numbers.endian {

@@ -1,6 +1,6 @@
 //! Pictures of sparse tensors: every stored cell is put where it belongs, the others are zeros.
 
-use tenfold::{Cell, Result};
+use tenfold::{Cell, Result, memory};
 
 use super::pixels::Pixel;
 use super::tile::{Grid, IMPLIED, STORED};
@@ -58,8 +58,8 @@ pub(super) fn scatter(
     grid: &Grid,
     stop: &Stop,
 ) -> Result<Vec<Pixel>> {
-    let mut pixels = vec![Pixel::EMPTY; narrow(grid.count())];
-    let mut stored = vec![0_u64; pixels.len()];
+    let mut pixels = memory::filled(Pixel::EMPTY, narrow(grid.count()))?;
+    let mut stored: Vec<u64> = memory::zeros(pixels.len())?;
     each_stored(subject, stop, &mut |index, number, is_stored| {
         let Some((row, column)) = within(region, index) else {
             return;

@@ -153,7 +153,8 @@ impl Subject {
 
 fn doubles(tensor: &Tensor, slices: &[Slice], limits: &Limits) -> Result<Vec<f64>> {
     let bytes = tensor.read_box_bytes(slices, limits)?;
-    let mut numbers = Vec::with_capacity(bytes.len() / tensor.dtype().number.width().max(1));
+    let width = tensor.dtype().number.width().max(1);
+    let mut numbers = tenfold::memory::with_room(bytes.len() / width)?;
     tensor.dtype().number.to_doubles(&bytes, &mut numbers);
     Ok(numbers)
 }

@@ -1,6 +1,6 @@
 //! A rectangle of a tensor as pixels.
 
-use tenfold::{Result, Slice, Storage};
+use tenfold::{Result, Slice, Storage, memory};
 
 use super::bands::place;
 use super::pixels::Pixel;
@@ -67,7 +67,7 @@ pub fn tile(
         let pixels = scatter(subject, region, &grid, stop)?;
         return Ok(grid.tile(&pixels, true));
     }
-    let mut pixels = vec![Pixel::EMPTY; narrow(grid.count())];
+    let mut pixels = memory::filled(Pixel::EMPTY, narrow(grid.count()))?;
     let most = subject.most_cells(grid.count());
     let (down, right) = of_region(region, (grid.height, grid.width), most, &subject.tensors());
     let is_exact = down.count.saturating_mul(right.count) == grid.rows.saturating_mul(grid.columns);

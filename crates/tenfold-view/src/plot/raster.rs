@@ -1,6 +1,6 @@
 //! A scene as pixels, and these as png.
 
-use tenfold::{Error, Result};
+use tenfold::{Error, Result, memory};
 
 use super::font::{ADVANCE, HEIGHT, WIDTH, glyph};
 use super::scene::{Anchor, Area, Bitmap, INK, Item, PAPER, Scene};
@@ -11,7 +11,7 @@ use crate::picture::Rgb;
 /// # Errors
 /// What the writer of png gives.
 pub fn png(scene: &Scene) -> Result<Vec<u8>> {
-    encoded(&drawn(scene))
+    encoded(&drawn(scene)?)
 }
 
 /// Pixels as a png file.
@@ -30,13 +30,13 @@ pub(super) fn encoded(bitmap: &Bitmap) -> Result<Vec<u8>> {
 }
 
 /// The pixels of a scene.
-pub(super) fn drawn(scene: &Scene) -> Bitmap {
+pub(super) fn drawn(scene: &Scene) -> Result<Bitmap> {
     let side = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
     let (width, height) = (side(scene.width), side(scene.height));
     let mut canvas = Canvas(Bitmap {
         width,
         height,
-        pixels: vec![PAPER; width.saturating_mul(height)],
+        pixels: memory::filled(PAPER, width.saturating_mul(height))?,
     });
     for item in &scene.items {
         match item {
@@ -46,7 +46,7 @@ pub(super) fn drawn(scene: &Scene) -> Bitmap {
             Item::Text { at, text, anchor } => canvas.text(*at, text, *anchor),
         }
     }
-    canvas.0
+    Ok(canvas.0)
 }
 
 struct Canvas(Bitmap);

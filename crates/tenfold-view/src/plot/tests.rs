@@ -55,7 +55,7 @@ fn options() -> Options {
 #[test]
 fn every_cell_of_a_heat_map_has_the_colour_of_its_number() {
     let tensor = tensor(&[2, 3], &NUMBERS);
-    let made = drawn(&scene(&tensor, options()));
+    let made = drawn(&scene(&tensor, options())).unwrap();
     assert_eq!((made.width, made.height), (400, 300));
     let of = |place: f64| ColorMap::Viridis.color(place);
     let expected = [
@@ -83,7 +83,7 @@ fn every_cell_of_a_heat_map_has_the_colour_of_its_number() {
 fn ranges_scales_and_diverging_colours_move_the_colours() {
     let tensor = tensor(&[2, 3], &NUMBERS);
     let colors = |options: Options| {
-        let made = drawn(&scene(&tensor, options));
+        let made = drawn(&scene(&tensor, options)).unwrap();
         [CENTRES[0], CENTRES[1], CENTRES[5]].map(|at| pixel(&made, at))
     };
     let grey = |place: f64| ColorMap::Grey.color(place);
@@ -131,7 +131,7 @@ fn a_line_goes_through_its_numbers() {
         lines,
         [&vec![(116.5, 244.0), (189.5, 36.0)], &vec![(335.5, 140.0)]]
     );
-    let pixels = drawn(&made);
+    let pixels = drawn(&made).unwrap();
     assert_eq!(pixel(&pixels, (117, 243)), ColorMap::Viridis.color(0.0));
     assert_eq!(pixel(&pixels, (336, 140)), ColorMap::Viridis.color(0.0));
 }
@@ -185,7 +185,7 @@ fn a_png_reads_back_to_its_pixels() {
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut bytes).unwrap();
     assert_eq!((info.width, info.height), (400, 300));
-    assert_eq!(bytes, drawn(&made).pixels.concat());
+    assert_eq!(bytes, drawn(&made).unwrap().pixels.concat());
 }
 
 #[test]
