@@ -59,6 +59,10 @@ class FolderGiven(FileError, IsADirectoryError):
     """A folder stands where a file is wanted."""
 
 
+class OutOfMemory(TenfoldError, MemoryError):
+    """The system has not enough memory for what was asked for."""
+
+
 class MalformedFile(SafetensorError, ValueError):
     """The file breaks the rules of its format."""
 

@@ -101,6 +101,7 @@ def test_exceptions_survive_pickling():
         tenfold.MalformedFile("bad", "npy", 3), tenfold.LossRefused("npy", [loss]),
         tenfold.LimitExceeded("why", "ndim", 3, 2), tenfold.UnrecognisedFile(["a"]),
         tenfold.RankLimitReached("m", 3, 2, 0.5), tenfold.InvalidRequest("no"),
+        tenfold.OutOfMemory("much"),
     ]:  # fmt: skip
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error) and str(again) == str(error)

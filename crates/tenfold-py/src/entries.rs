@@ -163,10 +163,12 @@ impl<'a, 'py> Gathered<'a, 'py> {
         if self.bytes.is_empty() {
             // Those of a file are often alike; room that is never touched costs nothing.
             let all = buffer.len_bytes().saturating_mul(self.expected);
-            self.bytes.reserve(all.min(MOST_ROOM));
+            // Where there is less, it grows as arrays come.
+            let _ = self.bytes.try_reserve(all.min(MOST_ROOM));
         }
         let start = self.bytes.len();
-        lent.append_to(&mut self.bytes);
+        let appended = lent.append_to(&mut self.bytes);
+        appended.map_err(|error| errors::of(value.py(), error))?;
         Ok(Some(Small {
             dtype,
             endian,

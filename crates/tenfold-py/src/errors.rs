@@ -67,6 +67,10 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     let shown = path.as_ref().map(|path| format!("{}: ", path.display()));
     let shown = shown.unwrap_or_default();
     match error {
+        Error::OutOfMemory { .. } => raise(py, "OutOfMemory", |py| (&text,).into_pyobject(py)),
+        Error::Io { source, .. } if source.kind() == ErrorKind::OutOfMemory => {
+            raise(py, "OutOfMemory", |py| (&text,).into_pyobject(py))
+        }
         Error::Io { source, .. } => {
             let name = match source.kind() {
                 ErrorKind::NotFound => "MissingFile",

@@ -247,7 +247,7 @@ impl FileCore {
     fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
         let lent = Lent::of(data)?;
         let progress = Progress::default();
-        let read = || FileCore::read_source(lent.into_source(), &how, progress);
+        let read = || FileCore::read_source(lent.into_source()?, &how, progress);
         detached(py, read).map_err(|error| errors::of(py, error))
     }
 

@@ -22,7 +22,8 @@ pub(crate) fn element(word: &str) -> Result<(DType, Endian)> {
 
 /// The bytes of an array.
 fn bytes_of(array: &Bound<'_, PyAny>) -> PyResult<Bytes> {
-    Ok(Lent::of(array)?.into_bytes())
+    let bytes = Lent::of(array)?.into_bytes();
+    bytes.map_err(|error| errors::of(array.py(), error))
 }
 
 /// Dimensions of these sizes, with names where there are some.
@@ -120,19 +121,21 @@ pub(crate) fn sparse(
     let lent = Lent::of(values)?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
-        let column = |lent: Lent| Numbers {
-            number: Number::U64,
-            endian: Endian::Little,
-            bytes: lent.into_bytes(),
+        let column = |lent: Lent| {
+            Ok(Numbers {
+                number: Number::U64,
+                endian: Endian::Little,
+                bytes: lent.into_bytes()?,
+            })
         };
-        let columns = columns.into_iter().map(column).collect();
+        let columns = columns.into_iter().map(column).collect::<Result<_>>()?;
         let storage = Storage::Sparse {
             order: Order::Row,
             address: Address::Coordinates(columns),
             values: Numbers {
                 number: dtype.number,
                 endian,
-                bytes: lent.into_bytes(),
+                bytes: lent.into_bytes()?,
             },
         };
         Tensor::new(dims(&shape, names.as_deref()), dtype, vec![], storage)
@@ -163,7 +166,7 @@ pub(crate) fn labelled(
         let width = usize::try_from(cells)
             .unwrap_or(usize::MAX)
             .saturating_mul(dtype.width());
-        let bytes = lent.to_vec();
+        let bytes = lent.to_vec()?;
         let mut records = RecordsBuilder::new(mapped.len(), width);
         let mut rest = bytes.as_slice();
         for labels in &labels {
@@ -242,12 +245,14 @@ pub(crate) fn train(
     let lent: Vec<Lent> = cores.iter().map(Lent::of).collect::<PyResult<_>>()?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
-        let core = |lent: Lent| Numbers {
-            number: dtype.number,
-            endian,
-            bytes: Bytes::memory(lent.to_vec()),
+        let core = |lent: Lent| {
+            Ok(Numbers {
+                number: dtype.number,
+                endian,
+                bytes: Bytes::memory(lent.to_vec()?),
+            })
         };
-        let cores = lent.into_iter().map(core).collect();
+        let cores = lent.into_iter().map(core).collect::<Result<_>>()?;
         Tensor::new(
             dims(&shape, None),
             dtype,

@@ -18,7 +18,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use room::Room;
-use tenfold::{Bytes, Compute, Result, Source};
+use tenfold::{Bytes, Compute, Result, Source, memory};
 
 /// Bytes that NumPy arrays are views of; they live as long as the last of these.
 #[pyclass(frozen, module = "tenfold._tenfold")]
@@ -113,28 +113,28 @@ impl Lent {
     }
 
     /// Copies all bytes behind others.
-    pub(crate) fn append_to(&self, others: &mut Vec<u8>) {
-        self.bytes.append_to(others);
+    pub(crate) fn append_to(&self, others: &mut Vec<u8>) -> Result<()> {
+        self.bytes.append_to(others)
     }
 
     /// All bytes, copied.
-    pub(crate) fn to_vec(&self) -> Vec<u8> {
+    pub(crate) fn to_vec(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.append_to(&mut bytes);
-        bytes
+        self.append_to(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// The bytes as the library takes them: few are copied, many stay where they are.
-    pub(crate) fn into_source(self) -> Source {
-        match self.bytes.len() {
-            0..=FEW => Source::memory(self.to_vec()),
+    pub(crate) fn into_source(self) -> Result<Source> {
+        Ok(match self.bytes.len() {
+            0..=FEW => Source::memory(self.to_vec()?),
             _ => Source::computed(self),
-        }
+        })
     }
 
     /// As [`Lent::into_source`].
-    pub(crate) fn into_bytes(self) -> Bytes {
-        Bytes::whole(self.into_source())
+    pub(crate) fn into_bytes(self) -> Result<Bytes> {
+        Ok(Bytes::whole(self.into_source()?))
     }
 }
 
@@ -158,7 +158,7 @@ impl Compute for Lent {
         let mut at = range.start;
         while at < range.end {
             let left = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX);
-            piece.resize(left.min(budget.max(1)), 0);
+            memory::resize(&mut piece, left.min(budget.max(1)))?;
             self.read_at(at, &mut piece)?;
             each(&piece)?;
             at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));

@@ -84,6 +84,7 @@ impl Shelf {
     /// Puts the memory of an array after what is there.
     fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = Lent::of(array)?.into_bytes();
+        let bytes = bytes.map_err(|error| errors::of(py, error))?;
         self.with(py, |state| {
             bytes.for_each(PIECE, &mut |piece| state.write(piece))
         })

@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use tenfold::{Error, Result};
+use tenfold::{Error, Result, memory};
 
 /// Bytes that somebody else owns and keeps in place.
 ///
@@ -51,11 +51,11 @@ impl Foreign {
     }
 
     /// Copies all bytes behind others.
-    pub(super) fn append_to(&self, others: &mut Vec<u8>) {
+    pub(super) fn append_to(&self, others: &mut Vec<u8>) -> Result<()> {
         if self.len == 0 {
-            return;
+            return Ok(());
         }
-        others.reserve(self.len);
+        memory::reserve(others, self.len)?;
         let end = others.len();
         // SAFETY: there is room for the bytes behind the others, which are Rust's own. They are there when the
         // length says so.
@@ -63,6 +63,7 @@ impl Foreign {
             ptr::copy_nonoverlapping(self.start, others.as_mut_ptr().add(end), self.len);
             others.set_len(end.saturating_add(self.len));
         }
+        Ok(())
     }
 }
 
@@ -100,7 +101,7 @@ mod tests {
         for room in [0, 4, 9, 10, 1000] {
             let mut others = Vec::with_capacity(room);
             others.extend_from_slice(b"01234");
-            foreign.append_to(&mut others);
+            foreign.append_to(&mut others).unwrap();
             assert_eq!(others, b"0123456789");
         }
     }
@@ -110,7 +111,7 @@ mod tests {
         // SAFETY: there are none.
         let none = unsafe { Foreign::new(ptr::null(), 0) };
         let mut others = b"same".to_vec();
-        none.append_to(&mut others);
+        none.append_to(&mut others).unwrap();
         assert_eq!((none.len(), others.as_slice()), (0, b"same".as_slice()));
         assert!(none.copy(0, &mut []).is_ok());
         assert!(none.copy(0, &mut [1]).is_err());

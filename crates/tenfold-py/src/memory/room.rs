@@ -7,7 +7,7 @@
 use std::fs::File;
 
 use memmap2::{MmapMut, MmapOptions};
-use tenfold::Result;
+use tenfold::{Result, memory};
 
 /// From here on memory comes from the system, page by page as it is touched. An interpreter of tests takes
 /// a second for a thousand bytes.
@@ -94,7 +94,7 @@ impl Room {
             return Ok(Room::of_map(map));
         }
         // Whole words, so that every number type is aligned.
-        let mut words = vec![0_u128; len.div_ceil(size_of::<u128>())];
+        let mut words: Vec<u128> = memory::zeros(len.div_ceil(size_of::<u128>()))?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
         fill(bytes.get_mut(..len).unwrap_or_default())?;
         let start = words.as_mut_ptr().cast();
