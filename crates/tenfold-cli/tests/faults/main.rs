@@ -5,6 +5,9 @@
 //! which sets `TENFOLD_SOAK`. `TENFOLD_PROGRAM` names another program to test, such as a release build.
 
 mod arena;
+#[path = "../../../tenfold/tests/shared/bombs.rs"]
+mod bomb_files;
+mod bombs;
 mod changing;
 mod disk;
 mod extraction;
@@ -20,3 +23,6 @@ mod recorder;
 mod sameness;
 mod scene;
 mod tracer;
+
+/// The bytes of what is repeated in a bomb.
+const BOMB_LEN: usize = 12 << 20;

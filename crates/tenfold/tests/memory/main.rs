@@ -7,6 +7,8 @@
     reason = "a test may stop at the first surprise"
 )]
 
+#[path = "../shared/bombs.rs"]
+mod bomb_files;
 mod bombs;
 mod budget;
 mod checkpoint;
@@ -25,6 +27,9 @@ use peak_alloc::PeakAlloc;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// The bytes of what is repeated in a bomb.
+const BOMB_LEN: usize = 12 << 20;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

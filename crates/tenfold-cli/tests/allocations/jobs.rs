@@ -1,0 +1,256 @@
+//! What is done while memory runs out: small jobs that reach every buffer that grows with a file.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use tenfold_cli::{Exit, Streams, run};
+
+/// Words of one run each; `out` is what a run writes, if it writes a file.
+pub(crate) const JOBS: &[&str] = &[
+    "info many.safetensors",
+    "info many.zt",
+    "info many.gguf",
+    "info many.npz",
+    "verify cube.zt",
+    "show cube.npy --csv",
+    "show cube.npy --json",
+    "show sparse.mtx --csv",
+    "stats cube.npy",
+    "stats sparse.mtx",
+    "hash cube.npy",
+    "hash many.safetensors",
+    "hash sparse.mtx",
+    "diff cube.npy turned.npy",
+    "diff cube.npy other.npy",
+    "diff sparse.mtx sparse.tns",
+    "diff cube.blz cube.npy",
+    "plot cube.npy -o out.png",
+    "plot cube.npy -o out.svg",
+    "convert turned.npy out.safetensors",
+    "convert cube.npy out.zt --opt compress=zstd",
+    "convert cube.npy out.zt --to ztensor@2 --opt compress=zstd",
+    "convert cube.npy out.npz",
+    "convert cube.npy out.npy --cast f32 --allow precision",
+    "convert tall.npy out.npy --memory 1M",
+    "convert tall.npy out.zt --to ztensor@2 --memory 1M",
+    "convert cube.npy out.tens --allow number",
+    "convert cube.npy out.json --to vespa-text",
+    "convert cube.zt out.npy",
+    "convert second.zt out.npy",
+    "convert cube.npz out.npy",
+    "convert cube.npy.gz out.npy",
+    "convert cube.npy.zst out.npy",
+    "convert cube.npy.xz out.npy",
+    "convert many.safetensors out.zt",
+    "convert many.zt out.npz",
+    "convert many.npz out.safetensors",
+    "convert many.safetensors out.gguf",
+    "convert sparse.mtx out.tns",
+    "convert sparse.tns out.mtx",
+    "convert sparse.mtx out.npy",
+    "convert sparse.mtx out.zt",
+    "convert sparse.zt out.mtx",
+    "convert integrals.fcidump out.zt",
+    "convert labels.json out.vespa --to vespa",
+    "convert labels.vespa out.json --format vespa --to vespa-text",
+    "convert feed.jsonl out.npy --format vespa-feed --opt field=t --allow labels",
+    "edit many.safetensors --set title=new -o out.safetensors",
+    "compress cube.npy out.blz --eps 1e-3",
+    "compress cube.npy out.blz --eps 1e-3 --memory 1M",
+    "compress noise.npy out.blz --eps 0.5 --force",
+    "reconstruct cube.blz out.npy",
+    "convert cube.blz out.npy --allow train",
+    "tt info cube.blz",
+    "tt round cube.blz out.blz --eps 1e-2",
+];
+
+/// What a run printed and how it ended.
+pub(crate) struct Ran {
+    pub(crate) exit: Exit,
+    pub(crate) output: Vec<u8>,
+    pub(crate) errors: String,
+}
+
+#[derive(Clone, Default)]
+struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut all = self.0.lock().unwrap();
+        // What a test keeps is no part of what it tests.
+        all.try_reserve(bytes.len())?;
+        all.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the command in the folder that this process is in.
+pub(crate) fn ran(words: &str) -> Ran {
+    let (output, errors) = (Shared::default(), Shared::default());
+    let words = std::iter::once("tenfold").chain(words.split(' '));
+    let mut streams = Streams::new(std::io::empty(), output.clone(), errors.clone());
+    let exit = run(words, &mut streams);
+    drop(streams);
+    let output = std::mem::take(&mut *output.0.lock().unwrap());
+    let errors = String::from_utf8_lossy(&errors.0.lock().unwrap()).into_owned();
+    Ran {
+        exit,
+        output,
+        errors,
+    }
+}
+
+fn put(name: &str, bytes: impl AsRef<[u8]>) {
+    fs::write(name, bytes).unwrap();
+}
+
+fn npy(shape: &str, is_fortran: bool, values: impl Iterator<Item = f64>) -> Vec<u8> {
+    let order = if is_fortran { "True" } else { "False" };
+    let head = format!("{{'descr': '<f8', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{head:<117}\n").bytes());
+    values.for_each(|value| file.extend(value.to_le_bytes()));
+    file
+}
+
+/// The edge of a cube of doubles.
+const EDGE: u32 = 40;
+
+fn cube(value: impl Fn([f64; 3]) -> f64) -> impl Iterator<Item = f64> {
+    (0..EDGE.pow(3)).map(move |cell| {
+        value([cell / EDGE / EDGE, cell / EDGE % EDGE, cell % EDGE].map(f64::from))
+    })
+}
+
+/// Makes the files of all jobs in the folder that this process is in.
+pub(crate) fn make_files() {
+    let shape = format!("({EDGE}, {EDGE}, {EDGE})");
+    let smooth = |[i, j, k]: [f64; 3]| 1.0 / (1.0 + i + 2.0 * j + 3.0 * k);
+    put("cube.npy", npy(&shape, false, cube(smooth)));
+    put(
+        "turned.npy",
+        npy(&shape, true, cube(|[k, j, i]| smooth([i, j, k]))),
+    );
+    put(
+        "other.npy",
+        npy(&shape, false, cube(|[i, j, k]| smooth([i, k, j]))),
+    );
+    let noise =
+        |[i, j, k]: [f64; 3]| (i * 12.9898 + j * 78.233 + k * 37.719).sin() * 43758.5453 % 1.0;
+    put("noise.npy", npy(&shape, false, cube(noise)));
+    let long = || (0..600_000).map(f64::from);
+    put("tall.npy", npy("(1000, 600)", true, long()));
+    let mut head = String::from("{");
+    const MANY: usize = 1500;
+    for number in 0..MANY {
+        let comma = if number == 0 { "" } else { "," };
+        let (from, to) = (number * 8, number * 8 + 8);
+        write!(
+            head,
+            "{comma}\"layer.{number}.weight\":{{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[{from},{to}]}}"
+        )
+        .unwrap();
+    }
+    head.push('}');
+    let mut many = (head.len() as u64).to_le_bytes().to_vec();
+    many.extend(head.bytes());
+    many.extend((0..MANY * 2).flat_map(|n| (n as f32).to_le_bytes()));
+    put("many.safetensors", many);
+    let mut matrix = "%%MatrixMarket matrix coordinate real general\n300 300 30000\n".to_owned();
+    let mut tns = String::new();
+    let mut labels = String::from("{\"type\":\"tensor(x{},y{})\",\"cells\":[");
+    for cell in 0..30_000 {
+        let i = cell / 100;
+        let j = (cell * 7 + i) % 300;
+        let (row, column, value) = (i + 1, j + 1, f64::from(cell) / 4.0);
+        writeln!(matrix, "{row} {column} {value}").unwrap();
+        writeln!(tns, "{row} {column} {value}").unwrap();
+        if cell < 8000 {
+            let comma = if cell == 0 { "" } else { "," };
+            write!(
+                labels,
+                "{comma}{{\"address\":{{\"x\":\"a{cell}\",\"y\":\"b{j}\"}},\"value\":{value}}}"
+            )
+            .unwrap();
+        }
+    }
+    labels.push_str("]}");
+    put("sparse.mtx", matrix);
+    put("sparse.tns", tns);
+    put("labels.json", labels);
+    let mut feed = String::new();
+    for number in 0..3000 {
+        writeln!(
+            feed,
+            "{{\"put\":\"id:a:b::{number}\",\"fields\":{{\"t\":{{\"type\":\"tensor<float>(x[4])\",\"values\":[1,2,3,4]}}}}}}"
+        )
+        .unwrap();
+    }
+    put("feed.jsonl", feed);
+    let mut integrals = "&FCI NORB=12,NELEC=2,MS2=0,\n&END\n".to_owned();
+    for (i, j, k, l) in quartets(12) {
+        writeln!(integrals, "{} {i} {j} {k} {l}", f64::from(i + 2 * j) / 8.0).unwrap();
+    }
+    put("integrals.fcidump", integrals);
+    for words in [
+        "convert cube.npy cube.zt --opt compress=zstd",
+        "convert cube.npy second.zt --to ztensor@2 --opt compress=zstd",
+        "convert cube.npy cube.npz",
+        "convert many.safetensors many.zt",
+        "convert many.safetensors many.npz",
+        "convert many.safetensors many.gguf",
+        "convert sparse.mtx sparse.zt",
+        "convert labels.json labels.vespa --to vespa",
+        "compress cube.npy cube.blz --eps 1e-8",
+    ] {
+        let ran = ran(words);
+        assert_eq!(ran.exit, Exit::Fine, "{words}: {}", ran.errors);
+    }
+    for (program, name) in [
+        ("gzip", "cube.npy.gz"),
+        ("zstd", "cube.npy.zst"),
+        ("xz", "cube.npy.xz"),
+    ] {
+        packed(program, name);
+    }
+}
+
+/// The distinct quartets of orbitals.
+fn quartets(n: u32) -> impl Iterator<Item = (u32, u32, u32, u32)> {
+    let pairs = move || (1..=n).flat_map(|i| (1..=i).map(move |j| (i, j)));
+    pairs().flat_map(move |(i, j)| {
+        pairs()
+            .filter(move |pair| *pair <= (i, j))
+            .map(move |(k, l)| (i, j, k, l))
+    })
+}
+
+/// The cube compressed by another program; where there is none, its job shows an error whatever fails.
+fn packed(program: &str, name: &str) {
+    let cube = fs::File::open("cube.npy").unwrap();
+    let output = std::process::Command::new(program)
+        .stdin(cube)
+        .arg("-c")
+        .output();
+    if let Ok(output) = output {
+        put(name, output.stdout);
+    }
+}
+
+/// What there is of the output of a run; its parts in the order of their names.
+pub(crate) fn made(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut made: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("out") || name.starts_with('.'))
+        .map(|name| (name.clone(), fs::read(folder.join(name)).unwrap()))
+        .collect();
+    made.sort();
+    made
+}

@@ -1,0 +1,207 @@
+//! Memory that runs out: every large allocation of small jobs fails once, alone and with all that follow.
+//! Each run ends with an error, or as if nothing had been, and leaves no part of its output.
+//!
+//! Runs are done by another process of this program, so that one that aborts is counted and the rest go on.
+#![expect(
+    clippy::as_conversions,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise"
+)]
+
+mod failing;
+mod jobs;
+
+use std::process::{Command, Stdio};
+
+use failing::{Failing, Which, trace, with_failure};
+use jobs::{JOBS, Ran, made, make_files, ran};
+use tenfold_cli::Exit;
+
+#[global_allocator]
+static ALLOCATOR: Failing = Failing;
+
+/// Which job the other process does, from which allocation on, and whether that one alone, traced.
+const ORDER: &str = "TENFOLD_ALLOCATIONS";
+
+/// What is wrong with how a run went that should be like another, or fail.
+fn fault(
+    ran: &Ran,
+    made: &[(String, Vec<u8>)],
+    whole: &(Ran, Vec<(String, Vec<u8>)>),
+) -> Option<String> {
+    let (wanted, wanted_files) = whole;
+    if ran.exit == wanted.exit {
+        let is_same = ran.output == wanted.output && made == wanted_files;
+        return (!is_same).then(|| "a success with another result".into());
+    }
+    if ran.exit != Exit::Trouble {
+        return Some(format!("{:?}: {}", ran.exit, ran.errors));
+    }
+    let said: Vec<&str> = ran
+        .errors
+        .lines()
+        .filter(|line| line.contains("out of memory"))
+        .collect();
+    if said.len() != 1 {
+        return Some(format!("not one error of memory: {}", ran.errors));
+    }
+    (!made.is_empty()).then(|| format!("left behind: {:?}", made[0].0))
+}
+
+fn clear(made: &[(String, Vec<u8>)]) {
+    for (name, _) in made {
+        std::fs::remove_file(name).unwrap();
+    }
+}
+
+/// What the other process does; it prints a line before and after each run.
+#[test]
+fn a_job() {
+    let Ok(order) = std::env::var(ORDER) else {
+        return;
+    };
+    let mut order = order.split(':');
+    let mut next = || order.next().unwrap().parse::<i64>().unwrap();
+    let (job, first, which, is_traced) = (next(), next(), next(), next() == 1);
+    let words = JOBS[usize::try_from(job).unwrap()];
+    let which = if which == 0 {
+        Which::One
+    } else {
+        Which::AllFrom
+    };
+    let folder = std::env::current_dir().unwrap();
+    let look = || {
+        let found = made(&folder);
+        clear(&found);
+        found
+    };
+    clear(&made(&folder));
+    let whole = (ran(words), look());
+    if !matches!(whole.0.exit, Exit::Fine | Exit::No) {
+        println!("fault: without a failure: {}", whole.0.errors);
+        println!("over");
+        return;
+    }
+    if is_traced {
+        trace();
+    }
+    for number in first.. {
+        println!("begun {number}");
+        let (run, has_failed) =
+            with_failure(number, which, || std::panic::catch_unwind(|| ran(words)));
+        let found = look();
+        let fault = match &run {
+            Ok(run) => fault(run, &found, &whole),
+            Err(_) => Some("a panic".into()),
+        };
+        if let Some(fault) = fault {
+            println!("fault: {fault}");
+        }
+        if !has_failed || is_traced {
+            println!("over");
+            return;
+        }
+    }
+}
+
+/// Has another process do a job from an allocation on; gives what it printed, and its errors.
+fn other(
+    folder: &std::path::Path,
+    job: usize,
+    first: i64,
+    which: u8,
+    is_traced: bool,
+) -> (String, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_job", "--nocapture", "--test-threads", "1"])
+        .env(
+            ORDER,
+            format!("{job}:{first}:{which}:{}", u8::from(is_traced)),
+        )
+        .env("RUST_BACKTRACE", "0")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The frames of this project in a backtrace.
+fn frames(trace: &str) -> String {
+    let lines: Vec<&str> = trace.lines().collect();
+    let places = lines
+        .windows(2)
+        .filter(|pair| pair[1].contains("crates/tenfold"));
+    let places = places.filter(|pair| !pair[1].contains("tests/allocations"));
+    let frames = places.map(|pair| format!("\n      {} {}", pair[0].trim(), pair[1].trim()));
+    frames.take(4).collect()
+}
+
+/// All faults of a job, and how many allocations failed.
+fn faults_of(folder: &std::path::Path, job: usize, which: u8) -> (Vec<String>, i64) {
+    let (mut faults, mut first) = (Vec::new(), 1);
+    loop {
+        let (said, _) = other(folder, job, first, which, false);
+        let mut at = first;
+        for line in said.lines() {
+            if let Some(number) = line.strip_prefix("begun ") {
+                at = number.parse().unwrap();
+            }
+            if let Some(fault) = line.strip_prefix("fault: ") {
+                faults.push(format!("{} [{at}]: {fault}", JOBS[job]));
+            }
+        }
+        if said.lines().any(|line| line == "over") {
+            return (faults, at - 1);
+        }
+        let (_, trace) = other(folder, job, at, which, true);
+        faults.push(format!("{} [{at}]: aborted{}", JOBS[job], frames(&trace)));
+        first = at + 1;
+    }
+}
+
+#[test]
+fn every_large_allocation_may_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = std::env::current_dir().unwrap();
+    std::env::set_current_dir(folder.path()).unwrap();
+    make_files();
+    std::env::set_current_dir(own).unwrap();
+    let only = std::env::var("TENFOLD_JOB").ok();
+    let is_long = std::env::var_os("TENFOLD_SOAK").is_some();
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for (job, words) in JOBS.iter().enumerate() {
+        if only
+            .as_ref()
+            .is_some_and(|only| !words.contains(only.as_str()))
+        {
+            continue;
+        }
+        // Both ways where there is time; in the quick version by turns.
+        let ways = if is_long {
+            0..2
+        } else {
+            (job % 2) as u8..(job % 2) as u8 + 1
+        };
+        for which in ways {
+            let began = std::time::Instant::now();
+            let (found, failed) = faults_of(folder.path(), job, which);
+            eprintln!(
+                "{words}: {failed} failures, {} faults, {:.1?}",
+                found.len(),
+                began.elapsed()
+            );
+            faults.extend(found);
+            count += failed;
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{} faults of {count}:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+    assert!(only.is_some() || count > 200, "{count} failures");
+}
