@@ -2,7 +2,7 @@
 //!
 //! Buffers of a fixed size below [`SMALL`] may be made in the usual way.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use zerocopy::FromZeros;
@@ -110,6 +110,15 @@ pub fn resize<T: FromZeros + Clone>(list: &mut Vec<T>, count: usize) -> Result<(
     reserve(list, count.saturating_sub(list.len()))?;
     list.resize(count, T::new_zeroed());
     Ok(())
+}
+
+/// Puts an item into a map; gives what was there for the key.
+///
+/// # Errors
+/// As [`zeros`].
+pub fn put<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) -> Result<Option<V>> {
+    map.try_reserve(1).map_err(|_| lack::<(K, V)>(map.len()))?;
+    Ok(map.insert(key, value))
 }
 
 /// Fails if `bytes` of memory are not to be had: before code that has no way to say so takes them. Nothing

@@ -14,7 +14,7 @@ use crate::scene::is_readable;
 /// Kibibytes of address space: libraries, threads and the budget for work, and hardly more.
 const MEMORY: u32 = 1 << 20;
 /// Little enough that many bombs, or what a command makes of them, do not fit.
-const LITTLE: u32 = 160 << 10;
+const LITTLE: u32 = 100 << 10;
 
 /// What each command is asked to do with a bomb, which is `@`; the folder is its own.
 const COMMANDS: &[&[&str]] = &[

@@ -138,7 +138,7 @@ impl Machine<'_, '_> {
         let Ok(id) = u32::try_from(self.nodes.len()) else {
             return self.fail("more than 2^32 items");
         };
-        self.nodes.push(Node { at: self.at, item });
+        memory::push(&mut self.nodes, Node { at: self.at, item })?;
         Ok(Id(id))
     }
 
@@ -179,8 +179,10 @@ impl Machine<'_, '_> {
         let Some(mark) = self.marks.pop() else {
             return self.fail("there is no mark");
         };
-        let items = self.stack.split_off(mark.min(self.stack.len()));
-        self.spend(items.len().saturating_mul(size_of::<[Id; 2]>()))?;
+        let marked = self.stack.get(mark..).unwrap_or_default().len();
+        self.spend(marked.saturating_mul(size_of::<[Id; 2]>()))?;
+        let items = memory::copied(self.stack.get(mark..).unwrap_or_default())?;
+        self.stack.truncate(mark);
         Ok(items)
     }
 
@@ -288,7 +290,7 @@ impl Machine<'_, '_> {
         };
         let top = self.top()?;
         self.spend(size_of::<[(u32, Id); 2]>())?;
-        self.memo.insert(place, top);
+        memory::put(&mut self.memo, place, top)?;
         Ok(())
     }
 
@@ -333,23 +335,23 @@ impl Machine<'_, '_> {
     }
 
     fn append(&mut self) -> Result<()> {
-        let mut items = self.added(b'a', 1)?;
+        let items = self.added(b'a', 1)?;
         match self.target()? {
-            Item::List(own) | Item::Set(own) => own.append(&mut items),
-            Item::Object(object) => object.items.append(&mut items),
+            Item::List(own) | Item::Set(own) => memory::append(own, &items)?,
+            Item::Object(object) => memory::append(&mut object.items, &items)?,
             _ => return self.fail("it is no list"),
         }
         Ok(())
     }
 
     fn set(&mut self) -> Result<()> {
-        let mut pairs = self.added(b's', 2)?;
+        let pairs = self.added(b's', 2)?;
         if !pairs.len().is_multiple_of(2) {
             return self.fail("a key without a value");
         }
         match self.target()? {
-            Item::Dict(own) => own.append(&mut pairs),
-            Item::Object(object) => object.pairs.append(&mut pairs),
+            Item::Dict(own) => memory::append(own, &pairs)?,
+            Item::Object(object) => memory::append(&mut object.pairs, &pairs)?,
             _ => return self.fail("it is no dict"),
         }
         Ok(())
