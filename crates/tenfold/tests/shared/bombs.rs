@@ -1,6 +1,12 @@
 //! Files that say much in few bytes, of every format.
 //!
 //! What is repeated in each has [`BOMB_LEN`](crate::BOMB_LEN) bytes.
+#![expect(
+    clippy::as_conversions,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise, and each list is used once"
+)]
 
 use crate::BOMB_LEN as LEN;
 
