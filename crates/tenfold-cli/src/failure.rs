@@ -61,20 +61,24 @@ impl Failure {
     }
 
     /// A pickle that has Python call what weights do not need.
-    pub(crate) fn unsafe_pickle(first: &Callable, n_more: usize) -> Failure {
-        let more = match n_more {
-            0 => String::new(),
-            count => format!(" (and {count} more)"),
+    pub(crate) fn unsafe_pickle(odd: &[&Callable]) -> Failure {
+        // All of them: the harmful one may be the last, behind any number of others.
+        let (called, imported): (Vec<&Callable>, _) =
+            odd.iter().partition(|callable| callable.count > 0);
+        let clause = |verb: &str, all: &[&Callable]| {
+            let names: Vec<&str> = all.iter().map(|callable| callable.name.as_str()).collect();
+            (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
         };
-        let verb = if first.count == 0 { "import" } else { "call" };
+        let clauses = [clause("call", &called), clause("import", &imported)];
+        let clauses: Vec<String> = clauses.into_iter().flatten().collect();
         let text = format!(
-            "loading it in Python would {verb} {}{more}, outside PyTorch's weights-only list",
-            first.name
+            "loading it in Python would {}, outside PyTorch's weights-only list",
+            clauses.join(" and ")
         );
         Failure {
             exit: Exit::No,
             kind: "unsafe",
-            at: first.at,
+            at: odd.first().and_then(|first| first.at),
             text: plain(&text),
             file: None,
             lacks_format: false,

@@ -103,10 +103,11 @@ fn demand_any(input: &Input, how: &ReadOptions, choice: &Choice) -> Result<()> {
 
 /// Fails if loading the files in Python would call more than PyTorch allows for weights.
 fn refuse_callables(verdict: &Verdict) -> Result<(), Failure> {
-    let mut odd = { verdict.callables.iter() }.filter(|callable| !callable.is_allowed);
-    match odd.next() {
-        None => Ok(()),
-        Some(first) => Err(Failure::unsafe_pickle(first, odd.count())),
+    let all = verdict.callables.iter();
+    let odd: Vec<&Callable> = all.filter(|callable| !callable.is_allowed).collect();
+    match odd.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::unsafe_pickle(&odd)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::support::{corpus, folder_with, shown, tenfold};
+use crate::support::{corpus, folder_with, npy, shown, tenfold};
 
 #[test]
 fn a_checkpoint_as_safetensors_says_that_it_is_for_pytorch() {
@@ -63,4 +63,16 @@ fn what_loading_arrays_of_objects_would_run_is_listed_and_refused() {
         assert!(ran.text().contains(listed), "{ran}");
         assert!(ran.errors.contains("would call os.system"), "{ran}");
     }
+}
+
+#[test]
+fn what_loading_would_run_is_named_behind_what_is_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let calls = b"(cdecimal\nDecimal\n)Rcos\nsystem\nX\x04\0\0\0true\x85Rcfractions\nFraction\nt.";
+    npy(&folder, "o.npy", "|O", "(1,)", calls);
+    let file = folder.path().join("o.npy").display().to_string();
+    let ran = tenfold(["verify", "-q", &file]);
+    assert_eq!(ran.exit.code(), 1, "{ran}");
+    let named = "would call decimal.Decimal, os.system and import fractions.Fraction, outside";
+    assert!(ran.errors.contains(named), "{ran}");
 }
