@@ -1,20 +1,19 @@
 //! Every storage kind and element type into every format: a conversion changes nothing in silence, and the flags that
 //! a refusal names lift it.
-//!
-//! By default the number types are a selection; `TENFOLD_SOAK` takes all.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test may stop at the first surprise"
 )]
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
 use tenfold::{
-    Address, Arity, Bundle, Bytes, DType, Dim, Endian, Format, Number, Numbers, Order, Storage,
-    Symmetry, Tensor, WriteOptions,
+    Address, Arity, Bundle, Bytes, DType, Dim, Endian, Format, Key, Names, Number, Numbers, Order,
+    RecordsBuilder, Storage, Symmetry, Tensor, WriteOptions,
 };
 
 use crate::support::{Ran, corpus, tenfold, train};
@@ -31,47 +30,63 @@ const SIZE: u64 = 2;
 const MATRIX: [u8; 4] = [1, 0, 0, 2];
 
 /// How cells are stored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Dense,
-    Sparse,
     Packed,
+    Linear,
+    Coordinates,
+    Rows,
     PackedSparse,
+    Labelled,
+    Train,
 }
 
-fn dtypes() -> Vec<DType> {
-    const SOME: [Number; 9] = [
-        Number::Bool,
-        Number::U8,
-        Number::I64,
-        Number::U128,
-        Number::F16,
-        Number::Bf16,
-        Number::F32,
-        Number::F64,
-        Number::F128,
+impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Dense,
+        Kind::Packed,
+        Kind::Linear,
+        Kind::Coordinates,
+        Kind::Rows,
+        Kind::PackedSparse,
+        Kind::Labelled,
+        Kind::Train,
     ];
-    let is_long = std::env::var_os("TENFOLD_SOAK").is_some();
-    let (numbers, arities): (&[Number], &[Arity]) = if is_long {
-        let all = &[
-            Arity::Real,
-            Arity::Complex,
-            Arity::Quaternion,
-            Arity::Octonion,
-        ];
-        (Number::ALL, all)
-    } else {
-        (&SOME, &[Arity::Real, Arity::Complex, Arity::Octonion])
-    };
-    let all = { arities.iter() }.flat_map(|arity| {
-        let of = |number: &Number| DType {
+
+    /// Whether that is how a file has its only tensor.
+    fn is_of(self, path: &Path) -> bool {
+        let opened = tenfold::open(path).unwrap();
+        let tensor = opened.bundle.only().unwrap();
+        let found = match tensor.storage() {
+            Storage::Dense { .. } => Kind::Dense,
+            Storage::Train { .. } => Kind::Train,
+            Storage::Sparse { address, .. } => match address {
+                Address::Linear(_) => Kind::Linear,
+                Address::Coordinates(_) => Kind::Coordinates,
+                Address::Rows { .. } => Kind::Rows,
+                Address::Labels => Kind::Labelled,
+            },
+            Storage::Opaque { .. } => return false,
+        };
+        match (found, tensor.is_packed()) {
+            (Kind::Dense, true) => self == Kind::Packed,
+            (_, true) => self == Kind::PackedSparse,
+            (found, false) => self == found,
+        }
+    }
+}
+
+fn dtypes() -> impl Iterator<Item = DType> {
+    let of = |arity: &'static Arity| {
+        let numbers = Number::ALL.iter();
+        numbers.map(|number| DType {
             number: *number,
             arity: *arity,
-        };
-        numbers.iter().map(of)
-    });
-    let is_type = |dtype: &DType| dtype.arity == Arity::Real || dtype.number != Number::Bool;
-    all.filter(is_type).collect()
+        })
+    };
+    let all = Arity::ALL.iter().flat_map(of);
+    all.filter(|dtype| dtype.arity == Arity::Real || dtype.number != Number::Bool)
 }
 
 /// 0, 1 or 2 as a little-endian number.
@@ -106,51 +121,98 @@ fn values(dtype: DType, values: &[u8]) -> Numbers {
     }
 }
 
-/// A tensor of this kind, where there is one: only columns are packed.
+/// A tensor of this kind, where there is one: only columns are packed, and only doubles are a train's.
 fn tensor(kind: Kind, dtype: DType, order: Order) -> Option<Tensor> {
     let exchange = Symmetry {
         permutation: vec![1, 0],
         operation: "x".into(),
         packed: true,
     };
-    let (places, cells): (&[u64], &[u8]) = match kind {
-        Kind::Dense => (&[], &MATRIX),
-        Kind::Packed => (&[], &[1, 0, 2]),
-        Kind::Sparse | Kind::PackedSparse => (&[0, 3], &[1, 2]),
+    let places = |places: &[u64]| Numbers::from_vec(places);
+    let cells: &[u8] = match kind {
+        Kind::Dense => &MATRIX,
+        Kind::Packed => &[1, 0, 2],
+        _ => &[1, 2],
     };
     let values = values(dtype, cells);
-    let storage = if places.is_empty() {
-        Storage::Dense { order, values }
-    } else {
-        let address = Address::Linear(Numbers::from_vec(places));
-        Storage::Sparse {
+    let address = match kind {
+        Kind::Dense | Kind::Packed | Kind::Train => None,
+        Kind::Linear | Kind::PackedSparse => Some(Address::Linear(places(&[0, 3]))),
+        Kind::Coordinates => Some(Address::Coordinates(vec![places(&[0, 1]), places(&[0, 1])])),
+        Kind::Rows => Some(Address::Rows {
+            starts: places(&[0, 1, 2]),
+            columns: places(&[0, 1]),
+        }),
+        Kind::Labelled => Some(Address::Labels),
+    };
+    let storage = match address {
+        Some(Address::Labels) => labelled(dtype),
+        Some(address) => Storage::Sparse {
             order,
             address,
             values,
-        }
+        },
+        None if kind == Kind::Train => Storage::Train {
+            ranks: vec![1, 1, 1],
+            cores: vec![values.clone(), values],
+        },
+        None => Storage::Dense { order, values },
     };
     let symmetries = match kind {
-        Kind::Dense | Kind::Sparse => vec![],
         Kind::Packed | Kind::PackedSparse => vec![exchange],
+        _ => vec![],
     };
-    let dims = vec![Dim::indexed(SIZE); 2];
+    let mut dims = vec![Dim::indexed(SIZE); 2];
+    if kind == Kind::Labelled {
+        dims = vec![Dim::mapped("word"), Dim::indexed(SIZE).named("place")];
+    }
     Tensor::new(dims, dtype, symmetries, storage).ok()
+}
+
+/// The rows 1, 0 and 0, 2 as blocks with labels.
+fn labelled(dtype: DType) -> Storage {
+    let mut records = RecordsBuilder::new(1, 2 * dtype.width());
+    for (label, row) in ["one", "two"].iter().zip(MATRIX.chunks(2)) {
+        let row = values(dtype, row).bytes.to_vec().unwrap();
+        records.push(&[label], &row).unwrap();
+    }
+    Storage::Sparse {
+        order: Order::Row,
+        address: Address::Labels,
+        values: Numbers {
+            number: dtype.number,
+            endian: Endian::Little,
+            bytes: records.finish().unwrap(),
+        },
+    }
 }
 
 /// Saves a tensor in the first format that holds it as it is.
 fn saved(folder: &TempDir, name: &str, kind: Kind, dtype: DType) -> Option<Input> {
-    let formats = [("tens", "1.0", Order::Column), ("ztensor", "2", Order::Row)];
+    let formats = [
+        ("tens", "1.0", Order::Column),
+        ("ztensor", "2", Order::Row),
+        ("ztensor", "1.2", Order::Row),
+        ("vespa", "1", Order::Row),
+        ("blz", "1", Order::Row),
+    ];
     for (format, version, order) in formats {
-        let bundle = Bundle::of(tensor(kind, dtype, order)?);
+        let format = tenfold::by_name(format).unwrap();
+        let key = match format.info().holds.names {
+            Names::One => Key::root(),
+            Names::Flat | Names::Tree => Key::flat("w"),
+        };
+        let mut bundle = Bundle::new();
+        bundle.push(key, tensor(kind, dtype, order)?);
         let how = WriteOptions {
             version: Some(version.into()),
             strict: true,
             skip_carry: true,
             ..WriteOptions::default()
         };
-        let path = folder.path().join(format!("{name}.{format}"));
-        let format = tenfold::by_name(format).unwrap();
-        if tenfold::save(&bundle, &path, format, &how, false).is_ok() {
+        let extension = format.info().extensions.first().unwrap();
+        let path = folder.path().join(format!("{name}.{extension}"));
+        if tenfold::save(&bundle, &path, format, &how, true).is_ok() && kind.is_of(&path) {
             let words = vec![path.display().to_string()];
             let name = name.into();
             return Some(Input { name, words });
@@ -172,17 +234,22 @@ fn raw(folder: &TempDir, name: &str, dtype: DType) -> Input {
 
 fn inputs(folder: &TempDir) -> Vec<Input> {
     let mut all = Vec::new();
-    for (place, dtype) in dtypes().into_iter().enumerate() {
-        for kind in [Kind::Dense, Kind::Sparse, Kind::Packed, Kind::PackedSparse] {
+    let mut counts: HashMap<Kind, usize> = HashMap::new();
+    for (place, dtype) in dtypes().enumerate() {
+        for kind in Kind::ALL {
             let name = format!("{kind:?}-{place}-{}", dtype.number.as_str());
-            match (saved(folder, &name, kind, dtype), kind) {
-                (Some(input), _) => all.push(input),
-                (None, Kind::Dense) => all.push(raw(folder, &name, dtype)),
+            let input = match saved(folder, &name, kind, dtype) {
+                None if kind == Kind::Dense => raw(folder, &name, dtype),
                 // No file has such a tensor.
-                (None, Kind::Sparse | Kind::Packed | Kind::PackedSparse) => {}
-            }
+                None => continue,
+                Some(input) => input,
+            };
+            *counts.entry(kind).or_default() += 1;
+            all.push(input);
         }
     }
+    let count = |kind: Kind| counts.get(&kind).copied().unwrap_or_default();
+    assert_eq!(Kind::ALL.map(count), [61, 52, 52, 15, 15, 52, 4, 2]);
     let train_of_doubles = folder.path().join("train.blz");
     fs::write(&train_of_doubles, train(&[1.0, 2.0], &[3.0, -4.0])).unwrap();
     let others = [
