@@ -11,6 +11,22 @@ pub(crate) struct Before {
     order: Vec<usize>,
 }
 
+/// The same tensor with its dimensions called as those of another: as in a file, two may have one name.
+pub(crate) fn named_like(tensor: &Tensor, like: &[Dim]) -> Result<Tensor> {
+    let names = like.iter().map(|dim| dim.name.clone());
+    let dims = tensor.dims().iter().zip(names);
+    let dims = dims.map(|(dim, name)| Dim {
+        name,
+        ..dim.clone()
+    });
+    let symmetries = tensor.symmetries().to_vec();
+    let storage = tensor.storage().clone();
+    let mut named = Tensor::new(dims.collect(), tensor.dtype(), symmetries, storage)?;
+    named.meta = tensor.meta.clone();
+    named.hints = tensor.hints.clone();
+    Ok(named)
+}
+
 /// The metadata of a tensor whose dimensions were put into another order, until that is noted.
 const PERMUTED: &str = "tenfold.permuted";
 
@@ -144,8 +160,7 @@ impl Before {
     /// has no room in that becomes the nearest that has: what was there before had room.
     pub(crate) fn restore(&self, cells: &Tensor, limits: &Limits) -> Result<Tensor> {
         let sizes: Vec<Option<u64>> = self.dims.iter().map(Dim::indexed_size).collect();
-        let names: Vec<Option<String>> = self.dims.iter().map(|dim| dim.name.clone()).collect();
-        let mut shaped = cells.reshape(&sizes, limits)?.with_dim_names(&names)?;
+        let mut shaped = named_like(&cells.reshape(&sizes, limits)?, &self.dims)?;
         if !self.order.is_empty() {
             shaped = shaped.permute(&inverse(&self.order), limits)?;
         }

@@ -12,7 +12,7 @@ use super::output::report::{self, Summary};
 use super::output::{Destination, Job, target};
 use super::tt::no_train;
 use crate::args::{Reconstruct, allow};
-use crate::before::Before;
+use crate::before::{Before, named_like};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -123,8 +123,7 @@ fn expanded(
         Some(0) => without_cells(train, order)?,
         _ => AnyTrain::from_tensor(train)?.expanded(order, limits)?,
     };
-    let names: Vec<Option<String>> = train.dims().iter().map(|dim| dim.name.clone()).collect();
-    cells = cells.with_dim_names(&names)?;
+    cells = named_like(&cells, train.dims())?;
     cells.meta = described.meta;
     let cast = args.cast;
     if let Some(mut before) = before {

@@ -122,6 +122,34 @@ fn names_of_files_are_paths_in_a_folder_of_files_too() {
 }
 
 #[test]
+fn dimensions_of_one_name_are_those_of_a_train_too() {
+    let folder = folder_with(&[("a.yaml", "cc4s/good/real.yaml")]);
+    let values = [3.0_f64, 4.0, 6.0, 8.0, 9.0, 12.0];
+    let bytes: Vec<u8> = values.into_iter().flat_map(f64::to_le_bytes).collect();
+    fs::write(folder.path().join("a.elements"), bytes).unwrap();
+    for line in [
+        "compress @/a.yaml @/a.zt --eps 1e-9 --force",
+        "tt round @/a.zt @/b.zt --eps 1e-9",
+        "tt add @/a.zt @/a.zt @/c.zt",
+        "reconstruct @/b.zt @/back.zt",
+    ] {
+        let ran = tenfold_in(&folder, &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.exit.code(), 0, "{line}\n{ran}");
+    }
+    let line = [
+        "diff",
+        "@/a.yaml",
+        "@/back.zt",
+        "--rtol",
+        "1e-6",
+        "--atol",
+        "1e-6",
+    ];
+    let ran = tenfold_in(&folder, &line);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+}
+
+#[test]
 fn a_cast_that_loses_is_refused_as_a_cast() {
     let folder = tempfile::tempdir().unwrap();
     let value = 1.5_f64.to_le_bytes();

@@ -8,7 +8,7 @@ use super::super::output::Content;
 use super::work::{self, Made, Work};
 use super::{options, tolerance_text};
 use crate::args::{Choice, Compress};
-use crate::before::{Before, mark_permuted, unmark};
+use crate::before::{Before, mark_permuted, named_like, unmark};
 use crate::failure::Failure;
 use crate::render::{bytes_text, growth_text, shown_name};
 
@@ -265,9 +265,8 @@ fn train_tensor(
     if !is_lone {
         train = put_aside(&train)?;
     }
-    let names: Vec<Option<String>> = own.dims().iter().map(|dim| dim.name.clone()).collect();
     if own.indexed_sizes() == train.indexed_sizes() {
-        train = train.with_dim_names(&names)?;
+        train = named_like(&train, own.dims())?;
     }
     train.meta = own.meta.clone();
     if target.holds.meta.tensor {

@@ -10,9 +10,10 @@ use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
 use super::ranks;
 use crate::args::{TtRound, allow};
+use crate::before::named_like;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Json, describe, ranks_text, ratio_text, rough, shown_name};
+use crate::render::{Json, describe, growth_text, ranks_text, rough, shown_name};
 use crate::streams::{Out, Streams};
 
 /// What rounding did to one train.
@@ -93,8 +94,7 @@ fn rounded(key: &Key, tensor: &Tensor, args: &TtRound) -> Result<Rounded, Failur
         .map(|rank| usize::try_from(rank).unwrap_or(usize::MAX));
     let (train, error) = train.round(args.eps.unwrap_or(0.0), max_rank)?;
     let norm = AnyTrain::from_tensor(tensor)?.norm()?;
-    let names: Vec<Option<String>> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
-    let mut after = train.to_tensor()?.with_dim_names(&names)?;
+    let mut after = named_like(&train.to_tensor()?, tensor.dims())?;
     after.meta = tensor.meta.clone();
     // The error of this one is more than what was proven before.
     after.meta.remove_proven_error();
@@ -119,7 +119,7 @@ impl Rounded {
             "{name}ranks {} become {}, {}, at most {} of the norm left out",
             ranks_text(before, 40),
             ranks_text(after, 40),
-            ratio_text(len(&self.before), len(&self.after)),
+            growth_text(len(&self.before), len(&self.after)),
             rough(self.relative)
         )
     }

@@ -8,6 +8,7 @@ use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
 use super::of_both;
 use crate::args::{TtSum, allow};
+use crate::before::named_like;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::streams::Streams;
@@ -39,8 +40,7 @@ pub(super) fn run(
         let own = AnyTrain::from_tensor(tensor);
         let own = own.map_err(|error| Failure::from(error).about(&line.word))?;
         let both = combine(&own, &other).map_err(|error| of_both(error, &line.word, &args.b))?;
-        let names: Vec<_> = tensor.dims().iter().map(|dim| dim.name.clone()).collect();
-        *tensor = both.to_tensor()?.with_dim_names(&names)?;
+        *tensor = named_like(&both.to_tensor()?, tensor.dims())?;
     }
     // What is said of the first train is not true of the sum.
     tenfold::formats::blz::strip(&mut content.bundle);
