@@ -96,7 +96,7 @@ impl Record {
     }
 
     /// What may be found when the power is lost after so many events: the disk as it was meant to be, as little as
-    /// can be, and `n_more` others.
+    /// can be, and about `n_more` others.
     pub(crate) fn states(&self, after: usize, n_more: usize, chance: &mut Chance) -> Vec<Tree> {
         let events = self.events.get(..after).unwrap();
         let sure = sure(events);
@@ -114,8 +114,10 @@ impl Record {
                 true => number,
                 false => chance.below(every),
             };
-            let seed = chance.below(u64::MAX);
-            for left in [Left::Nothing, Left::Length, Left::Some(seed)] {
+            let torn =
+                (0..(few / every.min(few)).max(1)).map(|_| Left::Some(chance.below(u64::MAX)));
+            let torn: Vec<Left> = torn.collect();
+            for left in [Left::Nothing, Left::Length].into_iter().chain(torn) {
                 states.push(self.state(events, &sure, mask, left));
             }
         }

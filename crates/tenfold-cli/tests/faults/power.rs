@@ -20,7 +20,7 @@ fn lose_power(stage: &Stage, record: &Record, chance: &mut Chance) -> (usize, BT
         if after > 0 && is_write(after - 1) && is_write(after) && chance.below(20) > 0 {
             continue;
         }
-        for state in record.states(after, amount(8, 256), chance) {
+        for state in record.states(after, amount(6, 64), chance) {
             n_states += 1;
             let verdict = match stage.judge_tree(state.clone()) {
                 Ok(verdict) => verdict,

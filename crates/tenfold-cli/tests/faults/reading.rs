@@ -111,7 +111,7 @@ fn what_cannot_be_read_is_an_error_or_makes_no_difference() {
         // A command that reads nothing of ours would make this test one of nothing.
         assert!(!all.is_empty(), "{:?}", question.words);
         let most = u64::try_from(all.len()).unwrap();
-        let some = amount(3, usize::MAX);
+        let some = amount(2, usize::MAX);
         let chosen: Vec<&(String, usize)> = if some < all.len() {
             let mut draw = || {
                 all.get(usize::try_from(chance.below(most)).unwrap())
@@ -130,6 +130,10 @@ fn what_cannot_be_read_is_an_error_or_makes_no_difference() {
                 let injection = format!("{call}:error={error}:when={when}");
                 let folder = question.set();
                 let answer = question.put(folder.path(), Some(tampered(&injection)));
+                // The same number of a call may be the loader's in another thread; it gives up in its own words.
+                if answer.code() == Some(127) {
+                    continue;
+                }
                 let judged = if is_interrupted {
                     n_interrupted += 1;
                     let is_same = answer == right;

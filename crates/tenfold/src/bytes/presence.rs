@@ -1,6 +1,6 @@
 //! What is at a path, where a failure to find out is not the same as nothing.
 
-use std::fs::Metadata;
+use std::fs::{Metadata, ReadDir};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -36,6 +36,20 @@ pub fn is_file(path: &Path) -> Result<bool> {
 /// As [`metadata`].
 pub fn is_dir(path: &Path) -> Result<bool> {
     Ok(metadata(path)?.is_some_and(|about| about.is_dir()))
+}
+
+/// What is in a folder. Opening it is tried again when a signal interrupts it, as opening a file is: file systems
+/// of networks may.
+///
+/// # Errors
+/// [`Error::Io`] if it is no folder, or cannot be opened.
+pub(crate) fn entries(folder: &Path) -> Result<ReadDir> {
+    loop {
+        match std::fs::read_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            entries => return entries.map_err(|error| Error::from(error).in_file(folder)),
+        }
+    }
 }
 
 fn or_nothing(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>> {

@@ -280,7 +280,7 @@ fn store(folder: &Path) -> Result<Option<&'static str>> {
 fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
+    for entry in presence::entries(folder)? {
         let path = entry.map_err(in_folder)?.path();
         if !is_hidden(&path) && presence::is_dir(&path)? {
             found.push(path);

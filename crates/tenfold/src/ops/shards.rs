@@ -389,7 +389,7 @@ pub(super) fn file_name(path: &Path) -> Option<&str> {
 pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(in_folder)? {
+    for entry in presence::entries(folder)? {
         let path = entry.map_err(in_folder)?.path();
         if presence::is_file(&path)? {
             files.push(path);
