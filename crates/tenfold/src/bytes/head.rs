@@ -78,7 +78,7 @@ mod tests {
             if at + wide(buffer.len()) > self.from {
                 return Err(std::io::Error::from_raw_os_error(5).into());
             }
-            buffer.fill(b'{');
+            buffer.fill(b' ');
             Ok(())
         }
 
@@ -105,9 +105,12 @@ mod tests {
 
     #[test]
     fn no_format_is_found_in_what_cannot_be_read() {
-        for from in [0, 5000] {
+        // Blanks may stand before a text of any length, so that the head does not tell.
+        let texts = ["x", "x.json"];
+        let all = ["x", "x.json", "x.npy", "x.safetensors"];
+        for (from, names) in [(0, &all[..]), (5000, &texts[..])] {
             let source = Source::computed(Failing { from });
-            for name in ["x", "x.json", "x.vespa", "x.npy", "x.safetensors"] {
+            for name in names {
                 let found = crate::detect(&source, Some(std::path::Path::new(name)));
                 assert!(matches!(found, Err(Error::Io { .. })), "{name} from {from}");
             }
