@@ -54,6 +54,7 @@ def test_a_sound_file_without_pickles_calls_nothing(tmp_path):
 def test_bytes_that_belong_to_nothing_are_noted_with_their_place(corpus):
     path = corpus / "npz" / "good" / "bytes_before.npz"
     expected = [tenfold.Note("unread-bytes", None, 0, "bytes that belong to nothing: 10", 10)]
-    assert tenfold.verify(path) == tenfold.verify(path.read_bytes()) == expected
-    with tenfold.open(path.read_bytes()) as file:
+    data = path.read_bytes()
+    assert tenfold.verify(path, format="npz") == tenfold.verify(data, format="npz") == expected
+    with tenfold.open(data, format="npz") as file:
         assert file.notes == [] and tenfold.verify(file) == expected

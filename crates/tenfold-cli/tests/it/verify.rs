@@ -116,12 +116,14 @@ fn values_that_break_their_symmetry_are_forgiven_leniently() {
 
 #[test]
 fn bytes_that_belong_to_nothing_are_noted_with_their_place_and_refused_strictly() {
+    // What does not begin as an archive is none, unless it is called one.
     let file = corpus("npz/good/bytes_before.npz");
-    let ran = tenfold(["verify", &file]);
+    assert_eq!(tenfold(["verify", &file]).exit.code(), 1);
+    let ran = tenfold(["verify", "--from", "npz", &file]);
     assert_eq!(ran.exit.code(), 0, "{ran}");
     let said = "note (unread-bytes): bytes that belong to nothing: 10 (byte 0)";
     assert!(ran.errors.contains(said), "{ran}");
-    let ran = tenfold(["verify", "--json", &file]);
+    let ran = tenfold(["verify", "--from", "npz", "--json", &file]);
     let json: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
     assert_eq!(
         (&json["ok"], json["notes"].as_array().unwrap().len()),
@@ -129,11 +131,16 @@ fn bytes_that_belong_to_nothing_are_noted_with_their_place_and_refused_strictly(
     );
     let note = &json["notes"][0];
     assert_eq!((&note["at"], &note["len"]), (&0.into(), &10.into()));
-    let ran = tenfold(["verify", "--strict", &file]);
+    let ran = tenfold(["verify", "--from", "npz", "--strict", &file]);
     assert_eq!(ran.exit.code(), 1, "{ran}");
     assert!(ran.errors.contains("as --strict demands"), "{ran}");
     // Who does not ask whether it is sound is told nothing.
-    assert_eq!(tenfold(["info", "--strict", &file]).exit.code(), 0);
+    assert_eq!(
+        tenfold(["info", "--from", "npz", "--strict", &file])
+            .exit
+            .code(),
+        0
+    );
 }
 
 #[test]
