@@ -129,7 +129,7 @@ fn shapes_and_tolerances_that_make_no_sense_are_refused() {
     let options = Options::relative(1e-6);
     assert_eq!(
         why(&[6], &[1.0; 6], &options),
-        "a train needs 2 dimensions, the tensor has 1: give it more with --reshape, --qubits or --qtt"
+        "a train needs 2 dimensions, the tensor has 1: give it more with --reshape"
     );
     assert_eq!(
         why(&[], &[1.0], &options).split(',').next(),
@@ -180,7 +180,7 @@ fn a_rank_limit_that_excludes_the_tolerance_is_an_error_with_the_best_bound() {
         );
         assert_eq!(limit.wanted, 1e-7);
         let words = error.to_string();
-        assert!(words.starts_with("an error of 1.000e-7 needs rank 6 at bond 1, 3 is allowed"));
+        assert!(words.starts_with("an error of 1e-7 needs rank 6 at bond 1, 3 is allowed"));
         let found = compress(&source, &options.best_effort()).unwrap();
         assert!(found.train.max_rank() <= 3);
         assert_eq!(found.report.relative_error(), limit.reached);
