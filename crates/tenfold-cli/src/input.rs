@@ -147,14 +147,41 @@ pub(crate) fn read(
     target: Option<&Info>,
     streams: &mut Streams,
 ) -> Result<(Opened, Options), Failure> {
+    let (options, writing) = options::of(reading, input.format().info(), target)?;
+    let how = read_options(reading, options);
+    let opened = read_as(input, reference, reading, &how, streams)?;
+    Ok((opened, writing))
+}
+
+/// [`read`] for whoever wants no values, and needs no temporary files for them.
+pub(crate) fn read_headers(
+    input: &Input,
+    reference: &TensorRef,
+    reading: &Reading,
+    streams: &mut Streams,
+) -> Result<Opened, Failure> {
+    let (options, _) = options::of(reading, input.format().info(), None)?;
+    let how = ReadOptions {
+        values_later: true,
+        ..read_options(reading, options)
+    };
+    read_as(input, reference, reading, &how, streams)
+}
+
+fn read_as(
+    input: &Input,
+    reference: &TensorRef,
+    reading: &Reading,
+    how: &ReadOptions,
+    streams: &mut Streams,
+) -> Result<Opened, Failure> {
     let info = input.format().info();
     say_format(input, streams);
-    let (options, writing) = options::of(reading, info, target)?;
-    let mut opened = input.read(&read_options(reading, options))?;
+    let mut opened = input.read(how)?;
     dequantize(&mut opened.bundle, reading, Overflow::Fails)?;
     reference.narrow(&mut opened.bundle, info, &reading.limits.0)?;
     refuse_notes(opened.format, opened.bundle.notes(), reading)?;
-    Ok((opened, writing))
+    Ok(opened)
 }
 
 /// Keeps the tensors that `--only` and `--exclude` mean; each has to match something.
@@ -180,6 +207,7 @@ pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
         skip_restore: reading.no_restore,
         salvage: false,
         duplicates: reading.duplicates,
+        values_later: false,
         callables: false,
     }
 }

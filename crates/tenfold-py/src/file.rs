@@ -85,6 +85,7 @@ impl Reading {
             skip_restore: false,
             salvage: false,
             duplicates: self.duplicates.as_deref().map(str::parse).transpose()?,
+            values_later: false,
             callables: self.callables,
         })
     }
@@ -134,6 +135,10 @@ impl FileCore {
         progress: Progress,
     ) -> Result<FileCore> {
         let mut opened = input.read(&how)?;
+        // A file stays open for any number of reads: work is counted for whoever asks for that.
+        if how.limits.work == Limits::default().work {
+            opened.bundle.lift_work();
+        }
         let path = reference.map(|reference| reference.file.clone());
         if let Some(reference) = reference {
             let info = opened.format.info();

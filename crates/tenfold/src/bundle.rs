@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use crate::audit::Audit;
-use crate::bytes::{Threads, alone, in_order, wide};
+use crate::bytes::{Bytes, Identity, Threads, alone, in_order, wide};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
-use crate::tensor::Tensor;
+use crate::tensor::{Storage, Tensor};
 
 /// A class or a function that a pickle has Python call, or import.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,6 +245,11 @@ impl Bundle {
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
         let mut notes = self.audit.check()?;
+        let once = self.parts_once();
+        let is_known = |bytes: &Bytes| {
+            let first = bytes.identity().and_then(|identity| once.get(&identity));
+            first.is_some_and(|first| !std::ptr::eq(*first, bytes))
+        };
         /// More would need more memory than they are worth.
         const AT_ONCE: usize = 4;
         let all = self.stored_len();
@@ -261,8 +266,8 @@ impl Bundle {
                     // One that is most of the file is what the other threads would wait for.
                     let is_most = tensor.storage().stored_len() > all / 2;
                     let found = match is_most {
-                        true => tensor.check(limits)?,
-                        false => alone(|| tensor.check(limits))?,
+                        true => tensor.check_unless(limits, &is_known)?,
+                        false => alone(|| tensor.check_unless(limits, &is_known))?,
                     };
                     let found = found.into_iter();
                     some.notes.extend(found.map(|note| note.on(key)));
@@ -275,6 +280,25 @@ impl Bundle {
             },
         )?;
         Ok(notes)
+    }
+
+    /// Of the bytes that several tensors are made of, which are checked once, those of the first.
+    fn parts_once(&self) -> HashMap<Identity<'_>, &Bytes> {
+        let mut once = HashMap::new();
+        let storages = self.entries.iter().map(|(_, tensor)| tensor.storage());
+        for part in storages.flat_map(Storage::parts) {
+            if let Some(identity) = part.bytes.identity() {
+                once.entry(identity).or_insert(&part.bytes);
+            }
+        }
+        once
+    }
+
+    /// Lifts the limit on work for whoever keeps the file open and reads its values as often as somebody asks:
+    /// [`Limits::work`](crate::Limits::work) is for one job.
+    pub fn lift_work(&self) {
+        let tensors = self.entries.iter().map(|(_, tensor)| tensor);
+        tensors.for_each(Tensor::lift_work);
     }
 
     /// Notes every tensor that has the name of an earlier one.
@@ -311,9 +335,13 @@ fn enough(entries: &[(Key, Tensor)]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
+    use crate::bytes::{Compute, Filter, Source};
     use crate::number::Numbers;
-    use crate::tensor::{Order, Storage};
+    use crate::tensor::{Dim, Order, Storage};
 
     fn bundle(keys: &[Key]) -> Bundle {
         let mut bundle = Bundle::new();
@@ -335,6 +363,77 @@ mod tests {
         assert_eq!(bundle.place("a/b"), Some(1));
         assert_eq!(bundle.place(r"a\/b"), Some(1));
         assert_eq!(bundle.place("a"), None);
+    }
+
+    /// Bytes that count how often they are read.
+    struct Read(Vec<u8>, Arc<AtomicUsize>);
+
+    impl Compute for Read {
+        fn len(&self) -> u64 {
+            wide(self.0.len())
+        }
+
+        fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+            self.1.fetch_add(buffer.len(), Relaxed);
+            let at = usize::try_from(at).unwrap();
+            buffer.copy_from_slice(&self.0[at..at + buffer.len()]);
+            Ok(())
+        }
+
+        fn depth(&self) -> u32 {
+            0
+        }
+    }
+
+    fn sharing(stored: Vec<u8>, decoded: u64) -> (Bundle, Arc<AtomicUsize>) {
+        let read = Arc::new(AtomicUsize::new(0));
+        let source = Source::computed(Read(stored, read.clone()));
+        let bytes = Bytes::whole(source).filtered(Filter::Zstd { decoded });
+        let mut bundle = Bundle::new();
+        for number in 0..4000 {
+            let storage = Storage::Dense {
+                order: Order::Row,
+                values: Numbers {
+                    bytes: bytes.clone(),
+                    ..Numbers::from_vec(&[0_u8])
+                },
+            };
+            let dims = vec![Dim::indexed(decoded)];
+            let tensor = Tensor::new(dims, "u8".parse().unwrap(), vec![], storage);
+            bundle.push(Key::flat(number.to_string()), tensor.unwrap());
+        }
+        (bundle, read)
+    }
+
+    #[test]
+    fn bytes_that_many_tensors_share_are_decoded_once() {
+        let stored = zstd::encode_all([7; 100_000].as_slice(), 3).unwrap();
+        let len = stored.len();
+        let (bundle, read) = sharing(stored.clone(), 100_000);
+        bundle.check(&Limits::default()).unwrap();
+        assert_eq!(read.load(Relaxed), len);
+        // What is wrong with them is found all the same.
+        let (bundle, _) = sharing(stored, 100_001);
+        assert!(bundle.check(&Limits::default()).is_err());
+    }
+
+    #[test]
+    fn decoding_shared_bytes_again_and_again_is_work() {
+        let stored = zstd::encode_all([7; 100_000].as_slice(), 3).unwrap();
+        let (mut bundle, _) = sharing(stored, 100_000);
+        let mut limits = Limits::default();
+        limits.set("work", 1_000_000).unwrap();
+        let (meter, mut decoded) = (limits.for_file(0).meter(), HashSet::new());
+        let tensors = bundle.entries_mut();
+        tensors.for_each(|(_, tensor)| tensor.count_work(&meter, &mut decoded));
+        let sums = bundle.entries().iter().map(|(_, tensor)| {
+            let dense = tensor.dense(Order::Row, &limits)?;
+            dense.bytes.to_vec().map(|_| ())
+        });
+        let refused: Vec<Result<()>> = sums.take(12).collect();
+        assert!(refused[..11].iter().all(Result::is_ok), "{refused:?}");
+        let error = refused[11].as_ref().unwrap_err().to_string();
+        assert!(error.contains("--max-work"), "{error}");
     }
 
     #[test]

@@ -487,6 +487,9 @@ pub struct ReadOptions {
     /// How sparse cells that are given more than once are resolved; `None` refuses them when values are
     /// read.
     pub duplicates: Option<Duplicates>,
+    /// Whether values that have to be put aside, as those of texts, are only counted where they do not fit in
+    /// memory: no temporary file is made unless somebody reads them, for which the file is read again.
+    pub values_later: bool,
     /// Whether pickles that are no tensors, as of NumPy's arrays of objects, are read too, for what
     /// loading them in Python would call.
     pub callables: bool,

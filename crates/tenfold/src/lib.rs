@@ -46,8 +46,10 @@ mod salvage;
 mod tensor;
 mod wire;
 
+use std::collections::HashSet;
 use std::path::Path;
 
+use bytes::Putting;
 use ops::{Input, OpenOptions, TensorRef};
 
 pub use bundle::{Bundle, Callable};
@@ -118,17 +120,34 @@ pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
 pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> Result<Opened> {
     let info = format.info();
     how.options.check(info, When::Read)?;
-    let how = &ReadOptions {
-        limits: how.limits.for_file(),
+    let mut how = ReadOptions {
+        limits: how.limits.for_file(source.len()),
         ..how.clone()
     };
-    let bundle = format
-        .read(source, how)
-        .map_err(|error| error.of(info.name))?;
+    if how.values_later {
+        let (source, own) = (source.clone(), how.clone());
+        let putting = Putting::later(move |putting| {
+            let mut how = own.clone();
+            how.limits = how.limits.for_file(source.len()).carrying(putting);
+            format.read(&source, &how).map(|_| ())
+        });
+        how.limits = how.limits.carrying(putting);
+    }
+    let how = &how;
+    let bundle = format.read(source, how);
+    if let Some(putting) = how.limits.carried::<Putting>() {
+        putting.close();
+    }
+    let bundle = bundle.map_err(|error| error.of(info.name))?;
     let mut bundle = match how.skip_restore {
         true => bundle,
         false => convert::restore(bundle, info, &how.limits),
     };
+    let meter = how.limits.meter();
+    let mut decoded = HashSet::new();
+    for (_, tensor) in bundle.entries_mut() {
+        tensor.count_work(&meter, &mut decoded);
+    }
     if let Some(rule) = how.duplicates {
         resolve_duplicates(&mut bundle, rule, &how.limits)?;
     }

@@ -1,5 +1,6 @@
 //! How much an untrusted file may ask for.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
@@ -40,17 +41,84 @@ pub struct Limits {
     pub ratio: u64,
     /// Cells that packed symmetries may tie together (the size of the group they generate).
     pub orbit: u64,
+    /// Cells and stored bytes that are visited beyond [`Limits::WORK_PER_BYTE`] for each byte of the
+    /// file, where a file can ask for more of that than it has bytes.
+    pub work: u64,
+    /// Bytes of one temporary file; with the default, a quarter of the room that is free where it lies.
+    pub temp: u64,
     /// Bytes of memory that work on tensors larger than it may take: not a limit on files, but a
     /// budget. Whatever does not fit is done in slabs, or through temporary files.
     pub memory: u64,
     /// What has been built of the file that is read with these limits.
     pub(crate) account: Account,
+    /// What a layer above has the limits of one reading carry down.
+    pub(crate) carried: Carried,
 }
 
-/// Bytes of memory that a reader has filled with what a file describes, counted where they are filled.
-/// Its clones are the same account; there is none until a file is opened.
+/// What has been spent on one file. Its clones are the same account; there is none until a file is opened.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Account(Option<Arc<AtomicU64>>);
+pub(crate) struct Account(Option<Arc<Spent>>);
+
+#[derive(Debug, Default)]
+struct Spent {
+    /// Bytes of memory that a reader has filled with what the file describes, counted where they are filled.
+    structure: AtomicU64,
+    /// Cells and bytes visited, counted where a file can have many visited for few bytes.
+    work: AtomicU64,
+    /// How many of them the length of the file allows.
+    free: AtomicU64,
+}
+
+/// Counts work on the values of one file; without a file, nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter {
+    account: Account,
+    allowed: u64,
+}
+
+impl Meter {
+    /// Counts cells and bytes that are about to be visited.
+    pub(crate) fn charge(&self, visits: impl Into<u128>) -> Result<()> {
+        let Account(Some(spent)) = &self.account else {
+            return Ok(());
+        };
+        let visits = u64::try_from(visits.into()).unwrap_or(u64::MAX);
+        let add = |before: u64| Some(before.saturating_add(visits));
+        let before = spent.work.fetch_update(Relaxed, Relaxed, add);
+        let wanted = before.unwrap_or_else(|same| same).saturating_add(visits);
+        let wanted = wanted.saturating_sub(spent.free.load(Relaxed));
+        let why = "too many cells and bytes have to be visited for a file of this length";
+        check("work", why, wanted, self.allowed)
+    }
+}
+
+impl Meter {
+    /// Has work on the file counted no longer.
+    pub(crate) fn lift(&self) {
+        if let Account(Some(spent)) = &self.account {
+            spent.free.store(u64::MAX, Relaxed);
+        }
+    }
+}
+
+/// Something that the limits know nothing of, see [`Limits::carrying`].
+#[derive(Clone, Default)]
+pub(crate) struct Carried(Option<Arc<dyn Any + Send + Sync>>);
+
+/// Limits are equal whatever they carry.
+impl PartialEq for Carried {
+    fn eq(&self, _: &Carried) -> bool {
+        true
+    }
+}
+
+impl Eq for Carried {}
+
+impl std::fmt::Debug for Carried {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Carried({})", self.0.is_some())
+    }
+}
 
 /// Limits are equal whatever has been done under them.
 impl PartialEq for Account {
@@ -72,6 +140,17 @@ pub struct LimitInfo {
     pub about: &'static str,
 }
 
+impl LimitInfo {
+    /// The value unless set otherwise, in words where it depends on the machine.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        match self.name {
+            "temp" => "a quarter of the free space".into(),
+            _ => self.default.to_string(),
+        }
+    }
+}
+
 /// What a small piece of memory takes besides its bytes, as allocators round up and keep notes.
 const PIECE_COST: u64 = 24;
 
@@ -83,6 +162,10 @@ impl Limits {
     /// The memory budget unless set otherwise. The same on every machine, so that a conversion that
     /// works here works in a small container, and takes the same way through temporary files.
     pub const MEMORY: u64 = 512 * MIB;
+
+    /// How many cells and bytes may be visited for each byte of a file before [`Limits::work`] counts: enough
+    /// for many passes over whatever a file has.
+    pub const WORK_PER_BYTE: u64 = 1 << 8;
 
     /// All limits, in the order in which they are documented.
     pub const ALL: &'static [LimitInfo] = &[
@@ -141,6 +224,16 @@ impl Limits {
             default: 8 * KIB,
             about: "cells that packed symmetries may tie together",
         },
+        LimitInfo {
+            name: "work",
+            default: 1 << 27,
+            about: "cells and bytes visited beyond 256 for each byte of the file",
+        },
+        LimitInfo {
+            name: "temp",
+            default: u64::MAX,
+            about: "bytes of one temporary file",
+        },
     ];
 
     fn field(&mut self, name: &str) -> Option<&mut u64> {
@@ -156,6 +249,8 @@ impl Limits {
             "decoded" => &mut self.decoded,
             "ratio" => &mut self.ratio,
             "orbit" => &mut self.orbit,
+            "work" => &mut self.work,
+            "temp" => &mut self.temp,
             _ => return None,
         })
     }
@@ -172,11 +267,36 @@ impl Limits {
         Ok(())
     }
 
-    /// The same limits, with an account of their own for one file.
-    pub(crate) fn for_file(&self) -> Limits {
+    /// The same limits, with an account of their own for one file of `len` bytes.
+    pub(crate) fn for_file(&self, len: u64) -> Limits {
+        let spent = Spent {
+            free: len.saturating_mul(Limits::WORK_PER_BYTE).into(),
+            ..Spent::default()
+        };
         Limits {
-            account: Account(Some(Arc::default())),
+            account: Account(Some(Arc::new(spent))),
             ..self.clone()
+        }
+    }
+
+    /// The same limits, which carry something to wherever they are asked.
+    pub(crate) fn carrying(&self, something: impl Any + Send + Sync) -> Limits {
+        Limits {
+            carried: Carried(Some(Arc::new(something))),
+            ..self.clone()
+        }
+    }
+
+    /// What they carry, if it is a `T`.
+    pub(crate) fn carried<T: Any>(&self) -> Option<&T> {
+        self.carried.0.as_deref()?.downcast_ref()
+    }
+
+    /// What counts work on values of the file that is read with these limits, also after it was read.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter {
+            account: self.account.clone(),
+            allowed: self.work,
         }
     }
 
@@ -190,7 +310,7 @@ impl Limits {
         let Account(Some(spent)) = &self.account else {
             return Ok(());
         };
-        let before = spent.fetch_add(bytes, Relaxed);
+        let before = spent.structure.fetch_add(bytes, Relaxed);
         let wanted = before.saturating_add(bytes);
         check("structure", why, wanted, self.structure)
     }
@@ -198,7 +318,7 @@ impl Limits {
     /// Takes off the account what is held no longer.
     pub(crate) fn release(&self, bytes: u64) {
         if let Account(Some(spent)) = &self.account {
-            spent.fetch_sub(bytes, Relaxed);
+            spent.structure.fetch_sub(bytes, Relaxed);
         }
     }
 
@@ -272,6 +392,11 @@ impl Limits {
         check("decoded", why, wanted, self.decoded)
     }
 
+    /// Fails if a temporary file would have too many bytes, of which there is room for so many.
+    pub(crate) fn check_temp(wanted: u64, allowed: u64) -> Result<()> {
+        check("temp", "a temporary file is too large", wanted, allowed)
+    }
+
     pub(crate) fn check_memory(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
         check("memory", why, wanted, self.memory)
     }
@@ -305,8 +430,11 @@ static DEFAULT: LazyLock<Limits> = LazyLock::new(|| {
         decoded: 0,
         ratio: 0,
         orbit: 0,
+        work: 0,
+        temp: 0,
         memory: Limits::MEMORY,
         account: Account::default(),
+        carried: Carried::default(),
     };
     for limit in Limits::ALL {
         if let Some(field) = limits.field(limit.name) {
@@ -371,5 +499,22 @@ mod tests {
         let error = limits.check_memory("labels are held", 11_u64).unwrap_err();
         let text = "labels are held (11 wanted, 10 allowed; raise it with --memory)";
         assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn work_is_counted_beyond_what_the_length_of_a_file_allows() {
+        let mut limits = Limits::default();
+        limits.set("work", 10).unwrap();
+        // Without a file there is nothing to measure it by.
+        limits.meter().charge(u64::MAX).unwrap();
+        let limits = limits.for_file(2);
+        limits.meter().charge(500_u64).unwrap();
+        limits.meter().charge(22_u64).unwrap();
+        let error = limits.meter().charge(1_u64).unwrap_err().to_string();
+        let end = "(11 wanted, 10 allowed; raise it with --max-work)";
+        assert!(error.ends_with(end), "{error}");
+        assert!(limits.meter().charge(u128::MAX).is_err());
+        limits.meter().lift();
+        assert!(limits.meter().charge(1_u64).is_ok());
     }
 }

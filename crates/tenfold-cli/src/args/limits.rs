@@ -32,7 +32,11 @@ impl Args for LimitFlags {
                 .long(flag(limit))
                 .value_name("N")
                 .value_parser(size)
-                .help(format!("{} [default: {}]", limit.about, limit.default))
+                .help(format!(
+                    "{} [default: {}]",
+                    limit.about,
+                    limit.default_text()
+                ))
                 .help_heading("Limits, in numbers such as 1_000_000, 64MiB or 2GB")
                 .hide_short_help(true)
         };

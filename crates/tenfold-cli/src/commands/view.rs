@@ -85,6 +85,8 @@ fn open(
     let Found { reference, input } = found;
     let (mut opened, _) = input::read(input, reference, &args.reading, None, streams)?;
     input::choose(&mut opened, &args.choice)?;
+    // What is read for one answer is bounded; there may be any number of them.
+    opened.bundle.lift_work();
     let text = word.to_string_lossy();
     let choice = &args.choice;
     let is_whole = reference.is_whole() && choice.only.is_empty() && choice.exclude.is_empty();

@@ -54,9 +54,39 @@ const EDGES: &[Edge] = &[
     edge("ratio", 2, &["verify", "@npz/good/deflated_long.npz"]),
     // A swap and nothing.
     edge("orbit", 2, &["verify", "@tens/good/packed_symmetric.tens"]),
+    // One element that stands for 2^20 cells of four bytes, in a file that allows 256 times its own bytes.
+    edge("work", (4 << 20) - 256 * EXPANDED, &["hash", "expanded.pt"]),
+    // The positions of 40 000 cells.
+    edge("temp", 320_000, &["verify", "many.tns", "--memory", "1MiB"]),
 ];
 
+/// How many bytes `expanded.pt` has.
+const EXPANDED: u64 = 210;
+
+/// A legacy checkpoint of one tensor, whose cells are all the one element of its storage.
+fn expanded(count: u32) -> Vec<u8> {
+    let count = &count.to_le_bytes();
+    let parts: &[&[u8]] = &[
+        b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+        b"\x80\x02M\xe9\x03.",
+        b"\x80\x02}(X\x0d\0\0\0little_endian\x88u.",
+        b"\x80\x02}X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((",
+        b"X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x01NtQ",
+        b"K\0\x8a\x05",
+        count,
+        b"\0\x85K\0\x85\x89ccollections\nOrderedDict\n)RtRs.",
+        b"\x80\x02](X\x01\0\0\x000e.",
+        b"\x01\0\0\0\0\0\0\0\0\0\x80\x3f",
+    ];
+    parts.concat()
+}
+
 fn set(folder: &Path) {
+    let file = expanded(1 << 20);
+    assert_eq!(u64::try_from(file.len()), Ok(EXPANDED));
+    fs::write(folder.join("expanded.pt"), file).unwrap();
+    let lines: String = (1..=40_000).map(|cell| format!("{cell} 1\n")).collect();
+    fs::write(folder.join("many.tns"), lines).unwrap();
     let three = safetensors(&[
         ("a", b"12345678"),
         ("bb", b"12345678"),
@@ -128,6 +158,23 @@ fn structure_is_refused_until_it_fits_to_the_byte() {
         value = wanted.parse().unwrap();
     }
     panic!("never enough");
+}
+
+#[test]
+fn a_tensor_of_2_to_the_31_cells_is_verified_by_its_one_element() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("expanded.pt"), expanded(1 << 31)).unwrap();
+    let run = |words: &[&str]| tenfold(folder.path(), words).output().unwrap();
+    // Not one of its cells is read, for which there would be no work left.
+    let verified = run(&["verify", "expanded.pt", "--max-work", "0"]);
+    assert!(verified.status.success(), "{}", errors(&verified));
+    // Whoever asks for the values of all of them is told of the flag in no time.
+    for command in ["hash", "stats"] {
+        let refused = run(&[command, "expanded.pt"]);
+        assert_eq!(refused.status.code(), Some(1), "{command}");
+        let said = errors(&refused);
+        assert!(said.contains("--max-work"), "{command}: {said}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod reading;
 mod recorder;
 mod sameness;
 mod scene;
+mod temporary;
 mod tracer;
 
 /// The bytes of what is repeated in a bomb.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 /// What comes out of a deflate stream, and which part of it is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deflated {
     /// How many bytes come before those that are meant.
     pub(crate) skip: u64,

@@ -20,7 +20,7 @@ pub enum Algorithm {
 }
 
 /// A checksum that bytes ought to have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Digest {
     /// How it is computed.
     pub algorithm: Algorithm,

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::memory;
 
 /// What stands between stored and decoded bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Filter {
     /// Nothing.
     #[default]

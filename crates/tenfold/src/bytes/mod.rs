@@ -8,6 +8,7 @@ mod absent;
 mod announce;
 mod beside;
 mod compressor;
+mod decoder;
 mod deflate;
 mod digest;
 mod extent;
@@ -18,6 +19,7 @@ mod gaps;
 mod gzip;
 mod head;
 mod label_set;
+mod later;
 #[cfg(feature = "mmap")]
 mod map;
 mod pages;
@@ -52,6 +54,7 @@ pub(crate) use gaps::gaps;
 pub(crate) use gzip::{Gzip, is_gzip_name};
 pub use head::Head;
 pub(crate) use label_set::{LabelSet, hash as hash_labels};
+pub(crate) use later::Putting;
 pub(crate) use pages::Pages;
 pub(crate) use parts::in_parts;
 pub use progress::Progress;
@@ -70,7 +73,7 @@ pub(crate) use threads::{Threads, alone, at_once, in_order, no_thread, share_out
 pub(crate) use unpack::{extension, is_packed_name};
 
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, Meter};
 use crate::memory;
 
 /// The size of the pieces in which bytes are moved when nobody says otherwise: large enough that
@@ -95,6 +98,9 @@ pub struct Bytes {
     coding: Option<Arc<Coding>>,
 }
 
+/// See [`Bytes::identity`].
+pub(crate) type Identity<'a> = (usize, u64, u64, Filter, [Option<&'a Digest>; 2]);
+
 /// How bytes are stored, and what proves them whole.
 #[derive(Debug, Clone, Default)]
 struct Coding {
@@ -105,6 +111,8 @@ struct Coding {
     content_digest: Option<Digest>,
     /// A checksum of a kind that is not known, over the bytes as they are stored.
     unknown_digest: Option<(&'static str, Arc<str>)>,
+    /// Counts what they decode to, where others have decoded the same bytes.
+    meter: Option<Meter>,
 }
 
 impl Bytes {
@@ -185,6 +193,38 @@ impl Bytes {
     pub(crate) fn filtered(mut self, filter: Filter) -> Bytes {
         self.coding_mut().filter = filter;
         self
+    }
+
+    /// Has it counted what it takes to decode them: others are made of them too.
+    pub(crate) fn count_decoding(&mut self, meter: &Meter) {
+        self.coding_mut().meter = Some(meter.clone());
+    }
+
+    fn charge_decoding(&self) -> Result<()> {
+        let meter = self
+            .coding
+            .as_ref()
+            .and_then(|coding| coding.meter.as_ref());
+        let len = match self.filter() {
+            Filter::Deflate(deflated) => deflated.skip.saturating_add(deflated.len),
+            Filter::None | Filter::Zstd { .. } => self.len(),
+        };
+        meter.map_or(Ok(()), |meter| meter.charge(len))
+    }
+
+    /// What tells them from others: where they are stored, and what is done to read them.
+    pub(crate) fn identity(&self) -> Option<Identity<'_>> {
+        let Extent::Run(run) = &self.extent else {
+            return None;
+        };
+        let digests = [self.stored_digest(), self.content_digest()];
+        Some((
+            self.source.address(),
+            run.start,
+            run.end,
+            self.filter(),
+            digests,
+        ))
     }
 
     /// The same bytes with a checksum over what is stored.
@@ -350,6 +390,7 @@ impl Bytes {
     /// [`Error::Malformed`] if the bytes do not decode or break their checksum, and what `each`
     /// returns.
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.charge_decoding()?;
         match self.filter() {
             Filter::None => self.for_each_stored(budget, each),
             Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
@@ -365,9 +406,12 @@ impl Bytes {
     pub(crate) fn read_all(&self, out: &mut [u8]) -> Result<()> {
         let mut rest = out;
         match self.filter() {
-            Filter::Zstd { decoded } => digest::compare_decoded(self, &mut |_| Ok(()), |each| {
-                filter::decode_zstd(self, decoded, PIECE, Some(rest), each)
-            }),
+            Filter::Zstd { decoded } => {
+                self.charge_decoding()?;
+                digest::compare_decoded(self, &mut |_| Ok(()), |each| {
+                    filter::decode_zstd(self, decoded, PIECE, Some(rest), each)
+                })
+            }
             _ => self.for_each(PIECE, &mut |piece| put_next(piece, &mut rest)),
         }
     }
@@ -412,6 +456,10 @@ impl Bytes {
                 digest::compare_in_parallel(self)
             }
             (Filter::None, None) if self.as_slice().is_some() => Ok(()),
+            (Filter::None, None) => match self.source.as_computed().and_then(Compute::check) {
+                Some(checked) => checked,
+                None => self.for_each(PIECE, &mut |_| Ok(())),
+            },
             _ => self.check_frames(),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn in_parts(
     };
     let kept = match len <= limits.memory / 4 {
         true => in_memory(threads, narrow(len)?, part, &try_to_fill),
-        false => in_file(threads, len, part, &try_to_fill),
+        false => in_file(threads, len, part, limits, &try_to_fill),
     };
     match failure.into_inner().map_err(|_| stopped())? {
         Some((_, error)) => Err(error),
@@ -61,9 +61,10 @@ fn in_file(
     threads: usize,
     len: u64,
     part: usize,
+    limits: &Limits,
     fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
 ) -> Result<Source> {
-    let file = scratch_file_of(len)?;
+    let file = scratch_file_of(len, limits)?;
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
     let count = narrow(len.div_ceil(wide(part)))?;
     share_out(threads, 0..count, |number| {

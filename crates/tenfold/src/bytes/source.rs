@@ -112,6 +112,12 @@ pub trait Compute: Send + Sync {
         })
     }
 
+    /// Whether what they are worked out of is sound, where that says the same of them; `None` if only working
+    /// them out does.
+    fn check(&self) -> Option<Result<()>> {
+        None
+    }
+
     /// How many computations stand on top of each other here that hold much memory.
     fn depth(&self) -> u32;
 }
@@ -146,6 +152,11 @@ impl Source {
     /// The same source, which was taken out of something.
     pub(super) fn out_of(self, packing: Packing) -> Source {
         self.changed(|origin| origin.packing = packing)
+    }
+
+    /// The same source, which a text spelled: no offset in it is one in the file.
+    pub(crate) fn out_of_text(self) -> Source {
+        self.out_of(Packing::Text)
     }
 
     /// What the bytes were taken out of.
@@ -399,6 +410,11 @@ impl Source {
 }
 
 impl Source {
+    /// A number that no other source has as long as this one is there.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether both are the very same source.
     pub(super) fn is_same(&self, other: &Source) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::announce::set_aside;
 use super::sink::AT_ONCE;
-use super::{PIECE, Packing, Source, shelf, wide};
+use super::{PIECE, Putting, Source, shelf, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -27,6 +27,12 @@ pub struct Spool {
     expected: u64,
     /// How many bytes the file holds.
     written: u64,
+    /// How many it may hold, as far as that is set.
+    temp: u64,
+    /// How many there is room for, once there is a file.
+    room: u64,
+    /// What becomes of what does not fit in memory.
+    putting: Putting,
 }
 
 impl Spool {
@@ -41,6 +47,9 @@ impl Spool {
             is_one_of_many: true,
             expected: 0,
             written: 0,
+            temp: u64::MAX,
+            room: 0,
+            putting: Putting::Aside,
         }
     }
 
@@ -58,6 +67,8 @@ impl Spool {
         Spool {
             threshold: usize::try_from(limits.memory / 4).unwrap_or(usize::MAX),
             is_one_of_many: false,
+            temp: limits.temp,
+            putting: Putting::of(limits),
             ..Spool::new()
         }
     }
@@ -84,7 +95,7 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
-        let goes_to_file = self.file.is_some() || self.expected > wide(self.threshold);
+        let goes_to_file = self.is_spilled() || self.expected > wide(self.threshold);
         if goes_to_file && piece.len() >= WORTH_IT {
             self.flush()?;
             return self.put_down(piece);
@@ -100,8 +111,13 @@ impl Spool {
         Ok(())
     }
 
+    /// Whether what came so far is not in memory alone.
+    fn is_spilled(&self) -> bool {
+        self.file.is_some() || self.written > 0
+    }
+
     fn flush(&mut self) -> Result<()> {
-        if self.memory.is_empty() && self.file.is_some() {
+        if self.memory.is_empty() && self.is_spilled() {
             return Ok(());
         }
         let mut memory = std::mem::take(&mut self.memory);
@@ -116,12 +132,23 @@ impl Spool {
 
     /// Appends bytes to the file.
     fn put_down(&mut self, piece: &[u8]) -> Result<()> {
+        let end = self.written.saturating_add(wide(piece.len()));
+        if let Putting::Later(_) = self.putting {
+            self.written = end;
+            return Ok(());
+        }
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(scratch_file_of(self.expected)?),
+            none => {
+                let file = scratch_file()?;
+                self.room = room_for(&file, self.temp)?;
+                Limits::check_temp(self.expected, self.room)?;
+                none.insert(grown(file, self.expected)?)
+            }
         };
+        Limits::check_temp(end, self.room)?;
         put_down_at(file, piece, self.written)?;
-        self.written = self.written.saturating_add(wide(piece.len()));
+        self.written = end;
         Ok(())
     }
 
@@ -130,9 +157,17 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn finish(mut self) -> Result<Source> {
-        if self.file.is_some() {
+        if self.is_spilled() {
             self.flush()?;
         }
+        if let (Putting::Later(_), true) = (&self.putting, self.is_spilled()) {
+            return self.putting.pass(None, self.written);
+        }
+        let (putting, len) = (self.putting.clone(), self.written);
+        putting.pass(Some(self.kept()?), len)
+    }
+
+    fn kept(self) -> Result<Source> {
         match self.file {
             Some(file) => {
                 if self.written < self.expected {
@@ -149,7 +184,7 @@ impl Spool {
 impl Spool {
     /// Gives what was collected of numbers that a text spells: no offset in it is one in the file.
     pub(crate) fn finish_apart(self) -> Result<Source> {
-        Ok(self.finish()?.out_of(Packing::Text))
+        Ok(self.finish()?.out_of_text())
     }
 }
 
@@ -175,8 +210,22 @@ pub(crate) fn scratch_file() -> Result<File> {
 
 /// A file without a name that has so many bytes, all zero, for which room is set aside: it is written
 /// several times faster than one that grows.
-pub(crate) fn scratch_file_of(len: u64) -> Result<File> {
+pub(crate) fn scratch_file_of(len: u64, limits: &Limits) -> Result<File> {
     let file = scratch_file()?;
+    Limits::check_temp(len, room_for(&file, limits.temp)?)?;
+    grown(file, len)
+}
+
+/// How many bytes a temporary file may have: a quarter of what is free unless a limit is set.
+fn room_for(file: &File, temp: u64) -> Result<u64> {
+    if temp < u64::MAX {
+        return Ok(temp);
+    }
+    let about = rustix::fs::fstatvfs(file).map_err(std::io::Error::from)?;
+    Ok(about.f_bavail.saturating_mul(about.f_frsize) / 4)
+}
+
+fn grown(file: File, len: u64) -> Result<File> {
     file.set_len(len)?;
     set_aside(&file, 0, len);
     Ok(file)

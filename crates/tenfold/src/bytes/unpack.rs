@@ -1,17 +1,17 @@
 //! Reading files that are compressed as a whole: gzip (RFC 1952), Zstandard (RFC 8878), xz.
 //!
-//! The content is decompressed once, into memory or a temporary file, as all formats read by position;
-//! checksums and lengths are compared on the way.
+//! Opening one decompresses it to its end, where checksums and lengths are compared. What fits in memory
+//! is kept there. Of a longer content the beginning and the end are, and the rest is decompressed again on
+//! the way to where somebody reads; only who reads forth and back makes a temporary file of it.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::io::{self, BufRead, Read};
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
 
-use flate2::bufread::GzDecoder;
-use lzma_rust2::XzReader;
-
-use super::filter::{STATE, is_lack, lack};
-use super::{Head, PIECE, Packing, Source, Spool, narrow, wide};
+use super::decoder::{Codec, Decoder};
+use super::source::Compute;
+use super::{Head, PIECE, Source, Spool, narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -36,42 +36,12 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// How a file is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Codec {
-    Gzip,
-    Zstd,
-    Xz,
-}
+/// How much of the beginning of a long content is kept, and how much around where it was read last: headers
+/// and indices are there, and lines that readers take up again.
+const KEPT: usize = 4 << 20;
 
-impl Codec {
-    /// By the first bytes. Those of gzip alone could be the length of a safetensors header: its flags
-    /// and the ninth byte tell them apart.
-    fn of(start: &[u8]) -> Option<Codec> {
-        match start {
-            [0x1f, 0x8b, 8, 0..0x20, _, _, _, _, 0 | 2 | 4, _, ..] => Some(Codec::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Codec::Zstd),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Codec::Xz),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Codec::Gzip => "gzip",
-            Codec::Zstd => "zstd",
-            Codec::Xz => "xz",
-        }
-    }
-
-    fn packing(self) -> Packing {
-        match self {
-            Codec::Gzip => Packing::Gzip,
-            Codec::Zstd => Packing::Zstd,
-            Codec::Xz => Packing::Xz,
-        }
-    }
-}
+/// How many times as long as the content what is decompressed may be before all of it goes to a temporary file.
+const TIMES: u64 = 2;
 
 impl Source {
     /// The content of a source that is compressed by gzip, zstd or xz; any other source as it is.
@@ -81,6 +51,47 @@ impl Source {
     /// out.
     pub fn unpacked(self, limits: &Limits) -> Result<Source> {
         Ok(Head::of(&self)?.unpacked(limits)?.source().clone())
+    }
+
+    fn content(&self, codec: Codec, limits: &Limits) -> Result<Source> {
+        let most = narrow(limits.memory / 4)?;
+        let mut decoder = Decoder::new(self, codec, limits)?;
+        let (mut begin, mut window, mut len) = (Vec::new(), Window::default(), 0_u64);
+        let mut buffer = memory::zeros(PIECE)?;
+        loop {
+            let piece = decoder.read(&mut buffer)?;
+            let piece = buffer.get(..piece).unwrap_or_default();
+            if piece.is_empty() {
+                break;
+            }
+            len = len.saturating_add(wide(piece.len()));
+            limits.check_decoded("a compressed file would be decompressed", len)?;
+            limits.check_ratio(self.len(), len)?;
+            window.push(piece);
+            if len <= wide(most) {
+                memory::append(&mut begin, piece)?;
+            } else if begin.len() > KEPT {
+                begin.truncate(KEPT);
+                begin.shrink_to_fit();
+            }
+        }
+        let content = match len <= wide(most) {
+            true => Source::memory(begin),
+            false => Source::computed(Packed {
+                packed: self.clone(),
+                codec,
+                limits: limits.clone(),
+                len,
+                begin,
+                state: Mutex::new(State {
+                    window,
+                    decoder: None,
+                    work: 0,
+                    whole: None,
+                }),
+            }),
+        };
+        Ok(content.out_of(codec.packing()))
     }
 }
 
@@ -92,189 +103,155 @@ impl Head {
         let Some(codec) = start.and_then(|start| Codec::of(start)) else {
             return Ok(self);
         };
-        let source = self.source();
-        let mut unpacked = Unpacked {
-            limits,
-            spool: Spool::within(limits),
-            packed: source.len(),
-            len: 0,
-        };
-        let mut input = Input::new(source);
-        match codec {
-            Codec::Gzip => gzip(&mut input, &mut unpacked)?,
-            Codec::Zstd => zstd(&mut input, &mut unpacked)?,
-            Codec::Xz => xz(&mut input, &mut unpacked)?,
-        }
-        Head::of(&unpacked.spool.finish()?.out_of(codec.packing()))
+        Head::of(&self.source().content(codec, limits)?)
     }
 }
 
-/// The content as far as it has come.
-struct Unpacked<'a> {
-    limits: &'a Limits,
-    spool: Spool,
-    /// The length of the compressed file.
-    packed: u64,
+/// The content of a compressed file that is too long for memory.
+struct Packed {
+    packed: Source,
+    codec: Codec,
+    limits: Limits,
     len: u64,
+    begin: Vec<u8>,
+    state: Mutex<State>,
 }
 
-impl Unpacked<'_> {
-    /// Takes all that a decoder gives; `start` is the first byte of its part of the file.
-    fn take(&mut self, codec: Codec, decoder: &mut dyn Read, start: u64) -> Result<()> {
-        let mut buffer = memory::zeros(PIECE)?;
-        loop {
-            let read = decoder.read(&mut buffer);
-            let len = read.map_err(|error| broken(codec, error, start))?;
-            if len == 0 {
-                return Ok(());
-            }
-            self.len = self.len.saturating_add(wide(len));
-            let what = "a compressed file would be decompressed";
-            self.limits.check_decoded(what, self.len)?;
-            self.limits.check_ratio(self.packed, self.len)?;
-            self.spool.write(buffer.get(..len).unwrap_or_default())?;
+struct State {
+    window: Window,
+    /// What goes on at the end of the window.
+    decoder: Option<Decoder>,
+    /// How many bytes were decompressed since the file was opened.
+    work: u64,
+    whole: Option<Source>,
+}
+
+/// The bytes of a stream that came last.
+#[derive(Default)]
+struct Window {
+    bytes: VecDeque<u8>,
+    end: u64,
+}
+
+impl Window {
+    fn push(&mut self, piece: &[u8]) {
+        self.bytes.extend(piece);
+        let excess = self.bytes.len().saturating_sub(KEPT);
+        self.bytes.drain(..excess);
+        self.end = self.end.saturating_add(wide(piece.len()));
+    }
+
+    fn start(&self) -> u64 {
+        self.end.saturating_sub(wide(self.bytes.len()))
+    }
+
+    /// Fills the beginning of a buffer with what is there from `at` on; gives how much.
+    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize> {
+        let Some(skip) = at.checked_sub(self.start()) else {
+            return Ok(0);
+        };
+        let (first, second) = self.bytes.as_slices();
+        let skip = narrow(skip)?;
+        let first = first.get(skip..).unwrap_or_default();
+        let skipped = skip.saturating_sub(self.bytes.as_slices().0.len());
+        let second = second.get(skipped..).unwrap_or_default();
+        let mut rest = buffer;
+        let mut len = 0_usize;
+        for found in [first, second] {
+            let part = found.len().min(rest.len());
+            let (now, later) = rest.split_at_mut(part);
+            now.copy_from_slice(found.get(..part).unwrap_or_default());
+            rest = later;
+            len = len.saturating_add(part);
         }
+        Ok(len)
     }
 }
 
-/// A file of gzip members, perhaps with zeros behind them.
-fn gzip(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
-    loop {
-        let start = input.at();
-        memory::probe(STATE)?;
-        let mut member = GzDecoder::new(&mut *input);
-        unpacked.take(Codec::Gzip, &mut member, start)?;
-        if input.skip_zeros()? {
+impl Packed {
+    fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let stopped = |_| Error::invalid("a thread that decompresses stopped");
+        self.state.lock().map_err(stopped)
+    }
+
+    fn decoder(&self) -> Result<Decoder> {
+        Decoder::new(&self.packed, self.codec, &self.limits)
+    }
+
+    fn changed(&self) -> Error {
+        Error::malformed(self.len, "the file became shorter while it was read")
+    }
+
+    /// All of it, in a temporary file.
+    fn spooled(&self) -> Result<Source> {
+        let mut spool = Spool::within(&self.limits).expecting(self.len);
+        let mut decoder = self.decoder()?;
+        let (mut buffer, mut len) = (memory::zeros(PIECE)?, 0_u64);
+        loop {
+            let piece = decoder.read(&mut buffer)?;
+            len = len.saturating_add(wide(piece));
+            match buffer.get(..piece) {
+                Some(piece) if !piece.is_empty() && len <= self.len => spool.write(piece)?,
+                _ if len == self.len => return spool.finish(),
+                _ => return Err(self.changed()),
+            }
+        }
+    }
+
+    /// Goes on until the window has the byte before `end`.
+    fn go_to(&self, at: u64, state: &mut State) -> Result<()> {
+        if at < state.window.start() || state.decoder.is_none() {
+            state.window = Window::default();
+            state.decoder = Some(self.decoder()?);
+        }
+        let mut buffer = memory::zeros(PIECE)?;
+        while state.window.end <= at {
+            let decoder = state.decoder.as_mut().ok_or_else(|| self.changed())?;
+            let len = decoder.read(&mut buffer)?;
+            if len == 0 {
+                return Err(self.changed());
+            }
+            state.work = state.work.saturating_add(wide(len));
+            state.window.push(buffer.get(..len).unwrap_or_default());
+        }
+        Ok(())
+    }
+}
+
+impl Compute for Packed {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let end = at.saturating_add(wide(buffer.len()));
+        if let Some(found) = self.begin.get(narrow(at)?..narrow(end)?) {
+            buffer.copy_from_slice(found);
             return Ok(());
         }
-    }
-}
-
-#[cfg(feature = "zstd")]
-fn zstd(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
-    let start = input.at();
-    memory::probe(STATE)?;
-    let decoder = zstd::stream::read::Decoder::with_buffer(input);
-    let mut decoder = decoder.map_err(|error| broken(Codec::Zstd, error, start))?;
-    unpacked.take(Codec::Zstd, &mut decoder, start)
-}
-
-#[cfg(not(feature = "zstd"))]
-fn zstd(_: &mut Input, _: &mut Unpacked) -> Result<()> {
-    Err(super::filter::without_zstd())
-}
-
-fn xz(input: &mut Input, unpacked: &mut Unpacked) -> Result<()> {
-    /// The part of the memory budget for the dictionary: 128 MiB by default, where `xz -9` needs 65.
-    const PART: u64 = 4;
-    let kibibytes = unpacked.limits.memory / PART / 1024;
-    let most = u32::try_from(kibibytes).unwrap_or(u32::MAX);
-    // The decoder has no way to say that there is less.
-    let is_there = |kibibytes: &u32| {
-        memory::probe(usize::try_from(*kibibytes).unwrap_or(usize::MAX) << 10).is_ok()
-    };
-    let there = std::iter::successors(Some(most), |most| Some(most / 2)).find(is_there);
-    let there = there.unwrap_or(0);
-    let start = input.at();
-    let mut decoder = XzReader::new_mem_limit(input, true, there);
-    let taken = unpacked.take(Codec::Xz, &mut decoder, start);
-    taken.map_err(|error| match error {
-        Error::Malformed { why, .. } if there < most && why == NO_DICTIONARY => lack().into(),
-        other => other,
-    })
-}
-
-const NO_DICTIONARY: &str = "its dictionary does not fit the memory budget";
-
-/// What is wrong with a compressed file.
-fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
-    if error.raw_os_error().is_some() {
-        return error.into();
-    }
-    if is_lack(&error) {
-        return lack().into();
-    }
-    let kind = error.kind();
-    // An error of the file itself, on its way through the decoder.
-    let why = match (kind, error.downcast::<Error>()) {
-        (_, Ok(inner)) if !inner.is_of_content() => return inner,
-        (_, Ok(inner)) => inner.to_string(),
-        (io::ErrorKind::UnexpectedEof, _) => "the data ends too early".to_owned(),
-        (io::ErrorKind::OutOfMemory, _) => NO_DICTIONARY.into(),
-        (_, Err(error)) => error.to_string(),
-    };
-    Error::malformed(start, why).of(codec.name())
-}
-
-/// A source as a stream that knows where it is.
-struct Input<'a> {
-    source: &'a Source,
-    /// Where the next piece begins.
-    next: u64,
-    piece: Vec<u8>,
-    used: usize,
-}
-
-impl<'a> Input<'a> {
-    fn new(source: &'a Source) -> Input<'a> {
-        Input {
-            source,
-            next: 0,
-            piece: Vec::new(),
-            used: 0,
-        }
-    }
-
-    /// The offset of the next byte.
-    fn at(&self) -> u64 {
-        let left = self.piece.len().saturating_sub(self.used);
-        self.next.saturating_sub(wide(left))
-    }
-
-    /// Passes over zeros, with which tapes and some programs fill up; whether that is the end.
-    fn skip_zeros(&mut self) -> Result<bool> {
-        loop {
-            let piece = self.fill_buf()?;
-            let zeros = piece.iter().take_while(|byte| **byte == 0).count();
-            match (piece.is_empty(), zeros) {
-                (true, _) => return Ok(true),
-                (false, 0) => return Ok(false),
-                (false, zeros) => self.consume(zeros),
+        let mut state = self.state()?;
+        let (mut at, mut rest) = (at, buffer);
+        while !rest.is_empty() {
+            if let Some(whole) = &state.whole {
+                return whole.read_at(at, rest);
             }
-        }
-    }
-}
-
-impl BufRead for Input<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.used >= self.piece.len() {
-            let left = self.source.len().saturating_sub(self.next);
-            let len = narrow(left.min(wide(PIECE))).map_err(io::Error::other)?;
-            memory::resize(&mut self.piece, len).map_err(io::Error::other)?;
-            if let Err(error) = self.source.read_at(self.next, &mut self.piece) {
-                self.piece.clear();
-                return Err(io::Error::other(error));
+            let len = state.window.read(at, rest)?;
+            if len == 0 && at < state.window.start() && state.work >= self.len.saturating_mul(TIMES)
+            {
+                (state.decoder, state.window) = (None, Window::default());
+                state.whole = Some(self.spooled()?);
+            } else if len == 0 {
+                self.go_to(at, &mut state)?;
             }
-            self.next = self.next.saturating_add(wide(len));
-            self.used = 0;
+            let (_, later) = rest.split_at_mut(len);
+            rest = later;
+            at = at.saturating_add(wide(len));
         }
-        Ok(self.piece.get(self.used..).unwrap_or_default())
+        Ok(())
     }
 
-    fn consume(&mut self, len: usize) {
-        self.used = self.used.saturating_add(len);
-    }
-}
-
-impl Read for Input<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let piece = self.fill_buf()?;
-        let len = piece.len().min(buffer.len());
-        for (to, from) in buffer.iter_mut().zip(piece) {
-            *to = *from;
-        }
-        self.consume(len);
-        Ok(len)
+    fn depth(&self) -> u32 {
+        0
     }
 }
 
@@ -286,7 +263,7 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
-    use crate::bytes::Bytes;
+    use crate::bytes::{Bytes, Packing};
 
     fn packed(content: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -305,6 +282,42 @@ mod tests {
         let parts = [packed(b"first"), packed(&long), packed(b""), vec![0; 600]];
         let found = unpacked(parts.concat()).unwrap();
         assert_eq!(found, [b"first".as_slice(), &long].concat());
+    }
+
+    #[test]
+    fn a_long_content_is_decompressed_where_it_is_read_and_not_kept() {
+        let limits = Limits {
+            memory: 1 << 20,
+            temp: 0,
+            ..Limits::default()
+        };
+        // Longer than what is kept of its beginning and of its end.
+        let content: Vec<u8> = (0..4_000_000_u32).flat_map(u32::to_le_bytes).collect();
+        let gzip = packed(&content);
+        let half = content.len() / 2;
+        let members = [packed(&content[..half]), packed(&content[half..])].concat();
+        let zstd = zstd::encode_all(content.as_slice(), 1).unwrap();
+        for file in [gzip, members, zstd] {
+            let source = Source::memory(file).unpacked(&limits).unwrap();
+            assert_eq!(source.len(), wide(content.len()));
+            let mut found = vec![0; 100_000];
+            // From the end to the middle, and on from there, with steps back.
+            let read = |at: usize, found: &mut Vec<u8>| {
+                source.read_at(wide(at), found)?;
+                assert_eq!(*found, content[at..at + found.len()], "{at}");
+                Ok(())
+            };
+            let mut places = vec![content.len() - 100_000, 0, half];
+            places.extend((half..content.len() - 200_000).step_by(90_000));
+            let read_all: Result<()> = places.iter().try_for_each(|at| read(*at, &mut found));
+            read_all.unwrap();
+            // Whoever goes on reading from the end to the beginning needs a temporary file.
+            let mut back = (0..6).map(|_| {
+                read(half, &mut found).and_then(|()| read(content.len() - 100_000, &mut found))
+            });
+            let error = back.find_map(Result::err).unwrap().to_string();
+            assert!(error.contains("--max-temp"), "{error}");
+        }
     }
 
     #[test]

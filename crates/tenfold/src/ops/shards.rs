@@ -246,7 +246,7 @@ fn parse(path: &Path, limits: &Limits) -> Result<Json> {
             allowed: limits.header,
         });
     }
-    let limits = limits.for_file();
+    let limits = limits.for_file(len);
     // The names and paths that are taken from it.
     limits.charge(len.saturating_mul(2))?;
     json_tree::parse(&std::fs::read(path)?, &limits)

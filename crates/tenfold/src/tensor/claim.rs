@@ -86,6 +86,7 @@ impl<'a> Claim<'a> {
         let sizes = tensor.sizes()?;
         let claims = std::slice::from_ref(claim);
         let group = Group::generate(&sizes, tensor.dtype(), claims, |_| true, limits)?;
+        let group = group.metered(&tensor.meter);
         Ok(Claim {
             tensor,
             claim,
@@ -125,6 +126,7 @@ impl<'a> Claim<'a> {
             |symmetry| symmetry.packed || symmetry == self.claim,
             limits,
         )?;
+        let both = both.metered(&self.tensor.meter);
         let width = self.tensor.dtype().width();
         let images = sparse.count().saturating_mul(packed.order());
         let n_passes = images
@@ -132,6 +134,7 @@ impl<'a> Claim<'a> {
             .div_ceil(PASS)
             .max(1);
         for pass in 0..n_passes {
+            both.charge(images.into())?;
             let mut cells: Vec<(u64, Vec<u8>)> = Vec::new();
             sparse.for_each_image(&packed, &mut |index, value| {
                 if spread(both.origin(index).index) % n_passes == pass {
@@ -147,6 +150,7 @@ impl<'a> Claim<'a> {
 
     fn compare_all(&self, cells: &[(u64, Vec<u8>)], worst: &mut Deviation) -> Result<()> {
         let dtype = self.tensor.dtype();
+        self.group.charge(wide(cells.len()).into())?;
         let zero = vec![0; dtype.width()];
         let mut index = vec![0; self.sizes.len()];
         for (global, value) in cells {

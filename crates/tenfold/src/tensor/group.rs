@@ -10,8 +10,9 @@ use super::dim::product;
 use super::slice::ravel_in;
 use super::storage::Order;
 use super::symmetry::{Operation, Symmetry};
+use crate::bytes::wide;
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, Meter};
 use crate::number::DType;
 
 /// Every combination of the packed symmetries of a tensor.
@@ -20,6 +21,8 @@ pub(crate) struct Group {
     sizes: Vec<u64>,
     elements: Vec<(Vec<usize>, Operation)>,
     is_trivial: bool,
+    /// Counts the places that are looked at to find the orbits of cells.
+    meter: Meter,
 }
 
 /// Where a cell's value comes from.
@@ -51,6 +54,7 @@ impl Group {
             sizes: sizes.to_vec(),
             elements: vec![(identity, Operation::default())],
             is_trivial: true,
+            meter: Meter::default(),
         };
         let mut generators = Vec::new();
         for symmetry in symmetries.iter().filter(|symmetry| keep(symmetry)) {
@@ -87,6 +91,21 @@ impl Group {
         Ok(())
     }
 
+    /// The same group, with what counts work on the tensor that it is of.
+    pub(super) fn metered(mut self, meter: &Meter) -> Group {
+        self.meter.clone_from(meter);
+        self
+    }
+
+    /// Counts the work of finding the orbits of `cells`: each combination moves every index of a cell.
+    pub(super) fn charge(&self, cells: u128) -> Result<()> {
+        if self.is_trivial {
+            return Ok(());
+        }
+        let each = u128::from(self.order()).saturating_mul(wide(self.sizes.len()).into());
+        self.meter.charge(cells.saturating_mul(each))
+    }
+
     /// Whether there is no symmetry at all.
     pub(crate) fn is_trivial(&self) -> bool {
         self.is_trivial
@@ -108,7 +127,7 @@ impl Group {
 
     /// How many combinations there are.
     pub(crate) fn order(&self) -> u64 {
-        crate::bytes::wide(self.elements.len())
+        wide(self.elements.len())
     }
 
     /// The different operations among them.
@@ -237,6 +256,7 @@ impl Group {
         if self.stored() == Some(0) {
             return Ok(());
         }
+        self.charge(product(&self.sizes).unwrap_or(u128::MAX))?;
         let mut index = vec![0_u64; self.sizes.len()];
         let mut global = 0_u64;
         loop {
@@ -369,6 +389,68 @@ mod tests {
             })
             .unwrap();
         cells
+    }
+
+    #[test]
+    fn each_combination_that_moves_an_index_is_work() {
+        let mut limits = Limits::default();
+        // Nine cells, two combinations, two indices.
+        for (work, is_allowed) in [(36, true), (35, false)] {
+            limits.set("work", work).unwrap();
+            let meter = limits.for_file(0).meter();
+            let group = group(&[3, 3], &[(&[1, 0], "x")]).metered(&meter);
+            let walked = group.walk(&mut |_, _| Ok(()));
+            assert_eq!(walked.is_ok(), is_allowed, "{walked:?}");
+        }
+    }
+
+    #[test]
+    fn orbits_of_sparse_cells_are_work() {
+        use crate::number::Numbers;
+        use crate::tensor::{Address, Dim, Storage};
+
+        // One orbit of 5 · 7 · 9 · 11 · 2 combinations, twice over for each of two cells.
+        let mut permutation = Vec::new();
+        for len in [5, 7, 9, 11, 2] {
+            let first = permutation.len();
+            permutation.extend((0..len).map(|place| first + (place + 1) % len));
+        }
+        let symmetry = Symmetry {
+            permutation,
+            operation: "x".into(),
+            packed: true,
+        };
+        let mut dims = vec![Dim::indexed(1); 34];
+        dims.push(Dim::indexed(2));
+        let mut permutation = symmetry.permutation.clone();
+        permutation.push(34);
+        let symmetry = Symmetry {
+            permutation,
+            ..symmetry
+        };
+        let storage = Storage::Sparse {
+            order: Order::Column,
+            address: Address::Linear(Numbers::from_vec(&[0_u64, 1])),
+            values: Numbers::from_vec(&[1.0_f64, 2.0]),
+        };
+        let dtype = DType::real(Number::F64);
+        let mut tensor = crate::Tensor::new(dims, dtype, vec![symmetry], storage).unwrap();
+        let mut limits = Limits::default();
+        let once = 2 * 6930 * 35;
+        for (work, is_allowed) in [(2 * once, true), (once - 1, false)] {
+            limits.set("work", work).unwrap();
+            tensor = tensor.clone();
+            tensor.count_work(&limits.for_file(0).meter(), &mut HashSet::new());
+            let checked = tensor.check(&limits);
+            assert_eq!(checked.is_ok(), is_allowed, "{checked:?}");
+            tensor = fresh(&tensor);
+        }
+    }
+
+    fn fresh(tensor: &crate::Tensor) -> crate::Tensor {
+        let symmetries = tensor.symmetries().to_vec();
+        let storage = tensor.storage().clone();
+        crate::Tensor::new(tensor.dims().to_vec(), tensor.dtype(), symmetries, storage).unwrap()
     }
 
     #[test]

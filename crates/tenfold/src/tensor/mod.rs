@@ -82,11 +82,13 @@ pub(crate) use strided::Strides;
 pub use symmetry::{Operation, Symmetry};
 pub(crate) use woven::MOST_BLOCKS;
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Extent, wide};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, Meter};
 use crate::meta::Meta;
 use crate::number::{DType, Number, Numbers};
 
@@ -114,6 +116,8 @@ pub struct Tensor {
     cast: Option<Arc<CastRecord>>,
     /// The outcome of the check for sparse cells given twice, once values were read.
     distinct: Option<Arc<OnceLock<Distinct>>>,
+    /// Counts work on its values.
+    meter: Meter,
     /// What the file says about the tensor.
     pub meta: Meta,
     /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
@@ -188,6 +192,7 @@ impl Tensor {
             demands: Vec::new(),
             cast: None,
             distinct: by_position.then(Arc::default),
+            meter: Meter::default(),
             meta,
             hints,
         };
@@ -202,7 +207,25 @@ impl Tensor {
         self.meta.clone_from(&other.meta);
         self.hints.clone_from(&other.hints);
         self.cast.clone_from(&other.cast);
+        self.meter.clone_from(&other.meter);
         self
+    }
+
+    pub(crate) fn lift_work(&self) {
+        self.meter.lift();
+    }
+
+    /// Has work on its values counted; `decoded` are the compressed bytes that earlier tensors are made of.
+    pub(crate) fn count_work(&mut self, meter: &Meter, decoded: &mut HashSet<Range<u64>>) {
+        self.meter.clone_from(meter);
+        for part in self.storage.plain_parts_mut() {
+            if part.bytes.is_compressed()
+                && let Extent::Run(run) = part.bytes.extent()
+                && !decoded.insert(run.clone())
+            {
+                part.bytes.count_decoding(meter);
+            }
+        }
     }
 
     /// The dimensions.
@@ -301,13 +324,14 @@ impl Tensor {
 
     pub(crate) fn packed_group(&self, limits: &Limits) -> Result<Group> {
         let sizes = self.sizes()?;
-        Group::generate(
+        let group = Group::generate(
             &sizes,
             self.dtype,
             &self.symmetries,
             |symmetry| symmetry.packed,
             limits,
-        )
+        )?;
+        Ok(group.metered(&self.meter))
     }
 
     fn check_symmetries(&self) -> Result<()> {

@@ -109,6 +109,16 @@ impl Storage {
         }
     }
 
+    /// The arrays of numbers that are read as they are stored, without a search for cells.
+    pub(super) fn plain_parts_mut(&mut self) -> Vec<&mut Numbers> {
+        match self {
+            Storage::Dense { values, .. } => vec![values],
+            Storage::Sparse { .. } => Vec::new(),
+            Storage::Train { cores, .. } => cores.iter_mut().collect(),
+            Storage::Opaque { parts, .. } => parts.iter_mut().map(|(_, part)| part).collect(),
+        }
+    }
+
     /// How many bytes of the file it takes, addresses included.
     #[must_use]
     pub fn stored_len(&self) -> u64 {

@@ -7,7 +7,7 @@ use super::storage::{Order, Storage};
 use super::{Tensor, permute};
 use crate::bytes::{Bytes, Compute, Pages, Source, narrow, wide};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::limits::{Limits, Meter};
 use crate::number::{DType, Numbers};
 
 /// Where cells lie among the elements of a storage.
@@ -112,8 +112,11 @@ impl Tensor {
             limits.check_decoded("a tensor would be expanded to all its cells", len)?;
         }
         let len = u64::try_from(len).map_err(|_| outside())?;
+        let run = run()?;
         let gathered = Gathered {
-            run: run()?,
+            // Who has more cells than elements has more work than bytes.
+            meter: (len > run.len()).then(|| limits.meter()),
+            run,
             width,
             axes: place.merged(),
             len,
@@ -149,6 +152,8 @@ struct Gathered {
     /// Sizes and strides.
     axes: Vec<(u64, u64)>,
     len: u64,
+    /// Counts what is read of cells that share elements.
+    meter: Option<Meter>,
 }
 
 impl Gathered {
@@ -176,7 +181,15 @@ impl Compute for Gathered {
         self.run.source().depth().saturating_add(1)
     }
 
+    fn check(&self) -> Option<Result<()>> {
+        // Elements that several cells share are sound once.
+        Some(self.run.check())
+    }
+
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        if let Some(meter) = &self.meter {
+            meter.charge(wide(buffer.len()))?;
+        }
         let mut pages = Pages::new(self.run.clone());
         let width = self.width.max(1);
         let (mut at, mut rest) = (at, buffer);
@@ -263,6 +276,23 @@ mod tests {
             let found = Tensor::strided(&storage(11), dtype, &place, &Limits::default());
             assert!(found.is_err(), "{place:?}");
         }
+    }
+
+    #[test]
+    fn elements_that_many_cells_share_are_checked_once_and_read_as_work() {
+        let place = Strides {
+            sizes: vec![1 << 31],
+            strides: vec![0],
+            first: 0,
+        };
+        let dtype = "u32".parse().unwrap();
+        let limits = Limits::default().for_file(4);
+        let tensor = Tensor::strided(&storage(1), dtype, &place, &limits).unwrap();
+        tensor.check(&limits).unwrap();
+        let values = tensor.dense(Order::Row, &limits).unwrap();
+        let read = values.bytes.for_each(1 << 20, &mut |_| Ok(()));
+        let error = read.unwrap_err().to_string();
+        assert!(error.ends_with("raise it with --max-work)"), "{error}");
     }
 
     #[test]

@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn in_file(bytes: &[u8]) -> Bytes {
-        let mut file = crate::bytes::scratch_file_of(0).unwrap();
+        let mut file = crate::bytes::scratch_file_of(0, &Limits::default()).unwrap();
         std::io::Write::write_all(&mut file, bytes).unwrap();
         Bytes::whole(crate::bytes::Source::file(file).unwrap())
     }

@@ -55,7 +55,7 @@ mod tests {
                 structure: 10_000,
                 ..Limits::default()
             }
-            .for_file()
+            .for_file(0)
         };
         assert!(parse(br#"{"a":[1,2]}"#, &limits()).is_ok());
         let error = parse(b"[1", &limits()).unwrap_err();

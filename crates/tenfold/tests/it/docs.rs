@@ -13,7 +13,10 @@ fn security_lists_every_limit_with_its_default() {
         .collect();
     let expected: Vec<String> = Limits::ALL
         .iter()
-        .map(|limit| format!("| `{}` | {} | {} |", limit.name, limit.default, limit.about))
+        .map(|limit| {
+            let default = limit.default_text();
+            format!("| `{}` | {default} | {} |", limit.name, limit.about)
+        })
         .collect();
     assert_eq!(rows, expected);
 }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Describe, streams: &mut Streams) -> Outcome {
         streams,
         |file, found, streams| {
             let Found { reference, input } = found?;
-            let (mut opened, _) = input::read(input, reference, reading, None, streams)?;
+            let mut opened = input::read_headers(input, reference, reading, streams)?;
             input::choose(&mut opened, &args.choice)?;
             let len = input.len();
             if args.files.json {

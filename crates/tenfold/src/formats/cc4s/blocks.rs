@@ -185,6 +185,9 @@ impl Blocks {
             .map(|condition| wide(condition.tuples.len()));
         let n_blocks = lens.fold(1, u64::saturating_mul);
         limits.check_labels(n_blocks)?;
+        let each = wide(self.axes.len()).saturating_add(wide(self.conditions.len()));
+        let visits = u128::from(n_blocks).saturating_mul(each.into());
+        limits.meter().charge(visits)?;
         for number in 0..n_blocks {
             let members = self.members(number)?;
             let lens = members.iter().map(|members| match members {
@@ -375,7 +378,7 @@ pub(super) fn of_tensor(tensor: &Tensor) -> Option<(Blocks, Stored)> {
         tensor.meta.get(meta::CONDITION)?,
         tensor.meta.get(meta::TYPES)?,
     );
-    let limits = Limits::default();
+    let limits = Limits::default().for_file(tensor.storage().stored_len());
     // What is wrong with the metadata makes it metadata like any other.
     let blocks = Blocks::read(condition, types, tensor.dims(), tensor.stored(), &limits).ok()?;
     if blocks.cells() != tensor.stored() || !tensor.symmetries().is_empty() {

@@ -302,7 +302,7 @@ mod tests {
         let source = Source::memory(b"\xa1a\xa1b".to_vec());
         let mut how = ReadOptions::default();
         how.limits.set("structure", 200).unwrap();
-        how.limits = how.limits.for_file();
+        how.limits = how.limits.for_file(source.len());
         let mut items = Items::new(&source, &how);
         assert_eq!(items.text("a name").unwrap(), "a");
         let error = items.text("a name").unwrap_err().to_string();

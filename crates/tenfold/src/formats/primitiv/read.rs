@@ -451,7 +451,7 @@ mod tests {
         }
         let source = Source::memory([&[HEADER, MODEL], &[body.as_slice()][..]].concat().concat());
         let how = ReadOptions {
-            limits: crate::limits::Limits::default().for_file(),
+            limits: crate::limits::Limits::default().for_file(source.len()),
             ..ReadOptions::default()
         };
         let error = read(&source, &how).unwrap_err().to_string();

@@ -4,7 +4,7 @@
 use super::header::{Extended, Said};
 use super::{COMMENTS, HEADER, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Head, PIECE, Source, Spool, wide};
+use crate::bytes::{Bytes, Compute, Endian, Head, PIECE, Source, narrow, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::limits::Limits;
@@ -178,7 +178,11 @@ impl Entries {
         let (sizes, places) = match self {
             Entries::Sized { sizes, .. } => (sizes, places),
             Entries::Open { .. } => match Entries::of_sizes(largest)? {
-                Entries::Sized { sizes, strides } => (sizes, linear(&places, &strides, limits)?),
+                Entries::Sized { sizes, strides } => {
+                    let indices = places;
+                    let positions = Source::computed(Positions { indices, strides });
+                    (sizes, Bytes::whole(positions.out_of_text()))
+                }
                 Entries::Open { .. } => return Err(Error::invalid("sizes are not known")),
             },
         };
@@ -197,34 +201,60 @@ impl Entries {
     }
 }
 
-/// The positions of cells among all, where there was an index for every dimension.
-fn linear(places: &Bytes, strides: &[u64], limits: &Limits) -> Result<Bytes> {
-    let mut spool = Spool::within(limits);
-    let width = strides.len().saturating_mul(8);
-    let budget = PIECE
-        .checked_div(width)
-        .unwrap_or(0)
-        .max(1)
-        .saturating_mul(width);
-    let mut positions = Vec::new();
-    places.for_each(budget, &mut |piece| {
-        positions.clear();
-        for place in piece.chunks_exact(width) {
-            let indices = place
-                .as_chunks::<8>()
-                .0
-                .iter()
-                .copied()
-                .map(u64::from_le_bytes);
-            // Not more than there are cells.
-            let position = indices.zip(strides).fold(0_u64, |sum, (index, stride)| {
-                sum.saturating_add(index.saturating_mul(*stride))
-            });
-            positions.extend_from_slice(&position.to_le_bytes());
+/// The positions of cells among all, worked out of an index for every dimension.
+struct Positions {
+    indices: Bytes,
+    strides: Vec<u64>,
+}
+
+impl Positions {
+    /// How many bytes the indices of a cell have.
+    fn width(&self) -> u64 {
+        wide(self.strides.len()).saturating_mul(8)
+    }
+}
+
+impl Compute for Positions {
+    fn len(&self) -> u64 {
+        let count = self.indices.len().checked_div(self.width());
+        count.unwrap_or(0).saturating_mul(8)
+    }
+
+    fn depth(&self) -> u32 {
+        self.indices.source().depth()
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let (width, end) = (self.width(), at.saturating_add(wide(buffer.len())));
+        let per_batch = wide(PIECE).checked_div(width).unwrap_or(0).max(1);
+        let mut skip = narrow(at % 8)?;
+        let (mut cell, mut rest, mut indices) = (at / 8, buffer, Vec::new());
+        while !rest.is_empty() {
+            let count = per_batch.min(end.div_ceil(8).saturating_sub(cell));
+            indices.resize(narrow(count.saturating_mul(width))?, 0);
+            self.indices
+                .read_at(cell.saturating_mul(width), &mut indices)?;
+            for indices in indices.chunks_exact(narrow(width)?) {
+                let indices = indices.as_chunks::<8>().0.iter();
+                let indices = indices.copied().map(u64::from_le_bytes);
+                // Not more than there are cells.
+                let position = indices
+                    .zip(&self.strides)
+                    .fold(0_u64, |sum, (index, stride)| {
+                        sum.saturating_add(index.saturating_mul(*stride))
+                    });
+                let position = position.to_le_bytes();
+                let position = position.get(skip..).unwrap_or_default();
+                skip = 0;
+                let len = position.len().min(rest.len());
+                let (now, later) = rest.split_at_mut(len);
+                now.copy_from_slice(position.get(..len).unwrap_or_default());
+                rest = later;
+            }
+            cell = cell.saturating_add(count);
         }
-        spool.write(&positions)
-    })?;
-    Ok(Bytes::whole(spool.finish_apart()?))
+        Ok(())
+    }
 }
 
 /// Whether a file begins as one of these: comments, then whole numbers and one number a line.

@@ -99,7 +99,7 @@ fn sources(bytes: &[u8]) -> Vec<crate::bytes::Bytes> {
             0
         }
     }
-    let mut file = crate::bytes::scratch_file_of(0).unwrap();
+    let mut file = crate::bytes::scratch_file_of(0, &Limits::default()).unwrap();
     std::io::Write::write_all(&mut file, bytes).unwrap();
     let file = crate::bytes::Source::file(file).unwrap();
     let worked = crate::bytes::Source::computed(Worked(bytes.to_vec()));

@@ -16,6 +16,7 @@ use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
 use crate::bytes::{Bytes, Source, Threads, narrow, put_down_at, scratch_file_of, share_out, wide};
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::memory;
 
 /// Values sorted by the slab of the output they belong to.
@@ -35,6 +36,7 @@ impl Passes {
         slabs: &Grid,
         spare: u64,
         threads: Threads,
+        limits: &Limits,
     ) -> Result<Passes> {
         let width = wide(stored.width);
         let mut passes = Passes {
@@ -43,7 +45,7 @@ impl Passes {
             sorted: Bytes::memory(Vec::new()),
             stored,
         };
-        let file = scratch_file_of(passes.stored.bytes.len())?;
+        let file = scratch_file_of(passes.stored.bytes.len(), limits)?;
         let mut part = Vec::new();
         let mut filled = memory::zeros(narrow(passes.slabs.count())?)?;
         for number in 0..passes.parts.count() {

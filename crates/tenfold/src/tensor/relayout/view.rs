@@ -139,7 +139,7 @@ impl View {
         if stored.bytes.as_slice().is_some() || straight <= sorted {
             return Ok(Way::Straight(stored));
         }
-        let passes = Passes::new(stored, &self.slabs, self.share, self.threads)?;
+        let passes = Passes::new(stored, &self.slabs, self.share, self.threads, &self.limits)?;
         Ok(Way::Sorted(passes))
     }
 

@@ -41,6 +41,7 @@ struct Member {
 impl Sparse<'_> {
     /// Checks packed cells: forced zeros, and members of one orbit.
     pub(super) fn check_orbits(&self, group: &Group, limits: &Limits) -> Result<Distinct> {
+        group.charge(self.count().into())?;
         let (mut last, mut is_ascending, mut largest) = (None, true, 0.0_f64);
         self.for_each(&mut |cell, index, value| {
             let origin = group.origin(index);
@@ -63,6 +64,7 @@ impl Sparse<'_> {
         if is_ascending {
             return Ok(Distinct::AsStored);
         }
+        group.charge(self.count().into())?;
         let mut reader = CellReader::new(self, limits)?;
         let mut has_images = false;
         let mut worst: Option<(Deviation, Member, Member)> = None;

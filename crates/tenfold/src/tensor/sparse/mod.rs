@@ -184,6 +184,7 @@ impl Sparse<'_> {
         if group.is_trivial() {
             return self.for_each(&mut |_, index, value| each(index, value));
         }
+        group.charge(self.count().into())?;
         let mut place = vec![0; self.sizes.len()];
         let mut image = Vec::new();
         self.for_each(&mut |_, index, value| {

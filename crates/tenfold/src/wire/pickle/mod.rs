@@ -237,7 +237,7 @@ mod tests {
             structure: 10_000,
             ..Limits::default()
         }
-        .for_file();
+        .for_file(0);
         let bytes = [b"\x80\x02".as_slice(), &[b']'; 1000], b"."].concat();
         let source = Source::memory(bytes);
         let error = Pickle::read(&mut Scan::new(&source, "test"), &limits).unwrap_err();
