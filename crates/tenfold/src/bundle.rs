@@ -411,7 +411,8 @@ mod tests {
         let len = stored.len();
         let (bundle, read) = sharing(stored.clone(), 100_000);
         bundle.check(&Limits::default()).unwrap();
-        assert_eq!(read.load(Relaxed), len);
+        // And a look for a table of frames at the end.
+        assert!((len..2 * len).contains(&read.load(Relaxed)));
         // What is wrong with them is found all the same.
         let (bundle, _) = sharing(stored, 100_001);
         assert!(bundle.check(&Limits::default()).is_err());
