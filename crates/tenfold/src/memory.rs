@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     /// More than any machine has; less than the largest list.
-    const MUCH: usize = isize::MAX as usize / 2;
+    const MUCH: usize = usize::MAX / 4;
 
     fn assert_lacks<T>(done: Result<T>, bytes: usize) {
         let error = done.err().map(|error| error.to_string());

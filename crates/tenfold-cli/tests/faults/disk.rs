@@ -171,11 +171,7 @@ impl Record {
             let left = if *is_sure { Left::All } else { left };
             match (event, left) {
                 (_, Left::Nothing) => {}
-                (Event::Cut(_, len), Left::Some(_)) => {
-                    if chance.below(2) == 0 {
-                        bytes.resize(*len, 0);
-                    }
-                }
+                (Event::Cut(..), Left::Some(_)) if chance.below(2) != 0 => {}
                 (Event::Cut(_, len), _) => bytes.resize(*len, 0),
                 (Event::Write(_, at, new), Left::All) => put(&mut bytes, *at, new),
                 (Event::Write(_, at, new), Left::Length) => {

@@ -1,5 +1,6 @@
 //! Files that cannot be read: every call that looks for a file, looks at it or reads it fails, is interrupted
 //! or gives fewer bytes than it was asked for.
+#![expect(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
