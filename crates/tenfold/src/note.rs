@@ -11,7 +11,7 @@ pub struct Note {
     pub key: Option<Key>,
     /// The byte it concerns, if one.
     pub at: Option<u64>,
-    /// How many bytes it concerns, where that is known; those from [`Note::at`] on, if there is one.
+    /// How many bytes it concerns, from `at` on where that is known.
     pub len: Option<u64>,
     /// The remark.
     pub text: String,
