@@ -25,7 +25,7 @@ const MANY: usize = 8 << 20;
 impl<T: Scalar> Room<T> {
     /// `count` zeros.
     pub(crate) fn zeros(count: usize) -> Result<Room<T>> {
-        let few = || Ok(Room::Few(memory::filled(T::default(), count)?));
+        let few = || Ok(Room::Few(T::zeros(count)?));
         let len = count.saturating_mul(size_of::<T>());
         if len < MANY {
             return few();

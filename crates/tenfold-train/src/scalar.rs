@@ -53,6 +53,15 @@ pub trait Scalar:
     /// The square of the absolute value.
     fn energy(self) -> f64;
 
+    /// `count` zeros.
+    ///
+    /// # Errors
+    /// [`tenfold::Error::OutOfMemory`] if there is no memory for them.
+    #[doc(hidden)]
+    fn zeros(count: usize) -> tenfold::Result<Vec<Self>> {
+        tenfold::memory::filled(Self::default(), count)
+    }
+
     /// The product with a real number.
     #[must_use]
     fn times(self, factor: f64) -> Self;
@@ -67,6 +76,11 @@ mod sealed {
 impl Scalar for f64 {
     type Single = f32;
     const REALS: usize = 1;
+
+    // Pages that the system hands out zeroed are not written twice.
+    fn zeros(count: usize) -> tenfold::Result<Vec<f64>> {
+        tenfold::memory::zeros(count)
+    }
 
     fn of_real(value: f64) -> f64 {
         value

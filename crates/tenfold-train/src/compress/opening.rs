@@ -87,7 +87,7 @@ fn opening_from<T: Scalar>(
     let estimate = total * real(unfolding.height) / real(n_looks);
     if !(total > 1e-250 && total.is_finite()) {
         // Nothing to go by: the first direction will do, the pass finds the others.
-        let mut rows = memory::filled(T::default(), width)?;
+        let mut rows = T::zeros(width)?;
         if let Some(first) = rows.first_mut() {
             *first = T::of_real(1.0);
         }

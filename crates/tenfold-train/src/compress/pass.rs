@@ -14,7 +14,6 @@ use rayon::prelude::*;
 
 use super::basis::Basis;
 use super::unfolding::Unfolding;
-use tenfold::memory;
 
 use crate::error::Result;
 use crate::matrix;
@@ -202,7 +201,7 @@ impl<T: Scalar> Run<'_, T> {
         let mut room = Vec::new();
         let cells = self.unfolding.held.cells(range, &mut room)?;
         self.unfolding.watch.advance(cells.len())?;
-        let mut coefficients = memory::filled(T::default(), tile.n_rows * self.basis.rank)?;
+        let mut coefficients = T::zeros(tile.n_rows * self.basis.rank)?;
         let mut left = self.basis.project_best(cells, &mut coefficients);
         if left > tolerated {
             let residual = self.basis.residual(cells, &coefficients);
@@ -215,7 +214,7 @@ impl<T: Scalar> Run<'_, T> {
             let held = (2 * self.unfolding.height + width) * rank;
             self.unfolding.watch.hold::<T>(held)?;
             self.basis.extend(&found.rows);
-            coefficients = memory::filled(T::default(), tile.n_rows * self.basis.rank)?;
+            coefficients = T::zeros(tile.n_rows * self.basis.rank)?;
             left = self.basis.project_best(cells, &mut coefficients);
         }
         tile.residual = left;

@@ -4,7 +4,6 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::unfolding::{Side, Unfolding};
-use tenfold::memory;
 
 use crate::error::Result;
 use crate::matrix;
@@ -54,7 +53,7 @@ fn guess_from<T: Scalar>(
     if n_rows < 32 {
         return Ok(None);
     }
-    let mut sample = memory::filled(T::default(), n_rows * width)?;
+    let mut sample = T::zeros(n_rows * width)?;
     let runs = sample.par_chunks_exact_mut(run * width).with_min_len(16);
     runs.enumerate().try_for_each(|(place, target)| {
         // Spread evenly, with a jitter that no period of the data is likely to share.

@@ -380,7 +380,7 @@ impl<T: Scalar> Unfolding<'_, T> {
     fn multiplied(&self, basis: MatRef<T>, first: usize, targets: Vec<&mut [T]>) -> Result<f64> {
         let (rank, n_rows) = (basis.ncols(), targets.first().map_or(0, |part| part.len()));
         self.watch.advance(n_rows * self.width)?;
-        let mut out = memory::filled(T::default(), n_rows * rank)?;
+        let mut out = T::zeros(n_rows * rank)?;
         self.panel(first..first + n_rows, |panel| {
             let out = matrix::rows_mut(&mut out, rank, n_rows);
             matrix::multiply(out, basis.transpose(), panel.transpose());

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use super::Train;
 use super::expand::Halves;
-use tenfold::memory;
 
 use crate::compress::{Watch, Watcher};
 use crate::error::{Error, Result};
@@ -114,7 +113,7 @@ fn measure<T: Scalar>(
             let first = panel * per_panel;
             let n_rows = per_panel.min(halves.n_rows - first);
             let start = first * halves.n_columns;
-            let mut expanded = memory::filled(T::default(), n_rows * halves.n_columns)?;
+            let mut expanded = T::zeros(n_rows * halves.n_columns)?;
             let mut room = Vec::new();
             let cells = source.cells(start..start + expanded.len(), &mut room)?;
             watch.advance(cells.len())?;

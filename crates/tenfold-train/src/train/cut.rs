@@ -6,7 +6,6 @@
 //! tensor itself are at hand, and the errors of all cuts are orthogonal to each other.
 
 use super::Core;
-use tenfold::memory;
 
 use crate::compress::{Caps, noise};
 use crate::error::Result;
@@ -153,7 +152,7 @@ fn halves<T: Scalar>(values: &[T], n_rows: usize, share: f64, cap: usize) -> Res
     } else {
         // From the matrix itself: were the rows that were spared left out here, this error would
         // not be orthogonal to those of later bonds.
-        let mut carried = memory::filled(T::default(), rank * n_columns)?;
+        let mut carried = T::zeros(rank * n_columns)?;
         matrix::multiply_adjoint(
             matrix::rows_mut(&mut carried, rank, n_columns),
             matrix::rows(&kept, n_rows, rank),

@@ -114,7 +114,7 @@ impl<T: Scalar> Train<T> {
     /// [`Error::Invalid`] if memory could not hold them, [`tenfold::Error::OutOfRange`] if one is larger
     /// than any double.
     pub fn full(&self) -> Result<Vec<T>> {
-        let mut out = memory::filled(T::default(), self.cells()?)?;
+        let mut out = T::zeros(self.cells()?)?;
         self.fill(&mut out)?;
         Ok(out)
     }

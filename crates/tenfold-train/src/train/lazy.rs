@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use tenfold::memory;
 use tenfold::{Bytes, Compute, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 
 use super::expand::{Halves, Spoiled};
@@ -161,7 +160,7 @@ impl<T: Scalar> Compute for Lazy<T> {
         let at = usize::try_from(at).map_err(|_| outside())?;
         let (first, within) = (at / width, at % width);
         let end = (at + buffer.len()).div_ceil(width);
-        let mut cells = memory::filled(T::default(), end - first)?;
+        let mut cells = T::zeros(end - first)?;
         self.fill(first, &mut cells).map_err(as_tensor_error)?;
         let bytes: &[u8] = bytemuck::cast_slice(&cells);
         let wanted = bytes.get(within..within + buffer.len());

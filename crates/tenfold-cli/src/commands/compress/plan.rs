@@ -172,6 +172,10 @@ fn reasons_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let texts: Vec<String> = { reasons.iter() }
         .map(|(reason, names)| match names.as_slice() {
             [name] => format!("{name} is kept, {reason}"),
+            [first, second, _, rest @ ..] if rest.len() > 1 => {
+                let more = rest.len() + 1;
+                format!("{first}, {second} and {more} more are kept, {reason}")
+            }
             names => format!("{} are kept, {reason}", names.join(", ")),
         })
         .collect();
