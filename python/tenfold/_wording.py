@@ -17,7 +17,7 @@ _PHRASES = {
     "--rename changes them": "save() takes them under others",
     ", --exclude leaves it out": ", or leave it out",
     "; --reshape gives others": "; a reshape gives others",
-    ": give it more with --reshape, --qubits or --qtt": ": reshape it",
+    ": give it more with --reshape": ": reshape it",
     "--format, or say with --raw what numbers these are": "format=",
     "--eps 1e-6 makes a train": "tenfold.compress makes a train",
     "--dense --allow labels makes positions of the labels": (

@@ -18,7 +18,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z]")
 # Of one sentence of FCIDUMP, which is put together of them; a test below reads it.
 PIECES = {
     "--symmetrize", "--pack", "--sparse ", "--sparse={name} ",
-    ", {sparse}{kept} --symmetry-tol {share:.1e} the first of each",
+    ", {sparse}{kept} --symmetry-tol {share} the first of each",
 }  # fmt: skip
 
 

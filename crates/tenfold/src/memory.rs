@@ -2,7 +2,7 @@
 //!
 //! Buffers of a fixed size below [`SMALL`] may be made in the usual way.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
 use zerocopy::FromZeros;
@@ -95,6 +95,17 @@ pub fn push<T>(list: &mut Vec<T>, item: T) -> Result<()> {
 pub fn append<T: Clone>(list: &mut Vec<T>, items: &[T]) -> Result<()> {
     reserve(list, items.len())?;
     list.extend_from_slice(items);
+    Ok(())
+}
+
+/// Appends items to a queue.
+///
+/// # Errors
+/// As [`zeros`].
+pub(crate) fn extend<T: Copy>(queue: &mut VecDeque<T>, items: &[T]) -> Result<()> {
+    { queue.try_reserve(items.len()) }
+        .map_err(|_| lack::<T>(queue.len().saturating_add(items.len())))?;
+    queue.extend(items);
     Ok(())
 }
 

@@ -4,8 +4,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 
-/// Bytes from which on an allocation counts.
-const LARGE: usize = tenfold::memory::SMALL;
+/// Bytes from which on an allocation counts: more than the help of one command, which is made while its words are parsed.
+const LARGE: usize = 2 * tenfold::memory::SMALL;
 
 /// Which large allocations fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

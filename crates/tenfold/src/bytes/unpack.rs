@@ -67,7 +67,7 @@ impl Source {
             len = len.saturating_add(wide(piece.len()));
             limits.check_decoded("a compressed file would be decompressed", len)?;
             limits.check_ratio(self.len(), len)?;
-            window.push(piece);
+            window.push(piece)?;
             if len <= wide(most) {
                 memory::append(&mut begin, piece)?;
             } else if begin.len() > KEPT {
@@ -134,11 +134,12 @@ struct Window {
 }
 
 impl Window {
-    fn push(&mut self, piece: &[u8]) {
-        self.bytes.extend(piece);
+    fn push(&mut self, piece: &[u8]) -> Result<()> {
+        memory::extend(&mut self.bytes, piece)?;
         let excess = self.bytes.len().saturating_sub(KEPT);
         self.bytes.drain(..excess);
         self.end = self.end.saturating_add(wide(piece.len()));
+        Ok(())
     }
 
     fn start(&self) -> u64 {
@@ -212,7 +213,7 @@ impl Packed {
                 return Err(self.changed());
             }
             state.work = state.work.saturating_add(wide(len));
-            state.window.push(buffer.get(..len).unwrap_or_default());
+            state.window.push(buffer.get(..len).unwrap_or_default())?;
         }
         Ok(())
     }
