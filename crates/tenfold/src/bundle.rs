@@ -72,12 +72,15 @@ impl Bundle {
     /// Adds a tensor that a file describes, and counts the memory that it takes; what metadata it has
     /// was counted when it was read.
     pub(crate) fn add(&mut self, key: Key, tensor: Tensor, limits: &Limits) -> Result<()> {
-        limits.charge_items::<(Key, Tensor)>(1)?;
-        for name in key.path().iter().chain(&key.state) {
-            limits.charge_items::<String>(1)?;
-            limits.charge_text(name.len())?;
-        }
-        limits.charge(wide(tensor.weight()))?;
+        let names = key.path().iter().chain(&key.state);
+        let names =
+            names.map(|name| Limits::cost_of_items::<String>(1) + Limits::cost_of_text(name.len()));
+        let entry = Limits::cost_of_items::<(Key, Tensor)>(1);
+        limits.charge(
+            entry
+                .saturating_add(names.sum())
+                .saturating_add(wide(tensor.weight())),
+        )?;
         memory::reserve(&mut self.entries, 1)?;
         self.push(key, tensor);
         Ok(())

@@ -333,8 +333,13 @@ impl Limits {
 
     /// Counts `count` items that a list of them is about to hold, which may be half empty as it grows.
     pub(crate) fn charge_items<T>(&self, count: usize) -> Result<()> {
+        self.charge(Limits::cost_of_items::<T>(count))
+    }
+
+    /// What [`Limits::charge_items`] counts.
+    pub(crate) fn cost_of_items<T>(count: usize) -> u64 {
         let each = wide(size_of::<T>()).saturating_mul(2);
-        self.charge(wide(count).saturating_mul(each))
+        wide(count).saturating_mul(each)
     }
 
     /// Counts a list of `count` items that is made at once.
@@ -344,7 +349,12 @@ impl Limits {
 
     /// Counts a text with what a small piece of memory costs besides its bytes.
     pub(crate) fn charge_text(&self, len: usize) -> Result<()> {
-        self.charge(wide(len).saturating_add(PIECE_COST))
+        self.charge(Limits::cost_of_text(len))
+    }
+
+    /// What [`Limits::charge_text`] counts.
+    pub(crate) fn cost_of_text(len: usize) -> u64 {
+        wide(len).saturating_add(PIECE_COST)
     }
 
     pub(crate) fn check_header(&self, wanted: u64) -> Result<()> {
