@@ -31,6 +31,7 @@ _PHRASES = {
     "--sparse permits several": "pack=False declares several",
     "--symmetry-tol 0 forgives": "tolerance=0 forgives",
     "--symmetry-tol sets": "tolerance= sets",
+    "; --dims names them": "; give the array other dims",
 }
 """Clauses for which Python has a way that is no argument, longer ones before those they contain."""
 
