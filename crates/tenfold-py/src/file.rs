@@ -135,7 +135,7 @@ impl FileCore {
         progress: Progress,
     ) -> Result<FileCore> {
         let mut opened = input.read(&how)?;
-        // A file stays open for any number of reads: work is counted for whoever asks for that.
+        // A file stays open for any number of reads: work is counted only where a limit is given.
         if how.limits.work == Limits::default().work {
             opened.bundle.lift_work();
         }

@@ -168,7 +168,7 @@ fn a_tensor_of_2_to_the_31_cells_is_verified_by_its_one_element() {
     // Not one of its cells is read, for which there would be no work left.
     let verified = run(&["verify", "expanded.pt", "--max-work", "0"]);
     assert!(verified.status.success(), "{}", errors(&verified));
-    // Whoever asks for the values of all of them is told of the flag in no time.
+    // Reading the values of all of them is refused by its flag.
     for command in ["hash", "stats"] {
         let refused = run(&[command, "expanded.pt"]);
         assert_eq!(refused.status.code(), Some(1), "{command}");

@@ -102,7 +102,7 @@ pub(super) fn is_lack(_: &std::io::Error) -> bool {
     false
 }
 
-/// That memory is short, where nobody says how much was wanted.
+/// The error of a codec that ran out of memory and does not say how much it wanted.
 pub(super) fn lack() -> std::io::Error {
     std::io::ErrorKind::OutOfMemory.into()
 }

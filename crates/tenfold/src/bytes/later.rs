@@ -1,4 +1,4 @@
-//! Values that are put aside when somebody wants them, and not before.
+//! Values of a text, spooled on the first read.
 //!
 //! The numbers of a text have to be put aside to be read by position, and for whoever asks for the names and
 //! shapes of a file that is work for nothing. A reader that is told to put them aside later goes over the text as

@@ -12,7 +12,7 @@
 //!
 //! The directory decides; a local header has to agree with it. Members neither overlap nor reach into
 //! the directory, so that no byte is read for two of them. There is nothing between the directory and
-//! the end, or behind the comment. What is before the first record or between two is known to whoever asks.
+//! the end, or behind the comment. Bytes before the first record or between two are listed as gaps.
 
 mod local;
 mod read;
