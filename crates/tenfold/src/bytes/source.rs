@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Progress;
 use super::beside::Folder;
 use super::extent::in_pieces;
+use super::int::wide;
 use super::shelf::Held;
 use crate::error::{Error, Result};
 
@@ -442,19 +443,6 @@ impl fmt::Debug for Source {
         };
         write!(out, "Source({kind}, {} bytes)", self.len())
     }
-}
-
-/// A length in memory as the `u64` in which files count.
-#[must_use]
-pub(crate) fn wide(len: usize) -> u64 {
-    // No supported machine has more than 64 bits of address.
-    u64::try_from(len).unwrap_or(u64::MAX)
-}
-
-/// A length that a file states as one that memory can have.
-pub(crate) fn narrow(len: u64) -> Result<usize> {
-    usize::try_from(len)
-        .map_err(|_| Error::invalid(format!("{len} bytes do not fit this machine's memory")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::draft::Draft;
-use super::save::{Place, taken};
+use super::place::{Place, taken};
 use crate::bytes::{Beside, Bytes, Companions, PIECE, Sink, Source, is_gzip_name, presence};
 use crate::error::{Error, Result};
 
@@ -27,7 +27,7 @@ impl Drafts {
     pub(super) fn publish(self, replace: bool, sync: bool) -> Result<()> {
         let drafts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for (path, draft) in drafts {
-            super::save::publish(draft, &path, replace, sync)?;
+            super::place::publish(draft, &path, replace, sync)?;
         }
         Ok(())
     }
