@@ -5,8 +5,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bytes::{Bytes, PIECE, Source};
+use crate::bytes::{Bytes, PIECE};
 use crate::error::Result;
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 

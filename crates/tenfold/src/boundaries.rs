@@ -1,7 +1,8 @@
 //! Arithmetic on sizes at its ends: zero, one and both sides of every power of two, in every place,
 //! against sums and products that have no end.
 
-use crate::bytes::{Bytes, Column, Extent, Scan, Source, narrow, wide};
+use crate::bytes::{Bytes, Column, Extent, Scan, narrow, wide};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::tensor::{Group, Symmetry, product};
 

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use crate::audit::Audit;
-use crate::bytes::{Bytes, Identity, Threads, alone, in_order, wide};
+use crate::bytes::{Bytes, Identity, wide};
 use crate::error::{Error, Result};
+use crate::io::{Threads, alone, in_order};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
@@ -339,11 +340,13 @@ fn enough(entries: &[(Key, Tensor)]) -> usize {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
 
     use super::*;
-    use crate::bytes::{Compute, Filter, Source};
-    use crate::number::Numbers;
+    use crate::bytes::Filter;
+    use crate::dtype::Numbers;
+    use crate::io::{Compute, Source};
     use crate::tensor::{Dim, Order, Storage};
 
     fn bundle(keys: &[Key]) -> Bundle {

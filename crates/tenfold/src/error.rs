@@ -1,9 +1,8 @@
 //! What can go wrong, one variant per who must act.
 
 use std::cmp::Reverse;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::hint::Hint;
 use crate::key::Key;

@@ -1,8 +1,10 @@
 //! Doors for the fuzzer to what reads untrusted bytes below the formats; in no other build.
 
-use crate::bytes::{Scan, Source};
+use crate::bytes::Scan;
+use crate::io::Source;
 use crate::limits::Limits;
-use crate::wire::{cbor, deterministic, msgpack, pickle, yaml, zip};
+use crate::wire::cbor::deterministic;
+use crate::wire::{cbor, msgpack, pickle, yaml, zip};
 
 /// What these bytes are said to come from in errors.
 const FORMAT: &str = "fuzz";

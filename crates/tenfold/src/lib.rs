@@ -10,7 +10,7 @@
 //! | [`Tensor`] | dimensions, element type, symmetries |
 //! | [`Bundle`] | names, metadata, notes |
 //!
-//! A [`Format`] builds this ladder from a file's headers and walks it to write; [`formats::ALL`]
+//! A [`Format`] builds this ladder from a file's headers and walks it to write; [`crate::formats::ALL`]
 //! lists them. Opening reads headers only:
 //!
 //! ```no_run
@@ -29,42 +29,41 @@ mod bundle;
 mod bytes;
 mod compare;
 mod convert;
+mod dtype;
 mod error;
 mod format;
 pub mod formats;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod hint;
+mod io;
 mod key;
 mod limits;
 pub mod memory;
 mod meta;
 mod note;
-mod number;
 pub mod ops;
-mod salvage;
 mod tensor;
+mod units;
 mod wire;
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use bytes::Putting;
+use crate::io::Putting;
 use ops::{Input, OpenOptions, TensorRef};
 
 pub use bundle::{Bundle, Callable};
-pub use bytes::{
-    Algorithm, Bytes, Compute, Digest, Endian, Head, Progress, RecordsBuilder, Sink, Source, Spool,
-    bytes_text, measure_text, percent_text, scaled_text,
-};
+pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder};
 pub use compare::{
     Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Finding, Finite, Measures,
     NotFinite, PERCENTS, Pairing, Place, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare,
     file_hash, pair, tensor_hashes,
 };
-pub use convert::{
-    forecast, is_stream, losses, make_folder, remove_drafts, save, save_with, statistics_left_out,
-    without_state, write_to,
+pub use convert::{forecast, losses, save, statistics_left_out, without_state, write_to};
+pub use dtype::{
+    Arity, ComplexPart, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding,
+    write_element, write_number,
 };
 pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
 pub use format::{
@@ -73,19 +72,19 @@ pub use format::{
 };
 pub use formats::{by_extension, by_name, detect};
 pub use hint::Hint;
+pub use io::{
+    Compute, Head, Progress, Sink, Source, Spool, is_stream, make_folder, remove_drafts, save_with,
+};
 pub use key::Key;
 pub use limits::{LimitInfo, Limits};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
-pub use number::{
-    Arity, ComplexPart, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding,
-    write_element, write_number,
-};
-pub use salvage::{Lost, Proof, Salvaged, salvage};
+pub use ops::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
     Address, CastChanges, Cell, Density, Dim, Duplicates, Labels, Operation, Orbits, Order,
     Packing, Pick, Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
 };
+pub use units::{bytes_text, measure_text, percent_text, scaled_text};
 
 /// An opened file: what is in it, and of which format it is.
 pub struct Opened {
@@ -141,7 +140,7 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
     let bundle = bundle.map_err(|error| error.of(info.name))?;
     let mut bundle = match how.skip_restore {
         true => bundle,
-        false => convert::restore(bundle, info, &how.limits),
+        false => crate::convert::restore(bundle, info, &how.limits),
     };
     let meter = how.limits.meter();
     let mut decoded = HashSet::new();

@@ -1,7 +1,8 @@
 //! How much an untrusted file may ask for.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock};
 
 use crate::error::{Error, Result};

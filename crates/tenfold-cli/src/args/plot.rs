@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tenfold_view::picture::{ColorMap, Part as Component, Scale};
+use tenfold_view::image::{ColorMap, Part as Component, Scale};
 use tenfold_view::plot::{Ends, Kind};
 
 use super::{Part, Reading, Words};

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{PIECE, Records, Source, narrow, wide};
+use super::{PIECE, Records, narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::memory;
 
 /// A stretch of a source.
@@ -84,7 +85,7 @@ impl Extent {
 }
 
 /// Hands out what `read` gives for `range`, in order, in pieces of at most `budget` bytes.
-pub(super) fn in_pieces(
+pub(crate) fn in_pieces(
     range: Range<u64>,
     budget: usize,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -132,7 +133,7 @@ impl Column {
     }
 
     /// Where the byte `at` of the column lies.
-    pub(super) fn offset_of(&self, at: u64) -> Option<u64> {
+    pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
         let width = self.width.max(1);
         (at / width)
             .checked_mul(self.stride)?

@@ -4,77 +4,37 @@
 //! spaced fields, or the cells of labelled records), perhaps compressed, perhaps with a checksum.
 //! Nothing is read until somebody asks.
 
-mod absent;
-mod announce;
-mod beside;
-mod compressor;
-mod decoder;
-mod deflate;
-mod digest;
+mod byteswap;
+mod codec;
+mod cursor;
+mod decode_once;
 mod extent;
-mod filter;
-#[cfg(feature = "zstd")]
-mod frames;
 mod gaps;
-mod gzip;
-mod head;
 mod int;
-mod label_set;
-mod later;
-#[cfg(feature = "mmap")]
-mod map;
-mod pages;
-mod parts;
-pub mod presence;
-mod progress;
 mod records;
-mod scan;
-mod seekable;
-mod shelf;
-mod sink;
-mod size;
-mod source;
-mod spool;
-mod swap;
-mod threads;
-mod unpack;
-mod window;
 
+pub(crate) use extent::in_pieces;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) use absent::Absent;
-pub(crate) use beside::{Beside, Neighbour, check_beside, is_closed, open_beside};
-pub(crate) use compressor::Compressor;
-pub(crate) use deflate::{Deflated, Deflater};
-pub(crate) use digest::State as DigestState;
-pub use digest::{Algorithm, Digest};
+pub(crate) use byteswap::{swap, swap_into};
+pub(crate) use codec::checksum::State as DigestState;
+pub use codec::checksum::{Algorithm, Digest};
+pub(crate) use codec::compressed_file::{extension, is_packed_name};
+pub(crate) use codec::deflate::{Deflated, Deflater};
+pub(crate) use codec::gzip::{Gzip, is_gzip_name};
+pub(crate) use codec::zstd::Compressor;
+pub(crate) use codec::{Filter, put_next};
+pub(crate) use cursor::{Scan, truncated};
 pub(crate) use extent::{Column, Extent};
-pub(crate) use filter::{Filter, put_next};
 pub(crate) use gaps::gaps;
-pub(crate) use gzip::{Gzip, is_gzip_name};
-pub use head::Head;
 pub(crate) use int::{narrow, wide};
-pub(crate) use label_set::{LabelSet, hash as hash_labels};
-pub(crate) use later::Putting;
-pub(crate) use pages::Pages;
-pub(crate) use parts::in_parts;
-pub use progress::Progress;
 pub use records::RecordsBuilder;
+pub(crate) use records::unique::{LabelSet, hash as hash_labels};
 pub(crate) use records::{Records, put_short, short, short_text};
-pub(crate) use scan::{Scan, truncated};
-pub(crate) use sink::Companions;
-pub use sink::Sink;
-pub use size::{bytes_text, measure_text, percent_text, scaled_text};
-pub(crate) use source::Packing;
-pub use source::{Compute, Source};
-pub use spool::Spool;
-pub(crate) use spool::{put_down_at, scratch_file_of};
-pub(crate) use swap::{swap, swap_into};
-pub(crate) use threads::{Threads, alone, at_once, in_order, no_thread, share_out, spawn};
-pub(crate) use unpack::{extension, is_packed_name};
 
 use crate::error::{Error, Result};
+use crate::io::{Compute, Packing, Source, Spool};
 use crate::limits::{Limits, Meter};
 use crate::memory;
 
@@ -395,12 +355,12 @@ impl Bytes {
         self.charge_decoding()?;
         match self.filter() {
             Filter::None => self.for_each_stored(budget, each),
-            Filter::Zstd { decoded } => digest::compare_decoded(self, each, |each| {
-                filter::decode_zstd(self, decoded, budget, None, each)
+            Filter::Zstd { decoded } => codec::checksum::compare_decoded(self, each, |each| {
+                codec::decode_zstd(self, decoded, budget, None, each)
             }),
-            Filter::Deflate(deflated) => {
-                digest::compare_decoded(self, each, |each| deflated.decode(self, budget, each))
-            }
+            Filter::Deflate(deflated) => codec::checksum::compare_decoded(self, each, |each| {
+                deflated.decode(self, budget, each)
+            }),
         }
     }
 
@@ -410,8 +370,8 @@ impl Bytes {
         match self.filter() {
             Filter::Zstd { decoded } => {
                 self.charge_decoding()?;
-                digest::compare_decoded(self, &mut |_| Ok(()), |each| {
-                    filter::decode_zstd(self, decoded, PIECE, Some(rest), each)
+                codec::checksum::compare_decoded(self, &mut |_| Ok(()), |each| {
+                    codec::decode_zstd(self, decoded, PIECE, Some(rest), each)
                 })
             }
             _ => self.for_each(PIECE, &mut |piece| put_next(piece, &mut rest)),
@@ -433,7 +393,7 @@ impl Bytes {
         if let (Some(digest), Extent::Run(run)) = (self.stored_digest(), &self.extent)
             && self.source.as_file().is_some()
         {
-            return digest::compare_on_the_way(self, run.clone(), digest, budget, each);
+            return codec::checksum::compare_on_the_way(self, run.clone(), digest, budget, each);
         }
         let mut state = self.stored_digest().map(Digest::start);
         self.extent.for_each(&self.source, budget, &mut |piece| {
@@ -455,7 +415,7 @@ impl Bytes {
     pub fn check(&self) -> Result<()> {
         match (self.filter(), self.stored_digest()) {
             (Filter::None, Some(_)) if self.source.as_file().is_some() => {
-                digest::compare_in_parallel(self)
+                codec::checksum::compare_in_parallel(self)
             }
             (Filter::None, None) if self.as_slice().is_some() => Ok(()),
             (Filter::None, None) => match self.source.as_computed().and_then(Compute::check) {

@@ -2,8 +2,8 @@
 
 use hashbrown::HashSet;
 
-use super::carry::NAME;
-use super::keys::n_owners;
+use super::fit_names::n_owners;
+use super::sidecar::write::NAME;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Tier};
 use crate::format::{
@@ -21,7 +21,7 @@ pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
 }
 
 /// Lists everything that writing `bundle` in the version `format` would lose.
-pub(super) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
+pub(crate) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
     let holds = &format.info().holds;
     let mut found = Vec::new();
     for_file(bundle, format, &mut found);
@@ -331,8 +331,8 @@ fn instead(holds: &Holds, is_alone: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::Numbers;
     use crate::formats::primitiv::Primitiv;
-    use crate::number::Numbers;
     use crate::tensor::{Dim, Order};
 
     fn named(names: [&str; 2]) -> Bundle {

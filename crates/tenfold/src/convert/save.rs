@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
+use super::fit::lower;
 use super::losses::losses_of;
-use super::lower::lower;
-use super::place::save_with;
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Sink, measure_text};
+use crate::bytes::PIECE;
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Format, When, WriteOptions};
+use crate::io::{Sink, save_with};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::tensor::{Storage, Tensor};
+use crate::units::measure_text;
 
 /// Gives a bundle as `format` would hold it, lazily, and what it loses on the way, if all of that
 /// is permitted: what [`save`] would do, before it is done.

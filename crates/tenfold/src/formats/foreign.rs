@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::bytes::Head;
+use crate::io::Head;
 
 /// Bytes at a fixed place of a file, and what such a file is.
 struct Signature {
@@ -189,7 +189,7 @@ fn is_text(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::Source;
+    use crate::io::Source;
 
     fn found(name: &str, bytes: &[u8]) -> Option<String> {
         let head = Head::of(&Source::memory(bytes.to_vec())).unwrap();

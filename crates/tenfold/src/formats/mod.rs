@@ -23,9 +23,10 @@ pub mod ztensor;
 
 use std::path::Path;
 
-use crate::bytes::{Head, Source, extension, presence};
+use crate::bytes::extension;
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
+use crate::io::{Head, Source, presence};
 
 /// Every format that a file can be seen to be of. Detection, the command line, the documentation and
 /// the tests walk it.

@@ -2,10 +2,10 @@
 
 use super::select::{demand, matches};
 use crate::bundle::Bundle;
+use crate::dtype::{Number, Rounding};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
 use crate::format::{Allow, Info, cast_loss, overflow};
 use crate::limits::Limits;
-use crate::number::{Number, Rounding};
 use crate::tensor::Tensor;
 
 /// What cannot hold all values, in a refusal.

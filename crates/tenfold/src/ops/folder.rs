@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::open::{Input, Member, OpenOptions, names};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, files_in, glob};
-use crate::bytes::{is_closed, presence};
 use crate::error::{Error, Result};
 use crate::formats;
+use crate::io::{is_closed, presence};
 
 /// What a path stands for where several inputs are welcome.
 #[derive(Default)]

@@ -8,10 +8,10 @@ use serde_json::Value as Json;
 
 use super::select::matches;
 use crate::bundle::Bundle;
-use crate::bytes::{check_beside, presence};
 use crate::error::{Error, Result};
 use crate::format::{Format, ReadOptions};
 use crate::formats;
+use crate::io::{check_beside, presence};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::wire::json_tree;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::select::nearest;
 use super::shards::is_glob;
 use crate::bundle::Bundle;
-use crate::bytes::presence;
 use crate::error::{Error, Result};
 use crate::format::Info;
+use crate::io::presence;
 use crate::limits::Limits;
 use crate::tensor::Pick;
 
@@ -247,10 +247,10 @@ fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::Numbers;
     use crate::format::Format;
     use crate::formats::safetensors::Safetensors;
     use crate::key::Key;
-    use crate::number::Numbers;
     use crate::tensor::{Dim, Order, Storage, Tensor};
 
     fn matrix() -> Tensor {

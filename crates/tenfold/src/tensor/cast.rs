@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::storage::{Address, Storage};
 use super::{Tensor, not_understood};
 use crate::bytes::PIECE;
+use crate::dtype::{Changes, Counts, DType, Number, Numbers, Overflow, Rounding, is_exact};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Changes, Counts, DType, Number, Numbers, Overflow, Rounding, is_exact};
 
 impl Tensor {
     /// The same tensor with its numbers as another type, lazily: exact where that is possible,

@@ -1,15 +1,15 @@
 //! Complex numbers, quaternions and octonions as real numbers: their components along a last
 //! dimension, or one part of each.
 
-use super::listed::Listed;
-use super::sorted::Sorted;
+use super::sparse::builder::Listed;
+use super::sparse::sort::Sorted;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
-use super::{Dim, Tensor, wide};
-use crate::bytes::narrow;
+use super::{Dim, Tensor};
+use crate::bytes::{narrow, wide};
+use crate::dtype::{Arity, ComplexPart, DType, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Arity, ComplexPart, DType, Numbers};
 
 impl Tensor {
     /// The same values as real numbers: the components of each element along a new last dimension.

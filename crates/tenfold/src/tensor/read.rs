@@ -1,16 +1,17 @@
 //! Reading the values of a tensor: all, a box, or cell by cell.
 
-use super::packed::Packed;
-use super::relayout::{Stored, View};
-use super::slice::box_len;
+use super::dense::transpose::{Stored, View};
+use super::index::slice::box_len;
 use super::storage::{Address, Order, Storage};
+use super::symmetry::unpack::Packed;
 use super::train::{Train, read_train_box};
 use super::{Slice, Tensor, not_understood, product};
-use crate::bytes::{Bytes, Endian, Extent, PIECE, Source, Threads, wide};
+use crate::bytes::{Bytes, Endian, Extent, PIECE, wide};
+use crate::dtype::{Element, Number, Numbers};
 use crate::error::{Error, Result};
+use crate::io::{Source, Threads};
 use crate::limits::Limits;
 use crate::memory;
-use crate::number::{Element, Number, Numbers};
 
 /// One explicit cell of a sparse tensor, or one labelled block.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use super::Tensor;
 use super::dim::{Dim, Size};
 use super::storage::{Address, Order, Storage};
 use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder, swap};
+use crate::dtype::{Arity, DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Arity, DType, Number, Numbers};
 
 impl Tensor {
     /// A labelled tensor whose blocks have one dimension, with int8 cells of eight bits each: a bit is set where a

@@ -1,6 +1,6 @@
 //! The third step of the ladder: which cell each number is for.
 
-use crate::number::Numbers;
+use crate::dtype::Numbers;
 
 /// How the values of a tensor are kept.
 #[derive(Debug, Clone)]

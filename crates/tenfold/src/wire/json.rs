@@ -2,8 +2,9 @@
 //! as long as the file is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Scan, Source, wide};
+use crate::bytes::{Scan, wide};
 use crate::error::Result;
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 

@@ -1,7 +1,6 @@
 //! Thin adapters over wire formats: offsets in errors, limits on what is read.
 
 pub(crate) mod cbor;
-pub(crate) mod deterministic;
 pub(crate) mod json;
 pub(crate) mod json_tree;
 pub(crate) mod msgpack;

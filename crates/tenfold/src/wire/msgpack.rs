@@ -5,10 +5,12 @@
 
 use std::io;
 
-use rmp::encode::{self, ValueWriteError};
+use rmp::encode;
+use rmp::encode::ValueWriteError;
 
-use crate::bytes::{Scan, Sink, wide};
+use crate::bytes::{Scan, wide};
 use crate::error::{Error, Result};
+use crate::io::Sink;
 
 pub(crate) use rmp::Marker;
 
@@ -204,7 +206,7 @@ fn put<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::Source;
+    use crate::io::Source;
 
     fn read(bytes: &[u8]) -> Result<Item> {
         let source = Source::memory(bytes.to_vec());

@@ -10,67 +10,70 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &["hint", "key"]),
     ("memory", &["error"]),
     ("limits", &["error"]),
+    ("units", &[]),
     ("key", &[]),
     ("meta", &[]),
     ("note", &["key"]),
-    ("bytes", &["error", "limits", "memory"]),
-    ("audit", &["error", "limits", "memory", "note", "bytes"]),
-    ("number", &["error", "limits", "memory", "bytes"]),
+    // One layer in two rooms: copies and hints know byte sequences, and these know where they come from.
+    ("io", &["error", "limits", "memory", "bytes"]),
+    ("bytes", &["error", "limits", "memory", "io"]),
+    (
+        "audit",
+        &["error", "limits", "memory", "note", "io", "bytes"],
+    ),
+    ("dtype", &["error", "limits", "memory", "io", "bytes"]),
     (
         "tensor",
         &[
-            "error", "hint", "limits", "memory", "meta", "note", "bytes", "number",
+            "error", "hint", "limits", "memory", "units", "meta", "note", "io", "bytes", "dtype",
         ],
     ),
     (
         "bundle",
         &[
-            "audit", "error", "limits", "memory", "key", "meta", "note", "bytes", "tensor",
+            "audit", "error", "limits", "memory", "key", "meta", "note", "io", "bytes", "tensor",
         ],
     ),
     (
         "format",
         &[
-            "error", "limits", "memory", "key", "meta", "bytes", "number", "tensor", "bundle",
+            "error", "limits", "memory", "key", "meta", "io", "bytes", "dtype", "tensor", "bundle",
         ],
     ),
-    ("wire", &["error", "limits", "memory", "meta", "bytes"]),
-    ("fuzzing", &["limits", "bytes", "wire"]),
+    (
+        "wire",
+        &["error", "limits", "memory", "meta", "io", "bytes"],
+    ),
+    ("fuzzing", &["limits", "io", "bytes", "wire"]),
     (
         "formats",
         &[
-            "error", "hint", "limits", "memory", "key", "meta", "note", "bytes", "number",
-            "tensor", "bundle", "format", "wire",
+            "error", "hint", "limits", "memory", "units", "key", "meta", "note", "io", "bytes",
+            "dtype", "tensor", "bundle", "format", "wire",
         ],
     ),
     (
         "compare",
         &[
-            "error", "limits", "memory", "key", "bytes", "number", "tensor", "bundle",
-        ],
-    ),
-    (
-        "ops",
-        &[
-            "error", "limits", "memory", "key", "meta", "note", "bytes", "number", "tensor",
-            "bundle", "format", "formats", "wire", "read", "Opened",
-        ],
-    ),
-    // Tests alone.
-    ("boundaries", &["bytes", "limits", "tensor"]),
-    (
-        "salvage",
-        &[
-            "error", "key", "note", "bytes", "tensor", "bundle", "format", "read",
+            "error", "limits", "memory", "key", "io", "bytes", "dtype", "tensor", "bundle",
         ],
     ),
     (
         "convert",
         &[
-            "error", "limits", "memory", "key", "meta", "note", "bytes", "number", "tensor",
-            "bundle", "format",
+            "error", "limits", "memory", "units", "key", "meta", "note", "io", "bytes", "dtype",
+            "tensor", "bundle", "format",
         ],
     ),
+    (
+        "ops",
+        &[
+            "error", "limits", "memory", "key", "meta", "note", "io", "bytes", "dtype", "tensor",
+            "bundle", "format", "formats", "wire", "read", "Opened",
+        ],
+    ),
+    // Tests alone.
+    ("boundaries", &["io", "bytes", "limits", "tensor"]),
 ];
 
 /// The modules of the crate that a source file uses.

@@ -2,13 +2,13 @@
 
 use super::tally::Tally;
 use crate::bytes::{Bytes, Extent, Records, hash_labels};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::number::Numbers;
 use crate::tensor::{Address, Cell, Dim, Storage, Tensor};
 
 use super::DiffOptions;
-use super::dense::{Sums, compare_cells};
+use super::cells::{Sums, compare_cells};
 
 /// The labelled blocks that only one of two tensors has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

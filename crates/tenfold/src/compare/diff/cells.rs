@@ -1,121 +1,220 @@
-//! The cells of a sparse tensor as they are worked out in order by another thread.
+//! Tensors whose cells have positions.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::Scope;
+use std::ops::ControlFlow;
 
-use crate::bytes::{no_thread, spawn, wide};
+use super::DiffOptions;
+use super::compare_block::{Judge, Room};
+use super::sparse::Cells;
+use super::tally::Tally;
+use super::zip_read::{Side, in_pieces};
+use crate::bytes::{Endian, wide};
+use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
-use crate::tensor::{Sorted, Tensor};
+use crate::tensor::{Order, Storage, Tensor, strides, unravel_in};
 
-/// How many cells are handed over at once.
-const BATCH: usize = 4096;
+/// Where the farthest cell is.
+pub(super) type Place = Option<Vec<u64>>;
 
-/// How many batches may wait.
-const WAITING: usize = 4;
-
-#[derive(Default)]
-struct Batch {
-    indices: Vec<u64>,
-    values: Vec<u8>,
+/// Whether sums are wanted of tensors that turn out to be identical.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sums {
+    /// Always: they are part of something larger.
+    Always,
+    /// Only if something differs.
+    OfDifferent,
 }
 
-/// Explicit cells in ascending order of their index.
-pub(super) struct Cells {
-    batches: Receiver<Result<Batch>>,
-    batch: Batch,
-    place: usize,
-    width: usize,
+/// Compares the cells of two tensors of one shape; `axes` says which dimension of B each of A's
+/// is.
+pub(super) fn compare_cells(
+    a: &Tensor,
+    b: &Tensor,
+    axes: &[usize],
+    how: &DiffOptions,
+    sums: Sums,
+) -> Result<(Tally, Place)> {
+    let (a, b) = (&a.settled(&how.limits)?, &b.settled(&how.limits)?);
+    let sizes = a.sizes()?;
+    let order = order_of(a, b, axes);
+    let tally = match (is_sparse(a), is_sparse(b)) {
+        (true, true) => compare_sparse(a, b, axes, order, how)?,
+        _ => compare_dense(a, b, axes, order, how, sums)?,
+    };
+    let place = tally.farthest.as_ref().map(|farthest| {
+        let mut index = vec![0; sizes.len()];
+        unravel_in(farthest.cell, &sizes, order, &mut index);
+        index
+    });
+    Ok((tally, place))
 }
 
-impl Cells {
-    /// Begins to sort the cells of a sparse tensor by the sum of their places times `strides`.
-    pub(super) fn of<'scope, 'env>(
-        tensor: &'env Tensor,
-        strides: Vec<u64>,
-        limits: &'env Limits,
-        scope: &'scope Scope<'scope, 'env>,
-    ) -> Cells {
-        let (sender, batches) = sync_channel(WAITING);
-        let lack = sender.clone();
-        let thread = spawn(scope, move || {
-            if let Err(error) = send_all(tensor, strides, limits, &sender) {
-                // Nobody listens any more if it cannot be sent: that is then no error.
-                let _ = sender.send(Err(error));
+fn is_sparse(tensor: &Tensor) -> bool {
+    matches!(tensor.storage(), Storage::Sparse { .. })
+}
+
+fn is_straight(axes: &[usize]) -> bool {
+    axes.is_sorted()
+}
+
+/// The order in which cells are compared: one in which they lie, so that little has to be moved.
+fn order_of(a: &Tensor, b: &Tensor, axes: &[usize]) -> Order {
+    let own = |tensor: &Tensor| match tensor.storage() {
+        Storage::Dense { order, .. } if !tensor.is_packed() => Some(*order),
+        _ => None,
+    };
+    let others = own(b).filter(|_| is_straight(axes));
+    own(a).or(others).unwrap_or(Order::Row)
+}
+
+fn compare_dense(
+    a: &Tensor,
+    b: &Tensor,
+    axes: &[usize],
+    order: Order,
+    how: &DiffOptions,
+    sums: Sums,
+) -> Result<Tally> {
+    let count = a.cells().and_then(|cells| u64::try_from(cells).ok());
+    let count = count.ok_or_else(|| Error::invalid("more cells than can be counted"))?;
+    let straight: Vec<usize> = (0..axes.len()).collect();
+    std::thread::scope(|scope| {
+        let side = |tensor, axes| -> Result<Side> {
+            Ok(match is_sparse(tensor) {
+                true => {
+                    let strides = strides_of(a, axes, order)?;
+                    Side::cells(
+                        Cells::of(tensor, strides, &how.limits, scope),
+                        tensor.dtype(),
+                    )
+                }
+                false => {
+                    let numbers = view(tensor, axes, order, how)?;
+                    Side::numbers(numbers, tensor.dtype(), Endian::Little)
+                }
+            })
+        };
+        let (left, right) = (side(a, &straight)?, side(b, axes)?);
+        let are_at_hand = !left.is_computed() && !right.is_computed();
+        if sums == Sums::OfDifferent && a.dtype() == b.dtype() && are_at_hand {
+            let (left, right) = (view(a, &straight, order, how)?, view(b, axes, order, how)?);
+            if are_identical(&left, &right, a.dtype())? {
+                return Ok(Tally::default());
             }
-        });
-        if thread.is_none() {
-            // There is room in the channel, as nothing was sent.
-            let _ = lack.send(Err(no_thread()));
         }
-        Cells {
-            batches,
-            batch: Batch::default(),
-            place: 0,
-            width: tensor.dtype().width(),
-        }
-    }
-
-    /// The index of the next cell, if there is one.
-    pub(super) fn next_index(&mut self) -> Result<Option<u64>> {
-        if self.place >= self.batch.indices.len() {
-            let Ok(batch) = self.batches.recv() else {
-                return Ok(None);
-            };
-            self.batch = batch?;
-            self.place = 0;
-        }
-        Ok(self.batch.indices.get(self.place).copied())
-    }
-
-    /// Appends the value of the cell at `index` if that is the next one, else zero.
-    pub(super) fn take(&mut self, index: u64, out: &mut Vec<u8>) {
-        if self.batch.indices.get(self.place) != Some(&index) {
-            out.resize(out.len().saturating_add(self.width), 0);
-            return;
-        }
-        let at = self.place.saturating_mul(self.width);
-        let value = self.batch.values.get(at..);
-        out.extend(value.unwrap_or_default().iter().take(self.width));
-        self.place = self.place.saturating_add(1);
-    }
-
-    /// Fills `out` with all cells from `first` on: the explicit ones, and zeros.
-    pub(super) fn fill(&mut self, first: u64, out: &mut [u8]) -> Result<()> {
-        out.fill(0);
-        let end = first.saturating_add(wide(out.len() / self.width.max(1)));
-        let mut value = Vec::new();
-        while let Some(index) = self.next_index()?.filter(|index| *index < end) {
-            value.clear();
-            self.take(index, &mut value);
-            let place = usize::try_from(index.saturating_sub(first)).unwrap_or(usize::MAX);
-            let at = place.saturating_mul(self.width);
-            if let Some(target) = out.get_mut(at..).and_then(|out| out.get_mut(..self.width)) {
-                target.copy_from_slice(&value);
-            }
-        }
-        Ok(())
-    }
+        tally(left, right, count, a.dtype(), b.dtype(), how)
+    })
 }
 
-fn send_all(
-    tensor: &Tensor,
-    strides: Vec<u64>,
-    limits: &Limits,
-    sender: &SyncSender<Result<Batch>>,
-) -> Result<()> {
-    let stopped = |_| Error::invalid("nobody reads the cells any more");
-    let mut batch = Batch::default();
-    Sorted::every(tensor, strides, limits)?.for_each(&mut |index, value| {
-        batch.indices.push(index);
-        batch.values.extend_from_slice(value);
-        if batch.indices.len() < BATCH {
-            return Ok(());
+/// The values with the dimensions in A's order.
+fn view(tensor: &Tensor, axes: &[usize], order: Order, how: &DiffOptions) -> Result<Numbers> {
+    if is_straight(axes) {
+        return tensor.dense(order, &how.limits);
+    }
+    let mut axes = axes.to_vec();
+    if order == Order::Column {
+        axes.reverse();
+    }
+    tensor.permuted(&axes, &how.limits)
+}
+
+/// How far apart A counts neighbours along each dimension of a tensor; `axes` says which of its
+/// dimensions each of A's is.
+fn strides_of(a: &Tensor, axes: &[usize], order: Order) -> Result<Vec<u64>> {
+    let own = strides(&a.sizes()?, order);
+    let mut moved = vec![0; own.len()];
+    for (axis, stride) in axes.iter().zip(own) {
+        if let Some(place) = moved.get_mut(*axis) {
+            *place = stride;
         }
-        sender.send(Ok(std::mem::take(&mut batch))).map_err(stopped)
+    }
+    Ok(moved)
+}
+
+/// Whether two arrays of one type have the same bits.
+pub(super) fn are_identical(a: &Numbers, b: &Numbers, dtype: DType) -> Result<bool> {
+    if a.bytes.len() != b.bytes.len() {
+        return Ok(false);
+    }
+    let count = a.bytes.len() / wide(dtype.width().max(1));
+    // Numbers that both have the same end first are compared as they lie.
+    let (left, right) = (
+        Side::numbers(a.clone(), dtype, a.endian),
+        Side::numbers(b.clone(), dtype, a.endian),
+    );
+    let mut is_same = true;
+    let fold = |same: bool| {
+        is_same &= same;
+        if same {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    };
+    in_pieces(left, right, count, |(), _, a, b| a == b, fold)?;
+    Ok(is_same)
+}
+
+/// Compares two arrays, element by element.
+pub(super) fn tally(
+    a: Side,
+    b: Side,
+    count: u64,
+    a_type: DType,
+    b_type: DType,
+    how: &DiffOptions,
+) -> Result<Tally> {
+    let judge = Judge::new(a_type, b_type, &how.tolerance);
+    let mut all = Tally::default();
+    let look = |room: &mut Room, first, a: &[u8], b: &[u8]| judge.tally(room, first, a, b);
+    in_pieces(a, b, count, look, |tally| {
+        all.merge(tally);
+        ControlFlow::Continue(())
     })?;
-    if batch.indices.is_empty() {
-        return Ok(());
-    }
-    sender.send(Ok(batch)).map_err(stopped)
+    Ok(all)
+}
+
+/// Compares the cells that either of two sparse tensors has; all others are zero in both.
+fn compare_sparse(
+    a: &Tensor,
+    b: &Tensor,
+    axes: &[usize],
+    order: Order,
+    how: &DiffOptions,
+) -> Result<Tally> {
+    /// How many cells are compared at once.
+    const BATCH: usize = 8192;
+    let judge = Judge::new(a.dtype(), b.dtype(), &how.tolerance);
+    let (mut room, mut all) = (Room::default(), Tally::default());
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let mut indices = Vec::new();
+    let own = strides(&a.sizes()?, order);
+    let others = strides_of(a, axes, order)?;
+    std::thread::scope(|scope| {
+        let mut a = Cells::of(a, own, &how.limits, scope);
+        let mut b = Cells::of(b, others, &how.limits, scope);
+        loop {
+            let next = [a.next_index()?, b.next_index()?];
+            let next = next.into_iter().flatten().min();
+            if let Some(index) = next {
+                a.take(index, &mut left);
+                b.take(index, &mut right);
+                indices.push(index);
+            }
+            if indices.len() < BATCH && next.is_some() {
+                continue;
+            }
+            let mut tally = judge.tally(&mut room, 0, &left, &right);
+            if let Some(farthest) = &mut tally.farthest {
+                let place = usize::try_from(farthest.cell).unwrap_or(usize::MAX);
+                farthest.cell = indices.get(place).copied().unwrap_or(0);
+            }
+            all.merge(tally);
+            left.clear();
+            right.clear();
+            indices.clear();
+            if next.is_none() {
+                return Ok(all);
+            }
+        }
+    })
 }

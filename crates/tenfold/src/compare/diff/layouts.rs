@@ -1,9 +1,9 @@
 //! The same tensors in other clothes.
 
 use super::tests::dense;
-use super::*;
 use crate::bytes::RecordsBuilder;
-use crate::number::{DType, Number};
+use crate::compare::diff::*;
+use crate::dtype::{DType, Number};
 use crate::tensor::{Address, Dim, Symmetry};
 
 fn verdict(a: &Tensor, b: &Tensor) -> Verdict {

@@ -6,33 +6,33 @@
 
 mod blocks;
 mod cells;
-mod closeness;
-mod dense;
-mod judge;
+mod compare_block;
 #[cfg(test)]
 mod layouts;
-mod lockstep;
-mod measures;
+mod metrics;
 mod pair;
-mod sums;
+mod scaled_sum;
+mod sparse;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod tolerance;
+mod zip_read;
 
 pub use blocks::Blocks;
-pub use closeness::Closeness;
-pub use measures::{Measures, Worst};
+pub use metrics::{Measures, Worst};
 pub use pair::{Pairing, pair};
+pub use tolerance::Closeness;
 
 use crate::bytes::Endian;
+use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{DType, Numbers};
 use crate::tensor::{Order, Storage, Tensor, unravel_in};
 use blocks::{BlocksFound, compare_blocks};
-use dense::{Sums, are_identical, compare_cells, tally};
-use lockstep::Side;
+use cells::{Sums, are_identical, compare_cells, tally};
 use tally::Tally;
+use zip_read::Side;
 
 /// How tensors are compared.
 #[derive(Debug, Clone, Default)]

@@ -101,7 +101,7 @@ fn name(key: &Key) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{DType, Number, Numbers};
+    use crate::dtype::{DType, Number, Numbers};
     use crate::tensor::{Dim, Order, Storage, Tensor};
 
     fn bundle(keys: &[Key]) -> Bundle {

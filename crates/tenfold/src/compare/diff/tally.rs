@@ -1,6 +1,6 @@
 //! What is known of the differences so far.
 
-use super::sums::Sum;
+use super::scaled_sum::Sum;
 
 /// The cell that differs most.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use half::bf16;
 use num_complex::Complex;
 
-use super::*;
-use crate::number::{DType, Element, F128};
+use crate::compare::diff::*;
+use crate::dtype::{DType, Element, F128};
 use crate::tensor::Dim;
 
 pub(super) fn dense<T: Element>(sizes: &[u64], order: Order, values: &[T]) -> Tensor {

@@ -1,26 +1,27 @@
 //! Statistics of all values of a tensor.
 
-mod bins;
-mod chunks;
-mod first;
-mod lens;
+mod first_nonfinite;
+mod histogram;
 mod moments;
-mod ranks;
-mod survey;
+mod passes;
+mod quantiles;
+mod sort_key;
+mod summary;
 
-use crate::bytes::{Bytes, Endian, Spool, wide};
+use crate::bytes::{Bytes, Endian, wide};
+use crate::dtype::{Arity, DType, Number, Numbers};
 use crate::error::{Error, Result, amount};
+use crate::io::Spool;
 use crate::limits::Limits;
 use crate::memory;
-use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
-use bins::Bins;
-use chunks::Chunks;
-pub use first::{NotFinite, Place};
-use lens::{Double, Lens, Modulus, Short, Single, Whole32, Whole64, Wide};
+pub use first_nonfinite::{NotFinite, Place};
+use histogram::Bins;
 use moments::float;
-use ranks::{Ranks, add};
-use survey::Survey;
+use passes::Chunks;
+use quantiles::{Ranks, add};
+use sort_key::{Double, Lens, Modulus, Short, Single, Whole32, Whole64, Wide};
+use summary::Survey;
 
 /// The quantiles that [`Stats`] has, in percent.
 pub const PERCENTS: [u64; 7] = [1, 5, 25, 50, 75, 95, 99];

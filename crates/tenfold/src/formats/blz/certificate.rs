@@ -2,11 +2,13 @@
 //! format's own prefix.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::verdict;
+use super::v2;
 use crate::bundle::Bundle;
-use crate::bytes::{Endian::Little, Scan, Sink, wide};
+use crate::bytes::Endian::Little;
+use crate::bytes::{Scan, wide};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::Mode;
+use crate::io::Sink;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Tensor, product};
@@ -64,10 +66,10 @@ pub fn strip(bundle: &mut Bundle) {
 /// What the bundle is said to be, and cannot be said of the tensor in it.
 pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
-    let is_verdict = verdict::Verdict::of(bundle).is_some();
+    let is_verdict = v2::Verdict::of(bundle).is_some();
     for name in bundle.meta.proofs() {
         let value = bundle.meta.get(&name);
-        if is_verdict && verdict::NAMES.contains(&name.as_str()) {
+        if is_verdict && v2::NAMES.contains(&name.as_str()) {
             continue;
         }
         if !value.is_some_and(|value| is_field(&name, value)) {

@@ -55,19 +55,19 @@
 
 mod certificate;
 mod read;
-mod verdict;
+mod v2;
 mod write;
 
 pub use certificate::{Proven, certify, strip};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 
 /// The `.blz` format.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl Format for Blz {
         // What is written is what the page describes, unless the other is asked for, or has the only place for a
         // verdict.
         let is_other = match how.version.as_deref() {
-            None => verdict::Verdict::of(bundle).is_some(),
+            None => v2::Verdict::of(bundle).is_some(),
             Some(version) => version == "2",
         };
         is_other.then_some(&Version2)
@@ -191,7 +191,7 @@ impl Format for Version2 {
     }
 
     fn needs_no_tensor(&self, bundle: &Bundle) -> bool {
-        verdict::Verdict::of(bundle).is_some()
+        v2::Verdict::of(bundle).is_some()
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {

@@ -1,20 +1,22 @@
 //! Reads `.blz` headers, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, NAME, RESERVED, VERSION, verdict};
+use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, NAME, RESERVED, VERSION, v2};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian::Little, Scan, Source, wide};
+use crate::bytes::Endian::Little;
+use crate::bytes::{Bytes, Scan, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
+use crate::io::Source;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Storage, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
     match scan.take(wide(MAGIC.len()))? {
         magic if magic == MAGIC => {}
-        magic if magic == MAGIC_2 => return verdict::read(source, how),
+        magic if magic == MAGIC_2 => return v2::read(source, how),
         _ => return scan.fail_at(0, "the magic is neither BLZ1 nor BLZ2"),
     }
     let version = scan.u8()?;

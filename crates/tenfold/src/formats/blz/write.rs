@@ -1,11 +1,12 @@
 //! Writes `.blz`, cores bit for bit.
 
-use super::verdict::Verdict;
+use super::v2::Verdict;
 use super::{COMPRESSED, DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, RESERVED, VERSION, certificate};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Endian, Sink};
+use crate::bytes::{Algorithm, Endian};
+use crate::dtype::{Arity, Numbers};
 use crate::error::{Error, Result};
-use crate::number::{Arity, Numbers};
+use crate::io::Sink;
 use crate::tensor::{Storage, Tensor};
 
 /// Writes `BLZ1`.

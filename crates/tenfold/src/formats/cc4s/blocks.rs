@@ -4,8 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{NAME, meta};
-use crate::bytes::{Beside, Compute, Neighbour, Source, narrow, wide};
+use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::{Beside, Compute, Neighbour, Source};
 use crate::limits::Limits;
 use crate::meta::Value;
 use crate::tensor::{Address, Dim, Storage, Tensor, product};

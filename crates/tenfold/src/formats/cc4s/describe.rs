@@ -4,12 +4,13 @@
 use std::path::Path;
 
 use super::{BINARY, NAME, TEXT, VERSION, meta};
-use crate::bytes::{Beside, wide};
+use crate::bytes::wide;
+use crate::dtype::{Arity, DType, Number};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
+use crate::io::Beside;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
-use crate::number::{Arity, DType, Number};
 use crate::tensor::{Dim, product};
 use crate::wire::yaml::Node;
 

@@ -3,11 +3,12 @@
 
 use super::NAME;
 use super::describe::{Described, Elements};
-use crate::bytes::{Absent, Beside, Bytes, Endian, Head, Neighbour, Source, truncated, wide};
+use crate::bytes::{Bytes, Endian, truncated, wide};
+use crate::dtype::{Arity, Number, Numbers};
 use crate::error::{Error, Result};
+use crate::io::{Absent, Beside, Head, Neighbour, Source};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::number::{Arity, Number, Numbers};
 use crate::wire::text::{Body, Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
 
 /// What dry runs leave in place of elements.

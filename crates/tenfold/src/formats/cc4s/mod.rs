@@ -62,13 +62,13 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source, presence};
+use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
     StorageKind, When, WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source, presence};
 use crate::tensor::{Order, Storage};
 use crate::wire::yaml;
 

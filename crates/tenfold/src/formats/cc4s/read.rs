@@ -1,20 +1,22 @@
 //! Reads a yaml, and finds what lies beside it.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::blocks::{self, Blocks};
+use super::blocks::Blocks;
 use super::describe::{Described, check_version, is_old};
-use super::elements::{self, Found};
-use super::{ELEMENTS, NAME, meta};
+use super::elements::Found;
+use super::{ELEMENTS, NAME, blocks, elements, meta};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Source, wide};
+use crate::bytes::{Bytes, Endian, wide};
+use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::Source;
 use crate::key::Key;
 use crate::meta::Value;
-use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Order, Storage, Tensor};
 use crate::wire::text::with_line;
-use crate::wire::yaml::{self, Node};
+use crate::wire::yaml;
+use crate::wire::yaml::Node;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut reader = Reader {

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::blocks::{self, Stored};
+use super::blocks::Stored;
 use super::describe::is_one;
-use super::{BINARY, ELEMENTS, TEXT, VERSION, meta};
+use super::{BINARY, ELEMENTS, TEXT, VERSION, blocks, meta};
 use crate::bundle::Bundle;
-use crate::bytes::{Beside, Endian, PIECE, Sink, wide};
+use crate::bytes::{Endian, PIECE, wide};
+use crate::dtype::{Arity, Element, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
+use crate::io::{Beside, Sink};
 use crate::key::Key;
 use crate::meta::Value;
-use crate::number::{Arity, Element, Numbers};
 use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::text::write_float;
 use crate::wire::yaml::write_pair;

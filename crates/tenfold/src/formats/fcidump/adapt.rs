@@ -3,15 +3,16 @@
 use super::PREFIX;
 use super::integrals::{Fold, Role};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, measure_text};
+use crate::bytes::{Bytes, Endian};
+use crate::dtype::{Arity, DType, Number, Numbers};
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::{Adapted, Options, WriteOptions};
 use crate::key::Key;
 use crate::meta::Value;
-use crate::number::{Arity, DType, Number, Numbers};
 use crate::tensor::{
     Address, Deviation, Order, SYMMETRY_TOLERANCE, Storage, Symmetry, Tensor, Tolerance,
 };
+use crate::units::measure_text;
 
 /// The settings that programs ask for, each with the option that gives it.
 pub(super) const ASKED_FOR: [(&str, &str); 2] = [("NELEC", "nelec"), ("MS2", "ms2")];

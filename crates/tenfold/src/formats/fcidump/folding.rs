@@ -6,15 +6,17 @@
 //! listed follows from one that is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Bytes, Endian, PIECE, Spool, measure_text, narrow, wide};
+use crate::bytes::{Bytes, Endian, PIECE, narrow, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
+use crate::io::Spool;
 use crate::limits::Limits;
 use crate::memory;
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{
     Address, Deviation, Dim, Duplicates, Group, Order, SYMMETRY_TOLERANCE, Storage, Symmetry,
     Tensor, unravel_in,
 };
+use crate::units::measure_text;
 
 /// Cells in the order of their lines: a place and a value each.
 #[derive(Clone)]

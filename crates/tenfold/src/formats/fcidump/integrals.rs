@@ -1,8 +1,8 @@
 //! The kinds of integrals, their names and their symmetries.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::dtype::{Arity, DType, Number};
 use crate::error::{Error, Result};
-use crate::number::{Arity, DType, Number};
 use crate::tensor::Symmetry;
 
 /// What a line gives.

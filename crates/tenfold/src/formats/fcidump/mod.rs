@@ -45,21 +45,21 @@
 mod adapt;
 mod folding;
 mod integrals;
+mod losses;
 mod namelist;
-mod quirks;
 mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::io::{Head, Sink, Source};
 use crate::key::Key;
 use crate::meta::Value;
-use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
 /// The format of integrals.
@@ -153,6 +153,6 @@ impl Format for Fcidump {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks::quirks(bundle)
+        losses::quirks(bundle)
     }
 }

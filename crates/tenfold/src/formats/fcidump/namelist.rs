@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use super::{MOST_ORBITALS, NAME, PREFIX};
-use crate::bytes::{Head, Source, narrow, wide};
+use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::{Head, Source};
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::{Meta, Value};

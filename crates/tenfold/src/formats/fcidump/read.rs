@@ -5,15 +5,17 @@ use super::folding::{Clash, Folded, Folding, List, Outcome};
 use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Source, Spool, measure_text};
+use crate::bytes::Bytes;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::hint::Hint;
+use crate::io::{Source, Spool};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::number::DType;
 use crate::tensor::{Address, Dim, Duplicates, Order, Storage, Tensor};
+use crate::units::measure_text;
 use crate::wire::text::{Body, Cells, Field, Line, Lines, Table, line_number, with_line};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -7,11 +7,12 @@ use super::adapt::is_packed;
 use super::integrals::{Role, is_written};
 use super::namelist::is_key;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, PIECE, Sink, Spool};
+use crate::bytes::{Bytes, Endian, PIECE};
+use crate::dtype::{Arity, Element, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
+use crate::io::{Sink, Spool};
 use crate::meta::{Meta, Value};
-use crate::number::{Arity, Element, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides, unravel_in};
 use crate::wire::text::write_float;
 

@@ -82,7 +82,7 @@
 //! 12. Any file of a set stands for all of them, as their names lead to the others. A set has to
 //!     have as many files and tensors as it says. Joined, the values of `split` are left out.
 
-mod kind;
+mod metadata_type;
 mod read;
 mod split;
 mod types;
@@ -92,16 +92,16 @@ mod write;
 use std::collections::HashSet;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, Shard,
     StorageKind, WriteOptions, layout_not_held,
 };
+use crate::io::{Sink, Source};
 use crate::meta::Value;
-use crate::number::{Arity, Number};
 use crate::tensor::{Order, Storage, Tensor};
-use kind::Kind;
+use metadata_type::Kind;
 use types::Type;
 
 /// The GGUF format.

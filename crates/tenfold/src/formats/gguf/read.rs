@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::kind::{Kind, Whole};
+use super::metadata_type::{Kind, Whole};
 use super::types::Type;
 use super::values::Values;
 use super::{
@@ -12,14 +12,15 @@ use super::{
     VERSION, is_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, Source, gaps, wide};
+use crate::bytes::{Bytes, Endian, Scan, gaps, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
+use crate::io::Source;
 use crate::key::Key;
 use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
 /// The fewest bytes that a value of metadata takes: an empty name, a type, one byte.

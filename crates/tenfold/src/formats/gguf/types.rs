@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::number::{Block, DType, Number};
+use crate::dtype::{Block, DType, Number};
 use crate::tensor::{Storage, Tensor};
 
 /// A type by its number in the file.

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::NAME;
-use super::kind::{ARRAY, Kind, Whole};
+use super::metadata_type::{ARRAY, Kind, Whole};
 use crate::bytes::{Endian, Scan, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::kind::Kind;
+use super::metadata_type::Kind;
 use super::types::Type;
 use super::{ALIGNMENT, ALIGNMENT_NAME, HINT_ENDIAN, KINDS, MAGIC, NAME, VERSION, alignment};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Sink, wide};
+use crate::bytes::{Bytes, Endian, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::limits::Limits;
 use crate::meta::Value;
-use crate::number::Numbers;
 use crate::tensor::{Storage, Tensor};
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {

@@ -46,20 +46,20 @@
 //! 7. Lines that a conversion carries have less than 1024 bytes, the page's limit; lines read may be
 //!    longer.
 
-mod banner;
+mod header;
 mod read;
 mod write;
 
-use banner::{Banner, Word};
+use header::{Banner, Word};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
     WriteOptions, elements_of,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::text::CommentStyle;
 

@@ -1,14 +1,15 @@
 //! Reads Matrix Market files, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::banner::{Banner, Kinds, Layout, Triangle};
+use super::header::{Banner, Kinds, Layout, Triangle};
 use super::{COMMENTS, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Source};
+use crate::bytes::Endian;
+use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::Source;
 use crate::limits::Limits;
-use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::text::{Body, Cells, Comments, Fields, Line, Lines, Quick, Table, cut, with_line};
 

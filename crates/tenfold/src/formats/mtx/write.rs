@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::banner::{Banner, Kinds, Layout};
+use super::header::{Banner, Kinds, Layout};
 use super::{COMMENTS, Word};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, Sink};
+use crate::bytes::{Endian, PIECE};
+use crate::dtype::{Element, write_number};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::number::{Element, write_number};
+use crate::io::Sink;
 use crate::tensor::{Sorted, Storage, Tensor};
 use crate::wire::text::{write_comments, write_float};
 

@@ -61,14 +61,15 @@ pub(super) use read::{Array, behind_pickle, callables};
 pub(super) use write::parts;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source, wide};
+use crate::bytes::wide;
+use crate::dtype::{Arity, DType, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions, elements_of,
 };
+use crate::io::{Sink, Source};
 use crate::key::Key;
-use crate::number::{Arity, DType, Number};
 use crate::tensor::{Order, Tensor, product};
 
 /// The `.npy` format.

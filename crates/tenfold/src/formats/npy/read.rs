@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
-use super::header::{self, Descr, Header, excerpt};
-use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, len};
+use super::header::{Descr, Header, excerpt};
+use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, header, len};
 use crate::bundle::{Bundle, Callable};
-use crate::bytes::{Bytes, Endian, Scan, Source, truncated, wide};
+use crate::bytes::{Bytes, Endian, Scan, truncated, wide};
+use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
 use crate::formats::callables;
+use crate::io::Source;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 use crate::wire::pickle::Pickle;
 

@@ -2,10 +2,11 @@
 
 use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, TYPES, Version};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Sink};
+use crate::bytes::Endian;
+use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::number::{DType, Numbers};
+use crate::io::Sink;
 use crate::tensor::{Order, Storage, Tensor};
 
 /// The values begin at a multiple of this.
@@ -101,7 +102,7 @@ fn header(dict: &str, version: Version) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Number;
+    use crate::dtype::Number;
 
     const F64: DType = DType::real(Number::F64);
 

@@ -45,12 +45,12 @@ mod write;
 use std::collections::HashSet;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, ENDIAN, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
 };
 use crate::formats::npy;
+use crate::io::{Head, Sink, Source};
 use crate::wire::zip;
 
 /// The `.npz` format.

@@ -5,15 +5,18 @@ use std::collections::HashSet;
 
 use super::{CARRIED, NAME, SUFFIX, hint};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Filter, Scan, Source, narrow, wide};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Filter, Scan, narrow, wide};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
-use crate::formats::npy::{self, Array};
+use crate::formats::npy;
+use crate::formats::npy::Array;
+use crate::io::Source;
 use crate::key::Key;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
-use crate::wire::zip::{self, Archive, Member, Method};
+use crate::wire::zip;
+use crate::wire::zip::{Archive, Member, Method};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut reader = Reader {

@@ -2,13 +2,14 @@
 
 use super::{CARRIED, SUFFIX, hint};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Deflater, Endian, PIECE, Sink, wide};
+use crate::bytes::{Algorithm, Deflater, Endian, PIECE, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::formats::npy;
+use crate::io::Sink;
 use crate::key::Key;
 use crate::meta::Value;
-use crate::number::Numbers;
 use crate::tensor::Tensor;
 use crate::wire::zip::{Method, Sizes, Writer};
 

@@ -4,12 +4,14 @@
 use std::ops::Range;
 
 use super::NAME;
-use crate::bytes::{Scan, Source};
+use crate::bytes::Scan;
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::wire::msgpack::{self, Head, Item, Marker};
+use crate::wire::msgpack;
+use crate::wire::msgpack::{Head, Item, Marker};
 
 /// A rule that a lenient reader forgives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,19 +56,19 @@
 
 mod items;
 mod keys;
-mod quirks;
+mod losses;
 mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::io::{Head, Sink, Source};
 use crate::key::Key;
-use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
 /// The primitiv format.
@@ -242,7 +242,7 @@ impl Format for Primitiv {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks::quirks(bundle, write::choose(bundle))
+        losses::quirks(bundle, write::choose(bundle))
     }
 }
 
@@ -274,11 +274,11 @@ impl Format for Object {
     }
 
     fn adapt(&self, key: &Key, tensor: &Tensor, _: &WriteOptions) -> Result<Option<Adapted>> {
-        quirks::adapt(key, tensor, self.0)
+        losses::adapt(key, tensor, self.0)
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks::quirks(bundle, self.0)
+        losses::quirks(bundle, self.0)
     }
 }
 

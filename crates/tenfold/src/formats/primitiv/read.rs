@@ -10,15 +10,16 @@ use super::{
     MINOR, NAME,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Source};
+use crate::bytes::{Bytes, Endian};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::Source;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -7,9 +7,10 @@ use super::{
     MINOR,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Sink, wide};
+use crate::bytes::{Endian, wide};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::meta::Value;
 use crate::tensor::{Order, Storage, Tensor, product};
 use crate::wire::msgpack::{count, put_array, put_bin, put_f32, put_map, put_str, put_u32};
@@ -248,8 +249,8 @@ fn configs<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::Numbers;
     use crate::key::Key;
-    use crate::number::Numbers;
     use crate::tensor::Dim;
 
     fn scalar(number: f32) -> Tensor {

@@ -1,9 +1,9 @@
 //! What the options say of the values.
 
 use crate::bytes::Endian;
+use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::format::Options;
-use crate::number::{DType, Number};
 use crate::tensor::Order;
 
 /// How values lie in a file, as far as somebody has said it.

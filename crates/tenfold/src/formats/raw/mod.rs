@@ -26,14 +26,14 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
     ReadOptions, StorageKind, When, WriteOptions,
 };
+use crate::io::{Head, Sink, Source};
 use crate::key::Key;
-use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
 /// Raw numbers.

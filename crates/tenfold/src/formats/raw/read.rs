@@ -3,11 +3,12 @@
 
 use super::layout::Layout;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Source, wide};
+use crate::bytes::{Bytes, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::Source;
 use crate::note::{Note, NoteKind};
-use crate::number::Numbers;
 use crate::tensor::{Dim, Storage, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

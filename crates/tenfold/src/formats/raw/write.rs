@@ -2,11 +2,12 @@
 
 use super::layout::{Layout, shape_word};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Sink, wide};
+use crate::bytes::{PIECE, wide};
+use crate::dtype::DType;
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
+use crate::io::Sink;
 use crate::memory;
-use crate::number::DType;
 use crate::tensor::{Storage, Tensor};
 
 /// Casts to the type that was given, takes the order that was, and says what the file will not.

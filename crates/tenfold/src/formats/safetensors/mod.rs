@@ -65,14 +65,14 @@ mod write;
 use hashbrown::HashSet;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, DType, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, StorageKind, When, WriteOptions, elements_of, layout_not_held,
 };
+use crate::io::{Head, Sink, Source};
 use crate::meta::Value;
-use crate::number::{Arity, DType, Number};
 use crate::tensor::{Order, Storage, Tensor};
 
 /// The safetensors format.

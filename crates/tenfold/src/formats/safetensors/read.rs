@@ -1,17 +1,18 @@
 //! Reads the header of a safetensors file and checks that its tensors tile the data.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::header::{self, Entry, Metadata, Named};
-use super::{EMPTY, METADATA, MOST_HEADER, NAME, PART, Type};
+use super::header::{Entry, Metadata, Named};
+use super::{EMPTY, METADATA, MOST_HEADER, NAME, PART, Type, header};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Head, Scan, Source, narrow, wide};
+use crate::bytes::{Bytes, Endian, Scan, narrow, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
+use crate::io::{Head, Source};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
 /// Where the header begins.

@@ -6,11 +6,12 @@ use std::io::Write as _;
 
 use super::{EMPTY, FORMAT, METADATA, MOST_HEADER, Type};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Sink, wide};
+use crate::bytes::{Endian, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::meta::Meta;
-use crate::number::Numbers;
 use crate::tensor::{Storage, Tensor};
 
 /// The values begin at a multiple of this.

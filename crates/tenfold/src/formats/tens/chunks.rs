@@ -3,10 +3,11 @@
 
 use super::read::{Header, Reader};
 use super::{CARRIED, CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
-use crate::bytes::{Bytes, Column, Endian::Little, wide};
+use crate::bytes::Endian::Little;
+use crate::bytes::{Bytes, Column, wide};
+use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result, amount};
 use crate::meta::Value;
-use crate::number::{Number, Numbers};
 use crate::tensor::{Address, Group, Operation, Order, Storage, Symmetry, product};
 
 impl Reader<'_> {

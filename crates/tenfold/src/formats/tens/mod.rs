@@ -69,13 +69,14 @@ mod write;
 pub use v09::Version09;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source, wide};
+use crate::bytes::wide;
+use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
     When, WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Sink, Source};
 use crate::tensor::Order;
 
 /// The TENS format.

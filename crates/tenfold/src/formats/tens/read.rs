@@ -6,12 +6,14 @@ use super::{
     old_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Endian::Little, Scan, Source, narrow, truncated, wide};
+use crate::bytes::Endian::Little;
+use crate::bytes::{Bytes, Endian, Scan, narrow, truncated, wide};
+use crate::dtype::{Arity, DType, Kind, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
+use crate::io::Source;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
-use crate::number::{Arity, DType, Kind, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Symmetry, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

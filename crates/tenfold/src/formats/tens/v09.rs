@@ -2,13 +2,13 @@
 
 use super::{NAME, OPTIONS, TITLE, Tens, name, write};
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Sink, Source};
 use crate::tensor::{Order, Storage, Tensor};
 
 /// TENS, version 0.9, as a format of its own: doubles and complex doubles, as its programs take all numbers

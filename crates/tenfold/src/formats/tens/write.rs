@@ -5,11 +5,12 @@ use super::{
     VERSION_1_0, align8, default_name, is_printable, name, old_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Sink, narrow, swap, wide};
+use crate::bytes::{Endian, narrow, swap, wide};
+use crate::dtype::{Kind, Numbers};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::meta::Value;
-use crate::number::{Kind, Numbers};
 use crate::tensor::{Sorted, Storage, Symmetry, Tensor};
 
 /// Writes version 1.0.

@@ -2,8 +2,9 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{EXTENDED, SHAPE};
-use crate::bytes::{Source, narrow, wide};
+use crate::bytes::{narrow, wide};
 use crate::error::Result;
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::wire::text::{Fields, Line, Lines, cut};
 

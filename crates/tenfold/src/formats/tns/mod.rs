@@ -44,13 +44,13 @@ mod read;
 mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
     StorageKind, When, WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 use crate::tensor::Order;
 use crate::wire::text::CommentStyle;
 

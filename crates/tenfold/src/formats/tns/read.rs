@@ -4,12 +4,13 @@
 use super::header::{Extended, Said};
 use super::{COMMENTS, HEADER, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Compute, Endian, Head, PIECE, Source, narrow, wide};
+use crate::bytes::{Bytes, Endian, PIECE, narrow, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::{Compute, Head, Source};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor, product, strides};
 use crate::wire::text::{Body, Cells, Comments, Line, Lines, Quick, Table, cut, with_line};
 

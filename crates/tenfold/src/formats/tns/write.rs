@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use super::header::is_extended;
 use super::{COMMENTS, HEADER};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Sink};
+use crate::bytes::PIECE;
+use crate::dtype::Element;
 use crate::error::Result;
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::meta::{Meta, Value};
-use crate::number::Element;
 use crate::tensor::{Cell, Order, Sorted, Tensor, strides, unravel_in};
 use crate::wire::text::{comment_text, write_comments, write_float};
 

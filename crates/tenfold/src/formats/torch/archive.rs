@@ -7,12 +7,14 @@ use std::ops::Range;
 use super::NAME;
 use super::storages::{Packing, Storages, Stored};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Head, Scan, Source, wide};
+use crate::bytes::{Bytes, Endian, Scan, wide};
 use crate::error::{Error, Result};
+use crate::io::{Head, Source};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::wire::pickle::{Item, Pickle};
-use crate::wire::zip::{self, Member, Method};
+use crate::wire::zip;
+use crate::wire::zip::{Member, Method};
 
 /// The member that names the tensors.
 const PICKLE: &str = "data.pkl";

@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::NAME;
 use super::storages::{Named, Storages, Stored};
 use super::types::{Kind, Type};
-use crate::bytes::{Source, wide};
+use crate::bytes::wide;
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
-use crate::number::{DType, Number, Numbers, Signs};
-use crate::tensor::{Dim, Order, Storage, Strides, Tensor};
+use crate::tensor::{Dim, Order, Signs, Storage, Strides, Tensor};
 use crate::wire::pickle::{Id, Item, Pickle};
 
 /// The part of an opaque tensor that has its bytes.
@@ -255,7 +256,7 @@ impl<'a> Calls<'a> {
         if values.bytes.is_compressed() {
             return self.unsupported("a deflated storage whose signs are flipped");
         }
-        let is_complex = tensor.dtype().arity == crate::number::Arity::Complex;
+        let is_complex = tensor.dtype().arity == crate::dtype::Arity::Complex;
         if signs == Signs::Imaginary && !is_complex {
             return self.fail(id, "the conjugate of real numbers");
         }

@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::NAME;
 use super::calls::{Calls, Found};
 use super::plain::{Seen, View};
-use super::shared::{self, Use};
+use super::shared::Use;
+use super::{NAME, shared};
 use crate::bundle::Bundle;
 use crate::bytes::wide;
 use crate::error::{Error, Result};

@@ -77,13 +77,13 @@ mod storages;
 mod types;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 use crate::tensor::Order;
 
 /// PyTorch's checkpoints.

@@ -3,9 +3,9 @@
 
 use super::calls::{Calls, Found};
 use crate::bytes::{Bytes, Endian};
+use crate::dtype::{Arity, DType, Kind, Number, Numbers};
 use crate::error::Result;
 use crate::meta::Value;
-use crate::number::{Arity, DType, Kind, Number, Numbers};
 use crate::tensor::{Dim, Order, Storage, Tensor, product};
 use crate::wire::pickle::{Id, Item};
 

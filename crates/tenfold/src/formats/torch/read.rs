@@ -7,10 +7,11 @@ use super::content::Walk;
 use super::storages::Storages;
 use super::{NAME, archive, hint, legacy};
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Scan, Source};
+use crate::bytes::Scan;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::formats::callables::callables;
+use crate::io::{Head, Source};
 use crate::limits::Limits;
 use crate::wire::pickle::Pickle;
 

@@ -3,8 +3,8 @@
 
 use super::calls::{Calls, Found};
 use crate::bytes::wide;
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::pickle::{Id, Item};
 

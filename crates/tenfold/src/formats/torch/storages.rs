@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use super::NAME;
 use super::types::Type;
-use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Source};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::wire::pickle::{Id, Item, Pickle};
 
 /// All storages of a file, by their keys.

@@ -1,6 +1,6 @@
 //! The element types of PyTorch.
 
-use crate::number::{DType, Number};
+use crate::dtype::{DType, Number};
 
 /// An element type.
 #[derive(Debug, PartialEq, Eq)]

@@ -51,13 +51,13 @@ pub(super) mod spec;
 pub(super) mod write;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
     SPARSE_CELLS, StorageKind, When, WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Tensor};
 
 /// Vespa's typed binary format.

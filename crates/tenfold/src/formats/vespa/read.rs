@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use super::{CELL_TYPES, DENSE, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
-use crate::bytes::{
-    Bytes, Endian::Big, Extent, Head, LabelSet, Records, Scan, Source, narrow, short, short_text,
-    wide,
-};
+use crate::bytes::Endian::Big;
+use crate::bytes::{Bytes, Extent, LabelSet, Records, Scan, narrow, short, short_text, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
+use crate::io::{Head, Source};
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{CELL_TYPES, MOST};
-use crate::number::Number;
+use crate::dtype::Number;
 use crate::tensor::{Dim, Size};
 
 /// The words for the number types of [`CELL_TYPES`].

@@ -2,10 +2,11 @@
 
 use super::{CELL_TYPES, DENSE, MOST, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Extent, PIECE, Records, Scan, Sink, put_short, swap, wide};
+use crate::bytes::{Endian, Extent, PIECE, Records, Scan, put_short, swap, wide};
+use crate::dtype::{Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
-use crate::number::{Number, Numbers};
+use crate::io::Sink;
 use crate::tensor::{Address, Dim, Order, Size, Storage, Tensor};
 
 /// The order in which labelled blocks are written.
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
     use crate::bytes::RecordsBuilder;
     use crate::convert::write_to;
-    use crate::number::DType;
+    use crate::dtype::DType;
 
     fn write_with(tensor: Tensor, options: &[(&str, &str)]) -> Result<Vec<u8>> {
         let mut how = WriteOptions::default();

@@ -6,9 +6,9 @@ use super::super::vespa_text::read::given_type;
 use super::super::vespa_text::write::{has_odd_nan, numbers, plain_nans};
 use super::{BINARIZE, ID, ID_DIM, others};
 use crate::bundle::Bundle;
+use crate::dtype::Number;
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
-use crate::number::Number;
 use crate::tensor::{Dim, Labels, Storage, Tensor};
 
 /// What is said of a tensor that changes.

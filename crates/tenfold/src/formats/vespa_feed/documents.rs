@@ -5,11 +5,12 @@ use super::super::vespa::spec::{Extent, Spec};
 use super::super::vespa_text::document::find_type;
 use super::Operation;
 use super::others::{CONDITIONS, HELD, Other, json_at};
-use crate::bytes::{Source, wide};
+use crate::bytes::wide;
+use crate::dtype::Number;
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
-use crate::number::Number;
 use crate::wire::json::{First, Json, Kind};
 
 /// What is read of every document.

@@ -53,14 +53,14 @@ mod write;
 
 use super::vespa::{CELL_TYPES, MOST, SCALARS, positions};
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
     Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
     ReadOptions, SPARSE_CELLS, StorageKind, When, WriteOptions,
 };
+use crate::io::{Head, Sink, Source};
 use crate::key::Key;
-use crate::number::{Arity, Number};
 use crate::tensor::{Order, Tensor};
 
 /// Vespa's feeds.

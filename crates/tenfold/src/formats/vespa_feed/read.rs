@@ -2,18 +2,21 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::Spec;
-use super::super::vespa_text::document::{self, find_type, parse_type};
+use super::super::vespa_text::document;
+use super::super::vespa_text::document::{find_type, parse_type};
 use super::super::vespa_text::read::{agreed, given_type};
-use super::super::vespa_text::target::{self, Target};
 use super::super::vespa_text::values::Spelling;
 use super::documents::{Document, Documents, guess_type};
 use super::others::Others;
 use super::rows::Rows;
 use super::{ID, NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
-use crate::bytes::{Head, PIECE, Scan, Source, wide};
+use crate::bytes::{PIECE, Scan, wide};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::formats::vespa_text::builder;
+use crate::formats::vespa_text::builder::Target;
+use crate::io::{Head, Source};
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
 use crate::wire::json::{First, Json, Kind};
@@ -180,11 +183,11 @@ impl Feed<'_> {
             let mut target = Target::new(&spec, Spelling::Json, twice.take(), self.how)?;
             document::read(json, &mut target)?;
             match target.finish(json)? {
-                target::Made::Tensor(tensor) => {
+                builder::Made::Tensor(tensor) => {
                     self.spec = Some(spec);
                     return self.push(found, at, &tensor);
                 }
-                target::Made::Twice(labels) => twice = Some(labels),
+                builder::Made::Twice(labels) => twice = Some(labels),
             }
         }
         json.scan.fail_at(at, "two blocks have the same labels")

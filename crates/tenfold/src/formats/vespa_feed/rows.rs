@@ -3,9 +3,9 @@
 
 use super::ID;
 use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::limits::Limits;
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 
 /// What the fields of all documents hold.

@@ -8,10 +8,11 @@ use super::others::Known;
 use super::read::prefix;
 use super::{NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
-use crate::bytes::{Extent, Records, Scan, Sink, wide};
+use crate::bytes::{Extent, Records, Scan, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
-use crate::number::Numbers;
+use crate::io::Sink;
 use crate::tensor::{Labels, Places, Tensor};
 use crate::wire::json::put_text;
 
@@ -223,8 +224,8 @@ impl Lines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::bytes::{Sink, Source};
     use crate::format::{ReadOptions, WriteOptions};
+    use crate::io::{Sink, Source};
 
     /// What is written of a feed of two documents with these ids.
     fn written(ids: [&str; 2]) -> crate::error::Result<String> {
@@ -233,7 +234,7 @@ mod tests {
             "{{\"put\":\"{one}\",\"fields\":{{\"t\":{{\"type\":\"tensor<float>(x[2])\",\"values\":[1,2]}}}}}}\n\
              {{\"put\":\"{two}\",\"fields\":{{\"t\":{{\"values\":[3,4]}}}}}}\n"
         );
-        let format = crate::by_name(super::NAME).unwrap();
+        let format = crate::by_name(crate::formats::vespa_feed::NAME).unwrap();
         let source = Source::memory(feed.into_bytes());
         let opened = crate::read(&source, format, &ReadOptions::default())?;
         let mut out = Sink::memory();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use half::bf16;
 
-use crate::number::{Element, Number, convert};
+use crate::dtype::{Element, Number, convert};
 
 /// Appends the big-endian bytes of the number that a text spells; false if it is none, or one that
 /// has no room.
@@ -72,7 +72,7 @@ fn shortest(number: Number, bytes: &[u8]) -> f64 {
         _ => return number.to_f64(bytes),
     };
     let mut text = String::new();
-    crate::number::write_number(Number::F32, &single, &mut text);
+    crate::dtype::write_number(Number::F32, &single, &mut text);
     let exact = number.to_f64(bytes);
     let short: f64 = text.parse().unwrap_or(exact);
     // Not all readers take the digits for a single at once: they may round twice.

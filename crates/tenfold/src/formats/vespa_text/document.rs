@@ -2,8 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::Spec;
+use super::builder::Target;
 use super::gather::Gather;
-use super::target::Target;
 use crate::error::Result;
 use crate::wire::json::{First, Json, Kind};
 

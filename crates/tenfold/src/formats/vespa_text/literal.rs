@@ -2,11 +2,11 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::{Extent, Spec};
+use super::builder::Target;
 use super::document::read_literal_cell;
-use super::target::Target;
 use super::values::is_within_word;
+use crate::dtype::Number;
 use crate::error::Result;
-use crate::number::Number;
 use crate::wire::json::{First, Json};
 
 /// The type that stands before the values and its colon, if one does.

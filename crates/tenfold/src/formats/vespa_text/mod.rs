@@ -46,23 +46,24 @@
 //! bits no text spells becomes digits. In literals a block of one cell keeps its brackets, and the
 //! cells of several mapped dimensions come block by block. A text ends with a line break.
 
+pub(in crate::formats) mod builder;
 pub(in crate::formats) mod cell;
 pub(in crate::formats) mod document;
 mod gather;
 mod literal;
 pub(in crate::formats) mod read;
-pub(in crate::formats) mod target;
 pub(in crate::formats) mod values;
 pub(in crate::formats) mod write;
 
-use super::vespa::{self, HOLDS, positions};
+use super::vespa;
+use super::vespa::{HOLDS, positions};
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source};
+use crate::dtype::Number;
 use crate::error::{Loss, Result};
 use crate::format::{
     Format, Info, Match, OptionInfo, ReadOptions, SPARSE_CELLS, When, WriteOptions,
 };
-use crate::number::Number;
+use crate::io::{Head, Sink, Source};
 use crate::tensor::Tensor;
 
 /// Vespa's JSON forms and literals.

@@ -2,13 +2,13 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::{Spec, is_word};
-use super::target::{Made, Target};
+use super::builder::{Made, Target};
 use super::values::Spelling;
 use super::{NAME, document, literal};
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Source};
 use crate::error::{Error, Result};
 use crate::format::{Options, ReadOptions};
+use crate::io::{Head, Source};
 use crate::note::{Note, NoteKind};
 use crate::wire::json::{Json, Kind};
 

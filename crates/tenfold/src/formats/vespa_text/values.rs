@@ -3,8 +3,8 @@
 
 use super::cell;
 use crate::bytes::{PIECE, narrow, wide};
+use crate::dtype::{Number, convert};
 use crate::error::Result;
-use crate::number::{Number, convert};
 use crate::wire::json::{First, Json, Kind};
 
 /// Which of the two languages a text is in.

@@ -4,11 +4,12 @@ use super::super::vespa;
 use super::super::vespa::spec::{Spec, is_word};
 use super::cell::{is_odd_nan, put_json, put_literal};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Extent, PIECE, Scan, Sink, swap};
+use crate::bytes::{Endian, Extent, PIECE, Scan, swap};
+use crate::dtype::{Kind, Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::key::Key;
-use crate::number::{Kind, Number, Numbers};
 use crate::tensor::{Dim, Storage, Tensor};
 use crate::wire::json::put_text;
 

@@ -2,7 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
-use std::fmt::{self, Display};
+use std::fmt;
+use std::fmt::Display;
 use std::ops::Range;
 
 use crate::bytes::gaps;

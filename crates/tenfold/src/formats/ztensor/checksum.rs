@@ -3,9 +3,9 @@
 
 use super::{hint, zstd_level};
 use crate::bytes::{Algorithm, Bytes, Digest, Endian};
+use crate::dtype::Numbers;
 use crate::error::Result;
 use crate::format::Options;
-use crate::number::Numbers;
 use crate::tensor::Tensor;
 
 /// The algorithms and the words for them.

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::NAME;
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Scan, Source, wide};
+use crate::bytes::{Endian, Scan, wide};
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
+use crate::io::Source;
 use crate::note::{Note, NoteKind};
 
 /// Where blobs may lie: between the magic and the index.

@@ -127,13 +127,14 @@ pub use v1::Version1;
 pub use v2::Version2;
 
 use crate::bundle::Bundle;
-use crate::bytes::{Head, Sink, Source, wide};
+use crate::bytes::wide;
+use crate::dtype::{Arity, Number};
 use crate::error::{Error, Loss, Result};
 use crate::format::{
     Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
     ReadOptions, StorageKind, When, WriteOptions,
 };
-use crate::number::{Arity, Number};
+use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Tensor, product};
 
 /// The zTensor format, of every generation; generation 0.1 is written unless another is asked for.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::types::{Element, Means};
 use super::{TYPES, dense_len};
 use crate::bytes::{Bytes, Endian, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Address, Demand, Dim, Order, Storage, Tensor};
 
 /// An object: one tensor.

@@ -3,12 +3,13 @@
 use super::object::{Layout, opaque_number};
 use super::types::{Means, Type, is_stored, stored_as};
 use super::{TYPES, dense_len};
-use crate::bytes::{Endian, PIECE, Sink, wide};
+use crate::bytes::{Endian, PIECE, wide};
+use crate::dtype::{DType, Number, Numbers, truths};
 use crate::error::{Error, Result};
+use crate::io::Sink;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
-use crate::number::{DType, Number, Numbers, truths};
 use crate::tensor::{Address, Cell, Storage, Tensor};
 
 /// What the one part of a dense object is called.

@@ -3,10 +3,10 @@
 use super::hint;
 use super::v0::{ENCODINGS, LAYOUTS};
 use crate::bundle::Bundle;
+use crate::dtype::Arity;
 use crate::format::BIG;
 use crate::key::Key;
 use crate::meta::{Meta, Value};
-use crate::number::Arity;
 use crate::tensor::{Storage, Tensor};
 
 /// The programs that open a file of a version: of this content, if it is given.

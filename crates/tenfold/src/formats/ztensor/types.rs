@@ -1,7 +1,7 @@
 //! Types that are laid over stored numbers.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::number::{Arity, DType, Number};
+use crate::dtype::{Arity, DType, Number};
 
 /// A type that a part may have besides its stored numbers.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,18 +6,20 @@
 )]
 
 use super::Sparse;
+use super::builder::Listed;
 use super::duplicates::{Distinct, room_of_pass};
-use crate::bytes::{Endian, Pages, measure_text, swap, wide};
+use crate::bytes::{Endian, swap, wide};
+use crate::dtype::{Kind, add_to};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
+use crate::io::Pages;
 use crate::limits::Limits;
-use crate::number::{Kind, add_to};
-use crate::tensor::check::SYMMETRY_TOLERANCE;
-use crate::tensor::claim::{Deviation, spread};
-use crate::tensor::group::Group;
-use crate::tensor::listed::Listed;
-use crate::tensor::slice::{ravel_in, unravel_in};
+use crate::tensor::index::slice::{ravel_in, unravel_in};
 use crate::tensor::storage::{Order, Storage};
+use crate::tensor::symmetry::deviation::{Deviation, spread};
+use crate::tensor::symmetry::group::Group;
+use crate::tensor::verify::SYMMETRY_TOLERANCE;
+use crate::units::measure_text;
 
 /// What becomes of the values of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

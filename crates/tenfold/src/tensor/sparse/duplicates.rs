@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::limits::Limits;
 use crate::memory;
-use crate::tensor::claim::spread;
-use crate::tensor::group::Group;
-use crate::tensor::slice::{ravel_in, unravel_in};
+use crate::tensor::index::slice::{ravel_in, unravel_in};
 use crate::tensor::storage::{Address, Storage};
+use crate::tensor::symmetry::deviation::spread;
+use crate::tensor::symmetry::group::Group;
 use crate::tensor::{Tensor, product};
 
 /// How a cell given more than once is resolved.

@@ -1,23 +1,30 @@
 //! The cells of sparse tensors.
 
+pub(super) mod builder;
 mod clusters;
+mod coordinates;
 mod duplicates;
-mod finder;
+pub(super) mod from_dense;
+pub(super) mod nonzero;
+pub(super) mod reindex;
+pub(super) mod sort;
+pub(super) mod to_dense;
 
+pub(crate) use coordinates::Finder;
 pub(crate) use duplicates::Distinct;
 pub use duplicates::Duplicates;
-pub(crate) use finder::Finder;
 
-use finder::{at_cell, read_many};
+use coordinates::{at_cell, read_many};
 
-use super::dense::strides;
-use super::group::Group;
-use super::slice::{Slice, place_in_box, unravel_in};
+use super::dense::read_box::strides;
+use super::index::slice::{Slice, place_in_box, unravel_in};
 use super::storage::{Address, Order, Storage};
-use crate::bytes::{Endian, Threads, in_order, narrow, swap, wide};
+use super::symmetry::group::Group;
+use crate::bytes::{Endian, narrow, swap, wide};
+use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
+use crate::io::{Threads, in_order};
 use crate::memory;
-use crate::number::{DType, Numbers};
 
 /// A sparse tensor whose cells are addressed by position.
 pub(crate) struct Sparse<'a> {
@@ -266,7 +273,7 @@ fn put_any(batch: &Batch, width: usize, out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Number;
+    use crate::dtype::Number;
 
     fn rows(starts: &[u64]) -> Result<Vec<Vec<u64>>> {
         let address = Address::Rows {

@@ -1,9 +1,10 @@
 //! CBOR, over minicbor.
 #![deny(clippy::arithmetic_side_effects)]
 
-mod parts;
+mod chunks;
+pub(crate) mod deterministic;
 
-pub(crate) use parts::{Part, Parts};
+pub(crate) use chunks::{Part, Parts};
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -14,8 +14,9 @@ mod opcode;
 
 use std::ops::Range;
 
-use crate::bytes::{Scan, Source, narrow};
+use crate::bytes::{Scan, narrow};
 use crate::error::Result;
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 

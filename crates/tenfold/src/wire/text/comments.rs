@@ -2,8 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{Line, Lines};
-use crate::bytes::Sink;
 use crate::error::{Error, Result};
+use crate::io::Sink;
 use crate::memory;
 use crate::meta::{Meta, Value};
 

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use crate::bytes::{Source, narrow, wide};
+use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::memory;
 
 /// The fields of a line that are left.

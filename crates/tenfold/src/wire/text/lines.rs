@@ -2,8 +2,9 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::Fields;
-use crate::bytes::{PIECE, Source, narrow, wide};
+use crate::bytes::{PIECE, narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 

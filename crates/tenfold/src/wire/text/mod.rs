@@ -5,17 +5,18 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod comments;
+mod fast;
 mod field;
 mod lines;
-mod quick;
 
 pub(crate) use comments::{CommentStyle, Comments, comment_text, write_comments};
+pub(crate) use fast::Quick;
 pub(crate) use field::{Field, Fields, field_at, write_float};
 pub(crate) use lines::{Line, Lines, cut, line_number};
-pub(crate) use quick::Quick;
 
-use crate::bytes::{Bytes, Source, Spool, Threads, in_order, narrow, wide};
+use crate::bytes::{Bytes, narrow, wide};
 use crate::error::{Error, Result};
+use crate::io::{Source, Spool, Threads, in_order};
 use crate::limits::Limits;
 use crate::memory;
 

@@ -15,8 +15,9 @@ use std::collections::HashSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use crate::bytes::{Scan, Source, wide};
+use crate::bytes::{Scan, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;

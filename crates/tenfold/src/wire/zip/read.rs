@@ -7,8 +7,9 @@ use super::{
     CODE_PAGE, DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCATOR, Method, WIDE_END,
     WIDE_FIELD, flag,
 };
-use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, Source, gaps, wide};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, gaps, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 

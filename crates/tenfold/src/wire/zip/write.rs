@@ -4,8 +4,9 @@ use super::{
     DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCAL, LOCATOR, Method, PADDING_FIELD,
     WIDE_END, WIDE_FIELD, flag,
 };
-use crate::bytes::{Sink, wide};
+use crate::bytes::wide;
 use crate::error::{Error, Result};
+use crate::io::Sink;
 
 /// The first day that there is, so that what is written depends on nothing but its content.
 const DATE: u16 = 1 << 5 | 1;

@@ -7,12 +7,12 @@ use super::super::{checksum, dense_len, hint};
 use super::read::{Entry, Place, Reader};
 use super::{DTYPES, PART, sparse};
 use crate::bytes::{Bytes, Endian, Filter};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::format::BIG;
 use crate::key::Key;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Order, Storage, Tensor};
 
 impl Reader<'_> {

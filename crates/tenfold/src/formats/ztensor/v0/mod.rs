@@ -1,7 +1,7 @@
 //! Generation 0.1: one blob a tensor, and a list of maps that describes them.
 
 mod blob;
-mod found;
+mod entries;
 mod read;
 mod sparse;
 mod write;
@@ -11,9 +11,9 @@ pub(super) use write::{keeps_checksum, write};
 
 use super::hint;
 use crate::bundle::Bundle;
+use crate::dtype::{Number, Numbers};
 use crate::error::{Aspect, Loss};
 use crate::meta::Value;
-use crate::number::{Number, Numbers};
 use crate::tensor::{Storage, Tensor};
 
 pub(super) const MAGIC: &[u8; 8] = b"ZTEN0001";

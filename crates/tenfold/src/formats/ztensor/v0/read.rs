@@ -7,17 +7,18 @@ use std::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashSet};
 
 use super::super::{NAME, dense_len, index};
-use super::found::Found;
+use super::entries::Found;
 use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS};
 use crate::bundle::Bundle;
-use crate::bytes::{Scan, Source, Threads, in_order, narrow, wide};
+use crate::bytes::{Scan, narrow, wide};
+use crate::dtype::Number;
 use crate::error::Result;
 use crate::format::ReadOptions;
+use crate::io::{Source, Threads, in_order};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
-use crate::number::Number;
 use crate::tensor::{Shapes, Tensor};
 use crate::wire::cbor::{Items, Left, Part, Parts};
 

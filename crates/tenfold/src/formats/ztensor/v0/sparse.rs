@@ -3,10 +3,11 @@
 
 use super::super::hint;
 use super::{COORDINATES, PART, ROWS};
-use crate::bytes::{Bytes, Column, Endian, Sink, Source, wide};
+use crate::bytes::{Bytes, Column, Endian, wide};
+use crate::dtype::{Element, Number, Numbers};
 use crate::error::{Error, Result};
+use crate::io::{Sink, Source};
 use crate::limits::Limits;
-use crate::number::{Element, Number, Numbers};
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
 
 /// Takes a sparse blob apart, or keeps it as it is where its length does not fit its layout or a

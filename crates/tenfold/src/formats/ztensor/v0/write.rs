@@ -3,13 +3,14 @@
 use super::super::{NAME, checksum, hint, refuse_option, zstd_level};
 use super::{ALIGNMENT, DTYPES, MAGIC, sparse};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, Sink, wide};
+use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, wide};
+use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::{BIG, Options, WriteOptions};
+use crate::io::Sink;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Value;
-use crate::number::Numbers;
 use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::cbor::Out;
 

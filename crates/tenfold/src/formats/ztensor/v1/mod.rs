@@ -10,13 +10,13 @@ pub(super) use read::read;
 use super::checksum;
 use super::parts::Dialect;
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::dtype::Arity;
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::number::Arity;
+use crate::io::{Sink, Source};
 use crate::tensor::{Order, Tensor};
 
 pub(super) const MAGIC: &[u8; 8] = b"ZTEN1000";

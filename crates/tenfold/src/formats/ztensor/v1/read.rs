@@ -4,20 +4,21 @@
 use std::borrow::Cow;
 
 use super::super::blobs::{Blobs, Name};
-use super::super::object::{self, Layout, Misfit};
+use super::super::object::{Layout, Misfit};
 use super::super::types::{Type, stored};
 use super::super::v0::DTYPES;
-use super::super::{NAME, checksum, dense_len, hint, index};
+use super::super::{NAME, checksum, dense_len, hint, index, object};
 use super::manifest::{Component, Manifest, Object, Reader};
 use super::{ALIGNMENT, DIALECT, MAGIC};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Filter, Scan, Source, wide};
+use crate::bytes::{Bytes, Filter, Scan, wide};
+use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
+use crate::io::Source;
 use crate::key::Key;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
-use crate::number::Number;
 use crate::tensor::Shapes;
 use crate::wire::cbor::Items;
 

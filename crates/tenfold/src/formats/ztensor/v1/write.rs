@@ -2,21 +2,22 @@
 
 use std::collections::HashSet;
 
-use super::super::checksum::{self, kept};
+use super::super::checksum::kept;
 use super::super::object::{Object, Part as ReadPart};
 use super::super::parts::{Content, Part, is_types, misfit, parts};
 use super::super::types::stored_as;
 use super::super::v0::fits_cbor;
-use super::super::{NAME, hint, refuse_option, zstd_level};
+use super::super::{NAME, checksum, hint, refuse_option, zstd_level};
 use super::manifest::DECODED;
 use super::{ALIGNMENT, DIALECT, INFO, MAGIC};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Compressor, Sink, wide};
+use crate::bytes::{Algorithm, Compressor, wide};
+use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::{Options, WriteOptions, elements_of};
+use crate::io::Sink;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
-use crate::number::{DType, Number, Numbers};
 use crate::tensor::{Storage, Tensor};
 use crate::wire::cbor::Out;
 

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use super::super::NAME;
 use super::LEAST_ALIGNMENT;
-use crate::bytes::{Endian::Little, Scan, Source, wide};
+use crate::bytes::Endian::Little;
+use crate::bytes::{Scan, wide};
 use crate::error::{Error, Result};
+use crate::io::Source;
 use crate::limits::Limits;
 
 /// What a file begins and ends with.

@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::memory;
 use crate::meta::{Meta, Value};
-use crate::wire::cbor::Items;
-use crate::wire::deterministic;
+use crate::wire::cbor::{Items, deterministic};
 
 /// All of it.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! Generation 2: parts of objects in aligned blobs, described by deterministic CBOR at the end.
 
-mod fit;
+mod dedup;
 mod footer;
+mod losses;
 mod manifest;
 mod read;
-mod twins;
 mod write;
 
 pub(super) use footer::MAGIC;
@@ -13,13 +13,13 @@ pub(super) use read::read;
 use super::checksum;
 use super::parts::Dialect;
 use crate::bundle::Bundle;
-use crate::bytes::{Sink, Source};
+use crate::dtype::Arity;
 use crate::error::{Loss, Result};
 use crate::format::{
     Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
     WriteOptions,
 };
-use crate::number::Arity;
+use crate::io::{Sink, Source};
 use crate::tensor::{Order, Tensor};
 
 /// zTensor, generation 2, as a format of its own: it holds more than generation 0.1.
@@ -96,7 +96,7 @@ impl Format for Version2 {
     }
 
     fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        fit::quirks(bundle)
+        losses::quirks(bundle)
     }
 }
 

@@ -4,22 +4,21 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::blobs::Blobs;
-use super::super::object::{self, Layout, Misfit};
+use super::super::object::{Layout, Misfit};
 use super::super::types::stored;
-use super::super::{NAME, checksum, hint};
+use super::super::{NAME, checksum, hint, object};
 use super::footer::Footer;
-use super::manifest::{self, Manifest, Object, Part, Shard};
-use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
+use super::manifest::{Manifest, Object, Part, Shard};
+use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD, manifest};
 use crate::bundle::Bundle;
-use crate::bytes::{
-    Absent, Algorithm, Bytes, Digest, Filter, Source, gaps, is_closed, open_beside,
-};
+use crate::bytes::{Algorithm, Bytes, Digest, Filter, gaps};
+use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
+use crate::io::{Absent, Source, is_closed, open_beside};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::number::Number;
 use crate::tensor::{Demand, Shapes, Tensor};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use super::super::parts::{Content, Part, is_types, parts};
 use super::super::{NAME, checksum, hint, refuse_option};
+use super::dedup::Twin;
 use super::footer::{Footer, MAGIC};
-use super::twins::{self, Twin};
-use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD};
+use super::{ALIGNMENT, DIALECT, LEAST_ALIGNMENT, ZSTD, dedup};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Compressor, DigestState, Sink};
+use crate::bytes::{Algorithm, Compressor, DigestState};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
+use crate::io::Sink;
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::Value;
@@ -139,7 +140,7 @@ impl<'a> Blobs<'a> {
             .flat_map(|object| &object.parts)
             .map(|part| &part.content)
             .collect();
-        let mut twins = twins::find(&contents, self.limits)?.into_iter();
+        let mut twins = dedup::find(&contents, self.limits)?.into_iter();
         let mut all = Vec::new();
         for object in objects {
             for (part, unknown) in object.parts.iter().zip(&object.unknown) {

@@ -1,0 +1,238 @@
+//! A hash of what tensors mean: the same in any format, order, byte order or compression.
+//!
+//! `docs/hash.md` defines it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::bundle::Bundle;
+use crate::bytes::{Endian, PIECE, wide};
+use crate::dtype::{Number, Numbers, truths};
+use crate::error::{Error, Result};
+use crate::io::spawn;
+use crate::limits::Limits;
+use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides};
+
+/// The first thing in every hash, so that it is no hash of anything else.
+const DOMAIN: &str = "tenfold.hash/1";
+
+/// What stands for the size of a dimension addressed by label.
+const MAPPED: u64 = u64::MAX;
+
+/// The hash of a tensor or of a file: SHA-256 over what it means. Shows itself in hexadecimal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub [u8; 32]);
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// What a sparse tensor counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SparseAs {
+    /// Its explicit cells.
+    #[default]
+    Cells,
+    /// The dense tensor with the same values.
+    Dense,
+}
+
+/// The hashes of all tensors of a bundle, in its order, worked out on all cores.
+///
+/// # Errors
+/// [`Error::Malformed`] if a checksum is wrong or a cell is given twice, [`Error::Limit`] if
+/// unpacking would give more than `limits` allow.
+pub fn tensor_hashes(
+    bundle: &Bundle,
+    sparse: SparseAs,
+    limits: &Limits,
+) -> Result<Vec<ContentHash>> {
+    let entries = bundle.entries();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some((_, tensor)) = entries.get(place) else {
+                return found;
+            };
+            found.push((place, tensor_hash(tensor, sparse, limits)));
+        }
+    };
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut found: Vec<(usize, Result<ContentHash>)> = std::thread::scope(|scope| {
+        let others = 1..n_cores.min(entries.len());
+        let others: Vec<_> = others.map_while(|_| spawn(scope, work)).collect();
+        let mut found = work();
+        for other in others {
+            let stopped = |_| vec![(0, Err(Error::invalid("a thread stopped halfway")))];
+            found.extend(other.join().unwrap_or_else(stopped));
+        }
+        found
+    });
+    found.sort_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, hash)| hash).collect()
+}
+
+/// The hash of a file with these tensors, each with its name: for a single tensor its own hash,
+/// whatever its name.
+#[must_use]
+pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> ContentHash {
+    if let [(_, only)] = tensors {
+        return *only;
+    }
+    let mut sorted: Vec<(&str, ContentHash)> = tensors
+        .iter()
+        .map(|(name, hash)| (name.as_ref(), *hash))
+        .collect();
+    sorted.sort_unstable();
+    let mut state = State::new("file");
+    state.number(wide(sorted.len()));
+    for (name, hash) in sorted {
+        state.text(name);
+        state.bytes(&hash.0);
+    }
+    state.finish()
+}
+
+fn tensor_hash(tensor: &Tensor, sparse: SparseAs, limits: &Limits) -> Result<ContentHash> {
+    tensor.compare_checksums()?;
+    match tensor.storage() {
+        Storage::Dense { .. } => dense(tensor, limits),
+        Storage::Sparse {
+            address: Address::Labels,
+            ..
+        } => labelled(tensor, limits),
+        Storage::Sparse { .. } if sparse == SparseAs::Dense => dense(tensor, limits),
+        Storage::Sparse { .. } => cells(tensor, limits),
+        Storage::Train { ranks, cores } => train(tensor, ranks, cores),
+        Storage::Opaque { layout, parts } => opaque(tensor, layout, parts),
+    }
+}
+
+fn dense(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
+    let mut state = State::of(tensor, "dense");
+    tensor.for_each(PIECE, limits, &mut |piece| {
+        state.values(tensor.dtype().number, piece);
+        Ok(())
+    })?;
+    Ok(state.finish())
+}
+
+/// The cells of a sparse tensor, without those whose bytes are all zero.
+fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
+    let mut state = State::of(tensor, "sparse");
+    Sorted::every(tensor, strides(&tensor.sizes()?, Order::Row), limits)?.for_each(
+        &mut |number, value| {
+            if value.iter().any(|byte| *byte != 0) {
+                state.number(number);
+                state.values(tensor.dtype().number, value);
+            }
+            Ok(())
+        },
+    )?;
+    Ok(state.finish())
+}
+
+/// Blocks in the order of their own hashes, which takes little memory however long the labels.
+fn labelled(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
+    let mut state = State::of(tensor, "labelled");
+    for dim in tensor.dims() {
+        state.text(dim.name.as_deref().unwrap_or_default());
+    }
+    let mut blocks: Vec<[u8; 32]> = Vec::new();
+    tensor.for_each_cell(limits, &mut |cell| {
+        if let Cell::Labelled { labels, values } = cell {
+            let mut block = State::new("block");
+            labels.iter().for_each(|label| block.text(label));
+            block.numbers(&values)?;
+            blocks.push(block.finish().0);
+        }
+        Ok(())
+    })?;
+    blocks.sort_unstable();
+    blocks.iter().for_each(|block| state.bytes(block));
+    Ok(state.finish())
+}
+
+fn train(tensor: &Tensor, ranks: &[u64], cores: &[Numbers]) -> Result<ContentHash> {
+    let mut state = State::of(tensor, "train");
+    ranks.iter().for_each(|rank| state.number(*rank));
+    for core in cores {
+        state.numbers(core)?;
+    }
+    Ok(state.finish())
+}
+
+fn opaque(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> Result<ContentHash> {
+    let mut state = State::of(tensor, "opaque");
+    state.text(layout);
+    state.number(wide(parts.len()));
+    for (name, numbers) in parts {
+        state.text(name);
+        state.text(numbers.number.as_str());
+        state.number(numbers.bytes.len());
+        state.numbers(numbers)?;
+    }
+    Ok(state.finish())
+}
+
+/// A hash that is being worked out.
+struct State(Sha256);
+
+impl State {
+    fn new(kind: &str) -> State {
+        let mut state = State(Sha256::new());
+        state.text(DOMAIN);
+        state.text(kind);
+        state
+    }
+
+    /// Begins with what all tensors have.
+    fn of(tensor: &Tensor, kind: &str) -> State {
+        let mut state = State::new(kind);
+        state.text(&tensor.dtype().to_string());
+        state.number(wide(tensor.dims().len()));
+        for dim in tensor.dims() {
+            state.number(dim.indexed_size().unwrap_or(MAPPED));
+        }
+        state
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(wide(text.len()));
+        self.bytes(text.as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Of one number type: a truth is 0 or 1, whatever byte stands for it in a file.
+    fn values(&mut self, number: Number, bytes: &[u8]) {
+        match number {
+            Number::Bool => self.bytes(&truths(bytes)),
+            _ => self.bytes(bytes),
+        }
+    }
+
+    fn numbers(&mut self, numbers: &Numbers) -> Result<()> {
+        let width = numbers.number.width();
+        numbers.for_each(Endian::Little, width, PIECE, &mut |piece| {
+            self.bytes(piece);
+            Ok(())
+        })
+    }
+
+    fn finish(self) -> ContentHash {
+        ContentHash(self.0.finalize().into())
+    }
+}

@@ -1,0 +1,157 @@
+//! Names and order of dimensions, as a target wants them.
+
+use serde_json::{Value as Json, json};
+
+use super::fit::Step;
+use crate::error::{Aspect, Result, Tier};
+use crate::format::DimNames;
+use crate::tensor::{Dim, Storage, Tensor};
+
+/// The tensor with dimensions as the target wants them; `None` if it has such already.
+pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    match step.info.holds.dim_names {
+        DimNames::No => without(step, tensor, |_, _| false),
+        DimNames::Batch => {
+            let last = tensor.dims().len().saturating_sub(1);
+            without(step, tensor, move |place, name| {
+                place == last && name == "batch"
+            })
+        }
+        DimNames::Letter => {
+            let are_letters = tensor
+                .dims()
+                .iter()
+                .all(|dim| dim.name.as_deref().is_some_and(is_letter))
+                && step.has_dim_names(tensor);
+            without(step, tensor, move |_, _| are_letters)
+        }
+        DimNames::Any => Ok(None),
+        DimNames::Required => {
+            let named = named(step, tensor)?;
+            let sorted = in_sorted_order(step, named.as_ref().unwrap_or(tensor))?;
+            Ok(sorted.or(named))
+        }
+    }
+}
+
+fn is_letter(name: &str) -> bool {
+    let mut letters = name.chars();
+    let first = letters.next().map(u32::from);
+    first.is_some_and(|code| code < 256) && letters.next().is_none()
+}
+
+/// The same tensor with other dimensions of the same sizes.
+fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
+    let symmetries = tensor.symmetries().to_vec();
+    let storage = tensor.storage().clone();
+    let limits = &step.how.limits;
+    let renamed = Tensor::within(dims, tensor.dtype(), symmetries, storage, limits)?;
+    Ok(renamed.described_like(tensor))
+}
+
+/// Drops the names that `keep` does not want.
+fn without(
+    step: &mut Step,
+    tensor: &Tensor,
+    keep: impl Fn(usize, &str) -> bool,
+) -> Result<Option<Tensor>> {
+    // A mapped dimension is a matter of its labels.
+    let is_lost = |(place, dim): (usize, &Dim)| {
+        dim.indexed_size().is_some() && dim.name.as_deref().is_some_and(|name| !keep(place, name))
+    };
+    if !tensor.dims().iter().enumerate().any(is_lost) {
+        return Ok(None);
+    }
+    let mut dims = tensor.dims().to_vec();
+    let mut lost = Vec::new();
+    for (place, dim) in dims.iter_mut().enumerate() {
+        if is_lost((place, dim)) {
+            lost.extend(dim.name.take());
+        }
+    }
+    // The names that everybody gives are none.
+    if !are_default(tensor.dims()) {
+        let tier = match step.carry("dims", names_json(tensor.dims())) {
+            true => Tier::Carried,
+            false => Tier::Said,
+        };
+        let verb = if tier == Tier::Carried {
+            "carried"
+        } else {
+            "dropped"
+        };
+        let detail = format!("the names of dimensions are {verb}: {}", lost.join(", "));
+        step.change(tier, Aspect::DimNames, detail);
+    }
+    with_dims(step, tensor, dims).map(Some)
+}
+
+fn names_json(dims: &[Dim]) -> Json {
+    dims.iter().map(|dim| json!(dim.name)).collect()
+}
+
+/// The name that dimension `place` of `ndim` gets where nobody chose one: `a`, `b`, `c`, …
+fn default_name(place: usize, ndim: usize) -> String {
+    match ('a'..='z').nth(place) {
+        Some(letter) if ndim <= 26 => letter.into(),
+        _ => format!("d{place:03}"),
+    }
+}
+
+/// Whether all dimensions have the names they get where nobody chose any.
+fn are_default(dims: &[Dim]) -> bool {
+    let is_default = |(place, dim): (usize, &Dim)| {
+        dim.name.as_deref() == Some(default_name(place, dims.len()).as_str())
+    };
+    dims.iter().enumerate().all(is_default)
+}
+
+/// Gives dimensions without a name one: a, b, c, … if none has one.
+fn named(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    let mut dims = tensor.dims().to_vec();
+    let ndim = dims.len();
+    if dims.iter().all(|dim| dim.name.is_some()) {
+        return Ok(None);
+    }
+    // Beside names that somebody chose, letters might be meant otherwise.
+    let is_mixed = dims.iter().any(|dim| dim.name.is_some());
+    let mut invented = Vec::new();
+    for (place, dim) in dims.iter_mut().enumerate() {
+        if dim.name.is_none() {
+            let name = match is_mixed {
+                true => format!("d{place:03}"),
+                false => default_name(place, ndim),
+            };
+            invented.push(name.clone());
+            dim.name = Some(name);
+        }
+    }
+    let detail = format!("dimensions are called {}", invented.join(", "));
+    step.change(Tier::Said, Aspect::Invented, detail);
+    with_dims(step, tensor, dims).map(Some)
+}
+
+/// Transposes a tensor so that its dimensions are sorted by name, mapped ones first.
+fn in_sorted_order(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    let is_labelled = tensor.n_mapped() > 0;
+    if !is_labelled && !matches!(tensor.storage(), Storage::Dense { .. }) {
+        return Ok(None);
+    }
+    let mut axes: Vec<usize> = (0..tensor.dims().len()).collect();
+    axes.sort_by_key(|axis| {
+        let dim = tensor.dims().get(*axis);
+        dim.map(|dim| (dim.indexed_size().is_some(), dim.name.clone()))
+    });
+    if axes.is_sorted() {
+        return Ok(None);
+    }
+    let permuted = tensor.permute(&axes, &step.how.limits)?;
+    let dims = permuted.dims().iter();
+    let names: Vec<&str> = dims.filter_map(|dim| dim.name.as_deref()).collect();
+    step.change(
+        Tier::Said,
+        Aspect::DimOrder,
+        format!("dimensions are transposed to {}", names.join(", ")),
+    );
+    Ok(Some(permuted))
+}

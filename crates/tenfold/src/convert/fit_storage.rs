@@ -1,0 +1,346 @@
+//! How values are kept, as a target can: made dense, unpacked, placed.
+
+use serde_json::{Value as Json, json};
+
+use super::fit::{Step, rebuilt};
+use super::sidecar::opaque;
+use super::sidecar::train::{FIELD, train_json};
+use super::sidecar::write::symmetries_json;
+use crate::bytes::wide;
+use crate::dtype::{Arity, DType, is_exact};
+use crate::error::{Aspect, Error, Result, Tier, amount};
+use crate::format::StorageKind;
+use crate::tensor::{
+    Address, Labels, MOST_BLOCKS, Numbering, Order, Placed, Storage, Symmetry, Tensor, product,
+};
+use crate::units::{bytes_text, percent_text};
+
+/// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
+/// nothing changes.
+pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    if let Some(bytes) = opaque::as_bytes(step, tensor)? {
+        return Ok(Some(bytes));
+    }
+    let holds = &step.info.holds;
+    let has = |kind| holds.kinds.contains(&kind);
+    let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor);
+    // What has labelled blocks alone gives the rows of dense cells labels.
+    let is_dense = has(StorageKind::Dense) || has(StorageKind::Labelled);
+    let lowered = match tensor.storage() {
+        Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
+            let most = ranks.iter().max().copied().unwrap_or(1);
+            let count = tensor.dims().len();
+            let detail = format!("a tensor train of rank {most} is carried as {count} cores");
+            step.change(Tier::Carried, Aspect::Train, detail);
+            if !loses_symmetry {
+                return Ok(None);
+            }
+            say_symmetry(step, tensor);
+            let storage = tensor.storage().clone();
+            rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
+        }
+        Storage::Train { ranks, .. } if !has(StorageKind::Train) && is_dense => {
+            let most = ranks.iter().max().copied().unwrap_or(1);
+            let len = bytes_text(dense_len(tensor));
+            let detail = format!("a tensor train of rank {most} is expanded to {len}");
+            step.change(Tier::Refused, Aspect::Train, detail);
+            if loses_symmetry {
+                say_symmetry(step, tensor);
+            }
+            made_dense(step, tensor)
+        }
+        Storage::Sparse {
+            address: Address::Labels,
+            ..
+        } if !has(StorageKind::Labelled) && (is_dense || has(StorageKind::Sparse)) => {
+            unlabelled(step, tensor, is_dense)
+        }
+        Storage::Sparse { address, .. }
+            if !matches!(address, Address::Labels) && is_dense && !step.has_cells(tensor) =>
+        {
+            if loses_symmetry {
+                say_symmetry(step, tensor);
+            }
+            if has(StorageKind::Labelled) && keeps_cells(step, tensor, dense_len(tensor))? {
+                labelled(step, tensor)
+            } else {
+                say_density(step, tensor)?;
+                made_dense(step, tensor)
+            }
+        }
+        Storage::Dense { .. } if loses_symmetry && tensor.is_packed() => {
+            say_symmetry(step, tensor);
+            made_dense(step, tensor)
+        }
+        _ if loses_symmetry => {
+            say_symmetry(step, tensor);
+            let full = tensor.unpacked(&step.how.limits)?;
+            let storage = full.storage().clone();
+            rebuilt(tensor, tensor.dtype(), vec![], storage, &step.how.limits)
+        }
+        _ => return Ok(None),
+    };
+    step.within_limits(lowered).map(Some)
+}
+
+/// Real numbers for complex ones where that is asked for: a last dimension of their components.
+pub(crate) fn split(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
+    let dtype = tensor.dtype();
+    let is_train = matches!(tensor.storage(), Storage::Train { .. });
+    let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
+    if !step.how.split_complex || dtype.arity == Arity::Real || is_train || is_opaque {
+        return Ok(None);
+    }
+    if !tensor.symmetries().is_empty() {
+        say_symmetry(step, tensor);
+    }
+    let real = DType::real(dtype.number);
+    let count = dtype.arity.count();
+    let detail = format!("{dtype} becomes {real} with a last dimension of {count}");
+    let is_carried = step.carry("elements", dtype.to_string().into());
+    let tier = if is_carried {
+        Tier::Carried
+    } else {
+        Tier::Said
+    };
+    step.change(tier, Aspect::Number, detail);
+    tensor.split_components(&step.how.limits).map(Some)
+}
+
+/// Carries what makes the cores of a train one again; false if it cannot be parted.
+fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
+    let carried = step.suffix.take().filter(|suffix| {
+        let train = train_json(tensor, suffix);
+        step.carry(FIELD, train)
+    });
+    step.suffix = carried;
+    step.suffix.is_some()
+}
+
+fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
+    let values = tensor.dense(Order::Row, &step.how.limits)?;
+    let kept: Vec<Symmetry> = match step.has_symmetries(tensor) {
+        true => tensor.symmetries().to_vec(),
+        false => vec![],
+    };
+    let order = Order::Row;
+    rebuilt(
+        tensor,
+        tensor.dtype(),
+        kept,
+        Storage::Dense { order, values },
+        &step.how.limits,
+    )
+}
+
+/// Symmetries are carried as they are. Only where cells were explicit are they carried as declared:
+/// which cells had been left out is not known any more.
+fn say_symmetry(step: &mut Step, tensor: &Tensor) {
+    let count = tensor.symmetries().len();
+    let (is_packed, is_dense) = (
+        tensor.is_packed(),
+        matches!(tensor.storage(), Storage::Dense { .. }),
+    );
+    let all: Vec<Symmetry> = tensor
+        .symmetries()
+        .iter()
+        .map(|symmetry| Symmetry {
+            packed: symmetry.packed && is_dense,
+            ..symmetry.clone()
+        })
+        .collect();
+    let is_carried = step.carry("symmetries", symmetries_json(all.iter()));
+    let what = match (is_packed, is_carried) {
+        (true, _) => "unpacked",
+        (false, true) => "carried",
+        (false, false) => "no longer declared",
+    };
+    let tier = match is_carried && (is_dense || !is_packed) {
+        true => Tier::Carried,
+        false => Tier::Said,
+    };
+    step.change(
+        tier,
+        Aspect::Symmetry,
+        format!("symmetries {what}: {count}"),
+    );
+}
+
+/// The bytes of all cells.
+fn dense_len(tensor: &Tensor) -> u128 {
+    let width = wide(tensor.dtype().width());
+    let cells = tensor.cells().unwrap_or(u128::MAX);
+    cells.saturating_mul(width.into())
+}
+
+/// Whether it blows a tensor up to have all its cells: to more than a gibibyte, and more than ten
+/// times what it was.
+fn is_too_large(dense: u128, tensor: &Tensor) -> bool {
+    const FINE: u128 = 1 << 30;
+    let stored = u128::from(tensor.storage().stored_len());
+    dense > FINE.max(stored.saturating_mul(10))
+}
+
+/// Says how many cells are explicit and what all of them take; that they are is carried where they
+/// can be told from the others again.
+fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
+    let dense = dense_len(tensor);
+    let (stored, cells) = (tensor.stored(), tensor.cells().unwrap_or(u128::MAX));
+    let detail = format!(
+        "{stored} of {} cells are explicit ({}); dense values take {}",
+        amount(cells),
+        percent_text(stored, cells, 2),
+        bytes_text(dense)
+    );
+    let (tier, detail) = if is_too_large(dense, tensor) {
+        (
+            Tier::Refused,
+            format!("{detail}, {}", now_and_way(step, tensor)),
+        )
+    } else if carries_cells(step, tensor)? {
+        (Tier::Carried, detail)
+    } else {
+        (Tier::Said, detail)
+    };
+    step.change(tier, Aspect::Sparsity, detail);
+    Ok(())
+}
+
+/// What cells take now, and the version of the format that keeps them.
+fn now_and_way(step: &Step, tensor: &Tensor) -> String {
+    let now = bytes_text(tensor.storage().stored_len());
+    match step.version_of(StorageKind::Sparse) {
+        Some(version) => format!("now they take {now}; --to {version} keeps the cells"),
+        None => format!("now they take {now}"),
+    }
+}
+
+/// Carries how many cells are explicit, if those are just the cells that are not zero.
+fn carries_cells(step: &mut Step, tensor: &Tensor) -> Result<bool> {
+    let own = tensor.dtype().number;
+    // Rounding may make zeros of the smallest numbers.
+    let is_rounded = !step.info.holds.numbers.iter().any(|to| is_exact(own, *to));
+    if tensor.is_packed() || is_rounded || !step.can_carry() {
+        return Ok(false);
+    }
+    let (stored, limits) = (tensor.stored(), &step.how.limits);
+    if tensor.density(limits)?.nonzero != stored {
+        return Ok(false);
+    }
+    Ok(step.carry("sparse", json!({ "cells": stored })))
+}
+
+/// Whether the cells of a tensor stay single cells where a format could also hold all of them, which take `dense`
+/// bytes: where that is asked for, or these would be too many.
+fn keeps_cells(step: &Step, tensor: &Tensor, dense: u128) -> Result<bool> {
+    let is_asked = step.how.keeps_cells()?;
+    Ok(!tensor.dims().is_empty() && (is_asked || is_too_large(dense, tensor)))
+}
+
+/// Gives sparse cells their positions for labels.
+fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    let labelled = tensor.positions_to_labels(&step.how.limits)?;
+    let sizes: Vec<String> = tensor.sizes()?.iter().map(u64::to_string).collect();
+    let detail = format!(
+        "positions of {} cells become labels, and the sizes are not kept: \
+         read with --opt labels=decimal,shape={}",
+        labelled.stored(),
+        sizes.join("x")
+    );
+    step.change(Tier::Said, Aspect::Labels, detail);
+    Ok(labelled)
+}
+
+/// Gives labels positions: of all blocks, or of the cells that are there where all would be too many.
+fn unlabelled(step: &mut Step, tensor: &Tensor, is_dense: bool) -> Result<Tensor> {
+    let has_sparse = step.info.holds.kinds.contains(&StorageKind::Sparse);
+    if !has_sparse && step.version_of(StorageKind::Sparse).is_none() {
+        return placed(step, tensor);
+    }
+    let limits = &step.how.limits;
+    let sizes = tensor.label_counts(limits)?;
+    let dense = product(&sizes).and_then(|blocks| blocks.checked_mul(dense_len(tensor)));
+    let dense = dense.unwrap_or(u128::MAX);
+    if !has_sparse || (is_dense && !keeps_cells(step, tensor, dense)?) {
+        return all_placed(step, tensor, &sizes, dense);
+    }
+    let cells = tensor.labels_to_positions(Numbering::FirstSeen, limits)?;
+    if is_dense && !step.has_cells(&cells) {
+        return all_placed(step, tensor, &sizes, dense);
+    }
+    let detail = format!(
+        "labels become positions ({}), numbered as they first appear",
+        sizes_text(&sizes)
+    );
+    step.change(Tier::Refused, Aspect::Labels, detail);
+    let detail = format!("explicit cells: {}", cells.stored());
+    step.change(Tier::Said, Aspect::Sparsity, detail);
+    Ok(cells)
+}
+
+fn sizes_text(sizes: &[u64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    sizes.join(" × ")
+}
+
+/// Gives all blocks positions; where they are too many, that is refused with the way that keeps them.
+fn all_placed(step: &mut Step, tensor: &Tensor, sizes: &[u64], dense: u128) -> Result<Tensor> {
+    let made = placed(step, tensor);
+    let has_way = step.version_of(StorageKind::Sparse).is_some();
+    if has_way && matches!(made, Err(Error::Limit { .. })) {
+        let detail = format!(
+            "labels become positions ({}); dense values take {}, {}",
+            sizes_text(sizes),
+            bytes_text(dense),
+            now_and_way(step, tensor)
+        );
+        step.change(Tier::Refused, Aspect::Labels, detail);
+    }
+    made
+}
+
+/// Gives labelled blocks positions; the labels are carried where there is room for them.
+fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
+    let placed = tensor.placed(&step.how.limits)?;
+    let dense = dense_len(&placed.tensor);
+    let is_carried = !is_too_large(dense, tensor) && carry_labels(step, &placed)?;
+    let tier = if is_carried {
+        Tier::Carried
+    } else {
+        Tier::Refused
+    };
+    let mut detail = format!(
+        "labels become positions ({}), absent blocks zeros ({}); dense values take {}",
+        sizes_text(&placed.sizes),
+        placed.absent,
+        bytes_text(dense)
+    );
+    if is_too_large(dense, tensor) {
+        detail = format!("{detail}, {}", now_and_way(step, tensor));
+    }
+    step.change(tier, Aspect::Labels, detail);
+    Ok(placed.tensor)
+}
+
+/// Carries the labels of the mapped dimensions, and which blocks are there if not all are.
+fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
+    let all = u128::from(placed.n_blocks()).saturating_add(placed.absent);
+    let len: usize = placed.labels.iter().map(Labels::text_len).sum();
+    // Whether there is room is seen from the text; these would take too long to make one of.
+    if all > MOST_BLOCKS || len > MOST_LABELS {
+        return Ok(false);
+    }
+    let blocks = match placed.absent {
+        0 => Json::Null,
+        _ => json!(placed.blocks()?),
+    };
+    let lists = placed
+        .labels
+        .iter()
+        .map(|list| list.iter().collect::<Vec<_>>());
+    let labels = json!({ "dims": lists.collect::<Vec<_>>(), "blocks": blocks });
+    Ok(step.carry("labels", labels))
+}
+
+/// The most bytes that labels may have together to be carried.
+const MOST_LABELS: usize = 1 << 20;

@@ -1,0 +1,162 @@
+//! Bytes that are worked out of others of a fixed size, lazily: in pieces, by several threads, when
+//! they are read.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::bytes::{Bytes, PIECE, narrow, put_next, wide};
+use crate::error::{Error, Result};
+use crate::io::{Compute, Source, Threads, in_order, share_out};
+use crate::limits::Limits;
+use crate::memory;
+
+/// What is done with a unit of bytes; each becomes one of another length.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// How long a unit is as it is stored.
+    fn stored(&self) -> usize;
+
+    /// How long it is afterwards.
+    fn made(&self) -> usize;
+
+    /// Works on some whole units; `made` has room for what comes of them.
+    fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()>;
+}
+
+/// What comes of doing `work` with all units of `bytes`.
+pub(crate) fn worked(bytes: &Bytes, work: impl Work, limits: &Limits) -> Bytes {
+    Bytes::whole(Source::computed(Worked {
+        bytes: bytes.clone(),
+        work,
+        limits: limits.clone(),
+        settled: Mutex::default(),
+    }))
+}
+
+struct Worked<W> {
+    bytes: Bytes,
+    work: W,
+    limits: Limits,
+    /// Where compressed bytes lie while they are read.
+    settled: Mutex<Option<Bytes>>,
+}
+
+/// Some units before and after.
+#[derive(Default)]
+struct Piece {
+    stored: Vec<u8>,
+    made: Vec<u8>,
+}
+
+impl<W: Work> Compute for Worked<W> {
+    fn len(&self) -> u64 {
+        let units = self.bytes.len() / wide(self.work.stored());
+        units.saturating_mul(wide(self.work.made()))
+    }
+
+    fn depth(&self) -> u32 {
+        self.bytes.source().depth()
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let end = at.saturating_add(wide(buffer.len()));
+        if self.read_units(at, buffer)? {
+            if end >= self.len() {
+                self.let_go();
+            }
+            return Ok(());
+        }
+        let mut rest = buffer;
+        self.for_each(at..end, PIECE, &mut |piece| put_next(piece, &mut rest))
+    }
+
+    fn for_each(
+        &self,
+        range: Range<u64>,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let bytes = self.at_hand()?;
+        let (from, to) = (self.work.stored(), wide(self.work.made()));
+        let last = range.end.div_ceil(to);
+        let mut next = range.start / to;
+        let mut skip = narrow(range.start % to)?;
+        let mut left = range.end.saturating_sub(range.start);
+        let per_piece = wide(PIECE / from).max(1);
+        let fill = |piece: &mut Piece| {
+            let count = per_piece.min(last.saturating_sub(next));
+            memory::resize(&mut piece.stored, narrow(count)?.saturating_mul(from))?;
+            let at = next.saturating_mul(wide(from));
+            bytes.read_at(at, &mut piece.stored)?;
+            next = next.saturating_add(count);
+            Ok(count > 0)
+        };
+        let work = |piece: &mut Piece| {
+            let units = piece.stored.len() / from;
+            memory::resize(&mut piece.made, units.saturating_mul(self.work.made()))?;
+            self.work.work(&piece.stored, &mut piece.made)
+        };
+        let threads = Threads::Cores.for_len(narrow(left)?);
+        in_order(threads, fill, work, |piece| {
+            let made = piece.made.get(skip..).unwrap_or_default();
+            skip = 0;
+            let made = made.get(..narrow(left)?).unwrap_or(made);
+            left = left.saturating_sub(wide(made.len()));
+            made.chunks(budget.max(1)).try_for_each(&mut *each)
+        })?;
+        if range.end >= self.len() {
+            self.let_go();
+        }
+        Ok(())
+    }
+}
+
+impl<W: Work> Worked<W> {
+    /// Fills `buffer` with whole units, worked out where they belong, on several threads; false if
+    /// it does not begin or end with one, or what they are made of has to be worked out in order
+    /// itself.
+    fn read_units(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
+        /// What one thread does at a time.
+        const SHARE: usize = 1 << 20;
+        let (from, to) = (self.work.stored(), self.work.made());
+        let bytes = self.at_hand()?;
+        let is_whole = at.is_multiple_of(wide(to)) && buffer.len().is_multiple_of(to);
+        if !is_whole || bytes.source().is_computed() {
+            return Ok(false);
+        }
+        let start = (at / wide(to)).saturating_mul(wide(from));
+        let share = (SHARE / to).max(1);
+        let threads = Threads::Cores.for_len(buffer.len());
+        let shares = buffer.chunks_mut(share.saturating_mul(to)).enumerate();
+        share_out(threads, shares, |(number, out)| {
+            let skipped = wide(number.saturating_mul(share)).saturating_mul(wide(from));
+            let start = start.saturating_add(skipped);
+            let len = (out.len() / to).saturating_mul(from);
+            if let Some(all) = bytes.as_slice() {
+                let stored = all.get(narrow(start)?..).and_then(|rest| rest.get(..len));
+                let stored = stored.ok_or_else(|| Error::invalid("a unit outside its bytes"))?;
+                return self.work.work(stored, out);
+            }
+            let mut stored = memory::zeros(len)?;
+            bytes.read_at(start, &mut stored)?;
+            self.work.work(&stored, out)
+        })?;
+        Ok(true)
+    }
+
+    /// The bytes where they can be read by position: decompressed once, if they have to be.
+    fn at_hand(&self) -> Result<Bytes> {
+        let stopped = |_| Error::invalid("another reader of the numbers stopped halfway");
+        let mut settled = self.settled.lock().map_err(stopped)?;
+        match &*settled {
+            Some(bytes) => Ok(bytes.clone()),
+            None => Ok(settled.insert(self.bytes.settled(&self.limits)?).clone()),
+        }
+    }
+
+    /// Forgets what was decompressed.
+    fn let_go(&self) {
+        if let Ok(mut settled) = self.settled.lock() {
+            *settled = None;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Blocks of 256 cells that name entries of a codebook, four or eight cells each.
+
+use half::f16;
+
+use super::bits::{Fields, byte};
+use super::codebooks::{FOURS_256, FOURS_512, TERNARY_2048, TWOS_256, TWOS_512, TWOS_1024};
+use super::legacy::nibble;
+
+/// What the digits of the codebooks of [`TWOS_256`] and its like stand for.
+const TWOS: [i8; 4] = [0x08, 0x19, 0x2b, 0];
+/// What the digits of [`FOURS_256`] stand for.
+const FOURS: [i8; 8] = [0x04, 0x0c, 0x14, 0x1c, 0x24, 0x2c, 0x34, 0x3e];
+/// What the digits of [`FOURS_512`] stand for.
+const ODDS: [i8; 8] = [0x01, 0x03, 0x05, 0x07, 0x09, 0x0b, 0x0d, 0x0f];
+/// How far the cells of [`iq1_s`] and [`iq1_m`] lie off the whole numbers.
+const OFF: f32 = 0.125;
+
+/// The entry `place` of a codebook.
+fn entry(book: &[u16], place: usize) -> u16 {
+    book.get(place).copied().unwrap_or_default()
+}
+
+/// Digit `place` of an entry, of `bits` bits.
+fn digit(entry: u16, bits: usize, place: usize) -> usize {
+    usize::from(entry >> (bits * place)) & ((1 << bits) - 1)
+}
+
+/// A value of a table, less than zero where the bit `place` of `signs` says so. The sign is that of
+/// a whole number: a scale that is NaN keeps its own.
+fn value(table: &[i8], digit: usize, signs: u8, place: usize) -> f32 {
+    let value = table.get(digit).copied().unwrap_or_default();
+    f32::from(if signs >> place & 1 == 1 {
+        -value
+    } else {
+        value
+    })
+}
+
+/// Eight signs out of seven: there is an even number of those less than zero.
+fn eight_signs(seven: u32) -> u8 {
+    let [seven, ..] = (seven & 0x7f).to_le_bytes();
+    let odd = seven.count_ones() % 2 == 1;
+    if odd { seven | 0x80 } else { seven }
+}
+
+/// Eight cells of an entry with digits of 2 bits.
+fn eight(out: &mut [f32], unit: f32, entry: u16, signs: u8) {
+    for (place, out) in out.iter_mut().enumerate() {
+        *out = unit * value(&TWOS, digit(entry, 2, place), signs, place);
+    }
+}
+
+/// Eight cells of two entries with digits of 3 bits that take up 4.
+fn twice_four(out: &mut [f32], unit: f32, table: &[i8], entries: [u16; 2], signs: u8) {
+    for (place, out) in out.iter_mut().enumerate() {
+        let [first, second] = entries;
+        let entry = if place < 4 { first } else { second };
+        let digit = digit(entry, 4, place % 4);
+        *out = unit * value(table, digit, signs, place);
+    }
+}
+
+/// Eight cells of an entry of three values.
+fn eight_ternary(out: &mut [f32], unit: f32, entry: u16, off: f32) {
+    for (place, out) in out.iter_mut().enumerate() {
+        let value = value(&[-1, 0, 1, 0], digit(entry, 2, place), 0, 0);
+        *out = unit * (value + off);
+    }
+}
+
+/// The unit, then eight times four places, four times seven signs and a scale of 4 bits.
+pub(super) fn iq2_xxs(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    for out in out.chunks_mut(32) {
+        let (places, more) = (fields.bytes(4), fields.u32());
+        let unit = unit * (0.5 + scale_on_top(more)) * 0.25;
+        for ((out, place), shift) in out.chunks_mut(8).zip(places).zip([0, 7, 14, 21]) {
+            let entry = entry(&TWOS_256, usize::from(*place));
+            eight(out, unit, entry, eight_signs(more >> shift));
+        }
+    }
+}
+
+/// The upper 4 bits.
+fn scale_on_top(bits: u32) -> f32 {
+    let [.., top] = bits.to_le_bytes();
+    f32::from(top >> 4)
+}
+
+/// The unit, 32 times place and seven signs, sixteen scales of 4 bits.
+pub(super) fn iq2_xs(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    let (mut places, scales) = (Fields(fields.bytes(64)), fields.bytes(8));
+    for (group, out) in out.chunks_mut(16).enumerate() {
+        let unit = unit * (0.5 + f32::from(nibble(scales, group))) * 0.25;
+        for out in out.chunks_mut(8) {
+            let both = places.u16();
+            let entry = entry(&TWOS_512, usize::from(both & 511));
+            eight(out, unit, entry, eight_signs(u32::from(both >> 9)));
+        }
+    }
+}
+
+/// The unit, 32 places, their signs, the upper 2 bits of the places, sixteen scales of 4 bits.
+pub(super) fn iq2_s(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    let (places, signs) = (fields.bytes(32), fields.bytes(32));
+    let (high, scales) = (fields.bytes(8), fields.bytes(8));
+    for (run, out) in out.chunks_mut(8).enumerate() {
+        let unit = unit * (0.5 + f32::from(nibble(scales, run / 2))) * 0.25;
+        let high = byte(high, run / 4) >> (run % 4 * 2) & 3;
+        let place = usize::from(high) << 8 | usize::from(byte(places, run));
+        eight(out, unit, entry(&TWOS_1024, place), byte(signs, run));
+    }
+}
+
+/// The unit, 64 places, eight times four times seven signs and a scale of 4 bits.
+pub(super) fn iq3_xxs(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    let mut places = Fields(fields.bytes(64));
+    for out in out.chunks_mut(32) {
+        let more = fields.u32();
+        let unit = unit * (0.5 + scale_on_top(more)) * 0.5;
+        for (out, shift) in out.chunks_mut(8).zip([0, 7, 14, 21]) {
+            let mut next = || entry(&FOURS_256, usize::from(places.byte()));
+            let entries = [next(), next()];
+            twice_four(out, unit, &FOURS, entries, eight_signs(more >> shift));
+        }
+    }
+}
+
+/// The unit, 64 places, their ninth bits, the signs, eight scales of 4 bits.
+pub(super) fn iq3_s(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    let (places, ninths) = (fields.bytes(64), fields.bytes(8));
+    let (signs, scales) = (fields.bytes(32), fields.bytes(4));
+    for (run, out) in out.chunks_mut(8).enumerate() {
+        let unit = unit * f32::from(1 + 2 * nibble(scales, run / 4));
+        let place = |number: usize| {
+            let ninth = usize::from(byte(ninths, number / 8) >> (number % 8) & 1);
+            ninth << 8 | usize::from(byte(places, number))
+        };
+        let entries = [2 * run, 2 * run + 1].map(|number| entry(&FOURS_512, place(number)));
+        twice_four(out, unit, &ODDS, entries, byte(signs, run));
+    }
+}
+
+/// The unit, 32 places, then eight times four upper 3 bits of places, a scale and a sign.
+pub(super) fn iq1_s(fields: &mut Fields, out: &mut [f32]) {
+    let unit = fields.half();
+    let (places, mut more) = (fields.bytes(32), Fields(fields.bytes(16)));
+    for (out, places) in out.chunks_mut(32).zip(places.chunks(4)) {
+        let more = more.u16();
+        let unit = unit * f32::from(2 * (more >> 12 & 7) + 1);
+        let off = if more & 0x8000 == 0 { OFF } else { -OFF };
+        for ((out, place), shift) in out.chunks_mut(8).zip(places).zip([0, 3, 6, 9]) {
+            let place = usize::from(more >> shift & 7) << 8 | usize::from(*place);
+            eight_ternary(out, unit, entry(&TERNARY_2048, place), off);
+        }
+    }
+}
+
+/// 32 places, their upper 3 bits and signs, sixteen scales of 3 bits, and the unit in the upper
+/// bits of these.
+pub(super) fn iq1_m(fields: &mut Fields, out: &mut [f32]) {
+    let (places, more) = (fields.bytes(32), fields.bytes(16));
+    let scales = [fields.u16(), fields.u16(), fields.u16(), fields.u16()];
+    let unit = scales
+        .iter()
+        .rev()
+        .fold(0, |all, next| all << 4 | next >> 12);
+    let unit = f16::from_bits(unit).to_f32();
+    for (run, out) in out.chunks_mut(8).enumerate() {
+        let scale = entry(&scales, run / 8) >> (run / 2 % 4 * 3) & 7;
+        let unit = unit * f32::from(2 * scale + 1);
+        let more = nibble(more, run);
+        let off = if more & 8 == 0 { OFF } else { -OFF };
+        let place = usize::from(more & 7) << 8 | usize::from(byte(places, run));
+        eight_ternary(out, unit, entry(&TERNARY_2048, place), off);
+    }
+}

@@ -1,0 +1,120 @@
+//! The beginning of a source, by which its format is told.
+
+use super::Source;
+use crate::bytes::{narrow, wide};
+use crate::error::Result;
+
+/// How many bytes are read: more than any signature, and than the names and words that formats without
+/// one are told by.
+const LEN: u64 = 4096;
+
+/// The first bytes of a source, read once for all formats that are told by them.
+pub struct Head {
+    source: Source,
+    bytes: Vec<u8>,
+}
+
+impl Head {
+    /// Reads the beginning of a source.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if it cannot be read: that says nothing about its format.
+    pub fn of(source: &Source) -> Result<Head> {
+        let mut bytes = vec![0; narrow(source.len().min(LEN))?];
+        source.read_at(0, &mut bytes)?;
+        Ok(Head {
+            source: source.clone(),
+            bytes,
+        })
+    }
+
+    /// The first bytes: 4096, or all of a source that has fewer.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether that is all of the source.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        wide(self.bytes.len()) == self.source.len()
+    }
+
+    /// The source itself.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Asks more of the source than its head, for formats that the head alone does not tell: bytes that break
+    /// a rule of the format are a no.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) and [`Error::Stopped`](crate::Error::Stopped): what cannot be read is neither of the format nor of another.
+    pub(crate) fn ask(&self, question: impl FnOnce(&Source) -> Result<bool>) -> Result<bool> {
+        match question(&self.source) {
+            Err(error) if error.is_of_content() => Ok(false),
+            answer => answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::io::Compute;
+
+    /// Bytes that cannot be read from some place on.
+    struct Failing {
+        from: u64,
+    }
+
+    impl Compute for Failing {
+        fn len(&self) -> u64 {
+            10_000
+        }
+
+        fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+            if at + wide(buffer.len()) > self.from {
+                return Err(std::io::Error::from_raw_os_error(5).into());
+            }
+            buffer.fill(b' ');
+            Ok(())
+        }
+
+        fn depth(&self) -> u32 {
+            0
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_and_what_breaks_a_rule_is_a_no() {
+        let error = Head::of(&Source::computed(Failing { from: 100 })).err();
+        assert!(matches!(error, Some(Error::Io { .. })));
+        let head = Head::of(&Source::computed(Failing { from: 5000 })).unwrap();
+        assert_eq!((head.bytes().len(), head.is_whole()), (4096, false));
+        let read = |at| head.ask(|source| source.read_at(at, &mut [0; 8]).map(|()| true));
+        assert!(read(0).unwrap());
+        assert!(matches!(read(6000), Err(Error::Io { .. })));
+        assert!(!read(9999).unwrap(), "bytes that are not there");
+        assert!(matches!(
+            head.ask(|_| Err(Error::Stopped)),
+            Err(Error::Stopped)
+        ));
+    }
+
+    #[test]
+    fn no_format_is_found_in_what_cannot_be_read() {
+        // Blanks may stand before a text of any length, so that the head does not tell.
+        let texts = ["x", "x.json"];
+        let all = ["x", "x.json", "x.npy", "x.safetensors"];
+        for (from, names) in [(0, &all[..]), (5000, &texts[..])] {
+            let source = Source::computed(Failing { from });
+            for name in names {
+                let found = crate::detect(&source, Some(std::path::Path::new(name)));
+                assert!(matches!(found, Err(Error::Io { .. })), "{name} from {from}");
+            }
+        }
+    }
+}

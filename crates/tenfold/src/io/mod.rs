@@ -1,0 +1,34 @@
+//! Where bytes come from and go to: files, pipes, memory, temporary files.
+
+mod head;
+mod hints;
+mod missing;
+#[cfg(feature = "mmap")]
+mod mmap;
+mod page_reader;
+mod parallel;
+pub mod presence;
+mod progress;
+mod save;
+mod sibling;
+mod sink;
+mod source;
+mod spool;
+
+pub use head::Head;
+pub(crate) use missing::Absent;
+pub(crate) use page_reader::Pages;
+pub(crate) use parallel::{Threads, alone, at_once, in_order, no_thread, share_out, spawn};
+pub use progress::Progress;
+pub use save::atomic_file::remove_drafts;
+pub use save::folder::make_folder;
+pub use save::{is_stream, save_with};
+pub(crate) use sibling::{Beside, Neighbour, check_beside, is_closed, open_beside};
+pub(crate) use sink::Companions;
+pub use sink::Sink;
+pub(crate) use source::Packing;
+pub use source::{Compute, Source};
+pub use spool::Spool;
+pub(crate) use spool::deferred::Putting;
+pub(crate) use spool::parallel_fill::in_parts;
+pub(crate) use spool::{put_down_at, scratch_file_of};

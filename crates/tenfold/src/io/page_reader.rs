@@ -1,0 +1,74 @@
+//! Reads at scattered positions, a page at a time.
+
+use crate::bytes::{Bytes, narrow, wide};
+use crate::error::Result;
+use crate::memory;
+
+/// A small cache of pages in front of bytes that are read here and there.
+pub(crate) struct Pages {
+    bytes: Bytes,
+    slots: Vec<Option<(u64, Vec<u8>)>>,
+}
+
+const PAGE: u64 = 16 << 10;
+const SLOTS: usize = 1024;
+/// Runs from this length on are worth a system call of their own.
+const SHORT: usize = 4 << 10;
+
+impl Pages {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        let slots = if bytes.as_slice().is_some() { 0 } else { SLOTS };
+        Pages {
+            bytes,
+            slots: vec![None; slots],
+        }
+    }
+
+    /// Fills `buffer` with the bytes from `at` on.
+    pub(crate) fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        if self.slots.is_empty() {
+            return self.bytes.read_at(at, buffer);
+        }
+        let mut at = at;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let within = narrow(at % PAGE)?;
+            let page = self.page(at / PAGE)?;
+            let found = page.get(within..).unwrap_or_default();
+            let part = found.len().min(rest.len());
+            if part == 0 {
+                return self.bytes.read_at(at, rest);
+            }
+            let (now, later) = rest.split_at_mut(part);
+            now.copy_from_slice(found.get(..part).unwrap_or_default());
+            rest = later;
+            at = at.saturating_add(wide(part));
+        }
+        Ok(())
+    }
+
+    /// Fills `buffer` with a run: through the cache when it is short, past it when it is long.
+    pub(crate) fn read_through(&mut self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        if buffer.len() < SHORT {
+            self.read_at(at, buffer)
+        } else {
+            self.bytes.read_at(at, buffer)
+        }
+    }
+
+    fn page(&mut self, number: u64) -> Result<&[u8]> {
+        let n_slots = wide(self.slots.len()).max(1);
+        let Some(slot) = self.slots.get_mut(narrow(number % n_slots)?) else {
+            return Ok(&[]);
+        };
+        if slot.as_ref().is_none_or(|(held, _)| *held != number) {
+            let from = number.saturating_mul(PAGE);
+            let len = PAGE.min(self.bytes.len().saturating_sub(from));
+            let mut page = slot.take().map(|(_, page)| page).unwrap_or_default();
+            memory::resize(&mut page, narrow(len)?)?;
+            self.bytes.read_at(from, &mut page)?;
+            *slot = Some((number, page));
+        }
+        Ok(slot.as_ref().map_or(&[], |(_, page)| page))
+    }
+}

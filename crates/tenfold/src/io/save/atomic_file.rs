@@ -1,0 +1,430 @@
+//! A file on its way to its name: there whole, or not at all.
+//!
+//! Where the system has nameless files (`O_TMPFILE`), a kill at any moment leaves nothing behind:
+//! a new file is linked to its name when it is complete. A name that is taken can only change
+//! hands by renaming, so the complete file is linked to a hidden name first, `.NAME.tenfold-0`,
+//! and renamed at once; a kill between the two leaves that hidden file. Where there are no
+//! nameless files the hidden name is there from the start.
+//!
+//! Whoever uses a hidden name holds a lock on its file, which ends with the process. The next
+//! draft for the same target removes the hidden files that nobody holds. Their numbers are counted
+//! from 0 rather than drawn at random, so that they are found without listing the folder, which may
+//! be long, or not for us to list.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::OFlags;
+
+use crate::error::{Error, Result};
+use crate::io::presence;
+
+/// How many hidden names are looked through for what a kill left behind.
+const SWEPT: u32 = 8;
+/// How many saves of one target may go on at a time.
+const SLOTS: u32 = 1000;
+/// How much of a name goes into a hidden one: file names end at 255 bytes.
+const NAME: usize = 240;
+
+/// The hidden names that this process uses now.
+static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the hidden files that unfinished saves of this process use: for whoever is about to end
+/// it. Those saves then fail, or have succeeded.
+pub fn remove_drafts() {
+    for hidden in in_use().drain(..) {
+        // The process is about to end; what stays is removed by the next save.
+        let _ = std::fs::remove_file(hidden);
+    }
+}
+
+fn in_use() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that has no name yet, or a hidden one.
+pub(crate) struct Draft {
+    pub(crate) file: File,
+    path: PathBuf,
+    hidden: Option<Hidden>,
+}
+
+impl Draft {
+    /// Begins a file that will be called `path`.
+    pub(crate) fn create(path: &Path) -> Result<Draft> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = nameless(folder_of(path)) {
+            lock(&file);
+            return Ok(Draft {
+                file,
+                path: path.into(),
+                hidden: None,
+            });
+        }
+        Draft::hidden(path)
+    }
+
+    /// The same under a hidden name from the start.
+    fn hidden(path: &Path) -> Result<Draft> {
+        let (hidden, file) = Hidden::take(path, |name| {
+            // Never an existing file, nor through a link that somebody laid there meanwhile.
+            let mut options = OpenOptions::new();
+            let file = options.read(true).write(true).create_new(true).open(name)?;
+            lock(&file);
+            // Until the lock was held, another save could take the file for a left one.
+            let about = file.metadata().inspect_err(|_| {
+                // The save has failed already; what stays is removed by the next one.
+                let _ = std::fs::remove_file(name);
+            })?;
+            let is_removed = about.nlink() == 0;
+            Ok((!is_removed).then_some(file))
+        })?;
+        Ok(Draft {
+            file,
+            path: path.into(),
+            hidden: Some(hidden),
+        })
+    }
+
+    /// Gives the file its name; one that exists is replaced only if `replace` is set.
+    pub(crate) fn publish(mut self, replace: bool, sync: bool) -> Result<()> {
+        if replace && let Some(old) = presence::metadata(&self.path)? {
+            take_after(&self.file, &old)?;
+        }
+        if sync {
+            self.file.sync_all()?;
+        }
+        self.give_name(replace)?;
+        if sync {
+            sync_folder(folder_of(&self.path))?;
+        }
+        Ok(())
+    }
+
+    fn give_name(&mut self, replace: bool) -> Result<()> {
+        if self.hidden.is_none() {
+            match link(&self.file, &self.path) {
+                Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+                Ok(()) => return Ok(()),
+            }
+            let (hidden, ()) =
+                Hidden::take(&self.path, |name| link(&self.file, name).map(|()| Some(())))?;
+            self.hidden = Some(hidden);
+        }
+        match self.hidden.take() {
+            None => Ok(()),
+            Some(hidden) => Ok(hidden.leave(|name| match replace {
+                true => std::fs::rename(name, &self.path),
+                false => rename_new(name, &self.path),
+            })?),
+        }
+    }
+}
+
+/// A hidden name that is in use, and no longer when this is dropped.
+struct Hidden(PathBuf);
+
+impl Hidden {
+    /// Removes what saves of `path` that were killed have left, and takes a name that is free by
+    /// `make`, which fails with "already exists" if it is not, and gives `None` if it lost it.
+    fn take<T>(
+        path: &Path,
+        mut make: impl FnMut(&Path) -> io::Result<Option<T>>,
+    ) -> Result<(Hidden, T)> {
+        let mut names = in_use();
+        for number in 0..SWEPT {
+            remove_left(&hidden_name(path, number)?);
+        }
+        for number in 0..SLOTS {
+            let name = hidden_name(path, number)?;
+            match make(&name) {
+                Ok(Some(made)) => {
+                    names.push(name.clone());
+                    return Ok((Hidden(name), made));
+                }
+                Ok(None) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let why = format!("{SLOTS} other saves of {} are going on", path.display());
+        Err(Error::invalid(why))
+    }
+
+    /// Ends the use of the name by `end`, which moves the file to another.
+    fn leave(&self, end: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        // Under the lock: whoever takes the name next shall not have it removed.
+        let mut names = in_use();
+        end(&self.0)?;
+        names.retain(|name| *name != self.0);
+        Ok(())
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let mut names = in_use();
+        if names.contains(&self.0) {
+            // The save has failed already; what stays is removed by the next one.
+            let _ = std::fs::remove_file(&self.0);
+            names.retain(|name| *name != self.0);
+        }
+    }
+}
+
+/// Removes a hidden file that nobody holds a lock on. What cannot be removed stays: its name counts
+/// as taken.
+fn remove_left(hidden: &Path) {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let Ok(file) = options.open(hidden) else {
+        return;
+    };
+    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+    if is_file && file.try_lock().is_ok() {
+        let _ = std::fs::remove_file(hidden);
+    }
+}
+
+/// `.NAME.tenfold-3` for NAME, which is cut if it is long.
+fn hidden_name(path: &Path, number: u32) -> Result<PathBuf> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::invalid("a file needs a name"))?;
+    let mut hidden = OsString::from(".");
+    hidden.push(start(name));
+    hidden.push(format!(".tenfold-{number}"));
+    Ok(path.with_file_name(hidden))
+}
+
+/// The name, or as many whole letters of it as leave room.
+fn start(name: &OsStr) -> OsString {
+    let mut bytes = name.as_bytes().to_vec();
+    let is_within_letter = |byte: &u8| byte & 0xc0 == 0x80;
+    let mut end = NAME;
+    while end > 0 && bytes.get(end).is_some_and(is_within_letter) {
+        end = end.saturating_sub(1);
+    }
+    bytes.truncate(end);
+    OsString::from_vec(bytes)
+}
+
+/// Holds a file until it is closed, if the file system has locks; without them none is ever taken
+/// for a left one.
+fn lock(file: &File) {
+    let _ = file.lock();
+}
+
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Gives a file the owner, group and permissions of the one it replaces, as far as it may.
+fn take_after(file: &File, old: &std::fs::Metadata) -> Result<()> {
+    let new = file.metadata()?;
+    let mut mode = old.mode() & 0o777;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid())
+        && std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_err()
+        && std::os::unix::fs::fchown(file, None, Some(old.gid())).is_err()
+    {
+        // What the old group might do is not for another group to do.
+        mode &= !0o070 | (mode & 0o007) << 3;
+    }
+    file.set_permissions(Permissions::from_mode(mode))?;
+    Ok(())
+}
+
+/// Brings the names in a folder to the disk.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    use rustix::io::Errno;
+    // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
+    let folder = match File::open(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        folder => folder?,
+    };
+    let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::BADF];
+    match folder.sync_all() {
+        Err(error)
+            if cannot
+                .iter()
+                .any(|code| error.raw_os_error() == Some(code.raw_os_error())) =>
+        {
+            Ok(())
+        }
+        done => Ok(done?),
+    }
+}
+
+/// Renames a file to a name that must be free.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            other => return Ok(other?),
+        }
+    }
+    std::fs::hard_link(from, to)?;
+    std::fs::remove_file(from)
+}
+
+/// A file in `folder` without a name; `None` where the system has no such thing.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path) -> Option<File> {
+    use rustix::fs::Mode;
+    // Naming it later goes through this folder.
+    if !Path::new(OWN_FILES).exists() {
+        return None;
+    }
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    // Any failure falls back to a hidden name, where a real one shows up again.
+    rustix::fs::open(folder, flags, Mode::from_bits_truncate(0o666))
+        .ok()
+        .map(File::from)
+}
+
+#[cfg(target_os = "linux")]
+const OWN_FILES: &str = "/proc/self/fd";
+
+/// Gives a nameless file a name.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    use std::os::fd::AsRawFd;
+    let own = format!("{OWN_FILES}/{}", file.as_raw_fd());
+    rustix::fs::linkat(CWD, own.as_str(), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+/// Elsewhere no file is nameless.
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    type Begin = fn(&Path) -> Result<Draft>;
+    const WAYS: [Begin; 2] = [Draft::create, Draft::hidden];
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn begin(way: Begin, path: &Path) -> Draft {
+        let mut draft = way(path).unwrap();
+        draft.file.write_all(b"new").unwrap();
+        draft
+    }
+
+    /// What a save that was killed leaves: the file, and no lock.
+    fn kill(draft: Draft) {
+        let mut draft = draft;
+        let hidden = draft.hidden.take().unwrap();
+        in_use().retain(|name| *name != hidden.0);
+    }
+
+    #[test]
+    fn a_file_appears_when_it_is_complete_and_a_failure_leaves_nothing() {
+        for way in WAYS {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.zt");
+            drop(begin(way, &path));
+            assert!(names(folder.path()).is_empty());
+            let draft = begin(way, &path);
+            assert!(!path.exists());
+            draft.publish(false, true).unwrap();
+            assert_eq!(names(folder.path()), ["a.zt"]);
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_taken_meanwhile_is_left_alone() {
+        for way in WAYS {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.zt");
+            let draft = begin(way, &path);
+            std::fs::write(&path, "theirs").unwrap();
+            assert!(draft.publish(false, false).is_err());
+            assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
+            assert_eq!(names(folder.path()), ["a.zt"]);
+        }
+    }
+
+    #[test]
+    fn what_a_kill_leaves_is_removed_by_the_next_save_and_what_is_in_use_is_not() {
+        for way in WAYS {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.zt");
+            std::fs::write(&path, "old").unwrap();
+            let going_on = begin(Draft::hidden, &path);
+            kill(begin(Draft::hidden, &path));
+            let left = [".a.zt.tenfold-0", ".a.zt.tenfold-1", "a.zt"];
+            assert_eq!(names(folder.path()), left);
+            begin(way, &path).publish(true, false).unwrap();
+            assert_eq!(names(folder.path()), [".a.zt.tenfold-0", "a.zt"]);
+            going_on.publish(true, false).unwrap();
+            assert_eq!(names(folder.path()), ["a.zt"]);
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_ours_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.zt");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::create_dir(folder.path().join(".a.zt.tenfold-0")).unwrap();
+        std::os::unix::fs::symlink(&path, folder.path().join(".a.zt.tenfold-1")).unwrap();
+        begin(Draft::hidden, &path).publish(true, false).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        let names = names(folder.path());
+        assert_eq!(names, [".a.zt.tenfold-0", ".a.zt.tenfold-1", "a.zt"]);
+    }
+
+    #[test]
+    fn permissions_are_kept_when_a_file_is_replaced() {
+        for (way, mode) in WAYS.into_iter().zip([0o600, 0o754]) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.zt");
+            std::fs::write(&path, "old").unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            begin(way, &path).publish(true, false).unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o7777, mode);
+            assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        }
+    }
+
+    #[test]
+    fn the_longest_name_leaves_room_for_the_hidden_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{}x", "ä".repeat(127)));
+        begin(Draft::hidden, &path).publish(true, false).unwrap();
+        assert!(path.exists());
+        assert_eq!(start(OsStr::new(&"ä".repeat(127))).len(), 240);
+        assert_eq!(
+            start(OsStr::new(&format!("x{}", "ä".repeat(127)))).len(),
+            239
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! Folders that files are saved in.
+
+use std::path::Path;
+
+use super::atomic_file::{folder_of, sync_folder};
+use crate::error::{Error, Result};
+use crate::io::presence;
+
+/// Makes a folder, and those that it is in, where they are not there. Unless `skip_sync` is set their names are
+/// brought to the disk: what is saved in a folder is lost with its name.
+///
+/// # Errors
+/// [`Error::Io`] if one cannot be made, or is something else.
+pub fn make_folder(folder: &Path, skip_sync: bool) -> Result<()> {
+    let mut made = Vec::new();
+    for path in folder.ancestors() {
+        if path == Path::new("") || presence::metadata(path)?.is_some() {
+            break;
+        }
+        made.push(path);
+    }
+    let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
+    std::fs::create_dir_all(folder).map_err(in_folder)?;
+    if skip_sync {
+        return Ok(());
+    }
+    made.iter().rev().try_for_each(|path| {
+        let above = folder_of(path);
+        sync_folder(above).map_err(|error| error.in_file(above))
+    })
+}

@@ -1,0 +1,121 @@
+//! Files that are saved beside another one.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::atomic_file::Draft;
+use super::{Place, taken};
+use crate::bytes::{Bytes, PIECE, is_gzip_name};
+use crate::error::{Error, Result};
+use crate::io::{Beside, Companions, Sink, Source, presence};
+
+/// Drafts of the files beside one, in the order in which they were written.
+#[derive(Clone, Default)]
+pub(crate) struct Drafts(Arc<Mutex<Vec<(PathBuf, Draft)>>>);
+
+impl Drafts {
+    /// A sink whose companions become drafts beside `path`.
+    pub(crate) fn beside(&self, sink: Sink, path: &Path, replace: bool) -> Sink {
+        sink.accompanied(Box::new(Folder {
+            path: path.into(),
+            replace,
+            begun: None,
+            drafts: self.clone(),
+        }))
+    }
+
+    /// Gives all of them their names.
+    pub(crate) fn publish(self, replace: bool, sync: bool) -> Result<()> {
+        let drafts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (path, draft) in drafts {
+            super::publish(draft, &path, replace, sync)?;
+        }
+        Ok(())
+    }
+}
+
+struct Folder {
+    /// The file that the others lie beside.
+    path: PathBuf,
+    replace: bool,
+    begun: Option<(PathBuf, Draft)>,
+    drafts: Drafts,
+}
+
+impl Companions for Folder {
+    fn begin(&mut self, which: Beside) -> Result<Sink> {
+        if is_gzip_name(&self.path) {
+            let why = "files that belong together are not compressed: take .gz off the name";
+            return Err(Error::invalid(why));
+        }
+        let path = which.path(&self.path).ok_or_else(|| {
+            let (Beside::Ending(name) | Beside::Called(name)) = which;
+            let path = self.path.display();
+            Error::invalid(format!("{name:?} is no name of a file beside {path}"))
+        })?;
+        if path == self.path {
+            let path = path.display();
+            let why = format!("{path} is what the file beside it is called: name it otherwise");
+            return Err(Error::invalid(why));
+        }
+        // Opening a pipe would wait for somebody to read from it.
+        let is_odd = presence::metadata(&path)?.is_some_and(|about| !about.is_file());
+        // What others share is compared when it is there.
+        let replace = self.replace || matches!(which, Beside::Called(_));
+        let place = match is_odd {
+            false => Place::find(&path, replace)?,
+            true => return Err(no_file(&path)),
+        };
+        let Place::File(place) = place else {
+            return Err(no_file(&path));
+        };
+        let draft = Draft::create(&place).map_err(|error| error.in_file(&path))?;
+        let sink = Sink::file(draft.file.try_clone()?);
+        self.begun = Some((path, draft));
+        Ok(sink)
+    }
+
+    fn end(&mut self, which: Beside, written: Sink) -> Result<()> {
+        written.finish()?;
+        let Some((path, draft)) = self.begun.take() else {
+            return Ok(());
+        };
+        if let Beside::Called(_) = which
+            && presence::metadata(&path)?.is_some()
+        {
+            if is_same(
+                &Source::open(&path)?,
+                &Source::file(draft.file.try_clone()?)?,
+            )? {
+                return Ok(());
+            }
+            if !self.replace {
+                return Err(taken(&path));
+            }
+        }
+        let mut drafts = self.drafts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drafts.push((path, draft));
+        Ok(())
+    }
+}
+
+fn no_file(path: &Path) -> Error {
+    Error::invalid(format!("{} is no regular file", path.display()))
+}
+
+/// Whether two files have the same bytes.
+fn is_same(first: &Source, second: &Source) -> Result<bool> {
+    if first.len() != second.len() {
+        return Ok(false);
+    }
+    let mut other = vec![0; PIECE];
+    let (mut at, mut is_same) = (0_u64, true);
+    Bytes::whole(first.clone()).for_each(PIECE, &mut |piece| {
+        let other = other.get_mut(..piece.len()).unwrap_or_default();
+        second.read_at(at, other)?;
+        at = at.saturating_add(crate::bytes::wide(piece.len()));
+        is_same &= piece == other;
+        Ok(())
+    })?;
+    Ok(is_same)
+}

@@ -1,0 +1,411 @@
+//! Where a writer puts its bytes: append-only, so that a pipe will do.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+
+use super::hints::{send_off, set_aside};
+use super::{Beside, Progress, Source, Threads, in_order};
+use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, wide};
+use crate::error::{Error, Loss, Result};
+use crate::memory;
+
+/// The size of a page of memory, and of what file systems read and write at once.
+#[cfg(target_os = "linux")]
+const PAGE: u64 = 4096;
+
+/// Room for so many bytes and more is set aside before they are written.
+const LARGE: u64 = 8 << 20;
+
+/// So much is written to a file by one call: for more the kernel looks for large pages, which a virtual machine may
+/// have to ask its host for, and that takes up to four times as long as to fill small ones.
+pub(crate) const AT_ONCE: usize = 128 << 10;
+
+/// An append-only target: a file, a stream or memory.
+pub struct Sink {
+    target: Target,
+    buffer: Vec<u8>,
+    at: u64,
+    digest: Option<DigestState>,
+    /// Up to where bytes are on their way to the disk, if they are to get there.
+    sent: Option<u64>,
+    progress: Progress,
+    beside: Option<Box<dyn Companions>>,
+    /// What was found out about values while they were written.
+    losses: Vec<Loss>,
+}
+
+/// Files by name.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Where files go that lie beside the one that is written.
+pub(crate) trait Companions: Send {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there must not be one of that name.
+    fn begin(&mut self, which: Beside) -> Result<Sink>;
+
+    /// Takes back what [`Companions::begin`] gave, once all is written.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    fn end(&mut self, which: Beside, written: Sink) -> Result<()>;
+
+    /// The files, if they were collected in memory.
+    fn into_memory(self: Box<Self>) -> Files {
+        Vec::new()
+    }
+}
+
+/// Files that are collected in memory, beside one of this name without its ending.
+#[derive(Debug)]
+struct Collected {
+    stem: String,
+    files: Files,
+}
+
+impl Companions for Collected {
+    fn begin(&mut self, _: Beside) -> Result<Sink> {
+        Ok(Sink::memory())
+    }
+
+    fn end(&mut self, which: Beside, written: Sink) -> Result<()> {
+        let bytes = written.finish()?.into_memory()?;
+        self.files.push((which.name(&self.stem), bytes));
+        Ok(())
+    }
+
+    fn into_memory(self: Box<Self>) -> Files {
+        self.files
+    }
+}
+
+enum Target {
+    Memory(Vec<u8>),
+    File(File),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl Sink {
+    fn new(target: Target) -> Self {
+        Sink {
+            target,
+            buffer: Vec::new(),
+            at: 0,
+            digest: None,
+            sent: None,
+            progress: Progress::default(),
+            beside: None,
+            losses: Vec::new(),
+        }
+    }
+
+    /// Reports what is lost of the values, which is known only once they are looked at.
+    pub(crate) fn report(&mut self, loss: Loss) {
+        self.losses.push(loss);
+    }
+
+    /// What was reported since it was last asked for.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// Collects the bytes of a file called `name`, and of those that are written beside it, in
+    /// memory; [`Sink::finish_with_files`] gives them.
+    #[must_use]
+    pub fn memory_called(name: &str) -> Self {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        Sink::memory().accompanied(Box::new(Collected {
+            stem: stem.into(),
+            files: Vec::new(),
+        }))
+    }
+
+    /// The same target, with a place for files beside it.
+    pub(crate) fn accompanied(mut self, companions: Box<dyn Companions>) -> Self {
+        self.beside = Some(companions);
+        self
+    }
+
+    /// Writes a file beside this one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if this one has no place where another could lie, such as a pipe.
+    pub(crate) fn beside(
+        &mut self,
+        which: Beside,
+        write: impl FnOnce(&mut Sink) -> Result<()>,
+    ) -> Result<()> {
+        let Some(companions) = &mut self.beside else {
+            let why = "several files are written, and this is a place for one: name a file";
+            return Err(Error::invalid(why));
+        };
+        let mut sink = companions.begin(which)?;
+        sink.report_to(self.progress.clone());
+        write(&mut sink)?;
+        companions.end(which, sink)
+    }
+
+    /// Collects the bytes in memory.
+    #[must_use]
+    pub fn memory() -> Self {
+        Sink::new(Target::Memory(Vec::new()))
+    }
+
+    /// Appends to an open file.
+    #[must_use]
+    pub fn file(file: File) -> Self {
+        Sink::new(Target::File(file))
+    }
+
+    /// Has the disk begin while the rest is written, for whoever waits for it in the end.
+    pub(crate) fn bound_for_disk(mut self, is_bound: bool) -> Self {
+        self.sent = is_bound.then_some(self.at);
+        self
+    }
+
+    /// Writes to a stream.
+    #[must_use]
+    pub fn stream(stream: Box<dyn Write + Send>) -> Self {
+        Sink::new(Target::Stream(stream))
+    }
+
+    /// Counts what is written from here on in `progress`.
+    pub(crate) fn report_to(&mut self, progress: Progress) {
+        self.progress = progress;
+    }
+
+    /// Counts bytes that are written and as how much work they count.
+    fn advance(&mut self, len: u64, work: u64) {
+        self.at = self.at.saturating_add(len);
+        self.progress.add(work);
+        if let (Target::File(file), Some(sent)) = (&self.target, &mut self.sent)
+            && self.at.saturating_sub(*sent) >= LARGE
+        {
+            // The little that is in the buffer waits for the end.
+            send_off(file, *sent..self.at);
+            *sent = self.at;
+        }
+    }
+
+    /// How many bytes have been written: the offset of the next.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_as(bytes, wide(bytes.len()))
+    }
+
+    /// Writes bytes that count as `work` bytes done, such as those they were compressed from.
+    pub(crate) fn write_as(&mut self, bytes: &[u8], work: u64) -> Result<()> {
+        self.progress.go_on()?;
+        if let Some(digest) = &mut self.digest {
+            digest.update(bytes);
+        }
+        if bytes.len() >= PIECE {
+            self.flush()?;
+            self.target.write(bytes)?;
+        } else {
+            memory::append(&mut self.buffer, bytes)?;
+            if self.buffer.len() >= PIECE {
+                self.flush()?;
+            }
+        }
+        self.advance(wide(bytes.len()), work);
+        Ok(())
+    }
+
+    /// Writes zeros up to the next multiple of `multiple`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn pad_to(&mut self, multiple: u64) -> Result<()> {
+        let zeros = [0; 4096];
+        loop {
+            let left = self
+                .at
+                .next_multiple_of(multiple.max(1))
+                .saturating_sub(self.at);
+            let part = crate::bytes::narrow(left)?.min(zeros.len());
+            match zeros.get(..part) {
+                // No work is done by it that anybody waits for.
+                Some(zeros) if part > 0 => self.write_as(zeros, 0)?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Makes room in a file for what will be written next, as far as it is known to be there: in memory, or in
+    /// another file as it is.
+    pub(crate) fn make_room<'a>(&self, next: impl Iterator<Item = &'a Bytes>) {
+        let is_there = |bytes: &&Bytes| bytes.as_slice().is_some() || bytes.as_file_run().is_some();
+        if let Target::File(target) = &self.target {
+            let lens = next.filter(is_there).map(Bytes::len);
+            let len = lens.fold(0, u64::saturating_add);
+            if len >= LARGE {
+                set_aside(target, self.at, len);
+            }
+        }
+    }
+
+    /// Writes lazy bytes: from file to file inside the kernel where nothing has to be looked at,
+    /// else through a buffer. A checksum they carry is compared.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails, [`Error::Malformed`] if the bytes cannot be had.
+    pub fn copy(&mut self, bytes: &Bytes) -> Result<()> {
+        if self.digest.is_none()
+            && let Some((file, range)) = bytes.as_file_run()
+            // Many short ones are quicker written together than asked for one by one.
+            && bytes.len() >= wide(PIECE)
+            && let Target::File(target) = &self.target
+        {
+            // As many bytes as there are in another file.
+            if bytes.len() >= LARGE {
+                set_aside(target, self.at, bytes.len());
+            }
+            self.flush()?;
+            let done = self.copy_in_kernel(file, range.start, range.end)?;
+            return self.copy_in_pages(bytes.source(), done, range.end);
+        }
+        bytes.for_each(PIECE, &mut |piece| self.write(piece))
+    }
+
+    /// Copies a run in pieces that end where pages of the target do: the system is quicker with
+    /// whole pages, also when it brings them to the disk. Other threads read while this one writes.
+    fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
+        let long = wide(PIECE);
+        let run = Bytes::run(source, start..end)?;
+        let len = usize::try_from(run.len()).unwrap_or(usize::MAX);
+        let threads = Threads::Cores.for_len(len).min(2);
+        let mut at = 0_u64;
+        let mut next = long.saturating_sub(self.at % long);
+        let fill = |piece: &mut (u64, Vec<u8>)| {
+            let len = next.min(run.len().saturating_sub(at));
+            *piece = (at, std::mem::take(&mut piece.1));
+            memory::resize(&mut piece.1, crate::bytes::narrow(len)?)?;
+            at = at.saturating_add(len);
+            next = long;
+            Ok(len > 0)
+        };
+        let read = |(at, piece): &mut (u64, Vec<u8>)| run.read_at(*at, piece);
+        in_order(threads, fill, read, |(_, piece)| {
+            self.progress.go_on()?;
+            self.write(piece)
+        })
+    }
+
+    /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
+    fn copy_in_kernel(&mut self, from: &File, start: u64, end: u64) -> Result<u64> {
+        /// Large enough for the kernel, small enough to see how far it is.
+        #[cfg(target_os = "linux")]
+        const STEP: u64 = 64 << 20;
+        let mut at = start;
+        // From pages to pages that begin elsewhere the kernel is slower than a buffer.
+        #[cfg(target_os = "linux")]
+        while let Target::File(to) = &self.target
+            && at < end
+            && at % PAGE == self.at % PAGE
+        {
+            self.progress.go_on()?;
+            let len = crate::bytes::narrow((end.saturating_sub(at)).min(STEP))?;
+            match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
+                Ok(0) | Err(_) => break,
+                Ok(done) => self.advance(wide(done), wide(done)),
+            }
+        }
+        Ok(at)
+    }
+
+    /// Begins to compute a checksum over what is written from here on.
+    pub(crate) fn start_digest(&mut self, algorithm: Option<Algorithm>) {
+        self.digest = algorithm.map(DigestState::new);
+    }
+
+    /// The checksum over what was written since [`Sink::start_digest`].
+    pub(crate) fn take_digest(&mut self) -> Option<Vec<u8>> {
+        self.digest.take().map(DigestState::finish)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.target.write(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// The bytes that were collected in memory, and the files beside them by name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they went elsewhere.
+    pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Files)> {
+        let beside = self.beside.take();
+        let files = beside.map(Companions::into_memory).unwrap_or_default();
+        Ok((self.finish()?.into_memory()?, files))
+    }
+
+    /// Passes everything on to the target.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the target fails.
+    pub fn finish(mut self) -> Result<Finished> {
+        self.flush()?;
+        Ok(match self.target {
+            Target::Memory(bytes) => Finished::Memory(bytes),
+            Target::File(file) => Finished::File(file),
+            Target::Stream(mut stream) => {
+                stream.flush()?;
+                Finished::Stream
+            }
+        })
+    }
+}
+
+/// What a finished [`Sink`] leaves.
+#[derive(Debug)]
+pub enum Finished {
+    /// The bytes.
+    Memory(Vec<u8>),
+    /// The file, not yet synced.
+    File(File),
+    /// Nothing: the stream has it all.
+    Stream,
+}
+
+impl Finished {
+    /// The bytes that were collected in memory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they went elsewhere.
+    pub fn into_memory(self) -> Result<Vec<u8>> {
+        match self {
+            Finished::Memory(bytes) => Ok(bytes),
+            Finished::File(_) | Finished::Stream => Err(Error::invalid("not written to memory")),
+        }
+    }
+}
+
+impl Target {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Target::Memory(all) => memory::append(all, bytes)?,
+            Target::File(file) => bytes
+                .chunks(AT_ONCE)
+                .try_for_each(|piece| file.write_all(piece))?,
+            Target::Stream(stream) => stream.write_all(bytes)?,
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Sink({} bytes written)", self.at)
+    }
+}

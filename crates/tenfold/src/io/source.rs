@@ -1,0 +1,494 @@
+//! Where bytes come from: memory, a file read by position, a map, or a computation.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Progress;
+use super::sibling::Folder;
+use super::spool::pool::Held;
+use crate::bytes::{in_pieces, wide};
+use crate::error::{Error, Result};
+
+/// Something that can be read at any position; cloning it is cheap.
+#[derive(Clone)]
+pub struct Source(Arc<Origin>);
+
+/// One thing to count, however many tensors of a file hold on to it.
+#[derive(Clone)]
+struct Origin {
+    kind: Kind,
+    packing: Packing,
+    /// Files in memory beside it.
+    folder: Option<Arc<Folder>>,
+}
+
+/// What the bytes were taken out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// Nothing.
+    None,
+    /// A gzip file.
+    Gzip,
+    /// A zstd file.
+    Zstd,
+    /// An xz file.
+    Xz,
+    /// A text that spelled them: where they lie now is no place in the file.
+    Text,
+}
+
+impl Packing {
+    /// What the compression of a file is called.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Packing::None | Packing::Text => None,
+            Packing::Gzip => Some("gzip"),
+            Packing::Zstd => Some("zstd"),
+            Packing::Xz => Some("xz"),
+        }
+    }
+}
+
+#[derive(Clone)]
+enum Kind {
+    Memory(Arc<Held>),
+    File(Arc<Positioned>),
+    #[cfg(feature = "mmap")]
+    Map(Arc<memmap2::Mmap>),
+    Computed(Arc<dyn Compute>),
+}
+
+#[derive(Clone)]
+struct Positioned {
+    file: Arc<File>,
+    /// Where the source begins in the file.
+    start: u64,
+    len: u64,
+    /// Counts what is read.
+    progress: Option<Progress>,
+    /// What the file is called.
+    path: Option<Arc<Path>>,
+    /// The files beside it that were opened, and how long they are.
+    beside: Arc<Mutex<BTreeMap<PathBuf, u64>>>,
+}
+
+/// Bytes that are worked out when they are asked for.
+///
+/// This is how an unpacked or reordered tensor stays lazy: nobody who reads it can tell it from a
+/// file.
+pub trait Compute: Send + Sync {
+    /// How many bytes there are.
+    fn len(&self) -> u64;
+
+    /// Whether there is no byte at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives.
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
+    /// checked that they exist.
+    ///
+    /// # Errors
+    /// What working them out gives, and what `each` returns.
+    fn for_each(
+        &self,
+        range: Range<u64>,
+        budget: usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        in_pieces(range, budget, each, &mut |at, piece| {
+            self.read_at(at, piece)
+        })
+    }
+
+    /// Whether what they are worked out of is sound, where that says the same of them; `None` if only working
+    /// them out does.
+    fn check(&self) -> Option<Result<()>> {
+        None
+    }
+
+    /// How many computations stand on top of each other here that hold much memory.
+    fn depth(&self) -> u32;
+}
+
+impl Source {
+    fn of(kind: Kind) -> Source {
+        Source(Arc::new(Origin {
+            kind,
+            packing: Packing::None,
+            folder: None,
+        }))
+    }
+
+    /// The same source but for what `change` does to it.
+    fn changed(mut self, change: impl FnOnce(&mut Origin)) -> Source {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    /// The same source but for what `change` does to how its file is read.
+    fn read_otherwise(self, change: impl FnOnce(&mut Positioned)) -> Source {
+        match &self.0.kind {
+            Kind::File(positioned) => {
+                let mut positioned = Positioned::clone(positioned);
+                change(&mut positioned);
+                self.changed(|origin| origin.kind = Kind::File(Arc::new(positioned)))
+            }
+            _ => self,
+        }
+    }
+
+    /// The same source, which was taken out of something.
+    pub(crate) fn out_of(self, packing: Packing) -> Source {
+        self.changed(|origin| origin.packing = packing)
+    }
+
+    /// The same source, which a text spelled: no offset in it is one in the file.
+    pub(crate) fn out_of_text(self) -> Source {
+        self.out_of(Packing::Text)
+    }
+
+    /// What the bytes were taken out of.
+    pub(crate) fn packing(&self) -> Packing {
+        self.0.packing
+    }
+
+    /// Opens a file to be read by position.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be opened or is a directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|error| Error::from(error).in_file(path))?;
+        let source = Source::file(file).map_err(|error| error.in_file(path))?;
+        Ok(source.named(path))
+    }
+
+    /// The same source, whose file is called `path`: what it says lies beside it is looked for there.
+    #[must_use]
+    pub fn named(self, path: &Path) -> Source {
+        self.read_otherwise(|positioned| positioned.path = Some(path.into()))
+    }
+
+    /// The same source for another thread: clones of the two are counted apart, as threads that
+    /// count together wait for each other.
+    pub(crate) fn apart(&self) -> Source {
+        Source(Arc::new(Origin::clone(&self.0)))
+    }
+
+    /// What its file is called, where that is known.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.0.kind {
+            Kind::File(positioned) => positioned.path.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The files beside it that its format has opened so far, and how many bytes each has.
+    #[must_use]
+    pub fn companions(&self) -> Vec<(PathBuf, u64)> {
+        let Kind::File(positioned) = &self.0.kind else {
+            return Vec::new();
+        };
+        let beside = positioned.beside.lock();
+        let beside = beside.unwrap_or_else(PoisonError::into_inner);
+        beside
+            .iter()
+            .map(|(path, len)| (path.clone(), *len))
+            .collect()
+    }
+
+    /// Remembers a file beside it.
+    pub(crate) fn add_companion(&self, path: &Path, len: u64) {
+        if let Kind::File(positioned) = &self.0.kind {
+            let beside = positioned.beside.lock();
+            let mut beside = beside.unwrap_or_else(PoisonError::into_inner);
+            beside.insert(path.to_owned(), len);
+        }
+    }
+
+    /// The open file, where the source is all of one that has a name.
+    #[must_use]
+    pub fn named_file(&self) -> Option<&File> {
+        match &self.0.kind {
+            Kind::File(positioned) if positioned.start == 0 && positioned.path.is_some() => {
+                Some(&positioned.file)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same source with files in memory beside it.
+    pub(crate) fn in_folder(self, folder: Arc<Folder>) -> Source {
+        self.changed(|origin| origin.folder = Some(folder))
+    }
+
+    /// The files in memory beside it.
+    pub(crate) fn folder(&self) -> Option<&Folder> {
+        self.0.folder.as_deref()
+    }
+
+    /// What counts what is read of its file.
+    pub(crate) fn progress(&self) -> Option<&Progress> {
+        match &self.0.kind {
+            Kind::File(positioned) => positioned.progress.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Reads an open file by position, up to the length it has now.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file has no length: a pipe has to be spooled, a directory is no file.
+    pub fn file(file: File) -> Result<Source> {
+        let about = file.metadata()?;
+        if about.is_dir() {
+            return Err(std::io::Error::from(std::io::ErrorKind::IsADirectory).into());
+        }
+        if !about.is_file() {
+            return Err(Error::invalid(
+                "not a regular file: it cannot be read by position",
+            ));
+        }
+        Ok(Source::part_of_file(Arc::new(file), 0, about.len()))
+    }
+
+    /// Reads a part of a file that others have parts of too.
+    pub(crate) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
+        Source::of(Kind::File(Arc::new(Positioned {
+            file,
+            start,
+            len,
+            progress: None,
+            path: None,
+            beside: Arc::default(),
+        })))
+    }
+
+    /// The same source, which counts what is read of its file in `progress`.
+    #[must_use]
+    pub fn counted(self, progress: &Progress) -> Source {
+        self.read_otherwise(|positioned| positioned.progress = Some(progress.clone()))
+    }
+
+    /// Takes bytes that are in memory already.
+    #[must_use]
+    pub fn memory(bytes: Vec<u8>) -> Source {
+        Source::of(Kind::Memory(Arc::new(Held::of(bytes))))
+    }
+
+    /// Takes what a spool keeps in memory.
+    pub(crate) fn held(held: Held) -> Source {
+        Source::of(Kind::Memory(Arc::new(held)))
+    }
+
+    #[cfg(feature = "mmap")]
+    pub(crate) fn mapped(map: memmap2::Mmap) -> Source {
+        Source::of(Kind::Map(Arc::new(map)))
+    }
+
+    /// Takes bytes that are worked out when they are asked for.
+    #[must_use]
+    pub fn computed(compute: impl Compute + 'static) -> Source {
+        Source::of(Kind::Computed(Arc::new(compute)))
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match &self.0.kind {
+            Kind::Memory(held) => wide(held.bytes.len()),
+            Kind::File(positioned) => positioned.len,
+            #[cfg(feature = "mmap")]
+            Kind::Map(map) => wide(map.len()),
+            Kind::Computed(compute) => compute.len(),
+        }
+    }
+
+    /// Whether there is no byte at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `buffer` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if they do not all exist, also when the file has shrunk meanwhile.
+    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let wanted = wide(buffer.len());
+        let end = at.checked_add(wanted).filter(|end| *end <= self.len());
+        let Some(end) = end else {
+            let left = self.len().saturating_sub(at);
+            return Err(Error::malformed(
+                at,
+                format!("{wanted} bytes expected, {left} left"),
+            ));
+        };
+        match &self.0.kind {
+            Kind::File(positioned) => {
+                let Positioned {
+                    file, start, path, ..
+                } = &**positioned;
+                if let Some(progress) = &positioned.progress {
+                    progress.go_on()?;
+                    progress.add(wanted);
+                }
+                match file.read_exact_at(buffer, at.saturating_add(*start)) {
+                    Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
+                        Error::malformed(at, "the file became shorter while it was read"),
+                    ),
+                    // An error of the file that is read, not of one that is written meanwhile.
+                    Err(error) => Err(path
+                        .iter()
+                        .fold(Error::from(error), |error, path| error.in_file(path))),
+                    Ok(()) => Ok(()),
+                }
+            }
+            Kind::Computed(compute) => compute.read_at(at, buffer),
+            _ => {
+                let bytes = self
+                    .slice(at..end)
+                    .ok_or_else(|| Error::malformed(at, "no bytes"))?;
+                buffer.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Borrows the bytes of `range`, if they lie in memory.
+    #[must_use]
+    pub fn slice(&self, range: Range<u64>) -> Option<&[u8]> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        match &self.0.kind {
+            Kind::Memory(held) => held.bytes.get(range),
+            #[cfg(feature = "mmap")]
+            Kind::Map(map) => map.get(range),
+            Kind::File(_) | Kind::Computed(_) => None,
+        }
+    }
+
+    /// How many computations stand on top of each other here that hold much memory.
+    pub(crate) fn depth(&self) -> u32 {
+        match &self.0.kind {
+            Kind::Computed(compute) => compute.depth(),
+            _ => 0,
+        }
+    }
+
+    /// What works the bytes out when they are asked for, if that is where they come from.
+    pub(crate) fn as_computed(&self) -> Option<&dyn Compute> {
+        match &self.0.kind {
+            Kind::Computed(compute) => Some(&**compute),
+            _ => None,
+        }
+    }
+
+    /// Whether the bytes are worked out when they are asked for.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self.0.kind, Kind::Computed(_))
+    }
+
+    /// The open file that it is all of, for copies inside the kernel.
+    pub(crate) fn as_file(&self) -> Option<&File> {
+        match &self.0.kind {
+            Kind::File(positioned) if positioned.start == 0 => Some(&positioned.file),
+            _ => None,
+        }
+    }
+}
+
+impl Source {
+    /// A number that no other source has as long as this one is there.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    /// Whether both are the very same source.
+    pub(crate) fn is_same(&self, other: &Source) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether both read the very same open file, from its beginning.
+    pub(crate) fn is_file_of(&self, other: &Source) -> bool {
+        match (&self.0.kind, &other.0.kind) {
+            (Kind::File(own), Kind::File(other)) => {
+                own.start == 0 && other.start == 0 && Arc::ptr_eq(&own.file, &other.file)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.0.kind {
+            Kind::Memory(_) => "memory",
+            Kind::File(_) => "file",
+            #[cfg(feature = "mmap")]
+            Kind::Map(_) => "map",
+            Kind::Computed(_) => "computed",
+        };
+        write!(out, "Source({kind}, {} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_a_file_is_counted() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let progress = Progress::default();
+        let source = Source::open(file.path()).unwrap().counted(&progress);
+        let mut buffer = [0; 30];
+        source.read_at(0, &mut buffer).unwrap();
+        source.clone().read_at(70, &mut buffer).unwrap();
+        assert!(source.read_at(71, &mut buffer).is_err());
+        assert_eq!(progress.done(), 60);
+        progress.restart(5);
+        assert_eq!((progress.done(), progress.expected()), (0, 5));
+    }
+
+    #[test]
+    fn work_that_is_stopped_reads_and_writes_no_more() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let progress = Progress::default();
+        let source = Source::open(file.path()).unwrap().counted(&progress);
+        let mut sink = super::super::Sink::memory();
+        sink.report_to(progress.clone());
+        sink.write(&[1]).unwrap();
+        progress.stop();
+        let read = source.read_at(0, &mut [0; 3]).unwrap_err();
+        let written = sink.write(&[1]).unwrap_err();
+        assert!(matches!((read, written), (Error::Stopped, Error::Stopped)));
+    }
+
+    #[test]
+    fn a_run_is_found_in_its_own_file_alone() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[7; 100]).unwrap();
+        let source = Source::open(file.path()).unwrap();
+        let bytes = crate::bytes::Bytes::run(&source, 10..30).unwrap();
+        let counted = source.clone().counted(&Progress::default());
+        assert_eq!(bytes.run_in(&counted), Some(10..30));
+        assert_eq!(bytes.run_in(&Source::open(file.path()).unwrap()), None);
+        assert_eq!(bytes.run_in(&Source::memory(vec![7; 100])), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! Values of a text, spooled on the first read.
+//!
+//! The numbers of a text have to be put aside to be read by position, and for whoever asks for the names and
+//! shapes of a file that is work for nothing. A reader that is told to put them aside later goes over the text as
+//! ever, so that whatever is wrong is found, and keeps of what does not fit in memory how much there was. Who
+//! wants values has the file read a second time, in the same order.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Error, Result};
+use crate::io::Source;
+use crate::io::source::Compute;
+use crate::limits::Limits;
+
+/// What becomes of values that do not fit in memory.
+#[derive(Clone, Default)]
+pub(crate) enum Putting {
+    /// They go to a temporary file.
+    #[default]
+    Aside,
+    /// They are counted.
+    Later(Arc<Later>),
+    /// They go to a temporary file, and all that is put aside is listed.
+    Again(Arc<Mutex<Vec<Source>>>),
+}
+
+/// Reads a file again, with what lists the values.
+type Again = dyn Fn(Putting) -> Result<()> + Send + Sync;
+
+/// What one reading of a file leaves for later.
+pub(crate) struct Later {
+    again: Box<Again>,
+    /// Whether the file is still being read.
+    is_open: AtomicBool,
+    /// How many lots of values there were so far.
+    count: AtomicUsize,
+    found: Mutex<Option<Vec<Source>>>,
+}
+
+impl Putting {
+    /// Leaves values for when `again` reads them.
+    pub(crate) fn later(again: impl Fn(Putting) -> Result<()> + Send + Sync + 'static) -> Putting {
+        Putting::Later(Arc::new(Later {
+            again: Box::new(again),
+            is_open: AtomicBool::new(true),
+            count: AtomicUsize::new(0),
+            found: Mutex::new(None),
+        }))
+    }
+
+    /// Ends the reading: values that are put aside from now on are wanted.
+    pub(crate) fn close(&self) {
+        if let Putting::Later(later) = self {
+            later.is_open.store(false, Relaxed);
+        }
+    }
+
+    /// What becomes of values that are put aside now, with limits that may be those of a reading.
+    pub(crate) fn of(limits: &Limits) -> Putting {
+        match limits.carried() {
+            Some(Putting::Later(later)) if !later.is_open.load(Relaxed) => Putting::Aside,
+            Some(other) => other.clone(),
+            None => Putting::Aside,
+        }
+    }
+
+    /// Passes on a lot of values: as they were put aside, or, where they were only counted, as `len` bytes
+    /// that somebody may ask for.
+    pub(crate) fn pass(&self, kept: Option<Source>, len: u64) -> Result<Source> {
+        let stopped = |_| Error::invalid("another reader of the file stopped halfway");
+        match self {
+            Putting::Aside => {}
+            Putting::Later(later) => {
+                let number = later.count.fetch_add(1, Relaxed);
+                if kept.is_none() {
+                    let later = later.clone();
+                    return Ok(Source::computed(Lot { later, number, len }));
+                }
+            }
+            Putting::Again(list) => list.lock().map_err(stopped)?.extend(kept.clone()),
+        }
+        kept.ok_or_else(|| Error::invalid("values that were not put aside"))
+    }
+}
+
+impl Later {
+    fn lot(&self, number: usize) -> Result<Option<Source>> {
+        let stopped = |_| Error::invalid("another reader of the file stopped halfway");
+        let mut found = self.found.lock().map_err(stopped)?;
+        if found.is_none() {
+            let list = Arc::new(Mutex::new(Vec::new()));
+            (self.again)(Putting::Again(list.clone()))?;
+            *found = Some(std::mem::take(&mut *list.lock().map_err(|_| {
+                Error::invalid("another reader of the file stopped halfway")
+            })?));
+        }
+        Ok(found.as_ref().and_then(|found| found.get(number)).cloned())
+    }
+}
+
+/// One lot of values that were counted.
+struct Lot {
+    later: Arc<Later>,
+    number: usize,
+    len: u64,
+}
+
+impl Compute for Lot {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let lot = self.later.lot(self.number)?;
+        let lot = lot.filter(|lot| lot.len() == self.len);
+        let changed = || Error::malformed(None, "the file was changed while it was read");
+        lot.ok_or_else(changed)?.read_at(at, buffer)
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
+}
+
+impl std::fmt::Debug for Putting {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Putting::Aside => "Aside",
+            Putting::Later(_) => "Later",
+            Putting::Again(_) => "Again",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::ReadOptions;
+    use crate::tensor::Order;
+
+    const COUNT: u32 = 5000;
+
+    fn texts() -> Vec<(&'static str, String)> {
+        let lines = |line: &dyn Fn(u32) -> String| (1..=COUNT).map(line).collect::<String>();
+        let head = format!("%%MatrixMarket matrix coordinate real general\n{COUNT} 1 {COUNT}\n");
+        let values: Vec<String> = (0..COUNT).map(|value| value.to_string()).collect();
+        let values = values.join(",");
+        vec![
+            ("tns", lines(&|line| format!("{line} 2 {line}\n"))),
+            ("mtx", head + &lines(&|line| format!("{line} 1 {line}\n"))),
+            (
+                "vespa-text",
+                format!("{{\"type\":\"tensor(x[{COUNT}])\",\"values\":[{values}]}}"),
+            ),
+        ]
+    }
+
+    /// The values of the tensor of a text, where a temporary file may have so many bytes.
+    fn values(format: &str, text: &str, temp: u64, values_later: bool) -> Result<Vec<f64>> {
+        let limits = Limits {
+            // Values of 40 000 bytes do not fit a quarter of it.
+            memory: 100_000,
+            temp,
+            ..Limits::default()
+        };
+        let source = Source::memory(text.as_bytes().to_vec());
+        let how = ReadOptions {
+            values_later,
+            limits: limits.clone(),
+            ..ReadOptions::default()
+        };
+        let format = crate::by_name(format).unwrap();
+        let bundle = crate::read(&source, format, &how).unwrap().bundle;
+        let dense = bundle.only()?.dense(Order::Row, &limits)?;
+        dense.to_vec()
+    }
+
+    #[test]
+    fn values_are_read_when_somebody_wants_them() {
+        for (format, text) in texts() {
+            let refused = values(format, &text, 0, true).unwrap_err().to_string();
+            assert!(refused.contains("--max-temp"), "{format}: {refused}");
+            let found = values(format, &text, u64::MAX, true).unwrap();
+            assert_eq!(found, values(format, &text, u64::MAX, false).unwrap());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Bytes that several threads work out, part by part: in memory while they are few, in a nameless
+//! temporary file beyond.
+
+use std::sync::Mutex;
+
+use super::{put_down_at, scratch_file_of};
+use crate::bytes::{narrow, wide};
+use crate::error::{Error, Result};
+use crate::io::parallel::stopped;
+use crate::io::{Source, share_out};
+use crate::limits::Limits;
+use crate::memory;
+
+/// Keeps `len` bytes, a quarter of what `limits` allow in memory, that `fill` works out: it gets the
+/// number of a part, each `part` bytes long but for the last, and room for it.
+///
+/// Every thread puts down itself what it has worked out, as its own cache still holds that. Of several
+/// failures gives that of the first part.
+pub(crate) fn in_parts(
+    threads: usize,
+    len: u64,
+    part: usize,
+    limits: &Limits,
+    fill: impl Fn(usize, &mut [u8]) -> Result<()> + Sync,
+) -> Result<Source> {
+    let part = part.max(1);
+    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let try_to_fill = |number: usize, out: &mut [u8]| {
+        let Err(error) = fill(number, out) else {
+            return Ok(());
+        };
+        let mut first = failure.lock().map_err(|_| stopped())?;
+        // Parts are begun in order, and those that were begun are worked out to the end.
+        if first.as_ref().is_none_or(|(other, _)| number < *other) {
+            *first = Some((number, error));
+        }
+        Err(stopped())
+    };
+    let kept = match len <= limits.memory / 4 {
+        true => in_memory(threads, narrow(len)?, part, &try_to_fill),
+        false => in_file(threads, len, part, limits, &try_to_fill),
+    };
+    match failure.into_inner().map_err(|_| stopped())? {
+        Some((_, error)) => Err(error),
+        None => kept,
+    }
+}
+
+fn in_memory(
+    threads: usize,
+    len: usize,
+    part: usize,
+    fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
+) -> Result<Source> {
+    let mut memory = memory::zeros(len)?;
+    let parts = memory.chunks_mut(part).enumerate();
+    share_out(threads, parts, |(number, out)| fill(number, out))?;
+    Ok(Source::memory(memory))
+}
+
+fn in_file(
+    threads: usize,
+    len: u64,
+    part: usize,
+    limits: &Limits,
+    fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
+) -> Result<Source> {
+    let file = scratch_file_of(len, limits)?;
+    let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+    let count = narrow(len.div_ceil(wide(part)))?;
+    share_out(threads, 0..count, |number| {
+        let mut buffer = buffers.lock().map_err(|_| stopped())?.pop();
+        let buffer = buffer.get_or_insert_default();
+        let at = wide(number).saturating_mul(wide(part));
+        memory::resize(buffer, narrow(len.saturating_sub(at).min(wide(part)))?)?;
+        fill(number, buffer)?;
+        put_down_at(&file, buffer, at)?;
+        let mut buffers = buffers.lock().map_err(|_| stopped())?;
+        buffers.push(std::mem::take(buffer));
+        Ok(())
+    })?;
+    Source::file(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_to_lie_in_order_in_memory_and_in_a_file() {
+        let mut limits = Limits::default();
+        for (memory, is_file) in [(4 << 20, false), (100, true)] {
+            limits.memory = memory;
+            for (threads, len, part) in [(1, 1000, 10), (3, 1001, 64), (2, 77, 100), (2, 40, 0)] {
+                let source = in_parts(threads, len, part, &limits, |number, out| {
+                    out.fill(u8::try_from(number).unwrap());
+                    Ok(())
+                })
+                .unwrap();
+                assert_eq!(source.as_file().is_some(), is_file && len > 25);
+                let mut found = vec![0; narrow(len).unwrap()];
+                source.read_at(0, &mut found).unwrap();
+                let part = part.max(1);
+                let wanted = (0..found.len()).map(|at| u8::try_from(at / part).unwrap());
+                assert_eq!(found, wanted.collect::<Vec<u8>>());
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_part_that_fails_is_told() {
+        let limits = Limits::default();
+        for threads in [1, 2, 5] {
+            let kept = in_parts(threads, 1000, 10, &limits, |number, _| {
+                // The first one takes its time.
+                if number == 20 {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                match number >= 20 {
+                    true => Err(Error::invalid(number.to_string())),
+                    false => Ok(()),
+                }
+            });
+            assert_eq!(kept.err().unwrap().to_string(), "20");
+        }
+    }
+}

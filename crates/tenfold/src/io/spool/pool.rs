@@ -1,0 +1,93 @@
+//! What many small spools keep: together no more memory than one large one, and no more than one
+//! file.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::{put_down_at, scratch_file};
+use crate::bytes::wide;
+use crate::error::{Error, Result};
+use crate::io::Source;
+
+/// How much all of them keep in memory; what comes then goes to the file.
+const ROOM: usize = 16 << 20;
+
+/// How much they keep now.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The file, gone with the last part of it that somebody holds, and where its next part begins.
+static SHELF: Mutex<(Weak<File>, u64)> = Mutex::new((Weak::new(), 0));
+
+/// Bytes in memory.
+pub(crate) struct Held {
+    pub(crate) bytes: Vec<u8>,
+    /// How many of them count as taken.
+    taken: usize,
+}
+
+impl Held {
+    /// Bytes that somebody has anyway.
+    pub(crate) fn of(bytes: Vec<u8>) -> Held {
+        Held { bytes, taken: 0 }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(self.taken, Ordering::Relaxed);
+    }
+}
+
+/// Keeps bytes, one lot of perhaps very many.
+pub(crate) fn keep(bytes: Vec<u8>) -> Result<Source> {
+    let taken = bytes.len();
+    let before = TAKEN.fetch_add(taken, Ordering::Relaxed);
+    if before.saturating_add(taken) <= ROOM {
+        return Ok(Source::held(Held { bytes, taken }));
+    }
+    TAKEN.fetch_sub(taken, Ordering::Relaxed);
+    put_down(&bytes)
+}
+
+/// Appends bytes to the file.
+fn put_down(bytes: &[u8]) -> Result<Source> {
+    let stopped = |_| Error::invalid("another spool stopped halfway");
+    let mut shelf = SHELF.lock().map_err(stopped)?;
+    let (file, at) = match shelf.0.upgrade() {
+        Some(file) => (file, shelf.1),
+        None => (Arc::new(scratch_file()?), 0),
+    };
+    put_down_at(&file, bytes, at)?;
+    let len = wide(bytes.len());
+    *shelf = (Arc::downgrade(&file), at.saturating_add(len));
+    Ok(Source::part_of_file(file, at, len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_down_comes_back() {
+        let lots: Vec<Vec<u8>> = (1..9_u8).map(|n| vec![n; usize::from(n) * 1000]).collect();
+        let sources: Vec<Source> = lots.iter().map(|lot| put_down(lot).unwrap()).collect();
+        for (lot, source) in lots.iter().zip(&sources) {
+            let mut found = vec![0; lot.len()];
+            source.read_at(0, &mut found).unwrap();
+            assert_eq!(&found, lot);
+            assert!(source.read_at(1, &mut found).is_err());
+            assert!(source.as_file().is_none() || lot.len() == 1000);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_beyond_the_room_is_not_in_memory() {
+        let lots: Vec<Source> = (0..20).map(|_| keep(vec![7; 1 << 20]).unwrap()).collect();
+        let in_memory = lots.iter().filter(|lot| lot.slice(0..1).is_some()).count();
+        assert!(in_memory <= 16, "{in_memory}");
+        let mut last = [0; 3];
+        lots[19].read_at((1 << 20) - 3, &mut last).unwrap();
+        assert_eq!(last, [7; 3]);
+    }
+}

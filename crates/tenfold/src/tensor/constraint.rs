@@ -1,0 +1,115 @@
+//! What a format demands of values that mean the same without it.
+//!
+//! A truth of 2 is as true as one of 1, and the columns of a compressed row mean the same in any
+//! order; some formats allow one spelling alone. Whether a file keeps to it is seen only when its
+//! values are read, so [`Tensor::check`] asks.
+
+use super::Tensor;
+use super::sparse::Sparse;
+use super::storage::{Address, Storage};
+use crate::bytes::{PIECE, wide};
+use crate::dtype::Numbers;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// A demand on the values of one tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// Truths are 0 or 1.
+    Truths,
+    /// The columns of each compressed row rise.
+    Rising,
+    /// The upper half of the last byte is zero.
+    HalfByte,
+}
+
+impl Tensor {
+    /// Makes a demand on the values of this tensor; what is made from it is free of it.
+    pub(crate) fn demand(&mut self, demand: Demand) {
+        self.demands.push(demand);
+    }
+
+    pub(super) fn check_demands(&self, limits: &Limits) -> Result<()> {
+        for demand in &self.demands {
+            match (demand, self.storage()) {
+                (
+                    Demand::Truths,
+                    Storage::Dense { values, .. } | Storage::Sparse { values, .. },
+                ) => {
+                    check_truths(values)?;
+                }
+                (Demand::Rising, Storage::Sparse { address, .. }) => self.check_rising(address)?,
+                (Demand::HalfByte, storage) => {
+                    let parts = storage.parts();
+                    parts.iter().try_for_each(|part| check_half(part, limits))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_rising(&self, address: &Address) -> Result<()> {
+        let Address::Rows { columns, .. } = address else {
+            return Ok(());
+        };
+        match self.first_fall()? {
+            None => Ok(()),
+            Some(cell) => {
+                let at = cell.saturating_mul(wide(columns.number.width()));
+                let at = columns.bytes.offset_of(at);
+                Err(Error::malformed(at, "the columns of a row do not rise"))
+            }
+        }
+    }
+
+    /// The first cell of a sparse matrix whose column is not beyond that of the cell before it in the
+    /// same row.
+    pub(crate) fn first_fall(&self) -> Result<Option<u64>> {
+        let sizes = self.sizes()?;
+        let Some(sparse) = Sparse::of(self.storage(), &sizes, self.dtype()) else {
+            return Ok(None);
+        };
+        let (mut last, mut fall) = (None, None);
+        sparse.for_each(&mut |cell, index, _| {
+            let place = (index.first().copied(), index.last().copied());
+            let falls = |(row, column)| row == place.0 && column >= place.1;
+            if fall.is_none() && last.is_some_and(falls) {
+                fall = Some(cell);
+            }
+            last = Some(place);
+            Ok(())
+        })?;
+        Ok(fall)
+    }
+}
+
+fn check_truths(values: &Numbers) -> Result<()> {
+    let mut seen = 0_u64;
+    values.bytes.for_each(PIECE, &mut |piece| {
+        if let Some(place) = piece.iter().position(|byte| *byte > 1) {
+            let at = values.bytes.offset_of(seen.saturating_add(wide(place)));
+            return Err(Error::malformed(at, "a truth that is neither 0 nor 1"));
+        }
+        seen = seen.saturating_add(wide(piece.len()));
+        Ok(())
+    })
+}
+
+fn check_half(part: &Numbers, limits: &Limits) -> Result<()> {
+    let Some(last) = part.bytes.len().checked_sub(1) else {
+        return Ok(());
+    };
+    let mut byte = [0];
+    part.bytes.settled(limits)?.read_at(last, &mut byte)?;
+    match byte {
+        [0..=0x0f] => Ok(()),
+        _ => {
+            let at = part.bytes.offset_of(last);
+            Err(Error::malformed(
+                at,
+                "half a byte that no number needs is not zero",
+            ))
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Dense tensors: boxes, strides, and transposition in bounded memory.
+
+pub(super) mod permute;
+pub(super) mod read_box;
+pub(super) mod reshape;
+pub(super) mod strided;
+pub(super) mod transpose;

@@ -1,0 +1,227 @@
+//! Boxes of stored values, in any order of dimensions.
+
+use std::ops::Range;
+
+use super::gather::{Axis, Gather, outside};
+use super::grid::Grid;
+use crate::bytes::{Bytes, Endian, narrow, wide};
+use crate::dtype::{DType, Numbers};
+use crate::error::Result;
+use crate::io::{Threads, share_out};
+use crate::memory;
+use crate::tensor::dense::read_box;
+use crate::tensor::dense::read_box::strides;
+use crate::tensor::index::slice::{Slice, box_len, within};
+use crate::tensor::storage::Order;
+
+/// Values that are all stored, seen with their dimensions in some order.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(super) bytes: Bytes,
+    pub(super) width: usize,
+    /// The width of the numbers that are big-endian in the file; 1 if they are not.
+    reversed: usize,
+    /// The sizes as they are stored, the slowest first.
+    pub(super) sizes: Vec<u64>,
+    /// For each dimension as it is seen, which of the stored ones it is.
+    pub(super) axes: Vec<usize>,
+}
+
+impl Stored {
+    /// Values of a tensor of `sizes`, whose dimensions are seen in the order `axes`.
+    pub(crate) fn new(
+        values: &Numbers,
+        dtype: DType,
+        sizes: &[u64],
+        order: Order,
+        axes: &[usize],
+    ) -> Stored {
+        let mut sizes = sizes.to_vec();
+        let mut axes = axes.to_vec();
+        if order == Order::Column {
+            sizes.reverse();
+            let last = sizes.len().saturating_sub(1);
+            axes.iter_mut()
+                .for_each(|axis| *axis = last.saturating_sub(*axis));
+        }
+        let reversed = match values.must_swap(Endian::Little) {
+            true => dtype.number.width(),
+            false => 1,
+        };
+        Stored {
+            bytes: values.bytes.clone(),
+            width: dtype.width(),
+            reversed,
+            sizes,
+            axes,
+        }
+    }
+
+    /// The sizes as they are seen.
+    pub(super) fn seen_sizes(&self) -> Vec<u64> {
+        let size = |axis: &usize| self.sizes.get(*axis).copied().unwrap_or(1);
+        self.axes.iter().map(size).collect()
+    }
+
+    /// What is said of the dimensions as they are seen, put in the order in which they are stored.
+    pub(super) fn as_stored<T: Clone>(&self, seen: &[T], fallback: T) -> Vec<T> {
+        let mut stored = vec![fallback; self.axes.len()];
+        for (axis, item) in self.axes.iter().zip(seen) {
+            if let Some(place) = stored.get_mut(*axis) {
+                *place = item.clone();
+            }
+        }
+        stored
+    }
+
+    /// Fills `out` with a box, given and laid out as the dimensions are seen, little-endian. Holds
+    /// about `spare` bytes besides.
+    pub(crate) fn read_box(
+        &self,
+        slices: &[Slice],
+        spare: u64,
+        threads: Threads,
+        out: &mut [u8],
+    ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let is_forward = slices.iter().all(|slice| slice.step >= 0);
+        if let Some(source) = self.bytes.as_slice()
+            && is_forward
+        {
+            return self.in_memory(source, slices)?.fill(out, threads);
+        }
+        if self.axes.is_sorted() {
+            self.read_stored(slices, threads, out)?;
+            return reverse(out, self.reversed, threads);
+        }
+        let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+        let grid = Grid::new(&counts, spare / wide(self.width));
+        let mut scratch = Vec::new();
+        let mut rest = out;
+        for number in 0..grid.count() {
+            let ranges = grid.ranges(number).into_iter();
+            let part = within(slices, &ranges.map(Slice::range).collect::<Vec<_>>())?;
+            let len = box_len(&part, self.width)?;
+            let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
+            memory::resize(&mut scratch, len)?;
+            let own = self.as_stored(&part, Slice::one(0));
+            self.read_stored(&own, threads, &mut scratch)?;
+            let ranges: Vec<Range<u64>> = own.iter().map(|slice| 0..slice.count).collect();
+            self.gather(&scratch, &ranges, &ranges)?
+                .fill(now, threads)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// A box of values that lie in memory.
+    fn in_memory<'a>(&self, source: &'a [u8], slices: &[Slice]) -> Result<Gather<'a>> {
+        let apart = strides(&self.sizes, Order::Row);
+        let mut start = 0_u64;
+        let mut axes = Vec::with_capacity(slices.len());
+        for (axis, slice) in self.axes.iter().zip(slices) {
+            let stride = apart
+                .get(*axis)
+                .copied()
+                .unwrap_or(1)
+                .saturating_mul(wide(self.width));
+            start = start.saturating_add(stride.saturating_mul(slice.start));
+            axes.push(Axis {
+                count: narrow(slice.count)?,
+                step: narrow(stride.saturating_mul(slice.step.unsigned_abs()))?,
+            });
+        }
+        Gather::new(source, narrow(start)?, self.width, self.reversed, axes)
+    }
+
+    /// The box `wanted` of a box `held` that lies in memory as it is stored. Both are given as the
+    /// dimensions are stored.
+    pub(super) fn gather<'a>(
+        &self,
+        source: &'a [u8],
+        held: &[Range<u64>],
+        wanted: &[Range<u64>],
+    ) -> Result<Gather<'a>> {
+        let counts: Vec<u64> = held.iter().map(|range| range.end - range.start).collect();
+        let apart = strides(&counts, Order::Row);
+        let mut start = 0_u64;
+        let mut axes = Vec::with_capacity(wanted.len());
+        for axis in &self.axes {
+            let ((held, wanted), stride) = held
+                .get(*axis)
+                .zip(wanted.get(*axis))
+                .zip(apart.get(*axis))
+                .ok_or_else(outside)?;
+            let stride = stride.saturating_mul(wide(self.width));
+            let skipped = wanted.start.saturating_sub(held.start);
+            start = start.saturating_add(stride.saturating_mul(skipped));
+            axes.push(Axis {
+                count: narrow(wanted.end.saturating_sub(wanted.start))?,
+                step: narrow(stride)?,
+            });
+        }
+        Gather::new(source, narrow(start)?, self.width, self.reversed, axes)
+    }
+
+    /// Fills `out` with a box as it is stored.
+    fn read_stored(&self, slices: &[Slice], threads: Threads, out: &mut [u8]) -> Result<()> {
+        let counts = slices.iter().zip(&self.sizes);
+        let is_all = { counts }.all(|(slice, size)| *slice == Slice::all(*size));
+        if is_all {
+            return read_run(&self.bytes, 0, threads, out);
+        }
+        read_box::read_stored(&self.bytes, self.width, &self.sizes, slices, out)
+    }
+
+    /// How many bytes' worth of reading it takes to fetch a box of the dimensions as they are seen:
+    /// what lies between short runs is read too, and a long one that stands alone is a call.
+    pub(super) fn price(&self, ranges: &[Range<u64>]) -> u128 {
+        /// What a read at another place costs, in bytes that could have been read meanwhile.
+        const JUMP: u128 = 64 << 10;
+        let mut run = u128::from(wide(self.width));
+        let mut apart = run;
+        let mut runs = 1_u128;
+        let mut is_run = true;
+        let stored = self.as_stored(ranges, 0..1);
+        for (range, size) in stored.iter().zip(&self.sizes).rev() {
+            let count = u128::from(range.end.saturating_sub(range.start));
+            if is_run {
+                run = run.saturating_mul(count);
+                apart = apart.saturating_mul((*size).into());
+                is_run = count == u128::from(*size);
+            } else {
+                runs = runs.saturating_mul(count);
+            }
+        }
+        runs.saturating_mul(apart.min(run.saturating_add(JUMP)))
+    }
+}
+
+/// Fills `out` with consecutive bytes, several threads reading where that is possible.
+pub(super) fn read_run(bytes: &Bytes, at: u64, threads: Threads, out: &mut [u8]) -> Result<()> {
+    const SHARE: usize = 4 << 20;
+    if bytes.source().is_computed() {
+        return bytes.read_at(at, out);
+    }
+    let threads = threads.for_len(out.len());
+    share_out(
+        threads,
+        out.chunks_mut(SHARE).enumerate(),
+        |(number, share)| {
+            bytes.read_at(at.saturating_add(wide(number.saturating_mul(SHARE))), share)
+        },
+    )
+}
+
+fn reverse(out: &mut [u8], width: usize, threads: Threads) -> Result<()> {
+    if width < 2 {
+        return Ok(());
+    }
+    let threads = threads.for_len(out.len());
+    share_out(threads, out.chunks_mut(width << 16), |share| {
+        crate::bytes::swap(share, width);
+        Ok(())
+    })
+}

@@ -1,0 +1,274 @@
+//! Two passes through a temporary file.
+//!
+//! Where every slab of the output needs a little of every part of the file, the file is read once,
+//! in order. Each part is taken apart by slab, and every slab's pieces are put together in a
+//! temporary file, which then gives slab after slab in one run each.
+
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::gather::outside;
+use super::grid::{Grid, cells};
+use super::stored::{Stored, read_run};
+use crate::bytes::{Bytes, narrow, wide};
+use crate::error::Result;
+use crate::io::{Source, Threads, put_down_at, scratch_file_of, share_out};
+use crate::limits::Limits;
+use crate::memory;
+use crate::tensor::dense::read_box::strides;
+use crate::tensor::index::slice::{Slice, boxes};
+use crate::tensor::storage::Order;
+
+/// Values sorted by the slab of the output they belong to.
+pub(super) struct Passes {
+    stored: Stored,
+    /// The parts in which the source was read, in the dimensions as they are stored.
+    parts: Grid,
+    /// The slabs of the output, in the dimensions as they are seen.
+    slabs: Grid,
+    sorted: Bytes,
+}
+
+impl Passes {
+    /// Reads all values once. Holds about `spare` bytes.
+    pub(super) fn new(
+        stored: Stored,
+        slabs: &Grid,
+        spare: u64,
+        threads: Threads,
+        limits: &Limits,
+    ) -> Result<Passes> {
+        let width = wide(stored.width);
+        let mut passes = Passes {
+            parts: Grid::new(&stored.sizes, spare / 2 / width),
+            slabs: slabs.clone(),
+            sorted: Bytes::memory(Vec::new()),
+            stored,
+        };
+        let file = scratch_file_of(passes.stored.bytes.len(), limits)?;
+        let mut part = Vec::new();
+        let mut filled = memory::zeros(narrow(passes.slabs.count())?)?;
+        for number in 0..passes.parts.count() {
+            let found = passes.parts.cells(number);
+            memory::resize(
+                &mut part,
+                narrow((found.end - found.start).saturating_mul(width))?,
+            )?;
+            let at = found.start.saturating_mul(width);
+            read_run(&passes.stored.bytes, at, threads, &mut part)?;
+            passes.sort(number, &part, &mut filled, &file, spare / 2, threads)?;
+        }
+        passes.sorted = Bytes::whole(Source::file(file)?);
+        Ok(passes)
+    }
+
+    /// Takes one part of the source apart; `filled` is how much of each slab is there already.
+    fn sort(
+        &self,
+        part: u64,
+        bytes: &[u8],
+        filled: &mut [u64],
+        file: &File,
+        spare: u64,
+        threads: Threads,
+    ) -> Result<()> {
+        let held = self.parts.ranges(part);
+        let width = wide(self.stored.width);
+        let mut most = 1;
+        let mut jobs = Vec::new();
+        for (slab, filled) in filled.iter_mut().enumerate() {
+            let slab = wide(slab);
+            let shared = self.shared(&held, slab);
+            let len = len_of(&shared).saturating_mul(width);
+            if len == 0 {
+                continue;
+            }
+            let at = self.slabs.cells(slab).start.saturating_mul(width);
+            jobs.push((shared, at.saturating_add(*filled), len));
+            *filled = filled.saturating_add(len);
+            most = most.max(len);
+        }
+        let threads = threads
+            .for_len(bytes.len())
+            .min(narrow(spare / most)?)
+            .max(1);
+        let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+        share_out(threads, jobs.into_iter(), |(shared, at, len)| {
+            let mut buffer = buffers
+                .lock()
+                .ok()
+                .and_then(|mut all| all.pop())
+                .unwrap_or_default();
+            memory::resize(&mut buffer, narrow(len)?)?;
+            let wanted = self.stored.as_stored(&shared, 0..1);
+            self.stored
+                .gather(bytes, &held, &wanted)?
+                .fill(&mut buffer, Threads::Exactly(1))?;
+            put_down_at(file, &buffer, at)?;
+            if let Ok(mut all) = buffers.lock() {
+                all.push(buffer);
+            }
+            Ok(())
+        })
+    }
+
+    /// What a part, given as the dimensions are stored, and a slab have in common, as they are seen.
+    fn shared(&self, part: &[Range<u64>], slab: u64) -> Vec<Range<u64>> {
+        let part = self.stored.axes.iter().map(|axis| part.get(*axis));
+        let common = |(part, slab): (Option<&Range<u64>>, Range<u64>)| {
+            let part = part.cloned().unwrap_or(0..0);
+            part.start.max(slab.start)..part.end.min(slab.end)
+        };
+        part.zip(self.slabs.ranges(slab)).map(common).collect()
+    }
+
+    /// Fills `out` with a slab; `scratch` is of use for the next.
+    pub(super) fn read(
+        &self,
+        slab: u64,
+        scratch: &mut Vec<u8>,
+        threads: Threads,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let width = wide(self.stored.width);
+        memory::resize(scratch, out.len())?;
+        let at = self.slabs.cells(slab).start.saturating_mul(width);
+        read_run(&self.sorted, at, threads, scratch)?;
+        let origin = self.slabs.ranges(slab);
+        let counts: Vec<u64> = origin.iter().map(|range| range.end - range.start).collect();
+        let mut pieces = Vec::new();
+        let mut from = 0_u64;
+        for part in 0..self.parts.count() {
+            let shared = self.shared(&self.parts.ranges(part), slab);
+            let len = len_of(&shared).saturating_mul(width);
+            if len == 0 {
+                continue;
+            }
+            let ranges: Vec<Range<u64>> = shared
+                .iter()
+                .zip(&origin)
+                .map(|(range, origin)| range.start - origin.start..range.end - origin.start)
+                .collect();
+            let bytes = narrow(from)?..narrow(from.saturating_add(len))?;
+            let bytes = scratch.get(bytes).ok_or_else(outside)?;
+            pieces.push(Piece { ranges, bytes });
+            from = from.saturating_add(len);
+        }
+        let threads = threads.for_len(out.len());
+        let share = cells(&counts)
+            .div_ceil(wide(threads).saturating_mul(4))
+            .max(1);
+        let shares = out.chunks_mut(narrow(share.saturating_mul(width))?);
+        share_out(threads, shares.enumerate(), |(number, out)| {
+            let first = wide(number).saturating_mul(share);
+            let last = first.saturating_add(wide(out.len()) / width);
+            let mut rest = out;
+            for slices in boxes(&counts, first, last) {
+                let sizes: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
+                let len = narrow(cells(&sizes).saturating_mul(width))?;
+                let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
+                for piece in &pieces {
+                    piece.put(&slices, self.stored.width, now)?;
+                }
+                rest = later;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A box inside a slab, with its bytes.
+struct Piece<'a> {
+    ranges: Vec<Range<u64>>,
+    bytes: &'a [u8],
+}
+
+/// One dimension of what is copied: how many places, and how many bytes apart on either side.
+#[derive(Clone, Copy)]
+struct Step {
+    count: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Piece<'_> {
+    /// Copies what falls into the box `target` of the slab, whose bytes are `out`.
+    fn put(&self, target: &[Slice], width: usize, out: &mut [u8]) -> Result<()> {
+        let own: Vec<u64> = self
+            .ranges
+            .iter()
+            .map(|range| range.end - range.start)
+            .collect();
+        let sizes: Vec<u64> = target.iter().map(|slice| slice.count).collect();
+        let apart = strides(&own, Order::Row)
+            .into_iter()
+            .zip(strides(&sizes, Order::Row));
+        let (mut from, mut to) = (0_u64, 0_u64);
+        let mut steps: Vec<Step> = Vec::new();
+        for ((range, slice), (from_step, to_step)) in self.ranges.iter().zip(target).zip(apart) {
+            let first = range.start.max(slice.start);
+            let end = range.end.min(slice.start.saturating_add(slice.count));
+            if first >= end {
+                return Ok(());
+            }
+            from = from.saturating_add((first - range.start).saturating_mul(from_step));
+            to = to.saturating_add((first - slice.start).saturating_mul(to_step));
+            let step = Step {
+                count: narrow(end - first)?,
+                from: narrow(from_step)?.saturating_mul(width),
+                to: narrow(to_step)?.saturating_mul(width),
+            };
+            match steps.last_mut() {
+                _ if step.count == 1 => {}
+                Some(outer)
+                    if step.from.checked_mul(step.count) == Some(outer.from)
+                        && step.to.checked_mul(step.count) == Some(outer.to) =>
+                {
+                    let count = outer.count.saturating_mul(step.count);
+                    *outer = Step { count, ..step };
+                }
+                _ => steps.push(step),
+            }
+        }
+        let run = steps.pop_if(|step| step.from == width && step.to == width);
+        let len = run.map_or(1, |run| run.count).saturating_mul(width);
+        let (from, to) = (
+            narrow(from)?.saturating_mul(width),
+            narrow(to)?.saturating_mul(width),
+        );
+        copy(&steps, len, self.bytes.get(from..), out.get_mut(to..))
+    }
+}
+
+/// Copies runs of `len` bytes.
+fn copy(steps: &[Step], len: usize, from: Option<&[u8]>, to: Option<&mut [u8]>) -> Result<()> {
+    let (Some(from), Some(to)) = (from, to) else {
+        return Err(outside());
+    };
+    let Some((step, inner)) = steps.split_first() else {
+        let run = from.get(..len).zip(to.get_mut(..len));
+        let (from, to) = run.ok_or_else(outside)?;
+        to.copy_from_slice(from);
+        return Ok(());
+    };
+    for place in 0..step.count {
+        let from = from.get(place.saturating_mul(step.from)..);
+        copy(
+            inner,
+            len,
+            from,
+            to.get_mut(place.saturating_mul(step.to)..),
+        )?;
+    }
+    Ok(())
+}
+
+/// How many cells a box has; none if a range is empty or inside out.
+fn len_of(ranges: &[Range<u64>]) -> u64 {
+    let counts: Vec<u64> = ranges
+        .iter()
+        .map(|range| range.end.saturating_sub(range.start))
+        .collect();
+    cells(&counts)
+}

@@ -1,0 +1,116 @@
+//! Labels for positions: an indexed dimension becomes a mapped one.
+
+use crate::bytes::{Endian, PIECE, RecordsBuilder, narrow, wide};
+use crate::dtype::Numbers;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::tensor::dim::{Dim, product};
+use crate::tensor::storage::{Address, Order, Storage};
+use crate::tensor::{Labels, Size, Tensor};
+
+impl Tensor {
+    /// The same tensor with dimensions, each given by its place and a label for every position,
+    /// addressed by label. They come first, and all blocks are there, zero or not; the blocks are
+    /// put aside in memory or a temporary file. Symmetries are dropped.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a dimension has another size than there are labels, a label is there
+    /// twice, or the tensor has labels already; [`Error::Limit`] if there would be too many blocks.
+    pub fn with_labels(&self, given: &[(usize, &Labels)], limits: &Limits) -> Result<Tensor> {
+        let sizes = self.sizes()?;
+        for (axis, labels) in given {
+            labels.check_unique()?;
+            let size = sizes.get(*axis).copied();
+            if size != Some(wide(labels.len())) {
+                let size = size.unwrap_or(0);
+                let n = labels.len();
+                return Err(Error::invalid(format!(
+                    "{size} positions need as many labels, {n} given"
+                )));
+            }
+        }
+        let counts: Vec<u64> = given.iter().map(|(_, labels)| wide(labels.len())).collect();
+        let n_blocks = product(&counts).and_then(|count| u64::try_from(count).ok());
+        let n_blocks = n_blocks.unwrap_or(u64::MAX);
+        limits.check_labels(n_blocks)?;
+
+        let mut axes: Vec<usize> = given.iter().map(|(axis, _)| *axis).collect();
+        axes.extend((0..sizes.len()).filter(|axis| given.iter().all(|(own, _)| own != axis)));
+        let fill = vec![0; self.dtype().width()];
+        let permuted = self.to_dense(&fill, limits)?.permute(&axes, limits)?;
+        let all = permuted.dense(Order::Row, limits)?;
+        let mut dims: Vec<Dim> = permuted.dims().to_vec();
+        for dim in dims.iter_mut().take(given.len()) {
+            dim.size = Size::Mapped;
+        }
+        let blocks = Blocks {
+            given,
+            n_blocks,
+            width: all.bytes.len().checked_div(n_blocks).unwrap_or(0),
+        };
+        let values = blocks.collect(&all, self.dtype().width())?;
+        let storage = Storage::Sparse {
+            order: Order::Row,
+            address: Address::Labels,
+            values,
+        };
+        let labelled = Tensor::new(dims, self.dtype(), vec![], storage)?;
+        Ok(labelled.described_like(self))
+    }
+}
+
+/// All combinations of labels, the last changing fastest.
+struct Blocks<'a> {
+    given: &'a [(usize, &'a Labels)],
+    n_blocks: u64,
+    /// How many bytes each block has.
+    width: u64,
+}
+
+impl Blocks<'_> {
+    fn labels(&self, block: u64) -> Result<Vec<&str>> {
+        let mut rest = block;
+        let mut labels = Vec::with_capacity(self.given.len());
+        for (_, names) in self.given.iter().rev() {
+            let count = wide(names.len()).max(1);
+            let name = names.get(narrow(rest % count)?);
+            labels.push(name.unwrap_or_default());
+            rest /= count;
+        }
+        labels.reverse();
+        Ok(labels)
+    }
+
+    /// Puts the labels of each block before its cells.
+    fn collect(&self, all: &Numbers, element: usize) -> Result<Numbers> {
+        let width = narrow(self.width)?;
+        let mut made = RecordsBuilder::new(self.given.len(), width);
+        let mut block = 0;
+        let mut left = 0;
+        all.for_each(Endian::Little, element, PIECE, &mut |piece| {
+            let mut rest = piece;
+            while !rest.is_empty() {
+                if left == 0 {
+                    made.start(&self.labels(block)?)?;
+                    block = block.saturating_add(1);
+                    left = width;
+                }
+                let (now, later) = rest.split_at(left.min(rest.len()));
+                made.cells(now)?;
+                left = left.saturating_sub(now.len());
+                rest = later;
+            }
+            Ok(())
+        })?;
+        // Blocks without cells have labels all the same.
+        while width == 0 && block < self.n_blocks {
+            made.start(&self.labels(block)?)?;
+            block = block.saturating_add(1);
+        }
+        Ok(Numbers {
+            number: all.number,
+            endian: Endian::Little,
+            bytes: made.finish()?,
+        })
+    }
+}
