@@ -9,9 +9,9 @@ use tenfold::{
 };
 
 use crate::args::{Choice, Part, Reading, Words};
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::options;
-use crate::streams::{self, Streams};
+use crate::terminal::{Streams, stdio};
 
 /// The word that stands for standard input or output.
 pub(crate) const DASH: &str = "-";
@@ -93,8 +93,8 @@ fn opening(reading: &Reading, streams: &Streams) -> OpenOptions {
 fn standard_input(how: &OpenOptions, streams: &mut Streams) -> Result<Input> {
     let dash = Path::new(DASH);
     match streams.take_input() {
-        Some(streams::Input::File(file)) => Input::of_file(dash, file, how),
-        Some(streams::Input::Stream(mut stream)) => {
+        Some(stdio::Input::File(file)) => Input::of_file(dash, file, how),
+        Some(stdio::Input::Stream(mut stream)) => {
             let source = Spool::read_from(&mut stream, &how.limits)?;
             Input::of_source(dash, source, how)
         }

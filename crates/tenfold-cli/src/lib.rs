@@ -6,34 +6,29 @@
 
 mod args;
 mod before;
-mod browser;
-mod change;
 mod commands;
+mod edit;
+mod error;
 mod exit;
-mod failure;
 mod input;
-mod meter;
-mod open_files;
 mod options;
+mod process;
 mod rename;
 mod render;
 #[cfg(test)]
 mod samples;
-mod signals;
-mod streams;
+mod terminal;
 mod transform;
 
 use std::ffi::OsString;
 use std::time::Instant;
 
+use crate::error::Failure;
+use crate::terminal::{Paint, Voice};
 use args::Tenfold;
 pub use exit::Exit;
-use failure::Failure;
-pub use open_files::raise_open_files;
-use render::Paint;
-pub use signals::heed_signals;
-pub use streams::Streams;
-use streams::Voice;
+pub use process::{heed_signals, raise_open_files};
+pub use terminal::Streams;
 
 /// Does what the arguments say; the first is the name of the program.
 ///
@@ -51,11 +46,11 @@ where
 {
     let begun = Instant::now();
     let words: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let parsed = args::parse(&words);
+    let parsed = crate::args::parse(&words);
     streams.set_voice(match &parsed {
         Ok(tenfold) => tenfold.voice.voice(),
         Err(_) => Voice {
-            color: args::color(&words),
+            color: crate::args::color(&words),
             ..Voice::default()
         },
     });
@@ -70,7 +65,7 @@ where
 
 /// Does what other words say, from inside of a command, in the same voice.
 fn run_again(words: &[OsString], streams: &mut Streams) -> Exit {
-    perform(words, args::parse(words), streams)
+    perform(words, crate::args::parse(words), streams)
 }
 
 fn perform(
@@ -79,7 +74,7 @@ fn perform(
     streams: &mut Streams,
 ) -> Exit {
     let outcome = match parsed {
-        Ok(tenfold) => commands::run(&tenfold.command, streams),
+        Ok(tenfold) => crate::commands::run(&tenfold.command, streams),
         Err(answer) => give(&answer, words, streams),
     };
     let flushed = streams.out.flush().map_err(Failure::from);
@@ -116,8 +111,8 @@ fn lines_of(text: &str) -> String {
     let lines = text
         .split_inclusive('\n')
         .map(|line| match line.strip_suffix('\n') {
-            Some(line) => format!("{}\n", render::plain(line)),
-            None => render::plain(line),
+            Some(line) => format!("{}\n", crate::terminal::plain(line)),
+            None => crate::terminal::plain(line),
         });
     lines.collect()
 }

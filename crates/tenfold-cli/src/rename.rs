@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 use tenfold::ops::nearest;
 use tenfold::{Bundle, Info, Key};
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::render::shown_name;
 
 /// A substitution.

@@ -9,9 +9,9 @@ use tenfold::{
 
 use crate::errors;
 use crate::file::{FileCore, NoteFields, note_fields};
-use crate::home::blame_one;
+use crate::origin::blame_one;
+use crate::run::watched;
 use crate::tensor::TensorCore;
-use crate::watch::watched;
 
 /// Which tensors of two files belong together, and which have no partner.
 #[pyfunction]

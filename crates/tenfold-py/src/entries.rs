@@ -12,7 +12,7 @@ use tenfold::{
 
 use crate::memory::{FEW, Lent};
 use crate::tensor::TensorCore;
-use crate::{errors, values};
+use crate::{errors, meta};
 
 /// The hint that a file of safetensors has metadata, of which there is none.
 const EMPTY_METADATA: &str = "safetensors:metadata";
@@ -53,7 +53,7 @@ impl<'py> ToSave<'py> {
             .finish()
             .map_err(|error| errors::of(entries.py(), error))?;
         if let Some(metadata) = metadata {
-            bundle.meta = values::meta(metadata)?;
+            bundle.meta = meta::meta(metadata)?;
             if metadata.is_empty() {
                 bundle.hints.set(EMPTY_METADATA, true);
             }

@@ -11,12 +11,12 @@ use tenfold::{
     Spool, Storage, Tensor,
 };
 
-use crate::home::{Home, Io, in_file};
 use crate::memory::Lent;
+use crate::origin::{Home, Io, in_file};
+use crate::run::watched;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
-use crate::watch::watched;
-use crate::{errors, values};
+use crate::{errors, meta};
 
 /// What is in a file; the Python class `File` stands on it.
 #[pyclass(frozen, module = "tenfold._tenfold")]
@@ -291,12 +291,12 @@ impl FileCore {
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::dict(py, &self.bundle.meta)
+        meta::dict(py, &self.bundle.meta)
     }
 
     #[getter]
     fn hints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::dict(py, &self.bundle.hints)
+        meta::dict(py, &self.bundle.hints)
     }
 
     #[getter]

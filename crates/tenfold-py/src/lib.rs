@@ -6,18 +6,18 @@
 
 mod arrays;
 mod compare;
+mod construct;
 mod entries;
 mod errors;
 mod file;
-mod home;
-mod made;
 mod memory;
-mod saving;
+mod meta;
+mod origin;
+mod run;
+mod save;
 mod tensor;
 mod threads;
 mod train;
-mod values;
-mod watch;
 mod writer;
 
 use pyo3::prelude::*;
@@ -40,13 +40,13 @@ mod _tenfold {
     #[pymodule_export]
     use crate::compare::{compare, hashes, pair, stats, verify};
     #[pymodule_export]
-    use crate::file::{FileCore, formats};
+    use crate::construct::{dense, labelled, opaque, sparse, symmetric, train};
     #[pymodule_export]
-    use crate::made::{dense, labelled, opaque, sparse, symmetric, train};
+    use crate::file::{FileCore, formats};
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::saving::{convert, save, save_bytes};
+    use crate::save::{convert, save, save_bytes};
     #[pymodule_export]
     use crate::tensor::TensorCore;
     #[pymodule_export]

@@ -9,10 +9,10 @@ use tenfold::{
     Slice, Storage, Tensor,
 };
 
-use crate::home::Home;
 use crate::memory::Memory;
-use crate::watch::watched;
-use crate::{arrays, errors, values};
+use crate::origin::Home;
+use crate::run::watched;
+use crate::{arrays, errors, meta};
 
 /// A tensor of a file, or one that was made here; the Python class `Tensor` stands on it.
 #[pyclass(frozen, module = "tenfold._tenfold")]
@@ -324,7 +324,7 @@ impl TensorCore {
 
     #[getter]
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::dict(py, &self.get(py)?.meta)
+        meta::dict(py, &self.get(py)?.meta)
     }
 
     #[getter]

@@ -10,10 +10,10 @@ use tenfold::{Limits, Order, Progress};
 use tenfold_train::{AnyTrain, Options, Result};
 
 use crate::errors;
-use crate::home::Io;
+use crate::origin::Io;
+use crate::run::watched;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
-use crate::watch::watched;
 
 /// A tensor train; the Python class `TensorTrain` stands on it.
 #[pyclass(frozen, module = "tenfold._tenfold")]

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use tenfold::{Bytes, Dim, Endian, Error, Limits, Numbers, Order, Result, Source, Storage, Tensor};
 
+use crate::construct::{dims, element};
 use crate::errors;
-use crate::made::{dims, element};
 use crate::memory::Lent;
 use crate::tensor::TensorCore;
 use crate::threads::detached;

@@ -22,11 +22,11 @@
 
 pub mod compress;
 mod error;
-mod kernel;
-mod matrix;
-mod number;
-mod random;
-mod room;
+mod huge_vec;
+mod kernels;
+mod linalg;
+mod num;
+mod rng;
 mod scalar;
 pub mod source;
 pub mod train;

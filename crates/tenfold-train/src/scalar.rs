@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 use num_complex::Complex;
 
-use crate::kernel;
+use crate::kernels;
 
 /// A complex number of two doubles.
 pub type Complex64 = Complex<f64>;
@@ -16,7 +16,7 @@ pub trait Scalar:
     + bytemuck::Pod
     + tenfold::Element
     + crate::source::Widen<Self>
-    + crate::matrix::Dense
+    + crate::linalg::Dense
     + Default
     + PartialEq
     + Send
@@ -32,7 +32,7 @@ pub trait Scalar:
 {
     /// The same kind of number in single precision.
     #[doc(hidden)]
-    type Single: crate::matrix::Single<Wide = Self>;
+    type Single: crate::linalg::Single<Wide = Self>;
 
     /// How many doubles make one.
     const REALS: usize;
@@ -148,7 +148,7 @@ pub(crate) fn reals_mut<T: Scalar>(values: &mut [T]) -> &mut [f64] {
 
 /// The sum of the squares of absolute values, the same for any number of threads.
 pub(crate) fn energy<T: Scalar>(values: &[T]) -> f64 {
-    kernel::energy(reals(values))
+    kernels::energy(reals(values))
 }
 
 /// The largest absolute value of any part; NaN if there is one.

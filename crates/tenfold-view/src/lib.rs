@@ -4,7 +4,7 @@
 //! nothing of pages or files. The rest draws what it gives.
 #![forbid(unsafe_code)]
 
-pub mod picture;
+pub mod image;
 pub mod plot;
 mod server;
 

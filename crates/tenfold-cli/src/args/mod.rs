@@ -1,57 +1,39 @@
 //! The words on the command line.
 
-mod address;
-mod choice;
-mod compress;
-mod convert;
-mod diff;
-mod edit;
-mod given;
-mod hash;
-mod info;
+mod filter;
+mod key_values;
 mod limits;
 mod naming;
 mod number;
 mod output;
 mod parse;
-mod plot;
 mod raw;
 mod size;
-mod stats;
+mod tensor_ref;
 mod tools;
-mod transform;
-mod verify;
-mod view;
-mod voice;
 
+use crate::commands::{
+    Compress, Convert, Describe, Diff, Edit, Hash, Plot, Reconstruct, Stats, Tt, Verify, View,
+};
+use crate::terminal::VoiceFlags;
+pub(crate) use key_values::given;
+pub(crate) use naming::NamingFlags;
+pub(crate) use number::number;
+pub(crate) use output::target;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Duplicates, Format, Mode, Number, formats};
 
-pub(crate) use address::{Part, Words};
-pub(crate) use choice::{Choice, Selection};
-pub(crate) use compress::{
-    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound, TtSum,
-};
-pub(crate) use convert::{Convert, allow};
-pub(crate) use diff::Diff;
-pub(crate) use edit::Edit;
-pub(crate) use given::Given;
-pub(crate) use hash::Hash;
-pub(crate) use info::{Describe, Sort};
+pub(crate) use filter::{Choice, Selection};
+pub(crate) use key_values::Given;
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
-pub(crate) use plot::Plot;
 pub(crate) use raw::is_shared;
-pub(crate) use stats::Stats;
+pub(crate) use tensor_ref::{Part, Words};
 pub(crate) use tools::{Completions, Demo, Man};
-pub(crate) use transform::{Meant, Transform};
-pub(crate) use verify::Verify;
-pub(crate) use view::View;
-pub(crate) use voice::{VoiceFlags, Wish};
 
 /// One tool for every tensor file.
 #[derive(Parser)]
@@ -339,7 +321,7 @@ pub(crate) struct Reading {
     #[arg(skip)]
     pub(crate) meaning: raw::Meaning,
     /// Set options of the format; `tenfold formats NAME` lists them. `@FILE` is what is in a file
-    #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = given::given)]
+    #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = key_values::given)]
     options: Vec<Given>,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
@@ -388,7 +370,7 @@ fn named(name: &str) -> Result<&'static dyn Format, String> {
     })
 }
 
-fn option(text: &str) -> Result<(String, String), String> {
+pub(crate) fn option(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err("an option is KEY=VALUE".into()),

@@ -19,7 +19,7 @@ const WORDS: &[(&str, Number)] = &[
 ];
 
 /// Reads the name of a number type: `f32`, but also `float32`, `fp32`, `F32`, `f4`, `<f4`, `single`.
-pub(super) fn number(text: &str) -> Result<Number, String> {
+pub(crate) fn number(text: &str) -> Result<Number, String> {
     let word = text.trim().to_ascii_lowercase();
     if let Some(code) = word.strip_prefix('>') {
         let own = by_code(code).map_or("its name", Number::as_str);
@@ -42,7 +42,7 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
 }
 
 /// Reads the name of a type of floating point numbers.
-pub(super) fn float(text: &str) -> Result<Number, String> {
+pub(crate) fn float(text: &str) -> Result<Number, String> {
     let floats = [Number::F32, Number::F16, Number::Bf16, Number::F64];
     let found = number(text).ok().filter(|found| floats.contains(found));
     found.ok_or_else(|| "the number types are f32, f16, bf16, f64".into())

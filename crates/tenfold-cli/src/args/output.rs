@@ -51,7 +51,7 @@ pub(crate) struct Target {
     pub(crate) version: Option<String>,
 }
 
-pub(super) fn target(text: &str) -> Result<Target, String> {
+pub(crate) fn target(text: &str) -> Result<Target, String> {
     let (name, version) = match text.split_once('@') {
         Some((name, version)) => (name, Some(version)),
         None => (text, None),

@@ -7,9 +7,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, ValueEnum};
 use tenfold::ops::{TensorRef, is_glob, presence};
 
+use super::Tenfold;
 use super::number::number;
 use super::raw::settle;
-use super::{Tenfold, Wish};
+use crate::terminal::Wish;
 
 /// Reads the command line; where it names a file in the place of a command, `info` is meant.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {

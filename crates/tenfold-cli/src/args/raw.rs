@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{DType, Format, formats};
 
-use super::given::{Given, given};
+use super::key_values::{Given, given};
 use super::number::number;
-use super::{Command, Reading, Saving, Target, TtCommand};
+use super::{Command, Reading, Saving, Target};
+use crate::commands::TtCommand;
 
 /// What can be said of raw numbers.
 const WORDS: &[&str] = &["dtype", "shape", "order", "endian", "offset"];

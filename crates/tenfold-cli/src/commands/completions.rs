@@ -5,7 +5,7 @@ use clap::CommandFactory;
 use super::Outcome;
 use crate::args::{Completions, Tenfold};
 use crate::exit::Exit;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 pub(super) fn run(args: &Completions, streams: &mut Streams) -> Outcome {
     let mut script = Vec::new();

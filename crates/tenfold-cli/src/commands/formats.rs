@@ -5,8 +5,8 @@ use tenfold::{Arity, Carries, Format, Holds, Info, Names, Number, Order, Result,
 use super::Outcome;
 use crate::args::Formats;
 use crate::exit::Exit;
-use crate::render::{Json, Row, Table, dim_names_text, kind_text, names_text, when_text};
-use crate::streams::{Out, Streams};
+use crate::render::Json;
+use crate::terminal::{Out, Row, Streams, Table, dim_names_text, kind_text, names_text, when_text};
 
 const SCHEMA: &str = "tenfold.formats/1";
 

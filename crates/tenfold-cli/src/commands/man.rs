@@ -8,9 +8,9 @@ use tenfold::Error;
 
 use super::Outcome;
 use crate::args::{Man, Tenfold};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 pub(super) fn run(args: &Man, streams: &mut Streams) -> Outcome {
     // A manual leaves out nothing that the short help does.

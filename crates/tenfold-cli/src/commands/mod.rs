@@ -12,25 +12,35 @@ mod info;
 mod man;
 mod output;
 mod plot;
-mod reconstruct;
-mod salvage;
 mod show;
 mod stats;
 mod tt;
 mod verify;
 mod view;
 
+pub(crate) use compress::args::{
+    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound, TtSum,
+};
+pub(crate) use convert::args::{Convert, allow};
+pub(crate) use convert::transform_args::{Meant, Transform};
+pub(crate) use diff::args::Diff;
+pub(crate) use edit::args::Edit;
+pub(crate) use hash::args::Hash;
+pub(crate) use info::args::{Describe, Sort};
+pub(crate) use plot::args::Plot;
+pub(crate) use stats::args::Stats;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+pub(crate) use verify::args::Verify;
+pub(crate) use view::args::View;
 
 use tenfold::ops::{Input, Listing, Skipped, TensorRef};
 
 use crate::args::{Command, Reading};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input;
-use crate::options;
-use crate::streams::Streams;
+use crate::terminal::Streams;
+use crate::{input, options};
 
 /// What comes of a command.
 type Outcome = Result<Exit, Failure>;
@@ -43,7 +53,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
         Command::Show(args) => show::run(args, streams),
         Command::Convert(args) => convert::run(args, streams),
         Command::Compress(args) => compress::run(args, streams),
-        Command::Reconstruct(args) => reconstruct::run(args, streams),
+        Command::Reconstruct(args) => compress::reconstruct::run(args, streams),
         Command::Tt(args) => tt::run(args, streams),
         Command::Stats(args) => stats::run(args, streams),
         Command::Hash(args) => hash::run(args, streams),

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use tenfold::{Number, Result, write_number};
 
-use crate::streams::Out;
+use crate::terminal::Out;
 
 /// Writes one JSON value after the other; knows where commas go.
 pub(crate) struct Json<'a> {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use tenfold::{Number, Value, write_number};
 
 use super::json::quoted;
-use super::plain;
+use crate::terminal::plain;
 
 /// Appends a metadata value as JSON.
 ///

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use tenfold::ops::presence;
 use tenfold::{Error, Labels, Result, Tensor};
 
-use crate::render::counted;
-use crate::streams::Streams;
+use crate::terminal::{Streams, counted};
 
 /// The lists that `--labels` names.
 pub(super) struct Lists(HashMap<PathBuf, Labels>);

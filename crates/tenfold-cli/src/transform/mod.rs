@@ -8,10 +8,10 @@ use std::path::Path;
 use tenfold::ops::demand;
 use tenfold::{Aspect, Bundle, Error, Info, Key};
 
-use crate::args::{Convert, Meant, Transform, allow};
-use crate::failure::Failure;
+use crate::commands::{Convert, Meant, Transform, allow};
+use crate::error::Failure;
 use crate::render::shown_name;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 use labels::Lists;
 pub(crate) use labels::Wanted;
 use step::Step;

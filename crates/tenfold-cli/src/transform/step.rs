@@ -7,8 +7,9 @@ use tenfold::{
 };
 
 use super::labels::{Given, Lists, Wanted};
-use crate::args::{Meant, Transform};
-use crate::render::{bytes_text, counted, plain, rough};
+use crate::commands::{Meant, Transform};
+use crate::render::bytes_text;
+use crate::terminal::{counted, plain, rough};
 
 pub(super) struct Step<'a> {
     pub(super) key: &'a Key,

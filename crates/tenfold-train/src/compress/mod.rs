@@ -26,36 +26,29 @@
 //!   else the singular values of the triangle of a QR decomposition; nothing at all where no
 //!   singular value can be left out.
 
-mod basis;
-mod choice;
-mod demand;
-mod lead;
-mod ledger;
-mod opening;
+mod error_budget;
+mod method;
+mod one_pass;
 mod options;
-mod pass;
+mod progress;
 mod report;
-mod sample;
 mod shape;
-mod solve;
-mod stream;
-mod sweep;
-mod unfolding;
-mod watch;
+mod size_bound;
+mod two_sided;
 
 use std::time::Instant;
 
-pub(crate) use ledger::noise;
+pub(crate) use error_budget::noise;
+use method::{EXACT, Problem, Solved};
 pub use options::{Caps, Options, Progress, Route, Watcher};
+pub(crate) use progress::Watch;
 use rayon::prelude::*;
 pub use report::{Bond, Compressed, Report};
 use shape::Shape;
-use solve::{EXACT, Problem, Solved};
 use tenfold::{Limits, Tensor};
-pub(crate) use watch::Watch;
 
 use crate::error::{Error, RankLimit, Result};
-use crate::number::real;
+use crate::num::real;
 use crate::scalar::{Complex64, Power, Scalar, energy, largest, norm};
 use crate::source::{Access, AnySource, Scaled, Source};
 use crate::train::{AnyTrain, Core};

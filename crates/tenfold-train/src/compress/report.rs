@@ -63,6 +63,6 @@ impl Report {
     /// How many times smaller the train is than the tensor as doubles; below 1 it is larger.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        crate::number::nearest(self.dense_len) / crate::number::nearest(self.train_len.max(1))
+        crate::num::nearest(self.dense_len) / crate::num::nearest(self.train_len.max(1))
     }
 }

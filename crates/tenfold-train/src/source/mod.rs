@@ -3,7 +3,7 @@
 //! A [`Source`] hands out runs of cells, widened to the numbers that cores are made of. What lies
 //! in memory as such numbers is borrowed; everything else is read and widened a panel at a time.
 
-mod held;
+mod adapters;
 mod slice;
 mod tensor;
 
@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-pub(crate) use held::{Loaded, Scaled};
+pub(crate) use adapters::{Loaded, Scaled};
 pub use slice::{Cells, Widen};
 pub use tensor::{AnySource, TensorSource};
 

@@ -7,8 +7,8 @@ use num_complex::Complex;
 
 use super::Source;
 use crate::error::{Error, Result};
-use crate::number::nearest;
-use crate::room::resize;
+use crate::huge_vec::resize;
+use crate::num::nearest;
 use crate::scalar::{Complex64, Scalar};
 use crate::train::count_cells;
 

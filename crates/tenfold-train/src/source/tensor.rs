@@ -4,13 +4,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use half::{bf16, f16};
-use tenfold::memory;
-use tenfold::{Arity, Element, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
+use tenfold::{Arity, Element, Endian, Limits, Number, Numbers, Order, Storage, Tensor, memory};
 
 use super::slice::Widen;
 use super::{Access, Source};
 use crate::error::{Error, Result};
-use crate::room::resize;
+use crate::huge_vec::resize;
 use crate::scalar::{Complex64, Scalar, reals_mut};
 use crate::train::count_cells;
 

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use super::values::Block;
+use super::core::Block;
 use super::{Core, Train, Values};
 use crate::error::{Error, Result};
-use crate::number::real;
+use crate::num::real;
 use crate::scalar::{Power, Scalar, largest, reals};
 
 /// What the places of a bond are to be multiplied with; `None` for a place where all is zero.

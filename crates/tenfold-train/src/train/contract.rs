@@ -7,8 +7,8 @@ use super::{Core, Train};
 use tenfold::memory;
 
 use crate::error::{Error, Result};
-use crate::matrix;
-use crate::number::real;
+use crate::linalg;
+use crate::num::real;
 use crate::scalar::{Scalar, reals};
 
 impl<T: Scalar> Train<T> {
@@ -87,9 +87,9 @@ impl<T: Scalar> Train<T> {
         cores.remove(mode);
         // The mode has become one matrix; a neighbour takes it up.
         if let Some(next) = cores.get_mut(mode) {
-            *next = next.after(matrix::rows(&core.values, core.left, core.right));
+            *next = next.after(linalg::rows(&core.values, core.left, core.right));
         } else if let Some(last) = cores.last_mut() {
-            *last = last.before(matrix::rows(&core.values, core.left, core.right));
+            *last = last.before(linalg::rows(&core.values, core.left, core.right));
         } else {
             return Err(Error::invalid("no mode would be left: see Train::weigh"));
         }
@@ -110,7 +110,7 @@ impl<T: Scalar> Train<T> {
         let mut row = vec![T::of_real(1.0)];
         for (mode, vector) in vectors.iter().enumerate() {
             let core = train.with_matrix(mode, vector, 1)?;
-            row = matrix::product(&row, &core.values, core.left);
+            row = linalg::product(&row, &core.values, core.left);
         }
         let sum = row.first().copied().unwrap_or_default();
         let is_sum = reals(&[sum]).iter().all(|part| part.is_finite());
@@ -145,7 +145,7 @@ impl<T: Scalar> Train<T> {
         }
         let mut values = memory::with_room(core.left * n_rows * core.right)?;
         for places in core.values.chunks_exact(core.size * core.right) {
-            values.extend(matrix::product(matrix, places, core.size));
+            values.extend(linalg::product(matrix, places, core.size));
         }
         Core::new(core.left, n_rows, core.right, values)
     }
@@ -212,7 +212,7 @@ pub(super) fn gram_from_left<T: Scalar>(before: Mat<T>, one: &Core<T>, two: &Cor
         let n_rows = block.left * one.size;
         let other = half.tall().subrows(block.left_at * one.size, n_rows);
         let own = between.as_mut().subrows_mut(block.right_at, block.right);
-        let block = matrix::rows(&block.values, n_rows, block.right);
+        let block = linalg::rows(&block.values, n_rows, block.right);
         T::gemm_adjoint(own, Accum::Add, block, other);
     }
     between
@@ -225,7 +225,7 @@ pub(super) fn gram_from_right<T: Scalar>(after: Mat<T>, one: &Core<T>, two: &Cor
     let mut between = Mat::zeros(two.left, one.left);
     for block in one.blocks() {
         let mut own = between.as_mut().subcols_mut(block.left_at, block.left);
-        let all = matrix::rows(&block.values, block.left, one.size * block.right);
+        let all = linalg::rows(&block.values, block.left, one.size * block.right);
         if block.right == one.right {
             T::gemm_by_adjoint(own, Accum::Add, half.wide(), all);
             continue;

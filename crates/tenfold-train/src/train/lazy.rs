@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use tenfold::{Bytes, Compute, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 
-use super::expand::{Halves, Spoiled};
+use super::eval::{Halves, Spoiled};
 use super::{Core, Train};
 use crate::error::{Error, Result};
-use crate::matrix;
-use crate::room::resize;
+use crate::huge_vec::resize;
+use crate::linalg;
 use crate::scalar::Scalar;
 
 /// Cells that are worked out at a time, at least and at most, whatever memory there is: fewer cost
@@ -123,14 +123,14 @@ impl<T: Scalar> Lazy<T> {
         let mut row = vec![T::of_real(1.0)];
         for (core, stride) in self.train.cores.iter().zip(&self.strides).take(mode) {
             let place = at / stride % core.size;
-            row = matrix::product(&row, &core.at(place..place + 1), core.left);
+            row = linalg::product(&row, &core.at(place..place + 1), core.left);
         }
         let core = self.train.core(mode)?;
         let first = Core {
             left: 1,
             size: places.len(),
             right: core.right,
-            values: matrix::product(&row, &core.at(places), core.left).into(),
+            values: linalg::product(&row, &core.at(places), core.left).into(),
         };
         let after = self.train.cores.iter().skip(mode + 1);
         let cores: Vec<&Core<T>> = std::iter::once(&first).chain(after).collect();

@@ -3,33 +3,33 @@
 mod any;
 mod arithmetic;
 mod balance;
-mod compare;
 mod contract;
-mod cut;
-mod expand;
+mod core;
+mod distance;
+mod eval;
 mod lazy;
-mod modes;
 mod operator;
 mod orthogonal;
 mod random;
+mod reshape;
 mod round;
-mod rounding;
+mod rounding_error;
 mod storage;
-mod values;
+mod truncate;
 
 pub use any::AnyTrain;
-pub use compare::Distance;
-pub(crate) use cut::{Merged, cut_from_left};
-pub use modes::prime_factors;
+pub(crate) use core::{Block, Values};
+pub use distance::Distance;
 pub use operator::Operator;
 pub(crate) use orthogonal::centered;
+pub use reshape::prime_factors;
 pub use round::Rounded;
-pub(crate) use values::{Block, Values};
+pub(crate) use truncate::{Merged, cut_from_left};
 
 use faer::{Accum, MatMut, MatRef};
 
 use crate::error::{Error, Result};
-use crate::matrix;
+use crate::linalg;
 use crate::scalar::Scalar;
 
 /// One core: numbers at (left bond, place, right bond), the last index running fastest.
@@ -105,12 +105,12 @@ impl<T: Scalar> Core<T> {
 
     /// The core as a matrix: a row for each left bond and place.
     pub(crate) fn tall(&self) -> MatRef<'_, T> {
-        matrix::rows(&self.values, self.left * self.size, self.right)
+        linalg::rows(&self.values, self.left * self.size, self.right)
     }
 
     /// The core as a matrix: a column for each place and right bond.
     pub(crate) fn wide(&self) -> MatRef<'_, T> {
-        matrix::rows(&self.values, self.left, self.size * self.right)
+        linalg::rows(&self.values, self.left, self.size * self.right)
     }
 
     /// The blocks it is made of.
@@ -141,11 +141,11 @@ impl<T: Scalar> Core<T> {
         multiply: impl Fn(MatMut<T>, Accum, &Block<T>, MatRef<T>),
     ) -> Core<T> {
         let mut values = vec![T::default(); left * self.size * self.right];
-        let mut out = matrix::rows_mut(&mut values, left, self.size * self.right);
+        let mut out = linalg::rows_mut(&mut values, left, self.size * self.right);
         let blocks = self.blocks();
         let how = how_to_add(&blocks);
         for block in &blocks {
-            let all = matrix::rows(&block.values, block.left, self.size * block.right);
+            let all = linalg::rows(&block.values, block.left, self.size * block.right);
             if block.right == self.right {
                 multiply(out.as_mut(), how, block, all);
                 continue;
@@ -168,13 +168,13 @@ impl<T: Scalar> Core<T> {
     pub(crate) fn before(&self, matrix: MatRef<T>) -> Core<T> {
         let right = matrix.ncols();
         let mut values = vec![T::default(); self.left * self.size * right];
-        let mut out = matrix::rows_mut(&mut values, self.left * self.size, right);
+        let mut out = linalg::rows_mut(&mut values, self.left * self.size, right);
         let blocks = self.blocks();
         let how = how_to_add(&blocks);
         for block in &blocks {
             let n_rows = block.left * self.size;
             let own = out.as_mut().subrows_mut(block.left_at * self.size, n_rows);
-            let all = matrix::rows(&block.values, n_rows, block.right);
+            let all = linalg::rows(&block.values, n_rows, block.right);
             let matrix = matrix.subrows(block.right_at, block.right);
             T::gemm(own, how, all, matrix, 1.0);
         }

@@ -6,8 +6,9 @@ use faer::Mat;
 use super::balance::{Powers, Wide, both, inverse, ones, without_largest};
 use super::{Core, Train};
 use crate::error::Result;
-use crate::matrix::{self, Factors};
-use crate::number::real;
+use crate::linalg;
+use crate::linalg::Factors;
+use crate::num::real;
 use crate::scalar::{Power, Scalar};
 
 impl<T: Scalar> Train<T> {
@@ -20,7 +21,7 @@ impl<T: Scalar> Train<T> {
         let (before, after) = halves(&self.cores);
         let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, 1));
         let (between, back) = between(&left, &right);
-        let norm = matrix::norm(between.as_ref());
+        let norm = linalg::norm(between.as_ref());
         as_double(norm, back, "the norm of the train")
     }
 
@@ -53,10 +54,10 @@ impl<T: Scalar> Train<T> {
         cores.pop();
         for core in cores {
             let n_rows = weights.len() / core.left;
-            let core = core.after(matrix::rows(&weights, n_rows, core.left));
-            let found = matrix::svd(core.tall())?;
+            let core = core.after(linalg::rows(&weights, n_rows, core.left));
+            let found = linalg::svd(core.tall())?;
             let roots: Vec<f64> = found.squares.iter().map(|square| square.sqrt()).collect();
-            weights = matrix::scaled_adjoint(found.v.as_ref(), &roots);
+            weights = linalg::scaled_adjoint(found.v.as_ref(), &roots);
             if let Some(largest) = roots.first() {
                 as_double(*largest, back, "a singular value")?;
             }
@@ -111,7 +112,7 @@ pub(super) fn left_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
         }
         let more = tall.reach_right(&ones(tall.left));
         let tall = tall.rescaled(&ones(tall.left), &inverse(&more));
-        let found = matrix::qr(&tall.values, tall.left * tall.size);
+        let found = linalg::qr(&tall.values, tall.left * tall.size);
         half.push(found, both(&reach, &more), |right| Core { right, ..tall });
     }
     half.cores.reverse();
@@ -130,7 +131,7 @@ pub(super) fn right_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> 
         }
         let more = wide.reach_left(&ones(wide.right));
         let wide = wide.rescaled(&inverse(&more), &ones(wide.right));
-        let found = matrix::lq(&wide.values, wide.left);
+        let found = linalg::lq(&wide.values, wide.left);
         half.push(found, both(&reach, &more), |left| Core { left, ..wide });
     }
     half.cores.reverse();
@@ -177,7 +178,7 @@ pub(super) fn between<T: Scalar>(left: &Half<T>, right: &Half<T>) -> (Mat<T>, Po
     let (powers, back) = without_largest(both(&left.at_bond(), &right.at_bond()));
     let weighted = weighted(left.rest(), &powers);
     (
-        matrix::times(weighted.as_ref(), right.rest().as_ref()),
+        linalg::times(weighted.as_ref(), right.rest().as_ref()),
         back,
     )
 }

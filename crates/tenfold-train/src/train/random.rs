@@ -2,8 +2,8 @@
 
 use super::{Core, Train};
 use crate::error::{Error, Result};
-use crate::number::real;
-use crate::random::Random;
+use crate::num::real;
+use crate::rng::Random;
 use crate::scalar::Scalar;
 
 impl<T: Scalar> Train<T> {

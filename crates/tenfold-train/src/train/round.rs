@@ -14,12 +14,12 @@
 use faer::{Mat, MatRef};
 
 use super::orthogonal::{Half, as_double, between, halves, left_half, right_half};
-use super::rounding::rounding;
+use super::rounding_error::rounding;
 use super::{Core, Train};
 use crate::compress::noise;
 use crate::error::{Error, Result};
-use crate::matrix;
-use crate::number::real;
+use crate::linalg;
+use crate::num::real;
 use crate::scalar::Scalar;
 
 /// A rounded train, and how far it may be from the one before.
@@ -67,12 +67,12 @@ impl<T: Scalar> Train<T> {
         }
         let (left, right) = rayon::join(|| left_half(before, 1), || right_half(after, 1));
         let (between, back) = between(&left, &right);
-        let norm = matrix::norm(between.as_ref());
+        let norm = linalg::norm(between.as_ref());
         as_double(norm, back, "the norm of the train")?;
         let rounding = rounding(before, after, (&left, &right), norm);
         // What the singular values at each bond may be off by, as a part of each: it adds up.
         let ranks = self.cores.iter().map(|core| core.right);
-        let blur = ranks.map(matrix::blur).sum::<f64>();
+        let blur = ranks.map(linalg::blur).sum::<f64>();
         let allowed = (eps * norm - rounding).max(0.5 * eps * norm);
         let mut budget = Budget {
             energy: (allowed / (1.0 + blur)).powi(2),
@@ -207,17 +207,17 @@ impl<T: Scalar> Cut<T> {
         let n = matrix.ncols();
         // That nothing can be left out is quicker to see than the singular values are.
         let may_keep_all = matrix.nrows() == n && n <= cap;
-        if may_keep_all && matrix::all_squares_exceed(matrix, share) {
+        if may_keep_all && linalg::all_squares_exceed(matrix, share) {
             return Ok(Cut {
                 kept: None,
                 left_out: 0.0,
             });
         }
-        let found = matrix::svd(matrix)?;
-        let (needed, mut left_out) = matrix::cut(&found.squares, share);
+        let found = linalg::svd(matrix)?;
+        let (needed, mut left_out) = linalg::cut(&found.squares, share);
         let rank = needed.min(cap);
         if rank < needed {
-            left_out = matrix::tail(&found.squares, rank);
+            left_out = linalg::tail(&found.squares, rank);
         }
         let kept = Kept {
             left: found.u,
@@ -242,8 +242,8 @@ impl<T: Scalar> Cut<T> {
             let places = column.iter_mut();
             places.for_each(|place| *place = place.times(*value));
         }
-        let right = matrix::scaled_adjoint(kept.right.as_ref(), &kept.values);
-        let right = matrix::rows(&right, kept.values.len(), kept.right.nrows());
+        let right = linalg::scaled_adjoint(kept.right.as_ref(), &kept.values);
+        let right = linalg::rows(&right, kept.values.len(), kept.right.nrows());
         [left, right.to_owned()]
     }
 
@@ -346,15 +346,15 @@ impl Side {
         let (outer, share) = (self.outer(weighted), budget.share());
         let clear = match self {
             _ if outer > budget.cap => None,
-            Side::Left => matrix::clear_lower(values, weighted.left, share),
-            Side::Right => matrix::clear_upper(values, tall, share),
+            Side::Left => linalg::clear_lower(values, weighted.left, share),
+            Side::Right => linalg::clear_upper(values, tall, share),
         };
         if let Some(weights) = clear {
             return Ok((weights, budget.keep_all()));
         }
         let weights = match self {
-            Side::Left => matrix::lower(values, weighted.left),
-            Side::Right => matrix::upper(values, tall),
+            Side::Left => linalg::lower(values, weighted.left),
+            Side::Right => linalg::upper(values, tall),
         };
         let cut = budget.cut(weights.as_ref())?;
         Ok((weights, cut))

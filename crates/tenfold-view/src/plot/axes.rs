@@ -1,7 +1,7 @@
 //! The frame of a picture: its edges, with numbers on them.
 
 use super::scene::{Anchor, Area, INK, Scene};
-use crate::picture::{Scale, float, tick_text, ticks};
+use crate::image::{Scale, float, tick_text, ticks};
 
 /// Where the title begins.
 const TITLE: f64 = 12.0;

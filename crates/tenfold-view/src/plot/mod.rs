@@ -4,28 +4,27 @@
 //! tensors.
 
 mod axes;
-mod bars;
-mod curve;
 mod font;
-mod heat;
+mod heatmap;
+mod histogram;
+mod lines;
 mod options;
-mod raster;
+mod png;
 mod scene;
 mod svg;
 mod terminal;
-
 #[cfg(test)]
 mod tests;
 
 use tenfold::{Result, Tensor};
 
 pub use options::{Ends, Kind, Options};
-pub use raster::png;
+pub use png::png;
 pub use scene::Scene;
 pub use svg::svg;
 pub use terminal::terminal;
 
-use crate::picture::{Part, Region, Stop, Subject};
+use crate::image::{Part, Region, Stop, Subject};
 
 /// What is drawn: a tensor, and what to call it.
 pub struct Drawing<'a> {
@@ -47,9 +46,9 @@ impl Drawing<'_> {
     pub fn scene(&self) -> Result<Scene> {
         let subject = self.subject()?;
         match self.kind()? {
-            Kind::Heat => heat::draw(self, &subject),
-            Kind::Line => curve::draw(self, &subject),
-            Kind::Histogram => bars::draw(self, &subject),
+            Kind::Heat => heatmap::draw(self, &subject),
+            Kind::Line => lines::draw(self, &subject),
+            Kind::Histogram => histogram::draw(self, &subject),
         }
     }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use tenfold::{Error, Result};
 
-use crate::picture::{ColorMap, Part, Region, Scale, Stop, Subject, percentiles};
+use crate::image::{ColorMap, Part, Region, Scale, Stop, Subject, percentiles};
 
 /// What sort of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Shapes and texts, in pixels from the upper left corner.
 
-use crate::picture::Rgb;
+use crate::image::Rgb;
 
 /// A picture, before anybody knows what it is written as.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,9 +6,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tenfold::Result;
 
-use super::raster::encoded;
+use super::png::encoded;
 use super::scene::{Anchor, Item, PAPER, Scene};
-use crate::picture::Rgb;
+use crate::image::Rgb;
 
 /// The scene as the text of an svg file. Pictures in it are png, texts are texts.
 ///

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use tenfold::Result;
 
-use super::heat::Heat;
-use super::{Drawing, Kind, bars, curve};
-use crate::picture::{Line, Rgb, Scale, Subject, float, tick_text, wide};
+use super::heatmap::Heat;
+use super::{Drawing, Kind, histogram, lines};
+use crate::image::{Line, Rgb, Scale, Subject, float, tick_text, wide};
 
 /// From the least to the most, where there are no colours.
 const SHADES: &[char] = &[' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
@@ -120,9 +120,9 @@ impl Colored {
 /// The first row as columns between the smallest and the largest number of each.
 fn lines(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Result<String> {
     let margin = 12;
-    let (_, found) = curve::along_last(drawing, subject, columns.saturating_sub(margin).max(4))?;
+    let (_, found) = lines::along_last(drawing, subject, columns.saturating_sub(margin).max(4))?;
     let region = drawing.region(subject)?;
-    let ends = curve::ends(drawing, subject, &region, &found)?;
+    let ends = lines::ends(drawing, subject, &region, &found)?;
     let scale = drawing.options.scale;
     let mut out = String::new();
     let empty = Line::default();
@@ -159,8 +159,8 @@ fn lines(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Resul
 /// A bar for every bin.
 fn histogram(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Result<String> {
     let bins = usize::try_from(rows).unwrap_or(16);
-    let found = bars::count(drawing, subject, bins)?;
-    let mut out = format!("{}\n", bars::said(&found));
+    let found = histogram::count(drawing, subject, bins)?;
+    let mut out = format!("{}\n", histogram::said(&found));
     let most = found.counts.iter().copied().max().unwrap_or(0).max(1);
     let (scale, low) = match drawing.options.scale {
         Scale::Linear => (Scale::Linear, 0.0),

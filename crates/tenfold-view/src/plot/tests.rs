@@ -2,10 +2,10 @@
 
 use tenfold::{Dim, Limits, Numbers, Order, Storage, Tensor};
 
-use super::raster::drawn;
+use super::png::drawn;
 use super::scene::{Bitmap, Item};
-use super::*;
-use crate::picture::{ColorMap, NOT_A_NUMBER, POSITIVE_INFINITY, Scale};
+use crate::image::{ColorMap, NOT_A_NUMBER, POSITIVE_INFINITY, Scale};
+use crate::plot::*;
 
 fn tensor(sizes: &[u64], numbers: &[f64]) -> Tensor {
     let values = Numbers::from_vec(numbers);
@@ -28,7 +28,7 @@ fn scene(tensor: &Tensor, options: Options) -> Scene {
     drawing(tensor, options).scene().unwrap()
 }
 
-fn pixel(bitmap: &Bitmap, (x, y): (usize, usize)) -> crate::picture::Rgb {
+fn pixel(bitmap: &Bitmap, (x, y): (usize, usize)) -> crate::image::Rgb {
     bitmap.get(x, y).unwrap()
 }
 

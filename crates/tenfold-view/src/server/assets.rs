@@ -5,7 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 
-use super::answer::Problem;
+use super::response::Problem;
 
 #[derive(RustEmbed)]
 #[folder = "assets/"]

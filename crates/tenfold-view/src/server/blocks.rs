@@ -7,11 +7,11 @@ use axum::http::Uri;
 use serde_json::{Value, json};
 use tenfold::{Cell, Dim, Limits, Numbers, Order, Slice, Storage, Tensor};
 
-use super::answer::{Json, Problem, count};
 use super::query::Query;
+use super::response::{Json, Problem, count};
+use super::state::{World, place};
+use super::tasks::work;
 use super::values::text;
-use super::work::work;
-use super::world::{World, place};
 
 /// More blocks are not sent at once.
 const MOST: u64 = 1000;

@@ -1,22 +1,22 @@
 //! The viewer's server: read-only, for this machine alone, for the files it was given.
 
-mod answer;
 mod assets;
+mod auth;
 mod blocks;
+mod body;
 mod connections;
+mod download;
 mod event;
-mod exports;
-mod guard;
-mod listing;
+mod files;
+mod images;
 mod panics;
-mod pictures;
 mod query;
-mod stream;
+mod response;
+mod state;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod values;
-mod work;
-mod world;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
@@ -29,13 +29,13 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use tenfold::Limits;
 
+use auth::Door;
 use connections::Connection;
 pub use connections::ConnectionLimits;
 pub use event::Event;
 use event::Observer;
-use guard::Door;
-use world::World;
-pub use world::{File, Print, Wording};
+use state::World;
+pub use state::{File, Print, Wording};
 
 /// The server, bound to its port and not yet running.
 pub struct Server {
@@ -114,25 +114,25 @@ fn router(mut world: World, door: Arc<Door>, observer: &Observer) -> Router {
     Router::new()
         .route("/", get(assets::page))
         .route("/assets/{*path}", get(assets::asset))
-        .route("/api/files", get(listing::files))
-        .route("/api/tensors", get(listing::tensors))
-        .route("/api/tensor", get(listing::tensor))
-        .route("/api/tile", get(pictures::tile))
-        .route("/api/range", get(pictures::range))
-        .route("/api/line", get(pictures::line))
-        .route("/api/histogram", get(pictures::histogram))
+        .route("/api/files", get(files::files))
+        .route("/api/tensors", get(files::tensors))
+        .route("/api/tensor", get(files::tensor))
+        .route("/api/tile", get(images::tile))
+        .route("/api/range", get(images::range))
+        .route("/api/line", get(images::line))
+        .route("/api/histogram", get(images::histogram))
         .route("/api/values", get(values::values))
         .route("/api/worst", get(values::worst))
         .route("/api/blocks", get(blocks::blocks))
-        .route("/api/export", get(exports::export))
-        .fallback(answer::nowhere)
+        .route("/api/export", get(download::export))
+        .fallback(response::nowhere)
         .with_state(Arc::new(world))
         .layer(from_fn_with_state(
             Arc::clone(observer),
             panics::catch_panics,
         ))
         .layer(from_fn_with_state(Arc::clone(observer), note_authenticated))
-        .layer(from_fn_with_state(door, guard::guard))
+        .layer(from_fn_with_state(door, auth::guard))
 }
 
 /// Notes that a request has passed the guard.

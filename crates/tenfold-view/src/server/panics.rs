@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::answer::Problem;
 use super::event::{Event, Observer};
+use super::response::Problem;
 
 /// Answers a request whose handler panics with 500.
 pub(super) async fn catch_panics(

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use axum::http::Uri;
 
-use super::answer::Problem;
-use crate::picture::Region;
+use super::response::Problem;
+use crate::image::Region;
 
 /// Names and values, in their order.
 pub(super) struct Query(Vec<(String, String)>);

@@ -1,16 +1,15 @@
 //! Clients that are many, idle or slow, and handlers that panic, against a running server.
 
-use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use tempfile::TempDir;
 use tenfold::Limits;
 
-use super::*;
+use crate::server::*;
 
 /// Large enough for no socket to hold.
 const LARGE: u64 = 64 << 20;

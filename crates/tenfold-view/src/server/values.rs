@@ -7,12 +7,12 @@ use axum::http::Uri;
 use serde_json::{Value, json};
 use tenfold::{DType, Tensor, write_element};
 
-use super::answer::{Json, Problem, count, float};
-use super::pictures::subject;
+use super::images::subject;
 use super::query::Query;
-use super::work::work;
-use super::world::{World, place};
-use crate::picture::{Region, core_of, readable, worst as worst_of};
+use super::response::{Json, Problem, count, float};
+use super::state::{World, place};
+use super::tasks::work;
+use crate::image::{Region, core_of, readable, worst as worst_of};
 
 /// More cells are not sent at once.
 const MOST: u64 = 20_000;

@@ -6,8 +6,8 @@ use tenfold::{Info, Result};
 
 use super::plan::{Entry, Fate};
 use super::work::Made;
-use crate::render::{Json, describe, ratio};
-use crate::streams::Out;
+use crate::render::{Json, describe};
+use crate::terminal::{Out, ratio};
 
 const SCHEMA: &str = "tenfold.compress/1";
 

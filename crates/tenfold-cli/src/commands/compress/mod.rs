@@ -1,9 +1,11 @@
 //! `tenfold compress`: tensors turned into trains.
 
+pub(super) mod args;
 mod json;
 mod plan;
-mod report;
+pub(super) mod reconstruct;
 mod sweep;
+mod text;
 mod work;
 
 use std::path::Path;
@@ -13,15 +15,14 @@ use tenfold::formats::blz::Proven;
 use tenfold::{Allow, Arity, Carries, Format, Info, Names, Progress, StorageKind};
 use tenfold_train::{Caps, Options};
 
-use super::Outcome;
 use super::output::line::{Line, writing};
 use super::output::{Content, Destination, Job, target};
-use crate::args::{Choice, Compress, Convert, Nearness, Reshaping, Saving};
+use super::{Compress, Convert, Nearness, Outcome, Reshaping};
+use crate::args::{Choice, Saving};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::meter::Meter;
 use crate::render::shown_name;
-use crate::streams::Streams;
+use crate::terminal::{Meter, Streams};
 use work::Work;
 
 pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     };
     if !args.json {
         drop(meter);
-        report::say(&line.word, &entries, &args.nearness, streams);
+        text::say(&line.word, &entries, &args.nearness, streams);
     }
     job.write(destination, streams)?;
     if args.json {
@@ -145,7 +146,7 @@ pub(super) fn turn(
     let entries = plan::carry_out(&work, content, target)?;
     certify(content, &entries, &nearness, &args.output.saving);
     drop(meter);
-    report::say(file, &entries, &nearness, streams);
+    text::say(file, &entries, &nearness, streams);
     Ok(())
 }
 

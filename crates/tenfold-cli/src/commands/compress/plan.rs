@@ -5,12 +5,14 @@ use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Names, Numbers, Spool, Stora
 use tenfold_train::Error as TrainError;
 
 use super::super::output::Content;
-use super::work::{self, Made, Work};
-use super::{options, tolerance_text};
-use crate::args::{Choice, Compress};
+use super::work::{Made, Work};
+use super::{options, tolerance_text, work};
+use crate::args::Choice;
 use crate::before::{Before, mark_permuted, named_like, unmark};
-use crate::failure::Failure;
-use crate::render::{bytes_text, growth_text, shown_name};
+use crate::commands::Compress;
+use crate::error::Failure;
+use crate::render::{bytes_text, shown_name};
+use crate::terminal::growth_text;
 
 /// What became of one tensor.
 pub(super) struct Entry {

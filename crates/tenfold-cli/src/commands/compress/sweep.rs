@@ -11,13 +11,12 @@ use tenfold_train::Options;
 
 use super::super::output::Content;
 use super::work::Work;
-use crate::args::Tolerances;
-use crate::failure::Failure;
-use crate::render::{
-    Json, Row, Table, bar, bytes_text, describe, plain, ranks_text, ratio, ratio_text, rough,
-    shape_text,
+use crate::commands::Tolerances;
+use crate::error::Failure;
+use crate::render::{Json, bytes_text, describe};
+use crate::terminal::{
+    Out, Row, Table, bar, plain, ranks_text, ratio, ratio_text, rough, shape_text,
 };
-use crate::streams::Out;
 
 const SCHEMA: &str = "tenfold.sweep/1";
 

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tenfold::{Limits, Order, Progress, Storage, Tensor};
 use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, Watcher, compress_any};
 
-use crate::args::{Choice, Nearness, Reshaping};
-use crate::failure::Failure;
-use crate::render::{bytes_text, dense_len, growth_text, ranks_text};
+use crate::args::Choice;
+use crate::commands::{Nearness, Reshaping};
+use crate::error::Failure;
+use crate::render::bytes_text;
+use crate::terminal::{dense_len, growth_text, ranks_text};
 
 /// What it takes to compress, and what is wanted.
 pub(super) struct Work<'a> {

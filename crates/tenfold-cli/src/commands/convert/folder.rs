@@ -8,12 +8,12 @@ use tenfold::ops::presence;
 use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Tensor};
 
 use super::file_names::file_names;
-use crate::commands::output::Job;
-use crate::commands::output::file::{self as output, Written};
+use crate::commands::output::file::Written;
 use crate::commands::output::report::{Report, SavedFile};
-use crate::failure::Failure;
-use crate::render::{counted, shown_name};
-use crate::streams::Streams;
+use crate::commands::output::{Job, file as output};
+use crate::error::Failure;
+use crate::render::shown_name;
+use crate::terminal::{Streams, counted};
 
 const SCHEMA: &str = "tenfold.index/1";
 

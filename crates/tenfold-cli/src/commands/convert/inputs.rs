@@ -12,13 +12,13 @@ use tenfold::{
 };
 
 use super::{allowed, merge, overflow};
-use crate::args::{Convert, Target};
+use crate::args::Target;
+use crate::commands::Convert;
 use crate::commands::output::{Content, Destination, target};
-use crate::failure::Failure;
-use crate::input;
-use crate::options;
+use crate::error::Failure;
 use crate::render::note_text;
-use crate::streams::Streams;
+use crate::terminal::Streams;
+use crate::{input, options};
 
 /// What one word stands for.
 pub(super) struct Found<'a> {

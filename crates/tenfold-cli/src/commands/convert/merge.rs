@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use tenfold::ops::{self, Part};
-use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Refusal};
+use tenfold::ops::Part;
+use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Refusal, ops};
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::render::shown_name;
 
 /// Puts the files together. No name may come from two of them; metadata that differs is refused

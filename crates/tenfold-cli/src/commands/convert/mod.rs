@@ -1,10 +1,12 @@
 //! `tenfold convert`: files written anew.
 
+pub(super) mod args;
 mod file_names;
 mod folder;
 mod inputs;
 mod merge;
 mod shards;
+pub(super) mod transform_args;
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +14,15 @@ use tenfold::ops::cast;
 use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions, without_state};
 
 use super::output::line::writing;
-use super::output::report::{self, Report, SavedFile, Summary};
-use super::output::{Content, Destination, Job, file};
-use super::{Outcome, compress};
-use crate::args::{Convert, allow};
+use super::output::report::{Report, SavedFile, Summary};
+use super::output::{Content, Destination, Job, file, report};
+use super::{Convert, Outcome, allow, compress};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::meter::Meter;
 use crate::rename::rename;
-use crate::streams::Streams;
-use crate::transform::{self, Wanted};
+use crate::terminal::{Meter, Streams};
+use crate::transform;
+use crate::transform::Wanted;
 
 const SCHEMA: &str = "tenfold.convert/1";
 

@@ -8,9 +8,9 @@ use tenfold::{Bundle, Info, Key, Names, Result, Tensor};
 
 use crate::commands::output::report::{Report, SavedFile};
 use crate::commands::output::{Job, file as output};
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::render::{bytes_text, shown_name};
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 /// Saves the tensors, in order, in as few files as hold `most` bytes of values each.
 pub(super) fn write(

@@ -9,10 +9,9 @@ use tenfold::{Allow, Aspect, Error, Options, Sink, WriteOptions};
 
 use super::Outcome;
 use crate::args::Demo;
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::render::{Row, Table, plain};
-use crate::streams::Streams;
+use crate::terminal::{Row, Streams, Table, plain};
 use files::{Content, File};
 
 /// The file that says what the others are; a folder that has it is the demo's own.

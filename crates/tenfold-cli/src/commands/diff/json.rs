@@ -4,9 +4,9 @@ use tenfold::{Basis, Blocks, Measures, Number, Result, Value, Verdict, Worst, wr
 
 use super::meta::MetaChange;
 use super::{Report, Row, Side};
-use crate::args::Diff;
+use crate::commands::Diff;
 use crate::render::{Json, elements, value};
-use crate::streams::Out;
+use crate::terminal::Out;
 
 const SCHEMA: &str = "tenfold.diff/1";
 

@@ -1,8 +1,9 @@
 //! `tenfold diff`: what changed from one file to another.
 
-mod human;
+pub(super) mod args;
 mod json;
 mod meta;
+mod text;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,15 +14,13 @@ use tenfold::{
     When, compare, pair,
 };
 
-use super::Outcome;
-use crate::args::{Diff, Given};
+use super::{Diff, Outcome};
+use crate::args::Given;
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input;
-use crate::meter::Meter;
-use crate::options;
 use crate::render::{note_text, shown_name};
-use crate::streams::Streams;
+use crate::terminal::{Meter, Streams};
+use crate::{input, options};
 use meta::MetaChange;
 
 pub(super) fn run(args: &Diff, streams: &mut Streams) -> Outcome {
@@ -37,7 +36,7 @@ pub(super) fn run(args: &Diff, streams: &mut Streams) -> Outcome {
     }
     let printed = match args.json {
         true => json::print(args, &report, &mut streams.out),
-        false => human::print(args, &report, &mut streams.out),
+        false => text::print(args, &report, &mut streams.out),
     };
     match printed.map_err(Failure::from) {
         Err(failure) if !failure.is_quiet() => Err(failure),
@@ -166,7 +165,7 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
         report.look(args, (&a, left), (&b, right), &how);
     }
     drop(meter);
-    report.changed.sort_by(human::by_change);
+    report.changed.sort_by(text::by_change);
     Ok(report)
 }
 
@@ -315,7 +314,7 @@ fn blame(
         None => Failure::from(error),
     };
     if !name.is_empty() {
-        failure.text = format!("{}: {}", crate::render::plain(name), failure.text);
+        failure.text = format!("{}: {}", crate::terminal::plain(name), failure.text);
     }
     failure
 }

@@ -1,5 +1,6 @@
 //! `tenfold info`: what is in files, from their headers alone.
 
+pub(super) mod args;
 mod order;
 mod tree;
 
@@ -9,15 +10,16 @@ use std::path::Path;
 
 use tenfold::{Bundle, Info, Key, Opened, Result, Storage, Tensor};
 
-use super::{Found, Outcome, each_input};
-use crate::args::{Describe, Sort};
+use super::{Describe, Found, Outcome, Sort, each_input};
 use crate::exit::Exit;
 use crate::input;
 use crate::render::{
-    Json, Row, Table, bytes_text, cells_text, count_text, counted, describe, dtype_text, metadata,
-    metadata_lines, name_text, note, note_text, plain, shape_text, shown_name, type_spec,
+    Json, bytes_text, describe, metadata, metadata_lines, name_text, note, note_text, shown_name,
+    type_spec,
 };
-use crate::streams::{Out, Streams};
+use crate::terminal::{
+    Out, Row, Streams, Table, cells_text, count_text, counted, dtype_text, plain, shape_text,
+};
 use order::sorted;
 
 const SCHEMA: &str = "tenfold.info/1";

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use tenfold::{Bundle, Key, Tensor};
 
-use crate::args::Sort;
+use crate::commands::Sort;
 
 /// The tensors of a file, in order.
 pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Vec<&(Key, Tensor)> {

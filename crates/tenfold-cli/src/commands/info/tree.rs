@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use tenfold::{Info, Key, Names, Tensor};
 
-use crate::render::{Row, bytes_text, counted, name_text, shown_name};
+use crate::render::{bytes_text, name_text, shown_name};
+use crate::terminal::{Row, counted};
 
 /// Deeper parts of a name stay together.
 const LEVELS: usize = 24;

@@ -7,9 +7,9 @@ use tenfold::{Aspect, Bundle, Loss, ReadOptions, Sink, Source, Tier, is_stream};
 
 use super::Job;
 use super::report::{Report, SavedFile};
-use crate::failure::Failure;
-use crate::render::{bytes_text, counted};
-use crate::streams::{Streams, in_output};
+use crate::error::Failure;
+use crate::render::bytes_text;
+use crate::terminal::{Streams, counted, in_output};
 
 /// Saves everything as one file.
 pub(in crate::commands) fn write(

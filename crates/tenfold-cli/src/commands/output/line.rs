@@ -7,11 +7,11 @@ use tenfold::{Allow, Info, Options, Progress, WriteOptions, formats};
 
 use super::{Content, Destination};
 use crate::args::{Part, Reading, Saving};
-use crate::failure::Failure;
-use crate::input::{self, DASH};
-use crate::options;
+use crate::error::Failure;
+use crate::input::DASH;
 use crate::render::note_text;
-use crate::streams::Streams;
+use crate::terminal::Streams;
+use crate::{input, options};
 
 /// What is read, and where it is written.
 pub(in crate::commands) struct Line {

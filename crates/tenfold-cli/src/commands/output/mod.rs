@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use tenfold::ops::{ReadInput, blame};
 use tenfold::{Bundle, Info, Loss, WriteOptions, is_stream};
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::input::DASH;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 use report::Report;
 
 /// Where to write.

@@ -7,9 +7,9 @@ use tenfold::{Format, Info, Loss, Result, Tier};
 
 use super::file::Written;
 use super::{Destination, Job};
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::render::{Json, shown_name};
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 /// What was written.
 #[derive(Default)]

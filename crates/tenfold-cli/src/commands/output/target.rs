@@ -7,7 +7,7 @@ use tenfold::{Format, formats, is_stream};
 
 use super::Destination;
 use crate::args::{Target, is_shared};
-use crate::failure::Failure;
+use crate::error::Failure;
 
 /// The format named by `--to`, else the one that the name of the output says; `own` where the output
 /// is called as all `inputs` are, or is a stream.

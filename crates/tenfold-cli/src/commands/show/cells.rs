@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use tenfold::{Cell, Dim, Error, Limits, Numbers, Order, Result, Storage, Tensor};
 
-use crate::render::{EDGE, Window, array, element, is_small, plain};
-use crate::streams::Out;
+use crate::render::{EDGE, Window, array, element, is_small};
+use crate::terminal::{Out, plain};
 
 /// So many entries are listed in full.
 const FEW: u64 = 1000;

@@ -7,8 +7,7 @@ use tenfold::{
 };
 
 use crate::args::Table;
-use crate::render::plain;
-use crate::streams::Out;
+use crate::terminal::{Out, plain};
 
 /// How many bytes of values are held at a time.
 const BUDGET: usize = 1 << 20;
@@ -247,7 +246,7 @@ impl Odometer {
 mod tests {
     use super::*;
     use crate::samples;
-    use crate::streams::printed;
+    use crate::terminal::printed;
 
     fn shown(tensor: Tensor, table: Table) -> String {
         let bundle = Bundle::of(tensor);

@@ -7,7 +7,7 @@ use tenfold::{
 };
 
 use crate::render::{Json, describe, elements, metadata, note};
-use crate::streams::Out;
+use crate::terminal::Out;
 
 const SCHEMA: &str = "tenfold.show/1";
 
@@ -138,8 +138,9 @@ fn numbers(json: &mut Json, dtype: DType, numbers: &Numbers) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{self, MADE_UP};
-    use crate::streams::printed;
+    use crate::samples;
+    use crate::samples::MADE_UP;
+    use crate::terminal::printed;
 
     fn shown((key, tensor): (Key, Tensor)) -> String {
         let mut bundle = Bundle::new();

@@ -6,7 +6,7 @@ use tenfold::{
 };
 
 use crate::render::{is_dim_name, type_of};
-use crate::streams::Out;
+use crate::terminal::Out;
 
 /// Prints every tensor on a line of its own, once it is known that all have a literal; gives what is in
 /// no file, such as names of dimensions.

@@ -2,20 +2,20 @@
 
 mod cells;
 mod csv;
-mod human;
 mod json;
 mod literal;
+mod text;
 
 use tenfold::{Bundle, Limits, Result};
 
 use super::Outcome;
 use super::output::file::say_losses;
 use crate::args::{Form, Show, Table};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input;
 use crate::render::note_text;
-use crate::streams::{Out, Streams};
+use crate::terminal::{Out, Streams};
 
 pub(super) use json::print as json;
 
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     } else if is_json {
         json::print(info, &opened.bundle, limits, &mut streams.out)
     } else {
-        human::print(info, &opened.bundle, limits, &mut streams.out)
+        text::print(info, &opened.bundle, limits, &mut streams.out)
     };
     match printed {
         Ok(()) => Ok(Exit::Fine),

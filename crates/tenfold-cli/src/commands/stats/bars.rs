@@ -2,8 +2,8 @@
 
 use tenfold::Finite;
 
-use super::human::float_text;
-use crate::render::bar;
+use super::text::float_text;
+use crate::terminal::bar;
 
 /// The ends of `n_bins` equal intervals from the smallest value to the largest.
 pub(super) fn edges(finite: &Finite, n_bins: usize) -> Vec<f64> {

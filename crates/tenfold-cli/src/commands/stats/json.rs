@@ -7,7 +7,7 @@ use tenfold::{Finding, Info, PERCENTS, Place, Result, Scalar, write_number};
 use super::bars::edges;
 use super::{Known, Report};
 use crate::render::{Json, describe};
-use crate::streams::Out;
+use crate::terminal::Out;
 
 const SCHEMA: &str = "tenfold.stats/1";
 

@@ -1,8 +1,9 @@
 //! `tenfold stats`: what is wrong with values, and how they are distributed.
 
+pub(super) mod args;
 mod bars;
-mod human;
 mod json;
+mod text;
 
 use std::path::Path;
 
@@ -10,12 +11,10 @@ use tenfold::ops::select;
 use tenfold::{Bundle, Finding, Info, Key, Limits, NotFinite, NoteKind, Samples, Storage, Tensor};
 
 use super::{Outcome, each_input};
-use crate::args;
 use crate::exit::Exit;
 use crate::input;
-use crate::meter::Meter;
-use crate::render::{counted, name_text, note_text, shown_name};
-use crate::streams::Streams;
+use crate::render::{name_text, note_text, shown_name};
+use crate::terminal::{Meter, Streams, counted};
 
 /// What is known about one tensor.
 struct Found<'a> {
@@ -66,7 +65,7 @@ impl Report<'_> {
     }
 }
 
-pub(super) fn run(args: &args::Stats, streams: &mut Streams) -> Outcome {
+pub(super) fn run(args: &super::Stats, streams: &mut Streams) -> Outcome {
     let reading = &args.reading;
     each_input(&args.files, reading, streams, |file, found, streams| {
         let super::Found { reference, input } = found?;
@@ -91,13 +90,13 @@ pub(super) fn run(args: &args::Stats, streams: &mut Streams) -> Outcome {
             for note in bundle.notes() {
                 streams.note(file, &note_text(info, note));
             }
-            human::print(file, info, &found, args, &mut streams.out)?;
+            text::print(file, info, &found, args, &mut streams.out)?;
         }
         Ok(judge(file, info, &found, args, streams))
     })
 }
 
-fn examine<'a>(bundle: &'a Bundle, args: &args::Stats) -> tenfold::Result<Vec<Found<'a>>> {
+fn examine<'a>(bundle: &'a Bundle, args: &super::Stats) -> tenfold::Result<Vec<Found<'a>>> {
     let limits = &args.reading.limits.0;
     let entries = bundle.entries().iter();
     let found = entries.map(|(key, tensor)| {
@@ -112,7 +111,7 @@ fn examine<'a>(bundle: &'a Bundle, args: &args::Stats) -> tenfold::Result<Vec<Fo
     found.collect()
 }
 
-fn work_out(tensor: &Tensor, limits: &Limits, args: &args::Stats) -> tenfold::Result<Known> {
+fn work_out(tensor: &Tensor, limits: &Limits, args: &super::Stats) -> tenfold::Result<Known> {
     let samples = Samples::of(tensor, limits)?;
     let stats = samples.stats()?;
     let histogram = match &stats.finite {
@@ -128,7 +127,7 @@ fn work_out(tensor: &Tensor, limits: &Limits, args: &args::Stats) -> tenfold::Re
 }
 
 /// One interval is enough for one value.
-fn n_bins(finite: &tenfold::Finite, args: &args::Stats) -> usize {
+fn n_bins(finite: &tenfold::Finite, args: &super::Stats) -> usize {
     if finite.min == finite.max {
         1
     } else {
@@ -141,7 +140,7 @@ fn judge(
     file: &Path,
     info: &Info,
     report: &Report,
-    args: &args::Stats,
+    args: &super::Stats,
     streams: &mut Streams,
 ) -> Exit {
     let n_unread = u64::try_from(report.n_unread()).unwrap_or(u64::MAX);

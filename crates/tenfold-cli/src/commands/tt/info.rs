@@ -8,12 +8,10 @@ use super::super::{Outcome, each_file};
 use super::{Trains, ranks};
 use crate::args::Files;
 use crate::exit::Exit;
-use crate::render::{
-    Json, Row, Table, bytes_text, dense_len, describe, element, plain, ranks_text, ratio,
-    ratio_text, shape_text, shown_name,
+use crate::render::{Json, bytes_text, describe, element, shown_name};
+use crate::terminal::{
+    Out, Row, Streams, Table, dense_len, plain, ranks_text, ratio, ratio_text, shape_text,
 };
-use crate::streams::Out;
-use crate::streams::Streams;
 
 /// What is worked out about a train.
 struct Built<'a> {

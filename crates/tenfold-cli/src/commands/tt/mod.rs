@@ -9,13 +9,13 @@ use std::path::Path;
 use tenfold::{Bundle, Info, Key, Number, Storage, Tensor, write_number};
 use tenfold_train::AnyTrain;
 
-use super::{Outcome, each_file};
-use crate::args::{Files, Reading, Tt, TtCommand, TtDot};
+use super::{Outcome, Tt, TtCommand, TtDot, each_file};
+use crate::args::{Files, Reading};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input;
 use crate::render::Json;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 pub(super) fn run(args: &Tt, streams: &mut Streams) -> Outcome {
     match &args.command {
@@ -170,7 +170,7 @@ fn norm(args: &Files, streams: &mut Streams) -> Outcome {
             return Ok(Exit::Fine);
         }
         let text = float_text(norm);
-        let file = crate::render::plain(&file.display().to_string());
+        let file = crate::terminal::plain(&file.display().to_string());
         streams.out.text(&match is_lone {
             true => format!("{text}\n"),
             false => format!("{text}  {file}\n"),

@@ -9,12 +9,12 @@ use super::super::Outcome;
 use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
 use super::ranks;
-use crate::args::{TtRound, allow};
 use crate::before::named_like;
+use crate::commands::{TtRound, allow};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::render::{Json, describe, growth_text, ranks_text, rough, shown_name};
-use crate::streams::{Out, Streams};
+use crate::render::{Json, describe, shown_name};
+use crate::terminal::{Out, Streams, growth_text, ranks_text, rough};
 
 /// What rounding did to one train.
 struct Rounded {

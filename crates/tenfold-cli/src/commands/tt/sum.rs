@@ -7,11 +7,11 @@ use super::super::Outcome;
 use super::super::output::line::{Line, writing};
 use super::super::output::{Destination, Job, target};
 use super::of_both;
-use crate::args::{TtSum, allow};
 use crate::before::named_like;
+use crate::commands::{TtSum, allow};
+use crate::error::Failure;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::streams::Streams;
+use crate::terminal::Streams;
 
 pub(super) fn run(
     args: &TtSum,

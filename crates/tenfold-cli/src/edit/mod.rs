@@ -1,0 +1,67 @@
+//! What `edit` does to a bundle.
+
+mod names;
+mod settings;
+mod value;
+
+use tenfold::{Bundle, Info, Value};
+
+use crate::commands::Edit;
+use crate::error::Failure;
+use crate::render::{quoted, short_value, value};
+
+/// One thing that is different afterwards.
+pub(crate) struct Change {
+    /// The word for it.
+    pub(crate) what: &'static str,
+    /// The tensor it happens to, by the name it had.
+    pub(crate) tensor: Option<String>,
+    /// The metadata it happens to.
+    pub(crate) key: Option<String>,
+    pub(crate) old: Option<Content>,
+    pub(crate) new: Option<Content>,
+}
+
+/// What was there, or is there now.
+pub(crate) enum Content {
+    Name(String),
+    Value(Value),
+}
+
+impl Content {
+    /// For a person.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Content::Name(name) => name.clone(),
+            Content::Value(item) => short_value(item),
+        }
+    }
+
+    pub(crate) fn json(&self) -> String {
+        match self {
+            Content::Name(name) => quoted(name),
+            Content::Value(item) => {
+                let mut text = String::new();
+                value(item, &mut text);
+                text
+            }
+        }
+    }
+}
+
+/// Does what the arguments say: leaves out, then sets by the old names, then renames.
+pub(crate) fn changes(
+    bundle: &mut Bundle,
+    info: &Info,
+    args: &Edit,
+) -> Result<Vec<Change>, Failure> {
+    let mut changes = names::drop(bundle, info, &args.drop, args.strip_state)?;
+    for word in &args.unset {
+        changes.push(settings::unset(bundle, info, word)?);
+    }
+    for (word, text) in &args.set {
+        changes.push(settings::set(bundle, info, word, text)?);
+    }
+    changes.extend(names::rename(bundle, info, &args.rename)?);
+    Ok(changes)
+}

@@ -1,0 +1,142 @@
+//! Aligned columns.
+
+use tenfold::Result;
+use unicode_width::UnicodeWidthStr;
+
+use super::stdio::Out;
+use super::{Paint, plain};
+
+/// Rows whose cells stand below each other.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+    has_heads: bool,
+}
+
+/// One row, and lines that belong to it.
+#[derive(Default)]
+pub(crate) struct Row {
+    pub(crate) cells: Vec<String>,
+    pub(crate) below: Vec<String>,
+}
+
+impl Row {
+    /// A row of cells, made safe for a terminal.
+    pub(crate) fn new<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> Row {
+        Row {
+            cells: cells.into_iter().map(|cell| plain(cell.as_ref())).collect(),
+            below: Vec::new(),
+        }
+    }
+
+    /// Puts another name into the first cell.
+    pub(crate) fn rename(&mut self, name: &str) {
+        if let Some(first) = self.cells.first_mut() {
+            *first = plain(name);
+        }
+    }
+}
+
+impl Table {
+    /// A table that begins with names for its columns.
+    pub(crate) fn new(heads: &[&str]) -> Table {
+        Table {
+            rows: vec![Row::new(heads)],
+            has_heads: true,
+        }
+    }
+
+    pub(crate) fn push(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Prints all rows, each line after `indent`.
+    pub(crate) fn print(&self, indent: &str, out: &mut Out) -> Result<()> {
+        let text = self.text(indent, out.paint);
+        out.text(&text)
+    }
+
+    /// The lines of all rows, each after `indent`.
+    pub(crate) fn text(&self, indent: &str, paint: Paint) -> String {
+        let mut text = String::new();
+        let n_columns = self.rows.iter().map(|row| row.cells.len()).max();
+        let widths: Vec<usize> = (0..n_columns.unwrap_or(0))
+            .map(|column| self.width(column))
+            .collect();
+        for (place, row) in self.rows.iter().enumerate() {
+            text.push_str(&match self.has_heads {
+                true if place == 0 => paint.head(&line(indent, &row.cells, &widths, str::to_owned)),
+                true => line(indent, &row.cells, &widths, |name| paint.name(name)),
+                false => line(indent, &row.cells, &widths, str::to_owned),
+            });
+            text.push('\n');
+            for line in &row.below {
+                text.push_str(&format!("{indent}  {}\n", plain(line)));
+            }
+        }
+        text
+    }
+
+    /// The width of a column; cells at the end of a row need none.
+    fn width(&self, column: usize) -> usize {
+        self.rows
+            .iter()
+            .filter(|row| row.cells.len() > column.saturating_add(1))
+            .filter_map(|row| row.cells.get(column))
+            .map(|cell| cell.width())
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// One line; the first cell is painted.
+fn line(
+    indent: &str,
+    cells: &[String],
+    widths: &[usize],
+    paint: impl Fn(&str) -> String,
+) -> String {
+    let mut line = String::from(indent);
+    let mut gap = 0;
+    for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if !cell.is_empty() {
+            line.extend(std::iter::repeat_n(' ', gap));
+            gap = 0;
+            line.push_str(&match place {
+                0 => paint(cell),
+                _ => cell.clone(),
+            });
+        }
+        let room = width.saturating_sub(cell.width()).saturating_add(2);
+        gap = gap.saturating_add(room);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::stdio::printed;
+
+    #[test]
+    fn columns_are_aligned_by_what_a_terminal_shows() {
+        let mut table = Table::new(&["name", "dtype"]);
+        for (name, dtype) in [("重み", "f32"), ("e\u{301}", ""), ("abcde", "u8")] {
+            table.push(Row::new([name, dtype]));
+        }
+        let text = printed(|out| table.print("", out));
+        assert_eq!(text, "name   dtype\n重み   f32\ne\u{301}\nabcde  u8\n");
+    }
+
+    #[test]
+    fn colours_do_not_move_columns() {
+        let mut table = Table::new(&["name", "dtype"]);
+        table.push(Row::new(["a", "f32"]));
+        let text = printed(|out| {
+            out.paint.is_on = true;
+            table.print("", out)
+        });
+        let heads = "\u{1b}[2mname  dtype\u{1b}[0m";
+        assert_eq!(text, format!("{heads}\n\u{1b}[1ma\u{1b}[0m     f32\n"));
+    }
+}

@@ -1,0 +1,330 @@
+//! The choice of a route, and the proof that its train is near enough.
+
+use super::error_budget::{Ledger, rounding};
+use super::one_pass::{part, stream};
+use super::options::{Caps, Options, Route};
+use super::progress::Watch;
+use super::report::Bond;
+use super::shape::Shape;
+use super::size_bound::Demand;
+use super::two_sided::unfolding::{Held, total_energy};
+use super::two_sided::{Started, Sweep, Ways};
+use crate::error::Result;
+use crate::scalar::{Scalar, is_tame};
+use crate::source::{Access, Loaded, Source};
+use crate::train::{Core, Merged, cut_from_left};
+
+/// What is to be compressed, and how.
+pub(crate) struct Problem<'a, T> {
+    pub(crate) source: &'a dyn Source<T>,
+    pub(crate) shape: &'a Shape,
+    pub(crate) caps: Caps,
+    pub(crate) options: &'a Options<'a>,
+    pub(crate) watch: &'a Watch<'a>,
+    /// The absolute error allowed, in units of the source as it is given here.
+    pub(crate) absolute: Option<f64>,
+}
+
+/// Cores of the kept modes, and what is proven about them.
+pub(crate) struct Solved<T> {
+    pub(crate) cores: Vec<Core<T>>,
+    pub(crate) bonds: Vec<Bond>,
+    pub(crate) route: Route,
+    pub(crate) norm: f64,
+    /// The measured error, without rounding.
+    pub(crate) error: f64,
+    /// A bound on rounding.
+    pub(crate) rounding: f64,
+    /// The error that was allowed, if one was.
+    pub(crate) wanted: Option<f64>,
+    /// The part of it that was to be made on purpose.
+    pub(crate) allowed: f64,
+}
+
+impl<T> Solved<T> {
+    /// What can be proven about the error.
+    pub(crate) fn bound(&self) -> f64 {
+        self.error + self.rounding
+    }
+
+    /// Whether the bound is what was asked for.
+    pub(crate) fn is_near(&self) -> bool {
+        self.wanted.is_none_or(|wanted| self.bound() <= wanted)
+    }
+
+    /// The numbers in the cores.
+    fn len(&self) -> usize {
+        self.cores.iter().map(|core| core.values.len()).sum()
+    }
+
+    /// Whether a cap made a rank smaller than the tolerance needs.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.bonds.iter().any(|bond| bond.rank < bond.needed)
+    }
+
+    /// Whether another way may come near enough: no bond, alone, has to leave out too much.
+    ///
+    /// What a bond leaves out here is little more than it must leave out of any train with its
+    /// rank; `apart` is how far the train before rounding may be from the tensor.
+    fn is_worth_another_way(&self, apart: f64) -> bool {
+        // Where rounding alone is in the way, it is so on every way.
+        let is_far = self.error > self.allowed.max(self.rounding);
+        let most = self.bonds.iter().map(|bond| bond.left_out);
+        let must = most.fold(0.0, f64::max).sqrt() - apart;
+        let is_hopeless = self.wanted.is_some_and(|wanted| must > 1.2 * wanted);
+        is_far && !self.is_near() && !is_hopeless
+    }
+}
+
+/// Tolerances below this are rounding: they ask for everything.
+pub(crate) const EXACT: f64 = 1e-14;
+
+/// Passes are worth it where subtracting energies does not tell what a basis leaves out.
+const TIGHT: f64 = 1e-13;
+
+/// Cells of a small tensor, at most.
+const SMALL: usize = 1 << 14;
+
+impl<T: Scalar> Problem<'_, T> {
+    /// Finds a train; `None` if the squares of the cells overflow or vanish.
+    pub(crate) fn solve(&self) -> Result<Option<Solved<T>>> {
+        let mut energy = None;
+        if self.absolute.is_some() || self.options.relative.is_none() {
+            if self.is_better_loaded() {
+                let loaded = Loaded::read(self.source, self.watch)?;
+                return self.of(&loaded).solve();
+            }
+            let found = total_energy(self.source, self.shape.cells, self.watch)?;
+            if !is_tame(found) {
+                return Ok(None);
+            }
+            energy = Some(found);
+        }
+        let eps = self.eps(energy);
+        let mut passed = None;
+        if self.wants_pass(eps) {
+            let eps = eps - rounding(&self.shape.kept);
+            if let Some(found) = stream(self.source, &self.shape.kept, eps, self.watch)? {
+                if !is_tame(found.energy) {
+                    return Ok(None);
+                }
+                let norm = found.energy.sqrt();
+                let solved = self.rounded(found.cores, found.error, norm)?;
+                let apart = found.error + solved.rounding;
+                let is_final = solved.is_capped() && !self.fits();
+                if is_final || !solved.is_worth_another_way(apart) {
+                    return Ok(Some(solved));
+                }
+                passed = Some(solved);
+            }
+        }
+        if self.is_better_loaded() {
+            let loaded = Loaded::read(self.source, self.watch)?;
+            return self.of(&loaded).swept(energy, passed);
+        }
+        self.swept(energy, passed)
+    }
+
+    /// The same with another source of the same cells.
+    fn of<'b>(&'b self, source: &'b dyn Source<T>) -> Problem<'b, T> {
+        Problem {
+            source,
+            caps: self.caps.clone(),
+            ..*self
+        }
+    }
+
+    /// Whether a sweep, which works on all cells several times, has to bring them into memory
+    /// first, as what they are computed with.
+    fn is_better_loaded(&self) -> bool {
+        self.source.all().is_none() && self.len() <= self.options.memory
+    }
+
+    /// Sweeps, unless what a pass found is nearer; `None` if the squares of the cells overflow or
+    /// vanish.
+    fn swept(&self, energy: Option<f64>, passed: Option<Solved<T>>) -> Result<Option<Solved<T>>> {
+        let started = match energy {
+            Some(_) => None,
+            None => self.start()?,
+        };
+        let energy = match energy.or(started.as_ref().and_then(Started::energy)) {
+            Some(energy) => energy,
+            None => total_energy(self.source, self.shape.cells, self.watch)?,
+        };
+        if !is_tame(energy) {
+            return Ok(None);
+        }
+        Ok(Some(nearer(passed, self.sweeps(energy, started)?)))
+    }
+
+    /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
+    fn eps(&self, energy: Option<f64>) -> f64 {
+        let absolute = match (self.absolute, energy) {
+            (Some(error), Some(energy)) => error / energy.sqrt(),
+            _ => f64::INFINITY,
+        };
+        let eps = self.options.relative.unwrap_or(f64::INFINITY).min(absolute);
+        if eps.is_finite() && eps >= EXACT {
+            eps
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the first attempt is a verified pass.
+    fn wants_pass(&self, eps: f64) -> bool {
+        let is_above_rounding = eps > 2.0 * rounding(&self.shape.kept);
+        if !is_above_rounding {
+            return false;
+        }
+        match self.options.route {
+            Some(route) => route == Route::VerifiedPass,
+            None => (part(eps) < TIGHT && !self.is_small()) || !self.fits(),
+        }
+    }
+
+    /// Whether the tensor is so small that a rank more or less is a good part of its train, and
+    /// trying twice costs nothing.
+    fn is_small(&self) -> bool {
+        self.shape.cells <= SMALL && self.fits()
+    }
+
+    /// Whether the source is in memory, or may be brought there.
+    fn fits(&self) -> bool {
+        self.source.access() == Access::Memory || self.len() <= self.options.memory
+    }
+
+    /// The bytes of all cells in memory.
+    fn len(&self) -> usize {
+        self.shape.cells.saturating_mul(size_of::<T>())
+    }
+
+    /// The error that may be made on purpose, so that rounding still fits in.
+    fn allowance(&self, norm: f64) -> (Option<f64>, f64) {
+        let relative = self.options.relative.map(|eps| eps * norm);
+        let wanted = match (relative, self.absolute) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let slack = rounding(&self.shape.kept) * norm;
+        let allowed = wanted
+            .filter(|wanted| *wanted >= EXACT * norm)
+            .map_or(0.0, |wanted| (wanted - slack).max(0.5 * wanted));
+        (wanted, allowed)
+    }
+
+    /// Cuts the cores of a verified pass.
+    fn rounded(&self, cores: Vec<Merged<T>>, error: f64, norm: f64) -> Result<Solved<T>> {
+        let (wanted, allowed) = self.allowance(norm);
+        let left = (allowed - error).max(0.0);
+        let (cores, cuts) = cut_from_left(cores, &self.caps, left * left)?;
+        let bonds = cuts.left_out.iter().zip(&cuts.needed).zip(&cores);
+        let bonds = bonds.map(|((left_out, needed), core)| Bond {
+            rank: core.right,
+            needed: *needed,
+            left_out: *left_out,
+        });
+        Ok(Solved {
+            bonds: bonds.collect(),
+            cores,
+            route: Route::VerifiedPass,
+            norm,
+            error: error + cuts.energy().sqrt(),
+            rounding: rounding(&self.shape.kept) * norm,
+            wanted,
+            allowed,
+        })
+    }
+
+    /// Sweeps from both sides; once more, by the safest way, if the first does not come near
+    /// enough.
+    fn sweeps(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
+        let (ways, route) = match self.options.route {
+            Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
+            _ => (Ways::Sampled, Route::Sampled),
+        };
+        let sweep = Sweep {
+            started,
+            ..self.sweep(energy, ways)
+        };
+        let mut solved = self.run(sweep, route)?;
+        if self.is_small() && self.options.route.is_none() {
+            let classical = self.sweep(energy, Ways::FromLeft);
+            let classical = self.run(classical, Route::TwoSided)?;
+            if classical.is_near() && (classical.len() < solved.len() || !solved.is_near()) {
+                solved = classical;
+            }
+        }
+        if !solved.is_worth_another_way(solved.rounding) {
+            return Ok(solved);
+        }
+        let safest = self.sweep(energy, Ways::Orthogonal);
+        let safest = self.run(safest, Route::TwoSided)?;
+        Ok(nearer(Some(solved), safest))
+    }
+
+    /// Begins a sweep of a source in memory with its first reading, which also tells its energy; no
+    /// sum of squares has to be read before.
+    fn start(&self) -> Result<Option<Started<T>>> {
+        let is_sampled = matches!(self.options.route, None | Some(Route::Sampled));
+        if !is_sampled || self.source.access() != Access::Memory {
+            return Ok(None);
+        }
+        self.sweep(1.0, Ways::Sampled).start()
+    }
+
+    /// A sweep through the source, of some energy.
+    fn sweep(&self, energy: f64, ways: Ways) -> Sweep<'_, T> {
+        let norm = energy.sqrt();
+        let (_, allowed) = self.allowance(norm);
+        let ndim = self.shape.kept.len();
+        Sweep {
+            held: Held::Source(self.source),
+            shape: self.shape.kept.clone(),
+            outer: 1,
+            energy,
+            ledger: Ledger::new(allowed * allowed, norm, ndim, self.caps.clone()),
+            ways,
+            is_forward: self.source.access() != Access::Memory,
+            watch: self.watch,
+            demand: self.demand(norm),
+            started: None,
+        }
+    }
+
+    /// What every train has to be, if that was said, and nothing else may be in the way.
+    fn demand(&self, norm: f64) -> Option<Demand> {
+        let below = self.options.below.filter(|_| self.caps == Caps::None)?;
+        let (wanted, _) = self.allowance(norm);
+        let most = wanted? + rounding(&self.shape.kept) * norm;
+        Some(Demand {
+            below,
+            width: size_of::<T>(),
+            budget: most * most,
+        })
+    }
+
+    fn run(&self, sweep: Sweep<T>, route: Route) -> Result<Solved<T>> {
+        let norm = sweep.energy.sqrt();
+        let (wanted, allowed) = self.allowance(norm);
+        let (cores, ledger) = sweep.run()?;
+        Ok(Solved {
+            cores,
+            bonds: ledger.bonds(),
+            route,
+            norm,
+            error: ledger.spent().sqrt(),
+            rounding: rounding(&self.shape.kept) * norm,
+            wanted,
+            allowed,
+        })
+    }
+}
+
+/// The one with the smaller bound.
+fn nearer<T>(one: Option<Solved<T>>, other: Solved<T>) -> Solved<T> {
+    match one {
+        Some(one) if one.bound() <= other.bound() => one,
+        _ => other,
+    }
+}

@@ -1,0 +1,153 @@
+//! An orthonormal basis of rows that grows.
+
+use super::key_columns::lead;
+use crate::kernels::{Energies, Lead, Tile};
+use crate::scalar::{Scalar, energy, reals, reals_mut};
+use crate::{kernels, linalg};
+
+/// Orthonormal rows of `width` numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Basis<T> {
+    pub(crate) width: usize,
+    pub(crate) rank: usize,
+    /// Row-major.
+    pub(crate) rows: Vec<T>,
+    /// The rows as the kernel wants them: see [`crate::kernels`].
+    lanes: Vec<f64>,
+    lead: Leading,
+}
+
+/// Which part of a row its coefficients are told from.
+#[derive(Debug, Clone)]
+enum Leading {
+    Part(Lead),
+    /// All of it, until the basis is another.
+    Whole,
+    /// All of it, for good.
+    AlwaysWhole,
+}
+
+impl<T: Scalar> Basis<T> {
+    /// A basis of rows that are orthonormal already.
+    pub(crate) fn new(width: usize, rows: Vec<T>) -> Basis<T> {
+        let mut basis = Basis {
+            width,
+            rank: rows.len() / width,
+            rows,
+            lanes: Vec::new(),
+            lead: Leading::Whole,
+        };
+        basis.spread();
+        basis
+    }
+
+    /// Rewrites the rows for the kernel. A complex row becomes two real ones, that give the real
+    /// and the imaginary part of a coefficient: (re, im, …) and (-im, re, …).
+    fn spread(&mut self) {
+        let mut lanes: Vec<f64> = Vec::new();
+        for row in self.rows.chunks_exact(self.width) {
+            let reals: &[f64] = bytemuck::cast_slice(row);
+            lanes.extend_from_slice(reals);
+            if T::REALS == 2 {
+                let pairs = reals.as_chunks::<2>().0.iter();
+                lanes.extend(pairs.flat_map(|[re, im]| [-im, *re]));
+            }
+        }
+        let width = self.width * T::REALS;
+        self.lanes = kernels::pack(&lanes, width);
+        if !matches!(self.lead, Leading::AlwaysWhole) {
+            self.lead = lead(&lanes, width).map_or(Leading::Whole, Leading::Part);
+        }
+    }
+
+    /// Coefficients of rows of cells, in tiles of `per_tile` rows each, and what was measured of each.
+    pub(crate) fn project(
+        &self,
+        cells: &[T],
+        per_tile: usize,
+        coefficients: &mut [T],
+    ) -> Vec<Energies> {
+        let lead = match &self.lead {
+            Leading::Part(lead) => Some(lead),
+            Leading::Whole | Leading::AlwaysWhole => None,
+        };
+        let tiles = cells.chunks(per_tile * self.width);
+        let next = tiles.clone().skip(1).chain(std::iter::once([].as_slice()));
+        let targets = coefficients.chunks_mut(per_tile * self.rank);
+        let tiles = tiles.zip(next).zip(targets);
+        tiles
+            .map(|((tile, ahead), target)| self.project_tile(lead, tile, target, ahead))
+            .collect()
+    }
+
+    /// The coefficients that leave out the least.
+    pub(crate) fn project_best(&self, cells: &[T], coefficients: &mut [T]) -> f64 {
+        self.project_tile(None, cells, coefficients, &[]).residual
+    }
+
+    fn project_tile(
+        &self,
+        lead: Option<&Lead>,
+        cells: &[T],
+        coefficients: &mut [T],
+        ahead: &[T],
+    ) -> Energies {
+        kernels::project(Tile {
+            cells: reals(cells),
+            width: self.width * T::REALS,
+            basis: &self.lanes,
+            lead,
+            coefficients: reals_mut(coefficients),
+            ahead: reals(ahead),
+        })
+    }
+
+    /// Makes every projection the best from now on.
+    pub(crate) fn always_project_best(&mut self) {
+        self.lead = Leading::AlwaysWhole;
+    }
+
+    /// What the coefficients leave of the cells.
+    pub(crate) fn residual(&self, cells: &[T], coefficients: &[T]) -> Vec<T> {
+        let n_rows = cells.len() / self.width;
+        let mut residual = cells.to_vec();
+        linalg::subtract_product(
+            linalg::rows_mut(&mut residual, n_rows, self.width),
+            linalg::rows(coefficients, n_rows, self.rank),
+            linalg::rows(&self.rows, self.rank, self.width),
+        );
+        residual
+    }
+
+    /// Adds directions, row-major, each made orthogonal to all before it.
+    pub(crate) fn extend(&mut self, directions: &[T]) {
+        for direction in directions.chunks_exact(self.width) {
+            let mut row = direction.to_vec();
+            // Twice is enough: what the first round leaves by rounding, the second takes.
+            for _ in 0..2 {
+                let mut inside = vec![T::default(); self.rank];
+                let basis = linalg::rows(&self.rows, self.rank, self.width);
+                linalg::multiply_by_adjoint(
+                    linalg::rows_mut(&mut inside, 1, self.rank),
+                    linalg::rows(&row, 1, self.width),
+                    basis,
+                );
+                linalg::subtract_product(
+                    linalg::rows_mut(&mut row, 1, self.width),
+                    linalg::rows(&inside, 1, self.rank),
+                    basis,
+                );
+            }
+            let length = energy(&row).sqrt();
+            // A direction that is as good as inside; what it would have added is measured.
+            let is_new = length > 1e-8;
+            if !is_new {
+                continue;
+            }
+            self.rows
+                .extend(row.iter().map(|value| value.times(1.0 / length)));
+            self.rank += 1;
+        }
+        self.spread();
+    }
+}

@@ -1,0 +1,15 @@
+//! The loops that every cell goes through, for whatever vector registers there are.
+
+mod prefetch;
+mod project;
+mod row_sums;
+mod sum_squares;
+#[cfg(test)]
+mod test_isa;
+mod thin_product;
+
+pub(crate) use prefetch::LINE;
+pub(crate) use project::{Energies, Lead, Tile, pack, project};
+pub(crate) use row_sums::{Combination, combine, pad};
+pub(crate) use sum_squares::{energy, run_energy};
+pub(crate) use thin_product::{FEW, NEAR, Product, multiply_out};
