@@ -20,7 +20,8 @@ use schema::Mutant;
 /// How long it goes on unless something else is said.
 const MINUTES: u64 = 60;
 /// Mutants of these are tried unless something else is said: where untrusted bytes are read.
-const CHECKS: [&str; 7] = [
+const CHECKS: [&str; 8] = [
+    "io",
     "bytes",
     "wire",
     "formats/tens",

@@ -18,14 +18,16 @@ const WITHOUT_C: &[&str] = &[
 
 /// What reads bytes as numbers and back, and walks over memory: the tests that an interpreter can do in minutes.
 const KERNELS: &[&str] = &[
-    "number::",
+    "dtype::",
     "wire::",
     "bytes::extent",
     "bytes::records",
-    "bytes::scan",
-    "tensor::relayout",
-    "tensor::slice",
-    "tensor::strided",
+    "bytes::cursor",
+    "tensor::dense::strided",
+    "tensor::dense::transpose",
+    "tensor::index::slice",
+    "tensor::symmetry::mean",
+    "tensor::symmetry::signs",
 ];
 
 /// Compiles the library for each, and has Miri run the tests of its kernels on all of them, and here those of
