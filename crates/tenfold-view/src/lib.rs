@@ -1,6 +1,6 @@
 //! Tensors as pictures: in a local page, in files, in the terminal.
 //!
-//! [`picture`] reduces any part of a tensor to what a screen can show, in bounded memory; it knows
+//! [`image`] reduces any part of a tensor to what a screen can show, in bounded memory; it knows
 //! nothing of pages or files. The rest draws what it gives.
 #![forbid(unsafe_code)]
 

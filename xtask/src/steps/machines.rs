@@ -1,8 +1,7 @@
 //! Machines that are not at hand: with 32 bits, and with the larger end first; and Miri on what is `unsafe`.
 
-use std::process::Stdio;
-
-use crate::command::{cargo, program, run};
+use super::targets::{compiles, installs, is_available};
+use crate::command::{program, run};
 
 /// One of each kind.
 const TARGETS: &[&str] = &["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
@@ -34,13 +33,9 @@ const KERNELS: &[&str] = &[
 /// what is done with addresses.
 pub(crate) fn check() -> Result<(), String> {
     for target in TARGETS {
-        if !installs(&["target", "add", target]) {
-            println!("SKIPPED: {target}: its standard library cannot be had");
-            continue;
+        if is_available(target) {
+            compiles(target, "mmap")?;
         }
-        let mut check = cargo(&[&["check", "--target", target], WITHOUT_C].concat());
-        check.env("CARGO_TARGET_DIR", "target/machines");
-        run(check)?;
     }
     if !installs(&[
         "component",
@@ -69,11 +64,4 @@ fn miri(which: &[&str], tests: &[&str]) -> Result<(), String> {
     test.env("MIRIFLAGS", "-Zmiri-disable-isolation");
     test.env("CARGO_TARGET_DIR", "target/machines");
     run(test)
-}
-
-/// Whether rustup can get something.
-fn installs(words: &[&str]) -> bool {
-    let mut rustup = program("rustup", words);
-    rustup.stdout(Stdio::null()).stderr(Stdio::null());
-    run(rustup).is_ok()
 }

@@ -9,6 +9,7 @@ mod oracles;
 mod python;
 mod rust;
 mod soak;
+mod targets;
 mod view;
 
 pub(crate) use instructions::record as record_instructions;
@@ -40,6 +41,10 @@ pub(crate) const TEST: &[Step] = &[
     Step {
         name: "dependencies",
         run: dependencies::check,
+    },
+    Step {
+        name: "targets",
+        run: targets::check,
     },
     Step {
         name: "tests",

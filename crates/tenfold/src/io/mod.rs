@@ -7,6 +7,7 @@ mod missing;
 mod mmap;
 mod page_reader;
 mod parallel;
+mod platform;
 pub mod presence;
 mod progress;
 mod save;

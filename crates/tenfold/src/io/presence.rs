@@ -5,6 +5,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::platform;
 use crate::error::{Error, Result};
 
 /// What the system says about what a path leads to; `None` if nothing is there.
@@ -64,14 +65,13 @@ fn or_nothing(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadat
 /// Whether an error says that nothing can be at a path: a file or folder on the way is not there or no folder,
 /// a link leads in a circle, or the words are no path.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
-    let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     let kinds = [
         ErrorKind::NotFound,
         ErrorKind::NotADirectory,
         ErrorKind::InvalidFilename,
         ErrorKind::InvalidInput,
     ];
-    is_circle || kinds.contains(&error.kind())
+    platform::is_circle(error) || kinds.contains(&error.kind())
 }
 
 #[cfg(test)]

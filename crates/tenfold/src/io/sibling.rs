@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Absent, Source, presence};
+use super::{Absent, Source, platform, presence};
 use crate::error::{Error, Result};
 
 /// What a file beside another one is called.
@@ -139,7 +138,7 @@ pub(crate) fn open_beside(of: &Path, path: &Path) -> Result<Source> {
     let Some(real) = real else {
         return Err(Error::malformed(None, leads_out(path)));
     };
-    let file = open_without_links(&real).map_err(in_file)?;
+    let file = platform::open_without_links(&real).map_err(in_file)?;
     if !file.metadata().map_err(in_file)?.is_file() {
         let why = format!("{} is no regular file", path.display());
         return Err(Error::malformed(None, why));
@@ -190,19 +189,6 @@ fn real_path_beside(of: &Path, path: &Path) -> std::io::Result<Option<PathBuf>> 
     let own = of.canonicalize()?;
     let is_beside = [Some(folder(path)?.as_path()), own.parent()].contains(&real.parent());
     Ok(is_beside.then_some(real))
-}
-
-/// Opens a file that is no link, without waiting for a writer where it is a pipe.
-fn open_without_links(path: &Path) -> std::io::Result<File> {
-    let mut how = OpenOptions::new();
-    how.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        how.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
-    }
-    how.open(path)
 }
 
 /// What the system calls a file that is not there.

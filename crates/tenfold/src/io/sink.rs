@@ -4,14 +4,13 @@ use std::fmt;
 use std::fs::File;
 use std::io::Write;
 
-use super::hints::{send_off, set_aside};
+use super::platform::{self, preallocate, write_back};
 use super::{Beside, Progress, Source, Threads, in_order};
 use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, wide};
 use crate::error::{Error, Loss, Result};
 use crate::memory;
 
 /// The size of a page of memory, and of what file systems read and write at once.
-#[cfg(target_os = "linux")]
 const PAGE: u64 = 4096;
 
 /// Room for so many bytes and more is set aside before they are written.
@@ -184,7 +183,7 @@ impl Sink {
             && self.at.saturating_sub(*sent) >= LARGE
         {
             // The little that is in the buffer waits for the end.
-            send_off(file, *sent..self.at);
+            write_back(file, *sent..self.at);
             *sent = self.at;
         }
     }
@@ -250,7 +249,7 @@ impl Sink {
             let lens = next.filter(is_there).map(Bytes::len);
             let len = lens.fold(0, u64::saturating_add);
             if len >= LARGE {
-                set_aside(target, self.at, len);
+                preallocate(target, self.at, len);
             }
         }
     }
@@ -269,7 +268,7 @@ impl Sink {
         {
             // As many bytes as there are in another file.
             if bytes.len() >= LARGE {
-                set_aside(target, self.at, bytes.len());
+                preallocate(target, self.at, bytes.len());
             }
             self.flush()?;
             let done = self.copy_in_kernel(file, range.start, range.end)?;
@@ -305,18 +304,16 @@ impl Sink {
     /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
     fn copy_in_kernel(&mut self, from: &File, start: u64, end: u64) -> Result<u64> {
         /// Large enough for the kernel, small enough to see how far it is.
-        #[cfg(target_os = "linux")]
         const STEP: u64 = 64 << 20;
         let mut at = start;
         // From pages to pages that begin elsewhere the kernel is slower than a buffer.
-        #[cfg(target_os = "linux")]
         while let Target::File(to) = &self.target
             && at < end
             && at % PAGE == self.at % PAGE
         {
             self.progress.go_on()?;
             let len = crate::bytes::narrow((end.saturating_sub(at)).min(STEP))?;
-            match rustix::fs::copy_file_range(from, Some(&mut at), to, None, len) {
+            match platform::copy_range(from, &mut at, to, len) {
                 Ok(0) | Err(_) => break,
                 Ok(done) => self.advance(wide(done), wide(done)),
             }

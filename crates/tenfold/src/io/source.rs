@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Progress;
+use super::platform;
 use super::sibling::Folder;
 use super::spool::pool::Held;
 use crate::bytes::{in_pieces, wide};
@@ -345,7 +345,7 @@ impl Source {
                     progress.go_on()?;
                     progress.add(wanted);
                 }
-                match file.read_exact_at(buffer, at.saturating_add(*start)) {
+                match platform::read_exact_at(file, buffer, at.saturating_add(*start)) {
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
                         Error::malformed(at, "the file became shorter while it was read"),
                     ),

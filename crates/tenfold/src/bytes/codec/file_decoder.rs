@@ -67,6 +67,8 @@ enum Stream {
     Gzip(Box<GzDecoder<Input>>),
     #[cfg(feature = "zstd")]
     Zstd(Box<zstd::stream::read::Decoder<'static, Input>>),
+    #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+    Zstd(Box<super::zstd_pure::Decoder<Input>>),
     Xz(Box<XzReader<Input>>),
 }
 
@@ -84,7 +86,9 @@ impl Decoder {
                 let decoder = zstd::stream::read::Decoder::with_buffer(input);
                 Stream::Zstd(Box::new(decoder.map_err(|error| broken(codec, error, 0))?))
             }
-            #[cfg(not(feature = "zstd"))]
+            #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+            Codec::Zstd => Stream::Zstd(Box::new(super::zstd_pure::Decoder::new(input))),
+            #[cfg(not(any(feature = "zstd", feature = "ruzstd")))]
             Codec::Zstd => return Err(super::without_zstd()),
             Codec::Xz => {
                 let kibibytes = limits.memory / PART / 1024;
@@ -108,7 +112,7 @@ impl Decoder {
         while let Some(stream) = &mut self.stream {
             let read = match stream {
                 Stream::Gzip(member) => member.read(buffer),
-                #[cfg(feature = "zstd")]
+                #[cfg(any(feature = "zstd", feature = "ruzstd"))]
                 Stream::Zstd(decoder) => decoder.read(buffer),
                 Stream::Xz(decoder) => decoder.read(buffer),
             };

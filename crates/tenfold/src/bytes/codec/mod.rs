@@ -8,6 +8,12 @@ pub(super) mod gzip;
 pub(super) mod zstd;
 #[cfg(feature = "zstd")]
 pub(super) mod zstd_frames;
+#[cfg(any(feature = "ruzstd", test))]
+#[cfg_attr(
+    all(feature = "zstd", not(test)),
+    expect(dead_code, reason = "the C library is quicker where it is there")
+)]
+pub(super) mod zstd_pure;
 pub(super) mod zstd_seekable;
 
 use super::{Bytes, Deflated};
@@ -15,6 +21,7 @@ use super::{Bytes, Deflated};
 use super::{PIECE, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+#[cfg(feature = "zstd")]
 use crate::memory;
 
 /// What stands between stored and decoded bytes.
@@ -210,7 +217,10 @@ pub(crate) fn decode_zstd(
     Ok(())
 }
 
-#[cfg(not(feature = "zstd"))]
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+use zstd_pure::decode_frames;
+
+#[cfg(not(any(feature = "zstd", feature = "ruzstd")))]
 fn decode_frames(
     _: &Bytes,
     _: u64,

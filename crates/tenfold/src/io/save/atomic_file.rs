@@ -11,25 +11,21 @@
 //! from 0 rather than drawn at random, so that they are found without listing the folder, which may
 //! be long, or not for us to list.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions, Permissions};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::OFlags;
-
 use crate::error::{Error, Result};
-use crate::io::presence;
+use crate::io::{platform, presence};
 
 /// How many hidden names are looked through for what a kill left behind.
 const SWEPT: u32 = 8;
 /// How many saves of one target may go on at a time.
 const SLOTS: u32 = 1000;
-/// How much of a name goes into a hidden one: file names end at 255 bytes.
-const NAME: usize = 240;
+/// How much a hidden name has besides the name it stands for.
+const AFFIXES: usize = 15;
 
 /// The hidden names that this process uses now.
 static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -57,8 +53,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Begins a file that will be called `path`.
     pub(crate) fn create(path: &Path) -> Result<Draft> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = nameless(folder_of(path)) {
+        if let Some(file) = platform::nameless(folder_of(path)) {
             lock(&file);
             return Ok(Draft {
                 file,
@@ -81,7 +76,7 @@ impl Draft {
                 // The save has failed already; what stays is removed by the next one.
                 let _ = std::fs::remove_file(name);
             })?;
-            let is_removed = about.nlink() == 0;
+            let is_removed = platform::is_unlinked(&about);
             Ok((!is_removed).then_some(file))
         })?;
         Ok(Draft {
@@ -94,34 +89,35 @@ impl Draft {
     /// Gives the file its name; one that exists is replaced only if `replace` is set.
     pub(crate) fn publish(mut self, replace: bool, sync: bool) -> Result<()> {
         if replace && let Some(old) = presence::metadata(&self.path)? {
-            take_after(&self.file, &old)?;
+            platform::take_after(&self.file, &old)?;
         }
         if sync {
             self.file.sync_all()?;
         }
         self.give_name(replace)?;
         if sync {
-            sync_folder(folder_of(&self.path))?;
+            platform::sync_folder(folder_of(&self.path))?;
         }
         Ok(())
     }
 
     fn give_name(&mut self, replace: bool) -> Result<()> {
         if self.hidden.is_none() {
-            match link(&self.file, &self.path) {
+            match platform::link(&self.file, &self.path) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => return Ok(()),
             }
-            let (hidden, ()) =
-                Hidden::take(&self.path, |name| link(&self.file, name).map(|()| Some(())))?;
+            let (hidden, ()) = Hidden::take(&self.path, |name| {
+                platform::link(&self.file, name).map(|()| Some(()))
+            })?;
             self.hidden = Some(hidden);
         }
         match self.hidden.take() {
             None => Ok(()),
             Some(hidden) => Ok(hidden.leave(|name| match replace {
                 true => std::fs::rename(name, &self.path),
-                false => rename_new(name, &self.path),
+                false => platform::rename_new(name, &self.path),
             })?),
         }
     }
@@ -181,10 +177,7 @@ impl Drop for Hidden {
 /// Removes a hidden file that nobody holds a lock on. What cannot be removed stays: its name counts
 /// as taken.
 fn remove_left(hidden: &Path) {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    let Ok(file) = options.open(hidden) else {
+    let Ok(file) = platform::open_without_links(hidden) else {
         return;
     };
     let is_file = file.metadata().is_ok_and(|about| about.is_file());
@@ -199,21 +192,9 @@ fn hidden_name(path: &Path, number: u32) -> Result<PathBuf> {
         .file_name()
         .ok_or_else(|| Error::invalid("a file needs a name"))?;
     let mut hidden = OsString::from(".");
-    hidden.push(start(name));
+    hidden.push(platform::shortened(name, AFFIXES));
     hidden.push(format!(".tenfold-{number}"));
     Ok(path.with_file_name(hidden))
-}
-
-/// The name, or as many whole letters of it as leave room.
-fn start(name: &OsStr) -> OsString {
-    let mut bytes = name.as_bytes().to_vec();
-    let is_within_letter = |byte: &u8| byte & 0xc0 == 0x80;
-    let mut end = NAME;
-    while end > 0 && bytes.get(end).is_some_and(is_within_letter) {
-        end = end.saturating_sub(1);
-    }
-    bytes.truncate(end);
-    OsString::from_vec(bytes)
 }
 
 /// Holds a file until it is closed, if the file system has locks; without them none is ever taken
@@ -229,94 +210,11 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Gives a file the owner, group and permissions of the one it replaces, as far as it may.
-fn take_after(file: &File, old: &std::fs::Metadata) -> Result<()> {
-    let new = file.metadata()?;
-    let mut mode = old.mode() & 0o777;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid())
-        && std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_err()
-        && std::os::unix::fs::fchown(file, None, Some(old.gid())).is_err()
-    {
-        // What the old group might do is not for another group to do.
-        mode &= !0o070 | (mode & 0o007) << 3;
-    }
-    file.set_permissions(Permissions::from_mode(mode))?;
-    Ok(())
-}
-
-/// Brings the names in a folder to the disk.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    use rustix::io::Errno;
-    // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
-    let folder = match File::open(folder) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-        folder => folder?,
-    };
-    let cannot = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::BADF];
-    match folder.sync_all() {
-        Err(error)
-            if cannot
-                .iter()
-                .any(|code| error.raw_os_error() == Some(code.raw_os_error())) =>
-        {
-            Ok(())
-        }
-        done => Ok(done?),
-    }
-}
-
-/// Renames a file to a name that must be free.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            other => return Ok(other?),
-        }
-    }
-    std::fs::hard_link(from, to)?;
-    std::fs::remove_file(from)
-}
-
-/// A file in `folder` without a name; `None` where the system has no such thing.
-#[cfg(target_os = "linux")]
-fn nameless(folder: &Path) -> Option<File> {
-    use rustix::fs::Mode;
-    // Naming it later goes through this folder.
-    if !Path::new(OWN_FILES).exists() {
-        return None;
-    }
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    // Any failure falls back to a hidden name, where a real one shows up again.
-    rustix::fs::open(folder, flags, Mode::from_bits_truncate(0o666))
-        .ok()
-        .map(File::from)
-}
-
-#[cfg(target_os = "linux")]
-const OWN_FILES: &str = "/proc/self/fd";
-
-/// Gives a nameless file a name.
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let own = format!("{OWN_FILES}/{}", file.as_raw_fd());
-    rustix::fs::linkat(CWD, own.as_str(), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
-    Ok(())
-}
-
-/// Elsewhere no file is nameless.
-#[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::fs::Permissions;
     use std::io::Write;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -421,10 +319,5 @@ mod tests {
         let path = folder.path().join(format!("{}x", "ä".repeat(127)));
         begin(Draft::hidden, &path).publish(true, false).unwrap();
         assert!(path.exists());
-        assert_eq!(start(OsStr::new(&"ä".repeat(127))).len(), 240);
-        assert_eq!(
-            start(OsStr::new(&format!("x{}", "ä".repeat(127)))).len(),
-            239
-        );
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::atomic_file::{folder_of, sync_folder};
+use super::atomic_file::folder_of;
 use crate::error::{Error, Result};
-use crate::io::presence;
+use crate::io::{platform, presence};
 
 /// Makes a folder, and those that it is in, where they are not there. Unless `skip_sync` is set their names are
 /// brought to the disk: what is saved in a folder is lost with its name.
@@ -26,6 +26,6 @@ pub fn make_folder(folder: &Path, skip_sync: bool) -> Result<()> {
     }
     made.iter().rev().try_for_each(|path| {
         let above = folder_of(path);
-        sync_folder(above).map_err(|error| error.in_file(above))
+        platform::sync_folder(above).map_err(|error| Error::from(error).in_file(above))
     })
 }

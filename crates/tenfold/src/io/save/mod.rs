@@ -7,10 +7,9 @@ pub(super) mod sibling_files;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind::{AlreadyExists, IsADirectory, NotFound};
 use std::io::IsTerminal;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::{Sink, presence};
+use super::{Sink, platform, presence};
 use crate::bytes::{Gzip, is_gzip_name, is_packed_name};
 use crate::error::{Error, Result};
 use atomic_file::Draft;
@@ -91,13 +90,13 @@ impl Place {
         if about.is_dir() {
             return Err(std::io::Error::from(IsADirectory).into());
         }
-        if is_own_stream(path) || !about.is_file() && !about.file_type().is_block_device() {
+        if platform::is_own_stream(path) || !about.is_file() && !platform::is_block_device(&about) {
             return Place::stream(path);
         }
         if !replace {
             return Err(taken(path));
         }
-        if about.file_type().is_block_device() {
+        if platform::is_block_device(&about) {
             return Place::stream(path);
         }
         // A link stays, and the file it points to is replaced, in its own folder.
@@ -136,13 +135,5 @@ pub(crate) fn taken(path: &Path) -> Error {
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
     let is_other = |about: std::fs::Metadata| !about.is_file() && !about.is_dir();
-    is_own_stream(path) || path.metadata().is_ok_and(is_other)
-}
-
-/// Whether a path is another word for one of the streams that this process was given.
-fn is_own_stream(path: &Path) -> bool {
-    let folders = ["/dev/fd", "/proc/self/fd"];
-    let streams = ["/dev/stdout", "/dev/stderr"];
-    let is_in = |folder: &&str| path.parent() == Some(Path::new(folder));
-    folders.iter().any(is_in) || streams.iter().any(|name| path == Path::new(name))
+    platform::is_own_stream(path) || path.metadata().is_ok_and(is_other)
 }

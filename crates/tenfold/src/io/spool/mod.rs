@@ -6,10 +6,9 @@ pub(super) mod pool;
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::hints::set_aside;
+use super::platform::{self, preallocate};
 use super::sink::AT_ONCE;
 use super::{Putting, Source};
 use crate::bytes::{PIECE, wide};
@@ -226,13 +225,12 @@ fn room_for(file: &File, temp: u64) -> Result<u64> {
     if temp < u64::MAX {
         return Ok(temp);
     }
-    let about = rustix::fs::fstatvfs(file).map_err(std::io::Error::from)?;
-    Ok(about.f_bavail.saturating_mul(about.f_frsize) / 4)
+    Ok(platform::free_space(file)? / 4)
 }
 
 fn grown(file: File, len: u64) -> Result<File> {
     file.set_len(len)?;
-    set_aside(&file, 0, len);
+    preallocate(&file, 0, len);
     Ok(file)
 }
 
@@ -240,7 +238,7 @@ fn grown(file: File, len: u64) -> Result<File> {
 pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     let places = (at..).step_by(AT_ONCE);
     for (piece, at) in bytes.chunks(AT_ONCE).zip(places) {
-        file.write_all_at(piece, at)?;
+        platform::write_all_at(file, piece, at)?;
     }
     Ok(())
 }
