@@ -1,28 +1,28 @@
 // The page: what is open, and the panel that shows it.
 
-import * as api from "./api.js";
-import { Blocks } from "./blocks.js";
-import { Browser } from "./browser.js";
-import { Compare } from "./compare.js";
-import { Notice } from "./control.js";
-import { Facts, FileOnly } from "./facts.js";
-import { Heat } from "./heat.js";
-import { Help } from "./help.js";
-import { Histogram } from "./histogram.js";
-import { useKeys } from "./key.js";
-import { Lines } from "./lines.js";
-import { Table } from "./table.js";
-import { TrainPanel } from "./train.js";
-import { Names } from "./tree.js";
-import { useTheme } from "./theme.js";
-import { html, render, useCallback, useEffect, useMemo, useRef, useState } from "./ui.js";
-import { firstTab, fitted, fragment, parseFragment, TABS, tabsOf } from "./view.js";
+import * as api from "./lib/api.js";
+import { Blocks } from "./panels/blocks.js";
+import { Browser } from "./panels/browser.js";
+import { Compare } from "./panels/compare.js";
+import { Notice } from "./widgets/control.js";
+import { Facts, FileOnly } from "./panels/facts.js";
+import { Heat } from "./panels/heat.js";
+import { Help } from "./widgets/help.js";
+import { Histogram } from "./panels/histogram.js";
+import { useKeys } from "./widgets/keys.js";
+import { Lines } from "./panels/lines.js";
+import { Table } from "./widgets/table.js";
+import { TrainPanel } from "./panels/train.js";
+import { Names } from "./widgets/tree.js";
+import { useTheme } from "./widgets/theme.js";
+import { html, render, useCallback, useEffect, useMemo, useRef, useState } from "./lib/ui.js";
+import { firstTab, fitted, fragment, parseFragment, TABS, tabsOf } from "./lib/view.js";
 
-/** @typedef {import("./view.js").View} View */
-/** @typedef {import("./view.js").TabName} TabName */
-/** @typedef {import("./api.js").Listing} Listing */
-/** @typedef {import("./api.js").FileFacts} FileFacts */
-/** @typedef {{file: number, tensor: number, facts: import("./api.js").TensorFacts}} Opened */
+/** @typedef {import("./lib/view.js").View} View */
+/** @typedef {import("./lib/view.js").TabName} TabName */
+/** @typedef {import("./lib/api.js").Listing} Listing */
+/** @typedef {import("./lib/api.js").FileFacts} FileFacts */
+/** @typedef {{file: number, tensor: number, facts: import("./lib/api.js").TensorFacts}} Opened */
 
 const PANELS = {
   heat: Heat,
@@ -251,7 +251,7 @@ function step(names, search, tensor, by, open) {
 }
 
 /** The next slice along the last dimension that is cut. @param {View} view
- * @param {import("./api.js").TensorFacts} facts @param {number} by */
+ * @param {import("./lib/api.js").TensorFacts} facts @param {number} by */
 function cut(view, facts, by) {
   const drawn = view.tab === "lines" ? [view.along] : [view.rows, view.cols];
   const axis = facts.dims.findLastIndex((dim, i) => !drawn.includes(i) && (dim.size ?? 0) > 1);

@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { colour } from "../assets/colour.js";
-import { indices, numpy, show } from "../assets/expression.js";
-import { positions } from "../assets/position.js";
-import { naturalOrder } from "../assets/natural.js";
-import { bytes, formatted, short, step } from "../assets/number.js";
-import { cells, held, whole } from "../assets/region.js";
-import { numberAt, placer } from "../assets/scale.js";
-import { parseTile } from "../assets/tile.js";
-import { Names } from "../assets/tree.js";
-import { fitted, fragment, INITIAL, parseFragment } from "../assets/view.js";
+import { colour } from "../assets/lib/colormap.js";
+import { indices, numpy, show } from "../assets/lib/expression.js";
+import { positions } from "../assets/lib/position.js";
+import { naturalOrder } from "../assets/lib/natural.js";
+import { bytes, formatted, short, step } from "../assets/lib/number.js";
+import { cells, held, whole } from "../assets/lib/region.js";
+import { numberAt, placer } from "../assets/lib/scale.js";
+import { parseTile } from "../assets/lib/tile.js";
+import { Names } from "../assets/widgets/tree.js";
+import { fitted, fragment, INITIAL, parseFragment } from "../assets/lib/view.js";
 
-/** @type {import("../assets/api.js").TensorFacts} */
+/** @type {import("../assets/lib/api.js").TensorFacts} */
 const FACTS = {
   name: "w",
   dtype: "f64",
@@ -35,7 +35,7 @@ const FACTS = {
   why: null,
 };
 
-/** @type {import("../assets/api.js").FileFacts} */
+/** @type {import("../assets/lib/api.js").FileFacts} */
 const FILE = { name: "a.npz", path: "runs/a.npz", format: "npz", version: null, bytes: 1, tensors: 2, metadata: {}, notes: [] };
 
 /** @param {number} a @param {number} b */

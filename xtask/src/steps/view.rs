@@ -39,7 +39,13 @@ fn copies() -> io::Result<PathBuf> {
         // Tests and modules that are gone are not to be found here either; packages stay.
         for entry in fs::read_dir(&copy)? {
             let path = entry?.path();
-            if path.is_file() && path.file_name().is_none_or(|name| name != INSTALLED) {
+            let stays = [INSTALLED, "node_modules"].map(|name| path.ends_with(name));
+            if stays.contains(&true) {
+                continue;
+            }
+            if path.is_dir() {
+                fs::remove_dir_all(path)?;
+            } else {
                 fs::remove_file(path)?;
             }
         }

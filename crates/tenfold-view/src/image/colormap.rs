@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_same_colours() {
-        let page = include_str!("../../assets/colour.js");
+        let page = include_str!("../../assets/lib/colormap.js");
         let hex = |color: u32| format!("0x{color:06x}");
         for map in ColorMap::ALL {
             let colors: Vec<String> = map.anchors().iter().copied().map(hex).collect();
