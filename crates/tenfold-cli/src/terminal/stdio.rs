@@ -201,7 +201,7 @@ pub(crate) struct Out {
     is_quiet: bool,
 }
 
-/// How much is collected before it is passed on.
+/// How much is collected at most before it is passed on.
 const BUFFER: usize = 64 << 10;
 
 impl Out {
@@ -219,11 +219,15 @@ impl Out {
         if self.is_quiet {
             return Ok(());
         }
-        self.buffer.push_str(text);
-        if self.buffer.len() < BUFFER {
+        if self.buffer.len().saturating_add(text.len()) > BUFFER {
+            self.pass_on().map_err(|error| in_output(error.into()))?;
+        }
+        if text.len() < BUFFER {
+            self.buffer.push_str(text);
             return Ok(());
         }
-        self.pass_on().map_err(|error| in_output(error.into()))
+        // What is long is not held.
+        self.put(text).map_err(|error| in_output(error.into()))
     }
 
     /// Passes everything on.
@@ -237,10 +241,16 @@ impl Out {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let written = progress_bar::suspended(|| self.writer.write_all(self.buffer.as_bytes()));
+        let buffer = std::mem::take(&mut self.buffer);
+        let written = self.put(&buffer);
+        self.buffer = buffer;
         // Also after a failure: what could not be written once is not tried again.
         self.buffer.clear();
         written
+    }
+
+    fn put(&mut self, text: &str) -> io::Result<()> {
+        progress_bar::suspended(|| self.writer.write_all(text.as_bytes()))
     }
 
     /// The writer itself, for bytes that are not text; nothing can be written here afterwards.

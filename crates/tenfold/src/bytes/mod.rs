@@ -42,6 +42,9 @@ use crate::memory;
 /// system calls do not count, small enough to stay in the cache of one core.
 pub(crate) const PIECE: usize = 256 << 10;
 
+/// How much text is made before it is written: so little that it need not be reserved.
+pub(crate) const TEXT_LEN: usize = memory::SMALL / 4;
+
 /// Which end of a number comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endian {

@@ -114,8 +114,9 @@ impl Lines<'_> {
                     for element in bytes.chunks_exact(self.dtype.width()) {
                         self.text.push(',');
                         write_element(self.dtype, element, &mut self.text);
+                        self.flush_if_long()?;
                     }
-                    self.flush_if_long()
+                    Ok(())
                 })?;
                 self.end_line()
             });
@@ -134,8 +135,9 @@ impl Lines<'_> {
                     column = 0;
                     self.end_line()?;
                 }
+                self.flush_if_long()?;
             }
-            self.flush_if_long()
+            Ok(())
         })
     }
 

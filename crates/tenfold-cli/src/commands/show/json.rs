@@ -15,7 +15,7 @@ const SCHEMA: &str = "tenfold.show/1";
 const BUDGET: usize = 8 << 20;
 
 /// How many bytes of values become text at a time.
-const PIECE: usize = 16 << 10;
+const PIECE: usize = 8 << 10;
 
 pub(in crate::commands) fn print(
     info: &Info,

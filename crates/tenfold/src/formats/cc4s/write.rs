@@ -6,7 +6,7 @@ use super::blocks::Stored;
 use super::describe::is_one;
 use super::{BINARY, ELEMENTS, TEXT, VERSION, blocks, meta};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, wide};
+use crate::bytes::{Endian, PIECE, TEXT_LEN, wide};
 use crate::dtype::{Arity, Element, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
@@ -279,6 +279,10 @@ fn piece(bytes: &[u8], width: usize, kept: Kept, out: &mut Sink) -> Result<()> {
             _ => write_float(f64::from_le(element), &mut text),
         }
         text.push('\n');
+        if text.len() >= TEXT_LEN {
+            out.write(text.as_bytes())?;
+            text.clear();
+        }
     }
     out.write(text.as_bytes())
 }

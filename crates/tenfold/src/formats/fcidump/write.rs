@@ -7,7 +7,7 @@ use super::adapt::is_packed;
 use super::integrals::{Role, is_written};
 use super::namelist::is_key;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, PIECE};
+use crate::bytes::{Bytes, Endian, TEXT_LEN};
 use crate::dtype::{Arity, Element, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -117,7 +117,7 @@ fn write_integrals(tensor: &Tensor, out: &mut Sink, how: &WriteOptions) -> Resul
     sorted.for_each(&mut |cell, value| {
         unravel_in(cell, &sizes, Order::Row, &mut index);
         write_line(value, &index, &mut text);
-        if text.len() >= PIECE {
+        if text.len() >= TEXT_LEN {
             out.write(text.as_bytes())?;
             text.clear();
         }

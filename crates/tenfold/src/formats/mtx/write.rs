@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::header::{Banner, Kinds, Layout};
 use super::{COMMENTS, Word};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE};
+use crate::bytes::{Endian, PIECE, TEXT_LEN};
 use crate::dtype::{Element, write_number};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -33,11 +33,16 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
             let width = tensor.dtype().width();
             let mut text = String::new();
             values.for_each(Endian::Little, width, PIECE, &mut |piece| {
-                text.clear();
                 for element in piece.chunks_exact(width) {
                     write_entry(banner.field, element, &mut text);
+                    if text.len() >= TEXT_LEN {
+                        out.write(text.as_bytes())?;
+                        text.clear();
+                    }
                 }
-                out.write(text.as_bytes())
+                out.write(text.as_bytes())?;
+                text.clear();
+                Ok(())
             })
         }
         _ => write_entries(tensor, banner, [rows, columns], out, how),
@@ -80,7 +85,7 @@ fn write_entries(
             text.push(' ');
         }
         write_entry(banner.field, value, &mut text);
-        if text.len() >= PIECE {
+        if text.len() >= TEXT_LEN {
             out.write(text.as_bytes())?;
             text.clear();
         }

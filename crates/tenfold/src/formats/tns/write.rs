@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::header::is_extended;
 use super::{COMMENTS, HEADER};
 use crate::bundle::Bundle;
-use crate::bytes::PIECE;
+use crate::bytes::TEXT_LEN;
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::format::WriteOptions;
@@ -44,7 +44,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         }
         write_float(f64::from_le(value), &mut text);
         text.push('\n');
-        if text.len() >= PIECE {
+        if text.len() >= TEXT_LEN {
             out.write(text.as_bytes())?;
             text.clear();
         }

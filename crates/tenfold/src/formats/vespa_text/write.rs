@@ -4,12 +4,13 @@ use super::super::vespa;
 use super::super::vespa::spec::{Spec, is_word};
 use super::cell::{is_odd_nan, put_json, put_literal};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Extent, PIECE, Scan, swap};
+use crate::bytes::{Endian, Extent, PIECE, Scan, TEXT_LEN, swap};
 use crate::dtype::{Kind, Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::key::Key;
+use crate::memory;
 use crate::tensor::{Dim, Storage, Tensor};
 use crate::wire::json::put_text;
 
@@ -169,7 +170,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(in crate::formats) fn flush_if_long(&mut self) -> Result<()> {
-        match self.text.len() >= PIECE {
+        match self.text.len() >= TEXT_LEN {
             true => self.flush(),
             false => Ok(()),
         }
@@ -250,8 +251,11 @@ impl<'a> Writer<'a> {
         if is_list && self.form == Form::Hex {
             self.text.push('"');
             block(&mut |piece| {
-                put_hex(piece, number.width(), &mut self.text);
-                self.flush_if_long()
+                let some = (TEXT_LEN / number.width()).saturating_mul(number.width());
+                piece.chunks(some.max(1)).try_for_each(|cells| {
+                    put_hex(cells, number.width(), &mut self.text);
+                    self.flush_if_long()
+                })
             })?;
             self.text.push('"');
             return Ok(());
@@ -273,8 +277,9 @@ impl<'a> Writer<'a> {
                     false => put_json(number, cell, &mut self.text),
                 }
                 nested.after(&mut self.text);
+                self.flush_if_long()?;
             }
-            self.flush_if_long()
+            Ok(())
         })
     }
 
@@ -300,8 +305,9 @@ impl<'a> Writer<'a> {
                     self.text.push('}');
                 }
                 nested.advance();
+                self.flush_if_long()?;
             }
-            self.flush_if_long()
+            Ok(())
         })
     }
 
@@ -425,7 +431,7 @@ pub(in crate::formats) fn hand_out(
     // A piece is a multiple of any number's width.
     scan.pieces(len, PIECE, &mut |piece| {
         cells.clear();
-        cells.extend_from_slice(piece);
+        memory::append(&mut cells, piece)?;
         if values.must_swap(Endian::Little) {
             swap(&mut cells, values.number.width());
         }
