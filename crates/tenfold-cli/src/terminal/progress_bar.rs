@@ -61,11 +61,12 @@ impl Meter {
         }
         let (end, ended) = channel();
         let progress = progress.clone();
-        let thread = std::thread::spawn(move || match is_terminal {
+        let thread = std::thread::Builder::new().spawn(move || match is_terminal {
             true => draw(&progress, &ended),
             false => say(&progress, &ended),
         });
-        Meter(Some((end, thread)))
+        // No bar is no reason for the work to fail.
+        Meter(thread.ok().map(|thread| (end, thread)))
     }
 
     /// Watches how much of the input files is read, of about `expected` bytes.

@@ -21,6 +21,7 @@ mod questions;
 mod reading;
 mod recorder;
 mod sameness;
+mod scarce;
 mod scene;
 mod temporary;
 mod tracer;

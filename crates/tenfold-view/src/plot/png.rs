@@ -14,16 +14,22 @@ pub fn png(scene: &Scene) -> Result<Vec<u8>> {
     encoded(&drawn(scene)?)
 }
 
+/// More than the writer of png takes besides the pixels.
+const ROOM: usize = 1 << 20;
+
 /// Pixels as a png file.
 pub(super) fn encoded(bitmap: &Bitmap) -> Result<Vec<u8>> {
     let wrong = |error: png::EncodingError| Error::Invalid(format!("no png: {error}"));
     let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    // The writer has no way to say that there is none for its own tables.
+    memory::probe(ROOM)?;
+    let mut bytes = memory::with_room(bitmap.pixels.len().saturating_mul(3))?;
+    bytes.extend(bitmap.pixels.iter().flatten());
     let mut out = Vec::new();
     let mut encoder = png::Encoder::new(&mut out, side(bitmap.width), side(bitmap.height));
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header().map_err(wrong)?;
-    let bytes = bitmap.pixels.concat();
     writer.write_image_data(&bytes).map_err(wrong)?;
     writer.finish().map_err(wrong)?;
     Ok(out)
