@@ -116,7 +116,7 @@ pub(crate) fn rename(
             changes.extend(is_new.then_some(names));
         }
         if changes.len() == n_before {
-            let nearest = nearest("", &info.names_of(bundle));
+            let nearest = nearest("", &info.names_of(bundle)?);
             let why = format!("{rule} changes no name; there are {nearest}");
             return Err(Failure::usage(why));
         }

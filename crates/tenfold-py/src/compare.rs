@@ -13,14 +13,15 @@ use crate::origin::blame_one;
 use crate::run::watched;
 use crate::tensor::TensorCore;
 
+/// Places of tensors that belong together, and of those of either file that have no partner.
+type Paired = (Vec<(usize, usize)>, Vec<usize>, Vec<usize>);
+
 /// Which tensors of two files belong together, and which have no partner.
 #[pyfunction]
-pub(crate) fn pair(
-    a: &Bound<'_, FileCore>,
-    b: &Bound<'_, FileCore>,
-) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
+pub(crate) fn pair(a: &Bound<'_, FileCore>, b: &Bound<'_, FileCore>) -> PyResult<Paired> {
     let found = tenfold::pair(a.get().bundle(), b.get().bundle(), &[]);
-    (found.pairs, found.only_a, found.only_b)
+    let found = found.map_err(|error| errors::of(a.py(), error))?;
+    Ok((found.pairs, found.only_a, found.only_b))
 }
 
 /// What two tensors differ in.
@@ -163,7 +164,8 @@ pub(crate) fn hashes(
     let names = bundle.entries().iter().map(|(key, _)| info.name_of(key));
     let named: Vec<_> = names.zip(hashes.iter().copied()).collect();
     let each = hashes.iter().map(ToString::to_string).collect();
-    Ok((file_hash(&named).to_string(), each))
+    let of_file = file_hash(&named).map_err(|error| errors::of(py, error))?;
+    Ok((of_file.to_string(), each))
 }
 
 /// Reads and checks every value of a file; gives remarks. What only a lenient reader forgives is a

@@ -192,7 +192,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
     fn finish(self) -> Result<(Bundle, Vec<Bound<'py, TensorCore>>)> {
         let all = Bytes::memory(self.bytes);
         let mut bundle = Bundle::new();
-        bundle.reserve(self.entries.len());
+        bundle.reserve(self.entries.len())?;
         for (key, entry) in self.entries {
             let tensor = match entry {
                 Entry::Small(small) => small.tensor(&all)?,

@@ -9,6 +9,7 @@ use crate::bytes::{Bytes, PIECE};
 use crate::error::Result;
 use crate::io::Source;
 use crate::limits::Limits;
+use crate::memory;
 use crate::note::{Note, NoteKind};
 
 /// The parts of a file that its tensors do not show, as its reader leaves them for
@@ -52,7 +53,7 @@ impl Audit {
         let mut runs = Vec::new();
         for run in gaps.filter(|run| !run.is_empty()) {
             limits.charge_items::<Range<u64>>(1)?;
-            runs.push(run);
+            memory::push(&mut runs, run)?;
         }
         if !runs.is_empty() {
             self.gaps.push(Gaps {

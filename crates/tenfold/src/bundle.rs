@@ -59,12 +59,31 @@ impl Bundle {
         bundle
     }
 
-    /// Makes room for as many more tensors, which must be known to be there.
-    pub fn reserve(&mut self, count: usize) {
-        self.entries.reserve(count);
+    /// The same once more.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], where `clone` would end the process.
+    pub fn try_clone(&self) -> Result<Bundle> {
+        Ok(Bundle {
+            entries: memory::copied(&self.entries)?,
+            notes: memory::copied(&self.notes)?,
+            places: OnceLock::new(),
+            callables: memory::copied(&self.callables)?,
+            audit: self.audit.clone(),
+            meta: self.meta.clone(),
+            hints: self.hints.clone(),
+        })
     }
 
-    /// Adds a tensor.
+    /// Makes room for as many more tensors, which must be known to be there.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn reserve(&mut self, count: usize) -> Result<()> {
+        memory::reserve(&mut self.entries, count)
+    }
+
+    /// Adds a tensor; what adds many makes room with [`reserve`](Bundle::reserve) first.
     pub fn push(&mut self, key: Key, tensor: Tensor) {
         self.entries.push((key, tensor));
         self.places.take();
@@ -150,12 +169,18 @@ impl Bundle {
     }
 
     /// Adds the tensors of another bundle, and the remarks about it; its metadata is left out.
-    pub fn append(&mut self, other: Bundle) {
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn append(&mut self, other: Bundle) -> Result<()> {
+        memory::reserve(&mut self.entries, other.entries.len())?;
         self.entries.extend(other.entries);
+        memory::reserve(&mut self.notes, other.notes.len())?;
         self.notes.extend(other.notes);
         self.callables.extend(other.callables);
         self.audit.append(*other.audit);
         self.places.take();
+        Ok(())
     }
 
     /// Adds what loading the file in Python would call.
@@ -249,7 +274,7 @@ impl Bundle {
     /// [`Error::Malformed`] at the first fault.
     pub fn check(&self, limits: &Limits) -> Result<Vec<Note>> {
         let mut notes = self.audit.check()?;
-        let once = self.parts_once();
+        let once = self.parts_once()?;
         let is_known = |bytes: &Bytes| {
             let first = bytes.identity().and_then(|identity| once.get(&identity));
             first.is_some_and(|first| !std::ptr::eq(*first, bytes))
@@ -287,15 +312,16 @@ impl Bundle {
     }
 
     /// Of the bytes that several tensors are made of, which are checked once, those of the first.
-    fn parts_once(&self) -> HashMap<Identity<'_>, &Bytes> {
+    fn parts_once(&self) -> Result<HashMap<Identity<'_>, &Bytes>> {
         let mut once = HashMap::new();
         let storages = self.entries.iter().map(|(_, tensor)| tensor.storage());
         for part in storages.flat_map(Storage::parts) {
             if let Some(identity) = part.bytes.identity() {
+                memory::reserve_map(&mut once, 1)?;
                 once.entry(identity).or_insert(&part.bytes);
             }
         }
-        once
+        Ok(once)
     }
 
     /// Lifts the limit on work for whoever keeps the file open and reads its values as often as somebody asks:
@@ -306,13 +332,16 @@ impl Bundle {
     }
 
     /// Notes every tensor that has the name of an earlier one.
-    pub(crate) fn note_duplicates(&mut self) {
+    pub(crate) fn note_duplicates(&mut self) -> Result<()> {
         let text = "the name is used again; looking it up finds the first";
         let note = |key| Note::new(NoteKind::DuplicateName, text).on(key);
         let mut names = HashSet::new();
-        let keys = self.entries.iter().map(|(key, _)| key);
-        let twice = keys.filter(|key| !names.insert(*key));
-        self.notes.extend(twice.map(note));
+        for (key, _) in &self.entries {
+            if !memory::insert(&mut names, key)? {
+                memory::push(&mut self.notes, note(key))?;
+            }
+        }
+        Ok(())
     }
 }
 

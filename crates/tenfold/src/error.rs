@@ -246,6 +246,16 @@ impl Error {
         }
     }
 
+    /// Whether there was too little memory.
+    #[must_use]
+    pub fn is_lack_of_memory(&self) -> bool {
+        match self.cause() {
+            Error::OutOfMemory { .. } => true,
+            Error::Io { source, .. } => source.kind() == std::io::ErrorKind::OutOfMemory,
+            _ => false,
+        }
+    }
+
     /// What is wrong, whatever file it is about.
     #[must_use]
     pub fn cause(&self) -> &Self {

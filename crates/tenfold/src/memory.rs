@@ -2,6 +2,7 @@
 //!
 //! Buffers of a fixed size below [`SMALL`] may be made in the usual way.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
@@ -66,6 +67,63 @@ pub fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     Ok(list)
 }
 
+/// A list of items of which each may fail; the first failure is given.
+///
+/// # Errors
+/// As [`zeros`], and the failures of the items.
+pub fn gathered<T, E: From<Error>>(
+    items: impl IntoIterator<Item = Result<T, E>>,
+) -> Result<Vec<T>, E> {
+    let items = items.into_iter();
+    let mut list = with_room(items.size_hint().0)?;
+    for item in items {
+        push(&mut list, item?)?;
+    }
+    Ok(list)
+}
+
+/// Sorts a list; items that are equal keep their order, as in `slice::sort_by`, which takes memory
+/// for half of the list.
+///
+/// # Errors
+/// As [`zeros`].
+pub fn sort_by<T>(list: &mut [T], mut by: impl FnMut(&T, &T) -> Ordering) -> Result<()> {
+    if list.is_sorted_by(|one, next| by(one, next).is_le()) {
+        return Ok(());
+    }
+    if size_of_val(list) <= SMALL {
+        list.sort_by(by);
+        return Ok(());
+    }
+    let mut places = collected(0..list.len())?;
+    places.sort_unstable_by(|one, other| {
+        let items = list.get(*one).zip(list.get(*other));
+        let by = items.map_or(Ordering::Equal, |(one, other)| by(one, other));
+        by.then(one.cmp(other))
+    });
+    // Each item goes to its place, around one cycle of the permutation after the other.
+    for start in 0..places.len() {
+        let mut at = start;
+        while let Some(place) = places.get_mut(at) {
+            let from = std::mem::replace(place, at);
+            if from == start {
+                break;
+            }
+            list.swap(at, from);
+            at = from;
+        }
+    }
+    Ok(())
+}
+
+/// [`sort_by`] what `key` gives.
+///
+/// # Errors
+/// As [`zeros`].
+pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) -> Result<()> {
+    sort_by(list, |one, other| key(one).cmp(&key(other)))
+}
+
 /// Makes room for `more` items; a list that grows little by little does so rarely.
 ///
 /// # Errors
@@ -98,6 +156,27 @@ pub fn append<T: Clone>(list: &mut Vec<T>, items: &[T]) -> Result<()> {
     Ok(())
 }
 
+/// Appends text.
+///
+/// # Errors
+/// As [`zeros`].
+#[inline]
+pub fn push_text(text: &mut String, more: &str) -> Result<()> {
+    reserve_text(text, more.len())?;
+    text.push_str(more);
+    Ok(())
+}
+
+/// Makes room for `more` bytes of text, as [`reserve`].
+///
+/// # Errors
+/// As [`zeros`].
+#[inline]
+pub fn reserve_text(text: &mut String, more: usize) -> Result<()> {
+    text.try_reserve(more)
+        .map_err(|_| lack::<u8>(text.len().saturating_add(more)))
+}
+
 /// Appends items to a queue.
 ///
 /// # Errors
@@ -128,8 +207,29 @@ pub fn resize<T: FromZeros + Clone>(list: &mut Vec<T>, count: usize) -> Result<(
 /// # Errors
 /// As [`zeros`].
 pub fn put<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) -> Result<Option<V>> {
-    map.try_reserve(1).map_err(|_| lack::<(K, V)>(map.len()))?;
+    reserve_map(map, 1)?;
     Ok(map.insert(key, value))
+}
+
+/// Makes room for `more` keys in a map, as [`reserve`].
+///
+/// # Errors
+/// As [`zeros`].
+pub(crate) fn reserve_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>, more: usize) -> Result<()> {
+    map.try_reserve(more)
+        .map_err(|_| lack::<(K, V)>(map.len().saturating_add(more)))
+}
+
+/// A map of pairs; of a key that comes twice, the last.
+///
+/// # Errors
+/// As [`zeros`].
+pub fn mapped<K: Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Result<HashMap<K, V>> {
+    let mut map = HashMap::new();
+    for (key, value) in pairs {
+        put(&mut map, key, value)?;
+    }
+    Ok(map)
 }
 
 /// Fails if `bytes` of memory are not to be had: before code that has no way to say so takes them. Nothing
@@ -148,6 +248,30 @@ pub fn probe(bytes: usize) -> Result<()> {
 pub fn insert<T: Eq + Hash>(set: &mut HashSet<T>, item: T) -> Result<bool> {
     set.try_reserve(1).map_err(|_| lack::<T>(set.len()))?;
     Ok(set.insert(item))
+}
+
+/// A set of items.
+///
+/// # Errors
+/// As [`zeros`].
+pub fn distinct<T: Eq + Hash>(items: impl IntoIterator<Item = T>) -> Result<HashSet<T>> {
+    let mut set = HashSet::new();
+    for item in items {
+        insert(&mut set, item)?;
+    }
+    Ok(set)
+}
+
+/// Makes room for `more` items in a set, as [`reserve`].
+///
+/// # Errors
+/// As [`zeros`].
+pub(crate) fn reserve_set<T: Eq + Hash>(
+    set: &mut hashbrown::HashSet<T>,
+    more: usize,
+) -> Result<()> {
+    set.try_reserve(more)
+        .map_err(|_| lack::<T>(set.len().saturating_add(more)))
 }
 
 #[cold]
@@ -201,5 +325,38 @@ mod tests {
         assert_eq!(list, [1, 2, 3, 4, 5, 6, 0, 0]);
         resize(&mut list, 2).unwrap();
         assert_eq!(list, [1, 2]);
+        assert_eq!(gathered((0..3).map(Ok::<_, Error>)).unwrap(), [0, 1, 2]);
+        let mut text = String::from("a");
+        push_text(&mut text, "bc").unwrap();
+        assert_eq!(text, "abc");
+        assert_eq!(mapped([(1, 'a'), (1, 'b')]).unwrap().get(&1), Some(&'b'));
+    }
+
+    #[test]
+    fn the_first_failure_ends_a_list() {
+        let items = (0..9).map(|n| match n < 4 {
+            true => Ok(n),
+            false => Err(Error::invalid(n.to_string())),
+        });
+        assert_eq!(gathered(items).unwrap_err().to_string(), "4");
+    }
+
+    #[test]
+    fn items_that_are_equal_keep_their_order_however_many_they_are() {
+        for (count, parts) in [
+            (0, 1),
+            (1, 1),
+            (100, 7),
+            (30_000, 1),
+            (30_000, 7),
+            (30_000, 29_989),
+        ] {
+            let items = (0..count).map(|place| (place * 7_919 % parts, place));
+            let (mut list, mut wanted): (Vec<_>, Vec<_>) =
+                (items.clone().collect(), items.collect());
+            sort_by_key(&mut list, |(key, _)| *key).unwrap();
+            wanted.sort();
+            assert_eq!(list, wanted);
+        }
     }
 }

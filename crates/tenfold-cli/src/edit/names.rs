@@ -17,7 +17,7 @@ pub(crate) fn drop(
     globs: &[String],
     strip_state: bool,
 ) -> Result<Vec<Change>, Failure> {
-    let names = info.names_of(bundle);
+    let names = info.names_of(bundle)?;
     globs.iter().try_for_each(|glob| demand(glob, &names))?;
     let is_named = |key: &Key| {
         let name = shown_name(info, key);

@@ -1,6 +1,6 @@
 //! Aligned columns.
 
-use tenfold::Result;
+use tenfold::{Error, Result, memory};
 use unicode_width::UnicodeWidthStr;
 
 use super::stdio::Out;
@@ -11,6 +11,8 @@ use super::{Paint, plain};
 pub(crate) struct Table {
     rows: Vec<Row>,
     has_heads: bool,
+    /// Why rows are missing, which printing says.
+    lack: Option<Error>,
 }
 
 /// One row, and lines that belong to it.
@@ -43,38 +45,56 @@ impl Table {
         Table {
             rows: vec![Row::new(heads)],
             has_heads: true,
+            lack: None,
         }
     }
 
     pub(crate) fn push(&mut self, row: Row) {
-        self.rows.push(row);
+        if let Err(error) = memory::push(&mut self.rows, row) {
+            self.lack = Some(error);
+        }
     }
 
     /// Prints all rows, each line after `indent`.
-    pub(crate) fn print(&self, indent: &str, out: &mut Out) -> Result<()> {
-        let text = self.text(indent, out.paint);
-        out.text(&text)
+    pub(crate) fn print(self, indent: &str, out: &mut Out) -> Result<()> {
+        let paint = out.paint;
+        self.each_line(indent, paint, &mut |line| out.text(line))
     }
 
     /// The lines of all rows, each after `indent`.
-    pub(crate) fn text(&self, indent: &str, paint: Paint) -> String {
+    pub(crate) fn text(self, indent: &str, paint: Paint) -> Result<String> {
         let mut text = String::new();
+        self.each_line(indent, paint, &mut |line| {
+            memory::push_text(&mut text, line)
+        })?;
+        Ok(text)
+    }
+
+    fn each_line(
+        self,
+        indent: &str,
+        paint: Paint,
+        each: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(error) = self.lack {
+            return Err(error);
+        }
         let n_columns = self.rows.iter().map(|row| row.cells.len()).max();
         let widths: Vec<usize> = (0..n_columns.unwrap_or(0))
             .map(|column| self.width(column))
             .collect();
         for (place, row) in self.rows.iter().enumerate() {
-            text.push_str(&match self.has_heads {
+            each(&match self.has_heads {
                 true if place == 0 => paint.head(&line(indent, &row.cells, &widths, str::to_owned)),
                 true => line(indent, &row.cells, &widths, |name| paint.name(name)),
                 false => line(indent, &row.cells, &widths, str::to_owned),
-            });
-            text.push('\n');
+            })?;
+            each("\n")?;
             for line in &row.below {
-                text.push_str(&format!("{indent}  {}\n", plain(line)));
+                each(&format!("{indent}  {}\n", plain(line)))?;
             }
         }
-        text
+        Ok(())
     }
 
     /// The width of a column; cells at the end of a row need none.

@@ -26,7 +26,7 @@ pub(crate) fn apply(
     streams: &mut Streams,
 ) -> Result<Wanted, Failure> {
     let transform = &args.transform;
-    let names = info.names_of(bundle);
+    let names = info.names_of(bundle)?;
     for glob in globs(transform) {
         demand(glob, &names)?;
     }

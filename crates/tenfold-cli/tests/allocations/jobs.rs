@@ -6,7 +6,8 @@ use std::path::Path;
 
 use tenfold_cli::{Exit, Streams, run};
 
-/// Words of one run each; `out` is what a run writes, if it writes a file.
+/// Words of one run each, of which every lack of memory is an error; `out` is what a run writes, if it writes a
+/// file.
 pub(crate) const JOBS: &[&str] = &[
     "verify cube.zt",
     "stats cube.npy",
@@ -24,7 +25,60 @@ pub(crate) const JOBS: &[&str] = &[
     "convert cube.npy.zst out.npy",
     "convert sparse.mtx out.npy",
     "convert sparse.mtx out.zt",
+    "info many.safetensors",
+    "info many.safetensors --json",
+    "info many.safetensors --tree --sort size",
+    "info many.zt",
+    "info many.npz",
+    "info many.gguf",
+    "verify many.zt",
+    "verify many.npz",
+    "verify many.safetensors",
+    "hash many.safetensors --tensors",
+    "hash many.zt",
+    "stats many.zt",
+    "diff many.safetensors many.zt",
+    "show cube.npy --csv",
+    "show cube.npy --json",
+    "show tall.npy --csv",
+    "show sparse.mtx --csv",
+    "show sparse.mtx --json",
+    "convert tall.npy out.mtx",
+    "convert sparse.mtx out.mtx",
+    "convert sparse.tns out.tns",
+    "convert labels.json out.vespa --to vespa",
+    "convert labels.vespa out.json --to vespa-json",
+    "convert feed.jsonl out.vespa --to vespa",
+    "convert integrals.fcidump out.fcidump",
+    "convert cube.npy out.npy --permute 2,0,1",
+    "convert turned.npy out.npy",
+    "convert tall.npy out.zt",
+    "hash turned.npy",
+    "diff cube.npy turned.npy",
+    "convert many.safetensors out.zt",
+    "convert many.zt out.safetensors",
+    "convert many.zt out.npz",
+    "convert many.npz out.gguf",
+    "convert many.gguf out.safetensors",
+    "convert cube.npy.xz out.npy",
+    "edit many.safetensors --set a=b -o out.safetensors",
 ];
+
+/// The same for work in which the process may end before there is an error, with the exit code of one.
+pub(crate) const ENDING_JOBS: &[&str] = &[
+    "compress cube.npy out.blz --eps 1e-8",
+    "compress noise.npy out.blz --eps 1e-1",
+    "reconstruct cube.blz out.npy",
+    "convert cube.blz out.npy --dense --allow train",
+    "tt round cube.blz out.blz --eps 1e-3",
+];
+
+/// The words of a job, and whether it may end the process.
+pub(crate) fn job(number: usize) -> Option<(&'static str, bool)> {
+    let all = JOBS.iter().map(|words| (*words, false));
+    let ending = ENDING_JOBS.iter().map(|words| (*words, true));
+    all.chain(ending).nth(number)
+}
 
 /// What a run printed and how it ended.
 pub(crate) struct Ran {
@@ -107,7 +161,7 @@ pub(crate) fn make_files() {
     let long = || (0..600_000).map(f64::from);
     put("tall.npy", npy("(1000, 600)", true, long()));
     let mut head = String::from("{");
-    const MANY: usize = 1500;
+    const MANY: usize = 6000;
     for number in 0..MANY {
         let comma = if number == 0 { "" } else { "," };
         let (from, to) = (number * 8, number * 8 + 8);

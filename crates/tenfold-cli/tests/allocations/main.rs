@@ -15,7 +15,7 @@ mod jobs;
 use std::process::{Command, Stdio};
 
 use failing::{Failing, Which, trace, with_failure};
-use jobs::{JOBS, Ran, made, make_files, ran};
+use jobs::{Ran, job, made, make_files, ran};
 use tenfold_cli::Exit;
 
 #[global_allocator]
@@ -63,8 +63,11 @@ fn a_job() {
     };
     let mut order = order.split(':');
     let mut next = || order.next().unwrap().parse::<i64>().unwrap();
-    let (job, first, which, is_traced) = (next(), next(), next(), next() == 1);
-    let words = JOBS[usize::try_from(job).unwrap()];
+    let (number, first, which, is_traced) = (next(), next(), next(), next() == 1);
+    let (words, may_end) = job(usize::try_from(number).unwrap()).unwrap();
+    if may_end {
+        tenfold_cli::heed_signals();
+    }
     let which = if which == 0 {
         Which::One
     } else {
@@ -76,8 +79,11 @@ fn a_job() {
         clear(&found);
         found
     };
-    clear(&made(&folder));
+    let before = look();
     let whole = (ran(words), look());
+    if !before.is_empty() && before != whole.1 {
+        println!("fault: half of an output when the process ended");
+    }
     if !matches!(whole.0.exit, Exit::Fine | Exit::No) {
         println!("fault: without a failure: {}", whole.0.errors);
         println!("over");
@@ -105,14 +111,14 @@ fn a_job() {
     }
 }
 
-/// Has another process do a job from an allocation on; gives what it printed, and its errors.
+/// Has another process do a job from an allocation on; gives what it printed, its errors and its exit code.
 fn other(
     folder: &std::path::Path,
     job: usize,
     first: i64,
     which: u8,
     is_traced: bool,
-) -> (String, String) {
+) -> (String, String, Option<i32>) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_job", "--nocapture", "--test-threads", "1"])
         .env(
@@ -125,7 +131,8 @@ fn other(
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr))
+    let code = output.status.code();
+    (text(&output.stdout), text(&output.stderr), code)
 }
 
 /// The frames of this project in a backtrace.
@@ -139,26 +146,43 @@ fn frames(trace: &str) -> String {
     frames.take(4).collect()
 }
 
+/// Whether a process ended for want of memory and said nothing else.
+fn has_ended(errors: &str, code: Option<i32>) -> bool {
+    let is_of_memory = |line: &str| {
+        line.starts_with("memory allocation of ") || line.starts_with("tenfold: out of memory")
+    };
+    // Rust adds how a backtrace is had.
+    let mut lines = errors.lines().filter(|line| !line.starts_with("note: "));
+    code == Some(2) && errors.lines().any(is_of_memory) && lines.all(is_of_memory)
+}
+
 /// All faults of a job, and how many allocations failed.
-fn faults_of(folder: &std::path::Path, job: usize, which: u8) -> (Vec<String>, i64) {
+fn faults_of(folder: &std::path::Path, number: usize, which: u8) -> (Vec<String>, i64) {
+    let (words, may_end) = job(number).unwrap();
     let (mut faults, mut first) = (Vec::new(), 1);
     loop {
-        let (said, _) = other(folder, job, first, which, false);
+        let (said, errors, code) = other(folder, number, first, which, false);
         let mut at = first;
         for line in said.lines() {
             if let Some(number) = line.strip_prefix("begun ") {
                 at = number.parse().unwrap();
             }
             if let Some(fault) = line.strip_prefix("fault: ") {
-                faults.push(format!("{} [{at}]: {fault}", JOBS[job]));
+                faults.push(format!("{words} [{at}]: {fault}"));
             }
         }
         if said.lines().any(|line| line == "over") {
             return (faults, at - 1);
         }
-        let (_, trace) = other(folder, job, at, which, true);
-        faults.push(format!("{} [{at}]: aborted{}", JOBS[job], frames(&trace)));
         first = at + 1;
+        if may_end && has_ended(&errors, code) {
+            continue;
+        }
+        let (_, trace, _) = other(folder, number, at, which, true);
+        faults.push(format!(
+            "{words} [{at}]: ended by {code:?}{}",
+            frames(&trace)
+        ));
     }
 }
 
@@ -171,7 +195,8 @@ fn every_large_allocation_may_fail() {
     std::env::set_current_dir(own).unwrap();
     let only = std::env::var("TENFOLD_JOB").ok();
     let (mut faults, mut count) = (Vec::new(), 0);
-    for (job, words) in JOBS.iter().enumerate() {
+    for number in 0.. {
+        let Some((words, _)) = job(number) else { break };
         if only
             .as_ref()
             .is_some_and(|only| !words.contains(only.as_str()))
@@ -180,7 +205,7 @@ fn every_large_allocation_may_fail() {
         }
         for which in 0..2 {
             let began = std::time::Instant::now();
-            let (found, failed) = faults_of(folder.path(), job, which);
+            let (found, failed) = faults_of(folder.path(), number, which);
             eprintln!(
                 "{words}: {failed} failures, {} faults, {:.1?}",
                 found.len(),

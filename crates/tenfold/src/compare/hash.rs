@@ -13,6 +13,7 @@ use crate::dtype::{Number, Numbers, truths};
 use crate::error::{Error, Result};
 use crate::io::spawn;
 use crate::limits::Limits;
+use crate::memory;
 use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides};
 
 /// The first thing in every hash, so that it is no hash of anything else.
@@ -53,42 +54,44 @@ pub fn tensor_hashes(
 ) -> Result<Vec<ContentHash>> {
     let entries = bundle.entries();
     let next = AtomicUsize::new(0);
-    let work = || {
+    let work = || -> Result<Vec<(usize, Result<ContentHash>)>> {
         let mut found = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some((_, tensor)) = entries.get(place) else {
-                return found;
+                return Ok(found);
             };
-            found.push((place, tensor_hash(tensor, sparse, limits)));
+            memory::push(&mut found, (place, tensor_hash(tensor, sparse, limits)))?;
         }
     };
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut found: Vec<(usize, Result<ContentHash>)> = std::thread::scope(|scope| {
+    let mut found = std::thread::scope(|scope| {
         let others = 1..n_cores.min(entries.len());
         let others: Vec<_> = others.map_while(|_| spawn(scope, work)).collect();
-        let mut found = work();
-        for other in others {
-            let stopped = |_| vec![(0, Err(Error::invalid("a thread stopped halfway")))];
-            found.extend(other.join().unwrap_or_else(stopped));
-        }
-        found
-    });
-    found.sort_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, hash)| hash).collect()
+        others.into_iter().fold(work(), |found, other| {
+            let stopped = |_| Err(Error::invalid("a thread stopped halfway"));
+            let other = other.join().unwrap_or_else(stopped);
+            let (mut found, mut other) = (found?, other?);
+            memory::reserve(&mut found, other.len())?;
+            found.append(&mut other);
+            Ok(found)
+        })
+    })?;
+    found.sort_unstable_by_key(|(place, _)| *place);
+    memory::gathered(found.into_iter().map(|(_, hash)| hash))
 }
 
 /// The hash of a file with these tensors, each with its name: for a single tensor its own hash,
 /// whatever its name.
-#[must_use]
-pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> ContentHash {
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> Result<ContentHash> {
     if let [(_, only)] = tensors {
-        return *only;
+        return Ok(*only);
     }
-    let mut sorted: Vec<(&str, ContentHash)> = tensors
-        .iter()
-        .map(|(name, hash)| (name.as_ref(), *hash))
-        .collect();
+    let tensors = tensors.iter();
+    let mut sorted = memory::collected(tensors.map(|(name, hash)| (name.as_ref(), *hash)))?;
     sorted.sort_unstable();
     let mut state = State::new("file");
     state.number(wide(sorted.len()));
@@ -96,7 +99,7 @@ pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> ContentHash {
         state.text(name);
         state.bytes(&hash.0);
     }
-    state.finish()
+    Ok(state.finish())
 }
 
 fn tensor_hash(tensor: &Tensor, sparse: SparseAs, limits: &Limits) -> Result<ContentHash> {
@@ -150,7 +153,7 @@ fn labelled(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
             let mut block = State::new("block");
             labels.iter().for_each(|label| block.text(label));
             block.numbers(&values)?;
-            blocks.push(block.finish().0);
+            memory::push(&mut blocks, block.finish().0)?;
         }
         Ok(())
     })?;

@@ -63,7 +63,7 @@ fn lower_all(
     let bundle = &*renamed(bundle, format, &how.naming, &mut changes)?;
     let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
-    lowered.reserve(bundle.entries().len());
+    lowered.reserve(bundle.entries().len())?;
     lowered.hints = bundle.hints.clone();
     lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
     add_meta(
@@ -80,8 +80,8 @@ fn lower_all(
         let suffix = can_be_parted(tensor, format).then(|| core_names.suffix(&name, tensor));
         let ndim = tensor.dims().len();
         match &suffix {
-            Some(suffix) => carrier.next(&core_name(&name, suffix, 0), ndim),
-            None => carrier.next(&name, ndim),
+            Some(suffix) => carrier.next(&core_name(&name, suffix, 0), ndim)?,
+            None => carrier.next(&name, ndim)?,
         }
         let mut step = Step {
             key,
@@ -112,7 +112,7 @@ fn lower_all(
         {
             let name = core_name(&name, &suffix, number);
             if number > 0 {
-                carrier.next(&name, core.dims().len());
+                carrier.next(&name, core.dims().len())?;
             }
             lowered.push(name, core);
         }

@@ -46,6 +46,9 @@ pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
 /// are of is still there.
 #[must_use]
 pub fn statistics_left_out(before: &[Key], bundle: &Bundle) -> Vec<Loss> {
+    if before.is_empty() {
+        return Vec::new();
+    }
     let kept: HashSet<&Key> = bundle.entries().iter().map(|(key, _)| key).collect();
     let statistics = before.iter().filter(|key| key.state.is_some());
     let left = statistics.filter(|key| !kept.contains(key) && kept.contains(&key.owner()));

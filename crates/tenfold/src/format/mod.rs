@@ -10,6 +10,7 @@ use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::io::{Head, Progress, Sink, Source};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::tensor::{Duplicates, Order, Tensor, is_quantization, not_understood};
 
@@ -256,10 +257,12 @@ impl Info {
     }
 
     /// The names of all tensors, as [`Info::name_of`] gives them.
-    #[must_use]
-    pub fn names_of(&self, bundle: &Bundle) -> Vec<String> {
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn names_of(&self, bundle: &Bundle) -> Result<Vec<String>> {
         let entries = bundle.entries().iter();
-        entries.map(|(key, _)| self.name_of(key)).collect()
+        memory::collected(entries.map(|(key, _)| self.name_of(key)))
     }
 
     /// Why something is not written as this format.

@@ -35,7 +35,7 @@ pub fn cast(
     allow: &Allow,
     limits: &Limits,
 ) -> Result<()> {
-    let names = info.names_of(bundle);
+    let names = info.names_of(bundle)?;
     for glob in rules.iter().filter_map(|rule| rule.glob.as_deref()) {
         demand(glob, &names)?;
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Tier};
+use crate::error::{Aspect, Loss, Result, Tier};
 use crate::key::Key;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
@@ -40,8 +40,10 @@ pub fn name_by_files(parts: &mut [Part], every: bool, are_paths: bool) {
 
 /// Puts bundles together, in order. Of metadata on which they differ the first counts: that is
 /// noted, and a loss.
-#[must_use]
-pub fn merge(parts: Vec<Part>) -> (Bundle, Vec<Loss>) {
+///
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn merge(parts: Vec<Part>) -> Result<(Bundle, Vec<Loss>)> {
     let mut parts = parts;
     let mut losses = Vec::new();
     if parts.len() > 1 {
@@ -57,7 +59,7 @@ pub fn merge(parts: Vec<Part>) -> (Bundle, Vec<Loss>) {
     }
     let mut parts = parts.into_iter();
     let Some(first) = parts.next() else {
-        return (Bundle::new(), losses);
+        return Ok((Bundle::new(), losses));
     };
     let (of_first, mut bundle) = (first.path.display().to_string(), first.bundle);
     for part in parts {
@@ -80,9 +82,9 @@ pub fn merge(parts: Vec<Part>) -> (Bundle, Vec<Loss>) {
         bundle.hints = hints
             .map(|(name, value)| (name.to_owned(), value.clone()))
             .collect();
-        bundle.append(part.bundle);
+        bundle.append(part.bundle)?;
     }
-    (bundle, losses)
+    Ok((bundle, losses))
 }
 
 /// Adds what `meta` does not have yet; returns the names under which it has something else.

@@ -463,9 +463,9 @@ impl Input {
         if self.members.len() > 1 {
             name_by_files(&mut parts, false, false);
         }
-        let (mut bundle, _) = merge(parts);
+        let (mut bundle, _) = merge(parts)?;
         if self.members.len() > 1 {
-            bundle.note_duplicates();
+            bundle.note_duplicates()?;
         }
         Ok(Opened {
             format: self.format(),

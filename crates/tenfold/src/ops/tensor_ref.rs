@@ -219,7 +219,7 @@ fn lone(bundle: &Bundle, info: &Info) -> Result<usize> {
         1 => Ok(0),
         0 => Err(Error::invalid("there is no tensor to take a slice of")),
         count => {
-            let names = nearest("", &info.names_of(bundle));
+            let names = nearest("", &info.names_of(bundle)?);
             Err(Error::invalid(format!(
                 "a slice is of one tensor, and there are {count}: name one, as in FILE:KEY[0:3], \
                  of {names}"
@@ -237,7 +237,10 @@ fn unknown(bundle: &Bundle, info: &Info, text: &str) -> Error {
         [] => "there are none".into(),
         [(key, _)] if key.is_empty() => "the file is its one tensor, without a name".into(),
         _ => {
-            let names = nearest(name, &info.names_of(bundle));
+            let names = match info.names_of(bundle) {
+                Ok(names) => nearest(name, &names),
+                Err(error) => return error,
+            };
             format!("there are {names}")
         }
     };

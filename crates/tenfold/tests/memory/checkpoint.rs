@@ -70,7 +70,7 @@ fn a_checkpoint_of_several_files_goes_through_every_format_in_little_memory() {
         }
         let path = folder.path().join(format!("{shard}.safetensors"));
         save(&bundle, &path, "safetensors", None);
-        whole.append(open(&path, "safetensors").bundle);
+        whole.append(open(&path, "safetensors").bundle).unwrap();
     }
     let before = hashes(&whole);
     assert_eq!(before.len(), 6);

@@ -80,7 +80,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     };
     if !args.json {
         drop(meter);
-        text::say(&line.word, &entries, &args.nearness, streams);
+        text::say(&line.word, &entries, &args.nearness, streams)?;
     }
     job.write(destination, streams)?;
     if args.json {
@@ -146,7 +146,7 @@ pub(super) fn turn(
     let entries = plan::carry_out(&work, content, target)?;
     certify(content, &entries, &nearness, &args.output.saving);
     drop(meter);
-    text::say(file, &entries, &nearness, streams);
+    text::say(file, &entries, &nearness, streams)?;
     Ok(())
 }
 

@@ -53,7 +53,7 @@ impl Entry {
 /// room for one.
 pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Result<(), Failure> {
     let choice = &args.selection.choice;
-    let names = content.info.names_of(&content.bundle);
+    let names = content.info.names_of(&content.bundle)?;
     demand_all(choice.only.iter().chain(&choice.exclude), &names)?;
     let shape = &args.reshaping;
     let places = names.iter().enumerate();
@@ -89,7 +89,7 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
 
 /// Puts the dimensions into the order that `--permute` asks for.
 pub(super) fn permute(content: &mut Content, args: &Compress) -> Result<(), Error> {
-    let names = content.info.names_of(&content.bundle);
+    let names = content.info.names_of(&content.bundle)?;
     let globs = args.permute.iter().filter_map(|meant| meant.glob.as_ref());
     demand_all(globs, &names)?;
     for ((_, tensor), name) in content.bundle.entries_mut().zip(&names) {

@@ -184,7 +184,7 @@ impl Like<'_> {
             (None, [(_, tensor)]) if n_trains == 1 => Ok(Before::of(tensor)),
             _ => {
                 let (name, file) = (shown_name(info, key), self.file.display());
-                let there = nearest(&name, &self.info.names_of(&self.bundle));
+                let there = nearest(&name, &self.info.names_of(&self.bundle)?);
                 Err(Failure::usage(format!(
                     "{file} has no tensor called {name:?}; there are {there}"
                 )))

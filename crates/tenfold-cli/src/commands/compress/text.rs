@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tenfold::Result;
+
 use super::asked;
 use super::plan::{Entry, Fate};
 use super::work::Made;
@@ -15,24 +17,30 @@ use crate::terminal::{
 const LISTED: usize = 40;
 
 /// Says what became of a file's tensors.
-pub(super) fn say(file: &Path, entries: &[Entry], nearness: &Nearness, streams: &mut Streams) {
+pub(super) fn say(
+    file: &Path,
+    entries: &[Entry],
+    nearness: &Nearness,
+    streams: &mut Streams,
+) -> Result<()> {
     let who = streams.paint().note("tenfold:");
     let shown = plain(&file.display().to_string());
     let text = match entries {
         [entry] => match entry.made() {
             Some(made) => one(entry, made, nearness),
-            None => return,
+            None => return Ok(()),
         },
         entries => many(entries),
     };
     let (head, table) = text;
-    let table = table.text("  ", streams.paint());
+    let table = table.text("  ", streams.paint())?;
     streams.say(&format!("{who} {shown}: {}\n{table}", plain(&head)));
     for made in entries.iter().filter_map(|entry| entry.made()) {
         for note in &made.report.notes {
             streams.note(file, note);
         }
     }
+    Ok(())
 }
 
 fn one(entry: &Entry, made: &Made, nearness: &Nearness) -> (String, Table) {

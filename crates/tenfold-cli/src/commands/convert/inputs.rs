@@ -8,7 +8,7 @@ use tenfold::ops::{
 };
 use tenfold::{
     Aspect, Bundle, Format, Info, Key, Loss, Names, Options, ReadOptions, Tier, When, formats,
-    statistics_left_out,
+    memory, statistics_left_out,
 };
 
 use super::{allowed, merge, overflow};
@@ -149,7 +149,7 @@ fn parts_of(
         leave_set(found.input.format(), &mut part.bundle, said);
         input::dequantize(&mut part.bundle, &args.reading, overflow(args))?;
         let limits = &args.reading.limits.0;
-        let before = keys(&part.bundle);
+        let before = keys(&part.bundle)?;
         if target.holds.state {
             reference.narrow_with_statistics(&mut part.bundle, found.info(), limits)?;
         } else {
@@ -206,12 +206,16 @@ fn choose(
     if only.is_empty() && exclude.is_empty() {
         return Ok(Vec::new());
     }
-    let names = parts.iter().map(|part| info.names_of(&part.bundle));
-    let names: Vec<String> = names.flatten().collect();
+    let mut names = Vec::new();
+    for part in &*parts {
+        let mut own = info.names_of(&part.bundle)?;
+        memory::reserve(&mut names, own.len())?;
+        names.append(&mut own);
+    }
     demand_all(only.iter().chain(exclude), &names)?;
     let mut said = Vec::new();
     for part in parts {
-        let before = keys(&part.bundle);
+        let before = keys(&part.bundle)?;
         match target.holds.state {
             true => retain_with_statistics(&mut part.bundle, info, only, exclude),
             false => retain(&mut part.bundle, info, only, exclude),
@@ -227,9 +231,10 @@ fn choose(
     Ok(said)
 }
 
-fn keys(bundle: &Bundle) -> Vec<Key> {
-    let entries = bundle.entries().iter();
-    entries.map(|(key, _)| key.clone()).collect()
+/// The keys of all statistics.
+fn keys(bundle: &Bundle) -> tenfold::Result<Vec<Key>> {
+    let keys = bundle.entries().iter().map(|(key, _)| key);
+    memory::collected(keys.filter(|key| key.state.is_some()).cloned())
 }
 
 /// A format that names tensors as these files together do: by path if one of them does, else by

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tenfold::ops::Part;
-use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Refusal, ops};
+use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Refusal, memory, ops};
 
 use crate::error::Failure;
 use crate::render::shown_name;
@@ -17,7 +17,7 @@ pub(super) fn merge(
     allow: &Allow,
 ) -> Result<(Bundle, Vec<Loss>), Failure> {
     refuse_collisions(&parts, info)?;
-    let (bundle, losses) = ops::merge(parts);
+    let (bundle, losses) = ops::merge(parts)?;
     if !losses.is_empty() && !allow.permits(Aspect::Metadata) {
         let format = target.name;
         return Err(tenfold::Error::from(Refusal { format, losses }).into());
@@ -26,10 +26,14 @@ pub(super) fn merge(
 }
 
 fn refuse_collisions(parts: &[Part], info: &Info) -> Result<(), Failure> {
+    if parts.len() < 2 {
+        return Ok(());
+    }
     let mut owners: HashMap<&Key, usize> = HashMap::new();
     for (place, part) in parts.iter().enumerate() {
         for (key, _) in part.bundle.entries() {
-            let owner = *owners.entry(key).or_insert(place);
+            let owner = owners.get(key).copied().unwrap_or(place);
+            memory::put(&mut owners, key, owner)?;
             if let (true, Some(first)) = (owner != place, parts.get(owner)) {
                 let name = shown_name(info, key);
                 let hint = match first.stem == part.stem {

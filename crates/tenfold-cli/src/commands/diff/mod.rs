@@ -11,7 +11,7 @@ use std::path::Path;
 use tenfold::ops::{Input, TensorRef, captures, demand_all, retain, retain_by};
 use tenfold::{
     Closeness, Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Verdict,
-    When, compare, pair,
+    When, compare, memory, pair,
 };
 
 use super::{Diff, Outcome};
@@ -134,9 +134,9 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
         Some(new) => (*new).to_owned(),
         None => name,
     };
-    let own = a.info().names_of(&a.opened.bundle).into_iter();
-    let others = b.info().names_of(&b.opened.bundle);
-    let mut all_names: Vec<String> = own.map(renamed).chain(others).collect();
+    let own = a.info().names_of(&a.opened.bundle)?.into_iter();
+    let others = b.info().names_of(&b.opened.bundle)?;
+    let mut all_names: Vec<String> = memory::collected(own.map(renamed).chain(others))?;
     all_names.sort_unstable();
     all_names.dedup();
     let (only, exclude) = (&args.only, &args.exclude);
@@ -147,7 +147,7 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     });
     let info = b.info();
     retain(&mut b.opened.bundle, info, only, exclude);
-    let pairing = pair(&a.opened.bundle, &b.opened.bundle, &map);
+    let pairing = pair(&a.opened.bundle, &b.opened.bundle, &map)?;
     let mut report = Report {
         formats: [a.info().name, b.info().name],
         only_a: a.names(&pairing.only_a),
@@ -219,8 +219,8 @@ fn options(args: &Diff) -> DiffOptions {
 
 /// The names that `--map` puts together.
 fn mapped(args: &Diff, a: &File, b: &File) -> Result<Vec<(String, String)>, Failure> {
-    let own = a.info().names_of(&a.opened.bundle);
-    let others = b.info().names_of(&b.opened.bundle);
+    let own = a.info().names_of(&a.opened.bundle)?;
+    let others = b.info().names_of(&b.opened.bundle)?;
     let mut map = Vec::new();
     for (glob, target) in &args.map {
         demand_all([glob].into_iter(), &own)?;

@@ -5,7 +5,7 @@ pub(super) mod args;
 use std::path::{Path, PathBuf};
 
 use tenfold::ops::{TensorRef, select};
-use tenfold::{ContentHash, Error, Opened, Result, file_hash, tensor_hashes};
+use tenfold::{ContentHash, Error, Opened, Result, file_hash, memory, tensor_hashes};
 
 use super::{Found, Hash, Outcome, each_file, each_input};
 use crate::error::Failure;
@@ -62,7 +62,7 @@ fn hashed(
         .map(|(key, _)| shown_name(info, key));
     Ok(Hashed {
         format: info.name,
-        tensors: names.zip(hashes).collect(),
+        tensors: memory::collected(names.zip(hashes))?,
     })
 }
 
@@ -71,7 +71,7 @@ fn print(word: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()>
     // A word such as `FILE:KEY` names its tensor already.
     let is_file = TensorRef::find(word)?.file == word;
     if !args.tensors || !is_file {
-        return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)));
+        return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)?));
     }
     hashed.tensors.iter().try_for_each(|(name, hash)| {
         let colon = if name.is_empty() { "" } else { ":" };
@@ -85,7 +85,7 @@ fn print_json(file: &Path, hashed: &Hashed, out: &mut Out) -> Result<()> {
         json.name("schema")?.text(SCHEMA)?;
         json.name("file")?.text(&file.to_string_lossy())?;
         json.name("format")?.text(hashed.format)?;
-        let hash = file_hash(&hashed.tensors).to_string();
+        let hash = file_hash(&hashed.tensors)?.to_string();
         json.name("hash")?.text(&hash)?;
         json.name("tensors")?.list(|json| {
             let mut tensors = hashed.tensors.iter();
@@ -115,7 +115,7 @@ fn check(sums: &Path, args: &Hash, streams: &mut Streams) -> Outcome {
     each_file(&words, streams, |word, streams| {
         let wanted = wanted.next().map(|sum| sum.hash.as_str());
         let (_, opened) = input::open(word, &args.reading, streams)?;
-        let found = file_hash(&hashed(word, opened, args, streams)?.tensors).to_string();
+        let found = file_hash(&hashed(word, opened, args, streams)?.tensors)?.to_string();
         let is_right = wanted == Some(found.as_str());
         let verdict = if is_right { "ok" } else { "differs" };
         let word = plain(&word.display().to_string());

@@ -65,7 +65,7 @@ fn print_json(
             notes.try_for_each(|item| note(json, Some(info), item))
         })?;
         json.name("tensors")?.list(|json| {
-            let entries = sorted(bundle, args.sort.unwrap_or(Sort::File));
+            let entries = sorted(bundle, args.sort.unwrap_or(Sort::File))?;
             entries.into_iter().try_for_each(|(key, tensor)| {
                 json.object(|json| tensor_json(json, info, key, tensor))
             })
@@ -169,11 +169,11 @@ fn print(file: &Path, len: u64, opened: &Opened, args: &Describe, out: &mut Out)
     if bundle.entries().is_empty() {
         return Ok(());
     }
-    let entries = sorted(bundle, args.sort.unwrap_or(Sort::Name));
+    let entries = sorted(bundle, args.sort.unwrap_or(Sort::Name))?;
     let mut table = Table::new(&["name", "dtype", "shape", "storage", "bytes"]);
     let each = |key: &Key, tensor: &Tensor| row(info, key, tensor);
     if args.tree {
-        let rows = tree::rows(info, &entries, each);
+        let rows = tree::rows(info, &entries, each)?;
         rows.into_iter().for_each(|row| table.push(row));
     } else {
         let rows = entries.iter().map(|(key, tensor)| each(key, tensor));

@@ -2,19 +2,21 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use tenfold::{Bundle, Key, Tensor};
+use tenfold::{Bundle, Key, Result, Tensor, memory};
 
 use crate::commands::Sort;
 
 /// The tensors of a file, in order.
-pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Vec<&(Key, Tensor)> {
-    let mut entries: Vec<&(Key, Tensor)> = bundle.entries().iter().collect();
+pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Result<Vec<&(Key, Tensor)>> {
+    let mut entries = memory::collected(bundle.entries())?;
     match sort {
         Sort::File => {}
-        Sort::Name => entries.sort_by(|(a, _), (b, _)| by_name(a, b)),
-        Sort::Size => entries.sort_by_key(|(_, tensor)| Reverse(tensor.storage().stored_len())),
+        Sort::Name => memory::sort_by(&mut entries, |(a, _), (b, _)| by_name(a, b))?,
+        Sort::Size => memory::sort_by_key(&mut entries, |(_, tensor)| {
+            Reverse(tensor.storage().stored_len())
+        })?,
     }
-    entries
+    Ok(entries)
 }
 
 /// Segment by segment; a statistic comes after its owner.

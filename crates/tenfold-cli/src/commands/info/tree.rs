@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tenfold::{Info, Key, Names, Tensor};
+use tenfold::{Info, Key, Names, Result, Tensor, memory};
 
 use crate::render::{bytes_text, name_text, shown_name};
 use crate::terminal::{Row, counted};
@@ -27,16 +27,15 @@ pub(super) fn rows(
     info: &Info,
     entries: &[&(Key, Tensor)],
     row: impl Fn(&Key, &Tensor) -> Row,
-) -> Vec<Row> {
+) -> Result<Vec<Row>> {
     let mut root = Node::default();
     for (key, tensor) in entries {
-        root.insert(&labels(info, key), key, tensor);
+        root.insert(&labels(info, key), key, tensor)?;
     }
     let mut rows = Vec::new();
-    root.children
-        .iter()
-        .for_each(|node| node.rows("", 0, &row, &mut rows));
-    rows
+    let mut nodes = root.children.iter();
+    nodes.try_for_each(|node| node.rows("", 0, &row, &mut rows))?;
+    Ok(rows)
 }
 
 /// The parts of a name, each with what separates it from the next.
@@ -66,30 +65,36 @@ fn labels(info: &Info, key: &Key) -> Vec<String> {
 }
 
 impl<'a> Node<'a> {
-    fn insert(&mut self, labels: &[String], key: &'a Key, tensor: &'a Tensor) {
+    fn insert(&mut self, labels: &[String], key: &'a Key, tensor: &'a Tensor) -> Result<()> {
         self.n_tensors = self.n_tensors.saturating_add(1);
         self.len = self.len.saturating_add(tensor.storage().stored_len());
         match labels {
             [] => {}
-            [label] => self.children.push(Node {
-                label: label.clone(),
-                tensor: Some((key, tensor)),
-                ..Node::default()
-            }),
+            [label] => {
+                let node = Node {
+                    label: label.clone(),
+                    tensor: Some((key, tensor)),
+                    ..Node::default()
+                };
+                memory::push(&mut self.children, node)?;
+            }
             [label, rest @ ..] => {
                 let n_children = self.children.len();
-                let place = *self.folders.entry(label.clone()).or_insert(n_children);
+                let place = self.folders.get(label).copied().unwrap_or(n_children);
                 if place == n_children {
-                    self.children.push(Node {
+                    memory::put(&mut self.folders, label.clone(), place)?;
+                    let node = Node {
                         label: label.clone(),
                         ..Node::default()
-                    });
+                    };
+                    memory::push(&mut self.children, node)?;
                 }
                 if let Some(folder) = self.children.get_mut(place) {
-                    folder.insert(rest, key, tensor);
+                    folder.insert(rest, key, tensor)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// The rows of this node, whose label follows `before`, the folders that have no line of their
@@ -100,7 +105,7 @@ impl<'a> Node<'a> {
         level: usize,
         row: &impl Fn(&Key, &Tensor) -> Row,
         rows: &mut Vec<Row>,
-    ) {
+    ) -> Result<()> {
         let name = format!("{before}{}", self.label);
         if let [child] = self.children.as_slice() {
             return child.rows(&name, level, row, rows);
@@ -114,20 +119,14 @@ impl<'a> Node<'a> {
                 .iter()
                 .map(|line| format!("{indent}{line}"))
                 .collect();
-            rows.push(row);
-            return;
+            return memory::push(rows, row);
         }
         let count = counted(self.n_tensors, "tensor");
         let size = bytes_text(self.len);
-        rows.push(Row::new([
-            &format!("{indent}{name}"),
-            "",
-            &count,
-            "",
-            &size,
-        ]));
+        let cells = [&format!("{indent}{name}"), "", &count, "", &size];
+        memory::push(rows, Row::new(cells))?;
         let next = level.saturating_add(1);
-        let children = self.children.iter();
-        children.for_each(|child| child.rows("", next, row, rows));
+        let mut children = self.children.iter();
+        children.try_for_each(|child| child.rows("", next, row, rows))
     }
 }

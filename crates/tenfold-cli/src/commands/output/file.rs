@@ -179,7 +179,7 @@ impl Written {
             limits: job.how.limits.clone(),
             ..ReadOptions::default()
         };
-        // What is not read again, for a limit, has been written all the same; what cannot be read may not
+        // What is not read again, for a limit or for want of memory, has been written all the same; what cannot be read may not
         // have been.
         let source = unless_refused(Source::open(file)?.unpacked(&how.limits))?;
         let read = |how: &ReadOptions| -> tenfold::Result<Option<Bundle>> {
@@ -221,7 +221,7 @@ impl Written {
 /// What was read, or nothing if its content stands in the way.
 fn unless_refused<T>(read: tenfold::Result<T>) -> tenfold::Result<Option<T>> {
     match read {
-        Err(error) if error.is_of_content() => Ok(None),
+        Err(error) if error.is_of_content() || error.is_lack_of_memory() => Ok(None),
         read => read.map(Some),
     }
 }

@@ -8,7 +8,9 @@ mod text;
 use std::path::Path;
 
 use tenfold::ops::select;
-use tenfold::{Bundle, Finding, Info, Key, Limits, NotFinite, NoteKind, Samples, Storage, Tensor};
+use tenfold::{
+    Bundle, Finding, Info, Key, Limits, NotFinite, NoteKind, Samples, Storage, Tensor, memory,
+};
 
 use super::{Outcome, each_input};
 use crate::exit::Exit;
@@ -108,7 +110,7 @@ fn examine<'a>(bundle: &'a Bundle, args: &super::Stats) -> tenfold::Result<Vec<F
         };
         Ok(Found { key, tensor, known })
     });
-    found.collect()
+    memory::gathered(found)
 }
 
 fn work_out(tensor: &Tensor, limits: &Limits, args: &super::Stats) -> tenfold::Result<Known> {

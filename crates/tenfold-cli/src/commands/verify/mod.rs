@@ -78,7 +78,7 @@ fn examine(
     let mut parts = Vec::new();
     for member in input.members() {
         let part = input.read_member(member, &how)?;
-        let mut chosen = part.bundle.clone();
+        let mut chosen = part.bundle.try_clone()?;
         retain(&mut chosen, member.format.info(), only, exclude);
         examine_bundle(member.format, &chosen, reading, streams, verdict)
             .map_err(|failure| failure.about(&member.path))?;
@@ -98,7 +98,7 @@ fn demand_any(input: &Input, how: &ReadOptions, choice: &Choice) -> Result<()> {
         return Ok(());
     }
     let opened = input.read(how)?;
-    let names = opened.format.info().names_of(&opened.bundle);
+    let names = opened.format.info().names_of(&opened.bundle)?;
     demand_all(choice.only.iter().chain(&choice.exclude), &names)
 }
 
@@ -120,7 +120,7 @@ fn examine_bundle(
     streams: &mut Streams,
     verdict: &mut Verdict,
 ) -> Result<(), Failure> {
-    let mut bundle = bundle.clone();
+    let mut bundle = bundle.try_clone()?;
     input::dequantize(&mut bundle, reading, Overflow::Fails)?;
     let count = u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX);
     let sum = verdict.n_tensors.unwrap_or(0);

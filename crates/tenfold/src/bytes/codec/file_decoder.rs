@@ -164,6 +164,10 @@ fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
         return lack().into();
     }
     let kind = error.kind();
+    // The other such error is that of a dictionary beyond the limit, before it is made.
+    if kind == io::ErrorKind::OutOfMemory && error.to_string().ends_with(" too large") {
+        return lack().into();
+    }
     // An error of the file itself, on its way through the decoder.
     let why = match (kind, error.downcast::<Error>()) {
         (_, Ok(inner)) if !inner.is_of_content() => return inner,

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::bundle::Bundle;
+use crate::error::Result;
 use crate::key::Key;
+use crate::memory;
 
 /// Which tensors of two bundles belong together, by their places.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,47 +23,49 @@ pub struct Pairing {
 /// that is its tensor pairs with the only tensor of the other.
 ///
 /// Where several have one name, the first of A goes with the first of B.
-#[must_use]
-pub fn pair(a: &Bundle, b: &Bundle, map: &[(String, String)]) -> Pairing {
+///
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn pair(a: &Bundle, b: &Bundle, map: &[(String, String)]) -> Result<Pairing> {
     let lone = |bundle: &Bundle| bundle.entries().len() == 1;
     let is_root = |bundle: &Bundle| {
         let entries = bundle.entries().iter();
         entries.take(1).any(|(key, _)| key.is_empty())
     };
     if lone(a) && lone(b) && (is_root(a) || is_root(b)) {
-        return Pairing {
+        return Ok(Pairing {
             pairs: vec![(0, 0)],
             ..Pairing::default()
-        };
+        });
     }
     let mapped: HashMap<&str, &str> = map.iter().map(|(a, b)| (&**a, &**b)).collect();
-    let mut partners = vec![None; a.entries().len()];
-    let mut is_taken = vec![false; b.entries().len()];
+    let mut partners = memory::filled(None, a.entries().len())?;
+    let mut is_taken = memory::filled(false, b.entries().len())?;
     match_by(a, b, &mut partners, &mut is_taken, |key, is_a| {
         let name = name(key);
         match is_a {
             true => mapped.get(&*name).map(|other| (*other).to_owned()),
             false => Some(name),
         }
-    });
+    })?;
     // A tensor with another partner by decree has none by name.
     let is_mapped = |key: &Key| mapped.contains_key(&*name(key));
     match_by(a, b, &mut partners, &mut is_taken, |key, is_a| {
         (!is_a || !is_mapped(key)).then(|| key.clone())
-    });
+    })?;
     match_by(a, b, &mut partners, &mut is_taken, |key, is_a| {
         (!is_a || !is_mapped(key)).then(|| name(key))
-    });
+    })?;
     let mut pairing = Pairing::default();
     for (place, partner) in partners.into_iter().enumerate() {
         match partner {
-            Some(other) => pairing.pairs.push((place, other)),
-            None => pairing.only_a.push(place),
+            Some(other) => memory::push(&mut pairing.pairs, (place, other))?,
+            None => memory::push(&mut pairing.only_a, place)?,
         }
     }
     let left = is_taken.iter().zip(0..).filter(|(is_taken, _)| !**is_taken);
-    pairing.only_b = left.map(|(_, place)| place).collect();
-    pairing
+    pairing.only_b = memory::collected(left.map(|(_, place)| place))?;
+    Ok(pairing)
 }
 
 /// Pairs what has no partner yet and gives the same `word`; the flag says whether a key is A's.
@@ -71,10 +75,11 @@ fn match_by<W: std::hash::Hash + Eq>(
     partners: &mut [Option<usize>],
     is_taken: &mut [bool],
     word: impl Fn(&Key, bool) -> Option<W>,
-) {
+) -> Result<()> {
     let mut waiting: HashMap<W, VecDeque<usize>> = HashMap::new();
     for (((key, _), place), is_taken) in b.entries().iter().zip(0..).zip(&*is_taken) {
         if let Some(word) = word(key, false).filter(|_| !is_taken) {
+            memory::reserve_map(&mut waiting, 1)?;
             waiting.entry(word).or_default().push_back(place);
         }
     }
@@ -88,6 +93,7 @@ fn match_by<W: std::hash::Hash + Eq>(
             *partner = found;
         }
     }
+    Ok(())
 }
 
 /// A flat name as it is, a path as [`Key`] shows it.
@@ -134,7 +140,8 @@ mod tests {
             &flat(&["a", "b", "c", "b"]),
             &flat(&["b", "d", "b", "a"]),
             &[],
-        );
+        )
+        .unwrap();
         assert_eq!(found.pairs, [(0, 3), (1, 0), (3, 2)]);
         assert_eq!((found.only_a, found.only_b), (vec![2], vec![1]));
     }
@@ -142,22 +149,25 @@ mod tests {
     #[test]
     fn a_path_is_paired_with_the_flat_name_that_reads_alike() {
         let tree = bundle(&[Key::tree(vec!["enc".into(), "w".into()])]);
-        assert_eq!(pair(&tree, &flat(&["enc/w", "x"]), &[]).pairs, [(0, 0)]);
+        assert_eq!(
+            pair(&tree, &flat(&["enc/w", "x"]), &[]).unwrap().pairs,
+            [(0, 0)]
+        );
     }
 
     #[test]
     fn a_lone_tensor_is_paired_with_a_file_that_is_its_tensor() {
         let root = bundle(&[Key::root()]);
-        assert_eq!(pair(&root, &flat(&["x"]), &[]).pairs, [(0, 0)]);
-        assert_eq!(pair(&flat(&["x"]), &root, &[]).pairs, [(0, 0)]);
-        assert_eq!(pair(&flat(&["x"]), &flat(&["y"]), &[]).pairs, []);
-        assert_eq!(pair(&root, &flat(&["x", "y"]), &[]).pairs, []);
+        assert_eq!(pair(&root, &flat(&["x"]), &[]).unwrap().pairs, [(0, 0)]);
+        assert_eq!(pair(&flat(&["x"]), &root, &[]).unwrap().pairs, [(0, 0)]);
+        assert_eq!(pair(&flat(&["x"]), &flat(&["y"]), &[]).unwrap().pairs, []);
+        assert_eq!(pair(&root, &flat(&["x", "y"]), &[]).unwrap().pairs, []);
     }
 
     #[test]
     fn what_is_mapped_goes_nowhere_else() {
         let map = [("a".into(), "b".into()), ("b".into(), "gone".into())];
-        let found = pair(&flat(&["a", "b"]), &flat(&["a", "b"]), &map);
+        let found = pair(&flat(&["a", "b"]), &flat(&["a", "b"]), &map).unwrap();
         assert_eq!(found.pairs, [(0, 1)]);
         assert_eq!((found.only_a, found.only_b), (vec![1], vec![0]));
     }

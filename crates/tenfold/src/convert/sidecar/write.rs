@@ -7,8 +7,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json, json};
 
 use crate::bundle::Bundle;
+use crate::error::Result;
 use crate::format::{Carries, Holds, Info};
 use crate::key::Key;
+use crate::memory;
 use crate::meta::Meta;
 use crate::tensor::{Symmetry, Tensor};
 
@@ -79,7 +81,7 @@ impl Carrier {
     }
 
     /// Goes on to the next tensor, which is called `key` in the target.
-    pub(crate) fn next(&mut self, key: &Key, ndim: usize) {
+    pub(crate) fn next(&mut self, key: &Key, ndim: usize) -> Result<()> {
         // A size has 20 digits at most; the version and the names of fields are short.
         self.frame = ndim.saturating_mul(21).saturating_add(100);
         let name = self.name.get_or_insert_default();
@@ -88,7 +90,7 @@ impl Carrier {
         if self.carries == Carries::Tensor && !self.tensors.is_empty() {
             self.room = MOST;
         }
-        self.tensors.push(Map::new());
+        memory::push(&mut self.tensors, Map::new())
     }
 
     /// Whether anything can be carried.
@@ -369,11 +371,11 @@ mod tests {
     #[test]
     fn what_has_no_room_is_not_carried() {
         let mut carrier = Carrier::new(&ZTensor.info().holds, false, 2);
-        carrier.next(&Key::flat("a"), 1);
+        carrier.next(&Key::flat("a"), 1).unwrap();
         assert!(!carrier.add("dims", json!("x".repeat(MOST))));
         assert!(carrier.add("dims", json!("x".repeat(MOST / 2))));
         assert!(!carrier.add("symmetries", json!("x".repeat(MOST / 2))));
-        carrier.next(&Key::flat("b"), 1);
+        carrier.next(&Key::flat("b"), 1).unwrap();
         assert!(carrier.add("symmetries", json!("x".repeat(MOST / 2))));
         let deep = (0..=DEEPEST).fold(json!(0), |inner, _| json!([inner]));
         assert!(!carrier.add("dims", deep));

@@ -150,7 +150,7 @@ impl Reader<'_> {
                 let text = format!("the name {name:?} of metadata is not ASCII, or too long");
                 self.forgive(at, None, text)?;
             }
-            if !seen.insert(name.clone()) {
+            if !memory::insert(&mut seen, name.clone())? {
                 return self.fail(at, format!("the name {name:?} stands twice"));
             }
             let value_at = values.scan.at();
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 let kind = (Value::Text(name.clone()), Value::Text(kind.word()));
                 memory::push(&mut kinds, kind)?;
             }
-            pairs.push((name, value));
+            memory::push(&mut pairs, (name, value))?;
         }
         if let Some(at) = values.not_text {
             let text = "a text is not UTF-8, and kept as bytes".to_owned();
@@ -231,19 +231,19 @@ impl Reader<'_> {
     }
 
     fn check_names(&self, entries: &[Entry]) -> Result<()> {
-        let mut seen = HashSet::with_capacity(entries.len());
-        match entries.iter().find(|entry| !seen.insert(&entry.name)) {
-            None => Ok(()),
-            Some(Entry { at, name, .. }) => {
-                self.fail(*at, format!("the tensor {name:?} stands twice"))
+        let mut seen = HashSet::new();
+        for Entry { at, name, .. } in entries {
+            if !memory::insert(&mut seen, name)? {
+                return self.fail(*at, format!("the tensor {name:?} stands twice"));
             }
         }
+        Ok(())
     }
 
     /// Puts the tensors together, whose values begin at the byte `data`.
     fn tensors(&mut self, data: u64, entries: Vec<Entry>) -> Result<()> {
         let room = self.source.len().saturating_sub(data);
-        let mut offsets: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
+        let mut offsets = memory::collected(entries.iter().map(|entry| entry.offset))?;
         offsets.sort_unstable();
         // Where the next tensor has to lie, unless that is not known.
         let mut due = Some(0_u64);
@@ -283,7 +283,7 @@ impl Reader<'_> {
                 continue;
             };
             due = end.checked_next_multiple_of(self.alignment);
-            runs.push((offset, end, at));
+            memory::push(&mut runs, (offset, end, at))?;
             let run = data.saturating_add(offset)..data.saturating_add(end);
             let bytes = Bytes::run(self.source, run)?;
             match self.made(known, &entry.sizes, bytes)? {

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 use crate::tensor::{Storage, Tensor};
 
@@ -96,7 +97,7 @@ fn plans<'a>(bundle: &'a Bundle, endian: Endian, limits: &Limits) -> Result<Vec<
             values,
         })
     };
-    entries.map(plan).collect()
+    memory::gathered(entries.map(plan))
 }
 
 struct Writer<'a> {
@@ -137,9 +138,8 @@ impl Writer<'_> {
     fn values(&mut self, bundle: &Bundle) -> Result<()> {
         let kinds = bundle.hints.get(KINDS).and_then(Value::as_map);
         let kinds = kinds.unwrap_or_default().iter();
-        let kinds: HashMap<&str, &str> = kinds
-            .filter_map(|(name, word)| Some((name.as_text()?, word.as_text()?)))
-            .collect();
+        let kinds = kinds.filter_map(|(name, word)| Some((name.as_text()?, word.as_text()?)));
+        let kinds: HashMap<&str, &str> = memory::mapped(kinds)?;
         for (name, value) in bundle.meta.iter() {
             let hinted = kinds.get(name).and_then(|word| Kind::of_word(word));
             let kind = match hinted.filter(|kind| kind.fits(value)) {

@@ -12,6 +12,7 @@ use crate::formats::npy;
 use crate::formats::npy::Array;
 use crate::io::Source;
 use crate::key::Key;
+use crate::memory;
 use crate::meta::Value;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
@@ -34,7 +35,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     audit.account(source, archive.gaps.into_iter(), 0, &how.limits)?;
     let mut seen = HashSet::new();
     for member in &archive.members {
-        if !seen.insert(member.name.as_str()) {
+        if !memory::insert(&mut seen, member.name.as_str())? {
             let text = format!("the name {:?} stands twice", member.name);
             reader.forgive(member, NoteKind::DuplicateName, text)?;
         }

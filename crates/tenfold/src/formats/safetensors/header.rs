@@ -165,6 +165,8 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
         while let Some(Text(name)) = members.next_key()? {
             let at = state.place(&name);
             state.check(state.limits.check_text(wide(name.len())))?;
+            let room = memory::reserve_set(&mut state.names, 1);
+            state.check(room)?;
             if !state.names.insert(name.clone()) {
                 return Err(state.malformed(at, format!("the name {name:?} stands twice")));
             }
@@ -223,6 +225,7 @@ impl<'a> Visitor<'a> for AboutFile<'_, 'a> {
         let mut texts = Vec::new();
         let mut names = HashSet::new();
         while let Some((Text(name), Text(text))) = members.next_entry()? {
+            self.0.check(memory::reserve_set(&mut names, 1))?;
             if !names.insert(name.clone()) {
                 let at = self.0.place(&name);
                 let why = format!("the name {name:?} stands twice in {METADATA}");

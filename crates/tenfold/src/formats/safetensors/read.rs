@@ -11,6 +11,7 @@ use crate::format::{Mode, ReadOptions};
 use crate::io::{Head, Source};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, Order, Storage, Tensor};
@@ -131,7 +132,7 @@ impl Reader<'_> {
                 }
                 let texts = texts.into_iter();
                 let values = texts.map(|(name, text)| (name, Value::Text(text)));
-                self.bundle.meta = Meta::of_unique(values.collect());
+                self.bundle.meta = Meta::of_unique(memory::collected(values)?);
                 Ok(())
             }
         }
@@ -139,10 +140,10 @@ impl Reader<'_> {
 
     /// Puts the tensors in the order of their values, which have to lie in a row.
     fn tensors(&mut self, mut entries: Vec<Entry>) -> Result<()> {
-        entries.sort_by_key(|entry| entry.offsets);
+        memory::sort_by_key(&mut entries, |entry| entry.offsets)?;
         let len = self.source.len().saturating_sub(self.data);
         let mut end = 0;
-        self.bundle.reserve(entries.len());
+        self.bundle.reserve(entries.len())?;
         for entry in entries {
             let (name, (from, to)) = (&entry.name, entry.offsets);
             if from != end || to < from {

@@ -11,6 +11,7 @@ use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
+use crate::memory;
 use crate::meta::Meta;
 use crate::tensor::{Storage, Tensor};
 
@@ -60,13 +61,12 @@ struct Plan<'a> {
 /// The tensors in the order in which the reference writes them.
 fn plans(bundle: &Bundle) -> Result<Vec<Plan<'_>>> {
     let plan = |(key, tensor)| Plan::new(key, tensor);
-    let mut plans: Vec<Plan> = bundle
-        .entries()
-        .iter()
-        .map(|(key, tensor)| (key.flat_name(), tensor))
-        .map(plan)
-        .collect::<Result<_>>()?;
-    plans.sort_by_key(|plan| (Reverse(plan.rank), plan.name));
+    let entries = bundle.entries().iter();
+    let named = entries.map(|(key, tensor)| (key.flat_name(), tensor));
+    let mut plans = memory::gathered(named.map(plan))?;
+    memory::sort_by(&mut plans, |one, other| {
+        (Reverse(one.rank), one.name).cmp(&(Reverse(other.rank), other.name))
+    })?;
     Ok(plans)
 }
 
@@ -101,6 +101,8 @@ fn header(meta: Option<&Meta>, plans: &[Plan]) -> Result<Vec<u8>> {
     }
     let mut offset = 0_u64;
     for plan in plans {
+        let sizes = plan.tensor.dims().len().saturating_mul(DIGITS);
+        room(&mut json, plan.name, sizes)?;
         if json.len() > 1 {
             json.push(b',');
         }
@@ -119,6 +121,19 @@ fn header(meta: Option<&Meta>, plans: &[Plan]) -> Result<Vec<u8>> {
     Ok(json)
 }
 
+/// The most digits of a number, and a comma.
+const DIGITS: usize = 21;
+
+/// Makes room for a text, for `more` bytes and for the words around them, as writing cannot say that there is
+/// none.
+fn room(json: &mut Vec<u8>, text: &str, more: usize) -> Result<()> {
+    /// What a letter becomes at most.
+    const ESCAPED: usize = 6;
+    const WORDS: usize = 128;
+    let text = text.len().saturating_mul(ESCAPED);
+    memory::reserve(json, text.saturating_add(more).saturating_add(WORDS))
+}
+
 fn texts(json: &mut Vec<u8>, meta: &Meta) -> Result<()> {
     json.push(b'{');
     for (place, (name, value)) in meta.iter().enumerate() {
@@ -127,8 +142,10 @@ fn texts(json: &mut Vec<u8>, meta: &Meta) -> Result<()> {
         if place > 0 {
             json.push(b',');
         }
+        room(json, name, 0)?;
         text(json, name)?;
         json.push(b':');
+        room(json, value, 0)?;
         text(json, value)?;
     }
     json.push(b'}');

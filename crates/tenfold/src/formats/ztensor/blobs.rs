@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::bytes::gaps;
 use crate::error::{Error, Result};
 use crate::key::Key;
+use crate::memory;
 use crate::note::{Note, NoteKind};
 
 /// The runs of all blobs that have bytes, and what each belongs to.
@@ -23,24 +24,25 @@ pub(super) struct Shared<T> {
 
 impl<T: Display + Clone> Blobs<T> {
     pub(super) fn new() -> Self {
-        Blobs::with_room(0)
+        Blobs(Vec::new())
     }
 
     /// With room for as many blobs.
-    pub(super) fn with_room(count: usize) -> Self {
-        Blobs(Vec::with_capacity(count))
+    pub(super) fn with_room(count: usize) -> Result<Self> {
+        memory::with_room(count).map(Blobs)
     }
 
-    pub(super) fn add(&mut self, run: Range<u64>, owner: T) {
-        if !run.is_empty() {
-            self.0.push((run, owner));
+    pub(super) fn add(&mut self, run: Range<u64>, owner: T) -> Result<()> {
+        match run.is_empty() {
+            true => Ok(()),
+            false => memory::push(&mut self.0, (run, owner)),
         }
     }
 
     /// The same in the order of the file.
-    pub(super) fn sorted(mut self) -> Self {
-        self.0.sort_by_key(|(run, _)| (run.start, run.end));
-        self
+    pub(super) fn sorted(mut self) -> Result<Self> {
+        memory::sort_by_key(&mut self.0, |(run, _)| (run.start, run.end))?;
+        Ok(self)
     }
 
     /// What of `all` is in none of them, which are sorted.
@@ -56,11 +58,12 @@ impl<T: Display + Clone> Blobs<T> {
                 continue;
             };
             if run == next {
-                shared.push(Shared {
+                let both = Shared {
                     first: first.clone(),
                     second: second.clone(),
                     at: next.start,
-                });
+                };
+                memory::push(&mut shared, both)?;
             } else if next.start < run.end {
                 let why = format!("the blobs of {first} and {second} overlap");
                 return Err(Error::malformed(next.start, why));
@@ -107,6 +110,6 @@ impl<T: Owner> Blobs<T> {
             let note = Note::new(NoteKind::SharedBytes, text);
             note.on(&shared.second.key()).at(shared.at)
         });
-        Ok(notes.collect())
+        memory::collected(notes)
     }
 }

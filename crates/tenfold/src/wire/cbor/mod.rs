@@ -356,6 +356,9 @@ impl<'a> Items<'a> {
     }
 }
 
+/// The most bytes of an item besides what it holds.
+const HEAD: usize = 9;
+
 /// Writes CBOR items into memory: integers as short as can be, lengths definite unless asked.
 pub(crate) struct Out(Encoder<Vec<u8>>);
 
@@ -368,6 +371,11 @@ impl Out {
         self.0.into_writer()
     }
 
+    /// Makes room for the head of an item and `len` bytes, as the encoder cannot say that there is none.
+    fn room(&mut self, len: usize) -> Result<()> {
+        memory::reserve(self.0.writer_mut(), len.saturating_add(HEAD))
+    }
+
     /// Writing to memory cannot fail; the encoder's type says otherwise.
     fn done<E>(result: Result<&mut Encoder<Vec<u8>>, E>) -> Result<()> {
         result
@@ -376,30 +384,40 @@ impl Out {
     }
 
     pub(crate) fn array(&mut self, count: usize) -> Result<()> {
+        self.room(0)?;
         Out::done(self.0.array(wide(count)))
     }
 
     pub(crate) fn map(&mut self, count: usize) -> Result<()> {
+        self.room(0)?;
         Out::done(self.0.map(wide(count)))
     }
 
     pub(crate) fn open_map(&mut self) -> Result<()> {
+        self.room(0)?;
         Out::done(self.0.begin_map())
     }
 
     pub(crate) fn end(&mut self) -> Result<()> {
+        self.room(0)?;
         Out::done(self.0.end())
     }
 
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        self.room(text.len())?;
         Out::done(self.0.str(text))
     }
 
     pub(crate) fn u64(&mut self, number: u64) -> Result<()> {
+        self.room(0)?;
         Out::done(self.0.u64(number))
     }
 
     pub(crate) fn value(&mut self, value: &Value) -> Result<()> {
+        self.room(match value {
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        })?;
         match value {
             Value::Null => Out::done(self.0.null()),
             Value::Bool(truth) => Out::done(self.0.bool(*truth)),

@@ -121,7 +121,7 @@ pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) ->
     };
     for mut member in listed {
         match reader.local(&mut member, end.directory.start) {
-            Ok(()) => members.push(member),
+            Ok(()) => memory::push(&mut members, member)?,
             Err(error) => lost.push((member.name, error)),
         }
     }
@@ -430,7 +430,7 @@ impl<'a> Reader<'a> {
         directory: u64,
         limits: &Limits,
     ) -> Result<Vec<Range<u64>>> {
-        let mut sorted: Vec<&Member> = members.iter().collect();
+        let mut sorted = memory::collected(members)?;
         sorted.sort_unstable_by_key(|member| (member.header, member.stored.end));
         for pair in sorted.windows(2) {
             let [first, second] = pair else { continue };
@@ -441,13 +441,13 @@ impl<'a> Reader<'a> {
             }
         }
         let starts = sorted.iter().skip(1).map(|next| next.header);
-        let mut runs = Vec::with_capacity(sorted.len());
+        let mut runs = memory::with_room(sorted.len())?;
         for (member, next) in sorted.iter().zip(starts.chain([directory])) {
             limits.charge_items::<Range<u64>>(1)?;
             let descriptor = self.descriptor_len(member, next)?;
             runs.push(member.header..member.stored.end.saturating_add(descriptor));
         }
-        Ok(gaps(0..directory, runs).collect())
+        memory::collected(gaps(0..directory, runs))
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
 use crate::bytes::wide;
 use crate::error::{Error, Result};
 use crate::io::Sink;
+use crate::memory;
 
 /// The first day that there is, so that what is written depends on nothing but its content.
 const DATE: u16 = 1 << 5 | 1;
@@ -91,7 +92,7 @@ impl Writer {
         put(&mut record, [short(entry.name.len())?, short(extra.len())?]);
         record.extend(&entry.name);
         record.extend(extra);
-        self.entries.push(entry);
+        memory::push(&mut self.entries, entry)?;
         out.write(&record)
     }
 

@@ -27,13 +27,13 @@ pub(super) struct Found {
 
 impl Found {
     /// What is in `bundle`, with room for as many tensors, which must be known to be there.
-    pub(super) fn with_room(mut bundle: Bundle, count: usize) -> Found {
-        bundle.reserve(count);
-        Found {
+    pub(super) fn with_room(mut bundle: Bundle, count: usize) -> Result<Found> {
+        bundle.reserve(count)?;
+        Ok(Found {
             bundle,
-            blobs: Vec::with_capacity(count),
+            blobs: memory::with_room(count)?,
             ..Found::default()
-        }
+        })
     }
 
     pub(super) fn push(
@@ -49,10 +49,12 @@ impl Found {
         memory::push(&mut self.blobs, (blob, hash))
     }
 
-    pub(super) fn append(&mut self, mut other: Found) {
-        self.bundle.append(other.bundle);
+    pub(super) fn append(&mut self, mut other: Found) -> Result<()> {
+        self.bundle.append(other.bundle)?;
         self.count = self.count.saturating_add(other.count);
+        memory::reserve(&mut self.blobs, other.blobs.len())?;
         self.blobs.append(&mut other.blobs);
+        Ok(())
     }
 
     /// Checks and notes what concerns several tensors, and what lies between them in `room`.
@@ -62,20 +64,21 @@ impl Found {
         room: Range<u64>,
         limits: &Limits,
     ) -> Result<Bundle> {
-        let mut blobs = Blobs::with_room(self.blobs.len());
+        let mut blobs = Blobs::with_room(self.blobs.len())?;
         for ((key, _), (blob, _)) in self.bundle.entries().iter().zip(&self.blobs) {
-            blobs.add(blob.clone(), key);
+            blobs.add(blob.clone(), key)?;
         }
-        let blobs = blobs.sorted();
+        let blobs = blobs.sorted()?;
         let notes = blobs.notes()?;
-        let gaps: Vec<_> = blobs.gaps(room).collect();
+        let gaps = memory::collected(blobs.gaps(room))?;
         let audit = self.bundle.audit();
         audit.account(source, gaps.into_iter(), ALIGNMENT, limits)?;
         notes.into_iter().for_each(|note| self.bundle.note(note));
         // Names that are the same have one hash.
-        let mut hashes = HashSet::with_capacity(self.blobs.len());
+        let mut hashes = HashSet::new();
+        memory::reserve_set(&mut hashes, self.blobs.len())?;
         if !self.blobs.iter().all(|(_, hash)| hashes.insert(*hash)) {
-            self.bundle.note_duplicates();
+            self.bundle.note_duplicates()?;
         }
         Ok(self.bundle)
     }

@@ -27,12 +27,12 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let index = index::find(source, MAGIC, 0, how, &mut bundle)?;
     let between = index::room(MAGIC, &index);
     if index.is_empty() {
-        return Found::with_room(bundle, 0).finish(source, between, &how.limits);
+        return Found::with_room(bundle, 0)?.finish(source, between, &how.limits);
     }
     let (left, start) = array(source, &index, &how.limits)?;
     let len = index.end.saturating_sub(start);
     let room = how.limits.room::<(Key, Tensor)>(left.room(len, LEAST));
-    let mut found = Found::with_room(bundle, room);
+    let mut found = Found::with_room(bundle, room)?;
     let hasher = DefaultHashBuilder::default();
     let mut parts = Parts::new(source, start..index.end, left);
     in_order(
@@ -40,7 +40,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         |piece: &mut Piece| parts.next(&mut piece.part, &how.limits),
         |piece| piece.read(source, &how.limits, &hasher, index.start),
         |piece| {
-            found.append(std::mem::take(&mut piece.found));
+            found.append(std::mem::take(&mut piece.found))?;
             how.limits.check_tensors(found.count)
         },
     )?;
@@ -81,7 +81,7 @@ impl Piece {
             items,
             sizes: Vec::new(),
             shapes: Shapes::new(),
-            found: Found::with_room(Bundle::new(), room),
+            found: Found::with_room(Bundle::new(), room)?,
         };
         reader.entries(left, index_start)?;
         self.found = reader.found;

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::io::Source;
 use crate::key::Key;
+use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::Shapes;
@@ -51,21 +52,21 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         bundle,
     };
     // The index is sorted by name; tensors are listed in the order of their bytes.
-    manifest.objects.sort_by_key(Object::place);
+    memory::sort_by_key(&mut manifest.objects, Object::place)?;
     for object in manifest.objects {
         maker.object(object)?;
     }
     let Maker {
         blobs, mut bundle, ..
     } = maker;
-    let blobs = blobs.sorted();
+    let blobs = blobs.sorted()?;
     for note in blobs.notes()? {
         bundle.note(note);
     }
     let gaps = blobs.gaps(index::room(MAGIC, &index));
     let audit = bundle.audit();
     audit.account(source, gaps, ALIGNMENT, &how.limits)?;
-    bundle.note_duplicates();
+    bundle.note_duplicates()?;
     Ok(bundle)
 }
 
@@ -219,7 +220,7 @@ impl Maker<'_> {
             return Err(Error::malformed(at, why));
         };
         let name = key.flat_name().unwrap_or_default().to_owned();
-        self.blobs.add(offset..end, Name(name.into()));
+        self.blobs.add(offset..end, Name(name.into()))?;
         Bytes::run(self.source, offset..end)
     }
 

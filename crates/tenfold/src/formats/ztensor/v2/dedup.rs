@@ -8,6 +8,7 @@ use super::super::parts::Content;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// How much of a part tells whether it is worth reading all of it: few that differ begin alike.
 const HEAD: u64 = 64 << 10;
@@ -25,11 +26,10 @@ pub(super) struct Twin {
 pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<Twin>>> {
     let mut alike: HashMap<u64, u64> = HashMap::new();
     for content in contents {
-        let count = alike.entry(content.len()).or_default();
-        *count = count.saturating_add(1);
+        count(&mut alike, content.len())?;
     }
     let mut heads: HashMap<Twin, u64> = HashMap::new();
-    let mut twins = Vec::with_capacity(contents.len());
+    let mut twins = memory::with_room(contents.len())?;
     for content in contents {
         let len = content.len();
         if len == 0 || alike.get(&len) == Some(&1) {
@@ -38,8 +38,7 @@ pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<
         }
         let hash = hash(content, HEAD, limits)?;
         let head = Twin { len, hash };
-        let count = heads.entry(head).or_default();
-        *count = count.saturating_add(1);
+        count(&mut heads, head)?;
         twins.push(Some(head));
     }
     for (twin, content) in twins.iter_mut().zip(contents) {
@@ -51,6 +50,14 @@ pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<
         }
     }
     Ok(twins)
+}
+
+/// Counts a key once more.
+fn count<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, u64>, key: K) -> Result<()> {
+    memory::reserve_map(counts, 1)?;
+    let count = counts.entry(key).or_default();
+    *count = count.saturating_add(1);
+    Ok(())
 }
 
 /// The hash of the first bytes of a part.

@@ -18,6 +18,7 @@ use crate::format::ReadOptions;
 use crate::io::{Absent, Source, is_closed, open_beside};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Demand, Shapes, Tensor};
 
@@ -49,9 +50,9 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
         shapes: Shapes::new(),
         bundle,
     };
-    let objects = in_file_order(manifest.objects);
+    let objects = in_file_order(manifest.objects)?;
     reader.check_blobs(&objects, &footer)?;
-    reader.bundle.reserve(objects.len());
+    reader.bundle.reserve(objects.len())?;
     for object in objects {
         reader.object(object)?;
     }
@@ -70,22 +71,19 @@ fn alignment(manifest: &Manifest, manifest_at: u64) -> u64 {
 ///
 /// A blob that another object has too stands where the first had it: what counts is the last blob
 /// of an object.
-fn in_file_order(mut objects: Vec<Object>) -> Vec<Object> {
+fn in_file_order(mut objects: Vec<Object>) -> Result<Vec<Object>> {
     for object in &mut objects {
         object.parts.sort_by(|a, b| a.name.cmp(&b.name));
     }
     let place = |part: &Part| (part.shard.is_some(), part.offset, part.len);
     let places = |object: &Object| -> Vec<_> { object.parts.iter().map(place).collect() };
-    let mut order: Vec<_> = objects
-        .into_iter()
-        .map(|object| (object.parts.iter().map(place).max(), object))
-        .collect();
-    order.sort_by(|(first, one), (second, other)| {
-        first
-            .cmp(second)
+    let last = |object: &Object| object.parts.iter().map(place).max();
+    memory::sort_by(&mut objects, |one, other| {
+        last(one)
+            .cmp(&last(other))
             .then_with(|| places(one).cmp(&places(other)))
-    });
-    order.into_iter().map(|(_, object)| object).collect()
+    })?;
+    Ok(objects)
 }
 
 /// Where the bytes of this file and of its shards are.
@@ -177,8 +175,8 @@ struct Owner<'a>(Option<&'a Object<'a>>);
 impl Reader<'_> {
     /// Blobs are aligned, lie before the footer, and are the same run or apart.
     fn check_blobs(&mut self, objects: &[Object], footer: &Footer) -> Result<()> {
-        let mut own = Blobs::with_room(objects.len());
-        own.add(footer.manifest.clone(), Owner(None));
+        let mut own = Blobs::with_room(objects.len())?;
+        own.add(footer.manifest.clone(), Owner(None))?;
         let mut elsewhere: BTreeMap<&str, Blobs<Owner>> = BTreeMap::new();
         for object in objects {
             for part in &object.parts {
@@ -192,13 +190,13 @@ impl Reader<'_> {
                     None => &mut own,
                     Some(name) => elsewhere.entry(name).or_insert_with(Blobs::new),
                 };
-                blobs.add(part.offset..end, Owner(Some(object)));
+                blobs.add(part.offset..end, Owner(Some(object)))?;
             }
         }
         let elsewhere = elsewhere.into_iter();
         let elsewhere = elsewhere.map(|(name, blobs)| (Some(name), blobs));
         for (shard, blobs) in elsewhere.chain([(None, own)]) {
-            let blobs = blobs.sorted();
+            let blobs = blobs.sorted()?;
             self.account(shard, &blobs)?;
             for shared in blobs.shared()? {
                 if shared.first.0.is_none() || shared.second.0.is_none() {

@@ -14,6 +14,7 @@ use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::memory;
 use crate::meta::Value;
 use crate::tensor::Tensor;
 use crate::wire::cbor::Out;
@@ -23,11 +24,11 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let align = align(bundle, how)?;
     let mut objects = Vec::new();
     for (key, tensor) in bundle.entries() {
-        objects.push(Object::new(key, tensor, how)?);
+        memory::push(&mut objects, Object::new(key, tensor, how)?)?;
     }
     // Blobs of the canonical form are in the order of names, bytewise.
     if align == ALIGNMENT {
-        objects.sort_by_key(|object| object.name);
+        memory::sort_by_key(&mut objects, |object| object.name)?;
     }
     out.write(MAGIC)?;
     let described = Blobs::new(align, &how.limits).write(&objects, out)?;
@@ -136,10 +137,8 @@ impl<'a> Blobs<'a> {
     /// Writes the blobs, and gives what is said of each.
     fn write(mut self, objects: &[Object], out: &mut Sink) -> Result<Vec<Described>> {
         let raw = objects.iter().filter(|object| object.level.is_none());
-        let contents: Vec<&Content> = raw
-            .flat_map(|object| &object.parts)
-            .map(|part| &part.content)
-            .collect();
+        let parts = raw.flat_map(|object| &object.parts);
+        let contents = memory::collected(parts.map(|part| &part.content))?;
         let mut twins = dedup::find(&contents, self.limits)?.into_iter();
         let mut all = Vec::new();
         for object in objects {
@@ -155,7 +154,7 @@ impl<'a> Blobs<'a> {
                 if let Some(unknown) = unknown {
                     described.digest = Some((*unknown).to_owned());
                 }
-                all.push(described);
+                memory::push(&mut all, described)?;
             }
         }
         Ok(all)
@@ -190,7 +189,7 @@ impl<'a> Blobs<'a> {
             digest: digest_text(algorithm, out.take_digest()),
         };
         if twin.is_some() || is_empty {
-            self.known.insert(key, described.clone());
+            memory::put(&mut self.known, key, described.clone())?;
         }
         Ok(described)
     }
@@ -234,7 +233,7 @@ fn in_map_order(name: &str) -> (usize, &str) {
 /// The description of the file.
 fn manifest(bundle: &Bundle, objects: &[Object], described: &[Described]) -> Result<Vec<u8>> {
     let mut rest = described;
-    let mut all = Vec::with_capacity(objects.len());
+    let mut all = memory::with_room(objects.len())?;
     for object in objects {
         let missing = || Error::invalid(format!("{NAME}: a part without a blob"));
         let (own, later) = rest
@@ -243,7 +242,7 @@ fn manifest(bundle: &Bundle, objects: &[Object], described: &[Described]) -> Res
         rest = later;
         all.push((object, own));
     }
-    all.sort_by_key(|(object, _)| in_map_order(object.name));
+    memory::sort_by_key(&mut all, |(object, _)| in_map_order(object.name))?;
     let mut out = Out::new();
     out.map(if bundle.meta.is_empty() { 1 } else { 2 })?;
     out.text("objects")?;
