@@ -7,7 +7,7 @@ use super::environment::install;
 use crate::command::{program, root, run};
 
 /// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
-const LARGE: &[&str] = &["torch", "torchtt"];
+const LARGE: &[&str] = &["torch", "torchtt", "transformers"];
 
 /// Asks all but the large ones.
 pub(super) fn check() -> Result<(), String> {
