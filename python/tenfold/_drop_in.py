@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import operator
 import os
@@ -38,6 +39,8 @@ _SOONEST = ("torch", "paddle")
 """Packages that are missed when a file is opened, others when a tensor is made."""
 _MOST = sys.maxsize
 """The largest number of a device."""
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""What the system says of a path at which there is no file."""
 _SMALL = 1 << 16
 """Arrays of at most so many bytes are copied from a map sooner than they are read."""
 
@@ -117,11 +120,22 @@ def _device(device: Any, framework: str) -> Any:
         is_numbered = number.isdecimal() and (name != "mps" or int(number) == 0)
         if not is_known or (colon and not is_numbered):
             raise InvalidRequest(f"device {device!r} is not one of {', '.join(_DEVICES)}")
-    elif not isinstance(device, int) or not 0 <= device <= _MOST:
-        raise InvalidRequest(f"device {device!r} is neither a name nor a number")
+    else:
+        device = _numbered(device)
     if framework not in ("torch", "paddle"):
         raise InvalidRequest(f"device {device!r} is not supported for framework {framework}")
     return device
+
+
+def _numbered(device: Any) -> int:
+    """The device of a number, also one of NumPy's or a boolean."""
+    try:
+        number = operator.index(device)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= _MOST:
+        raise InvalidRequest(f"device {device!r} is neither a name nor a number")
+    return int(number)
 
 
 class _Target:
@@ -175,10 +189,16 @@ class Slice:
         """The element type, in the words of safetensors: `F32`, `BF16`."""
         return self._tensor.element.upper()
 
+    def _shape(self) -> tuple[int, ...]:
+        """The sizes that an index is for: PyTorch counts pairs of floats of four bits."""
+        shape = self._tensor.shape
+        is_of_pairs = self._target.framework == "torch" and self._tensor.element == "F4" and shape
+        return (*shape[:-1], shape[-1] // 2) if is_of_pairs else shape
+
     def __getitem__(self, index: Any) -> Any:
         """The cells at `index`: of a map by the rules of PyTorch, else by those of safetensors."""
         if not self._is_mapped:
-            index = _inside(index, self._tensor.shape)
+            index = _inside(index, self._shape())
         if self._target.framework == "torch":
             return self._target.moved(self._tensor._torch_part(index))
         return self._target.made(np.array(self._tensor[index]))
@@ -198,9 +218,9 @@ def _inside(index: Any, shape: tuple[int, ...]) -> Any:
     whole: list[Any] = []
     for item in items:
         whole += rest if isinstance(item, EllipsisType) else [item]
+    found = [_along(item, axis, shape[axis] if axis < len(shape) else 0) for axis, item in enumerate(whole)]
     if len(whole) > len(shape):
         raise InvalidRequest(f"{len(whole)} indices for a tensor of {len(shape)} dimensions")
-    found = [_along(item, axis, shape[axis]) for axis, item in enumerate(whole)]
     shown = ", ".join(map(_shown, found))
     for axis, (item, size) in enumerate(zip(found, shape, strict=False)):
         asked = _beyond(item, size)
@@ -211,26 +231,31 @@ def _inside(index: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _along(item: Any, axis: int, size: int) -> slice | int:
-    """One item of an index, counted from the start of its dimension."""
+    """One item of an index, counted from the start of its dimension; bounds of slices are counted so already."""
+    if isinstance(item, slice):
+        start, stop = (None if end is None else _bound(end, axis) for end in (item.start, item.stop))
+        step = 1 if item.step is None else operator.index(item.step)
+        if step < 1:
+            raise InvalidRequest(f"dimension {axis}: the step of a slice is positive, not {step}")
+        return slice(start, stop, step)
+    try:
+        at = operator.index(item)
+    except TypeError:
+        kind = type(item).__name__
+        why = f"dimension {axis}: a whole number, a slice or an ellipsis is wanted, not {kind}"
+        raise InvalidRequest(why) from None
+    if at < -size:
+        raise InvalidRequest(f"Invalid index {at} for dimension {axis} of size {size}")
+    return at + size if at < 0 else at
 
-    def place(value: Any) -> int:
-        at = operator.index(value)
-        if at < -size:
-            raise InvalidRequest(f"Invalid index {at} for dimension {axis} of size {size}")
-        return at + size if at < 0 else at
 
-    if not isinstance(item, slice):
-        try:
-            return place(item)
-        except TypeError:
-            kind = type(item).__name__
-            why = f"dimension {axis}: a whole number, a slice or an ellipsis is wanted, not {kind}"
-            raise InvalidRequest(why) from None
-    step = 1 if item.step is None else operator.index(item.step)
-    if step < 1:
-        raise InvalidRequest(f"dimension {axis}: the step of a slice is positive, not {step}")
-    start, stop = (None if end is None else place(end) for end in (item.start, item.stop))
-    return slice(start, stop, step)
+def _bound(value: Any, axis: int) -> int:
+    """A bound of a slice, which may not be negative."""
+    at = operator.index(value)
+    if not 0 <= at < 1 << 64:
+        kind = "negative" if at < 0 else "too large"
+        raise OverflowError(f"dimension {axis}: the bound {at} of a slice is {kind}")
+    return at
 
 
 def _beyond(item: slice | int, size: int) -> int | None:
@@ -268,8 +293,10 @@ class SafeOpen:
             raise TypeError(f"filename is a path or an open file, not {type(filename).__name__}")
         try:
             self._file = open_file(filename, io=io)
-        except MissingFile as error:
+        except FileError as error:
             path = error.filename or filename
+            if error.errno not in _ABSENT and "\0" not in str(path):
+                raise
             raise MissingFile(f"No such file or directory: {os.fspath(path)}") from None
         if self._target.framework in _SOONEST:
             importlib.import_module(self._target.framework)

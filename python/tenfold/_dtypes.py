@@ -67,7 +67,10 @@ def _of_ml_dtypes(element: str, name: str) -> np.dtype:
         advice = '; or take another type: numpy(dtype="f32")' if element == "bf16" else ""
         why = f"{element} needs the package ml_dtypes (pip install ml_dtypes){advice}"
         raise MissingPackage(why) from error
-    dtype: np.dtype = np.dtype(getattr(ml_dtypes, name))
+    found = getattr(ml_dtypes, name, None)
+    if found is None:
+        raise MissingPackage(f"{element} needs a newer ml_dtypes (pip install --upgrade ml_dtypes)")
+    dtype: np.dtype = np.dtype(found)
     return dtype
 
 

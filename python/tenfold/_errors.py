@@ -104,15 +104,22 @@ class UnrecognisedFile(SafetensorError, ValueError):
         return type(self), (self.candidates, self.content, self.file)
 
 
+_MOST_COUNTED = ((1 << 64) - 1, (1 << 128) - 1)
+"""Where counts of the library end: what it gives for more."""
+
+
 class LimitExceeded(SafetensorError, ValueError):
     """A limit stands in the way; `limits={name: value}` raises it."""
 
     def __init__(self, why: str, limit: str, wanted: int, allowed: int) -> None:
-        advice = f"limits={{{limit!r}: {wanted}}} raises it"
-        super().__init__(f"{why} ({wanted} wanted, {allowed} allowed; {advice})")
+        # No limit is as large as what is beyond counting.
+        advice = f"; limits={{{limit!r}: {wanted}}} raises it" if wanted < _MOST_COUNTED[0] else ""
+        beyond = next((f"2^{most.bit_length()} or more" for most in _MOST_COUNTED if wanted == most), None)
+        super().__init__(f"{why} ({beyond or wanted} wanted, {allowed} allowed{advice})")
         self.why = why
         self.limit = limit
         self.wanted = wanted
+        """How much would be needed; 2^64 - 1 and 2^128 - 1 stand for more than was counted."""
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[object, ...]:

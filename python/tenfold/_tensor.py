@@ -257,6 +257,9 @@ class Tensor:
         if self.element == "F4":
             return self._torch_pairs(pytorch)[index].view(pytorch.float4_e2m1fn_x2)
         name = "bfloat16" if self.element == "bf16" else SMALL.get(self.element)
+        if self.element == "bool" and index is not ... and (view := self._core.spelled().as_view()) is not None:
+            # A byte of a file may be any, one of a bool is 0 or 1.
+            return pytorch.from_numpy(view)[index].ne(0)
         core = self._core if name is None else self._core.spelled()
 
         def taken(array: npt.NDArray[Any]) -> Any:
@@ -265,6 +268,9 @@ class Tensor:
 
         if index is ...:
             found = taken(core.numpy())
+        elif not self.size:
+            # Of no cells there is no view.
+            found = taken(core.numpy())[index]
         elif (view := _whole_elements(core)) is not None:
             found = taken(view)[index]
         else:

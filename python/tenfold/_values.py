@@ -201,9 +201,16 @@ def _core_of_torch(value: Any) -> _tenfold.TensorCore:
         return _core_of_pairs(value)
     word = _TORCH.get(str(value.dtype))
     if word is None:
+        way = "dequantize() or view() it first"
         if str(value.dtype).startswith(("torch.q", "torch.bits")):
-            raise InvalidRequest(f"no file has {value.dtype}: dequantize() or view() it first")
-        return core_of_array(value.resolve_conj().resolve_neg().numpy())
+            raise InvalidRequest(f"no file has {value.dtype}: {way}")
+        try:
+            array = value.resolve_conj().resolve_neg().numpy()
+        except TypeError as error:
+            if str(value.layout) != "torch.strided":
+                raise InvalidRequest(f"a tensor with layout {value.layout}: to_dense() it first") from error
+            raise InvalidRequest(f"no file has {value.dtype}: {way}") from error
+        return core_of_array(array)
     import torch
 
     bits = torch.int16 if word == "bf16" else torch.uint8

@@ -122,6 +122,19 @@ def test_an_index_that_safetensors_refuses_is_refused(tmp_path, arrays, index):
         assert str(found) == str(expected)
 
 
+WRONG_BOUNDS = [np.s_[-1:], np.s_[:, :-1], np.s_[1 << 70 :], np.s_[0:-1:-1], np.s_["a":], np.s_[0:1.5], np.s_[:1:"a"], np.s_[0, 0, -1:]]
+
+
+@pytest.mark.parametrize("index", WRONG_BOUNDS, ids=repr)
+def test_bounds_of_slices_are_whole_numbers_that_are_not_negative(tmp_path, arrays, index):
+    path = tmp_path / "a.safetensors"
+    tenfold.numpy.save_file(arrays, path)
+    with safetensors.safe_open(path, "np") as theirs, tenfold.safe_open(path, "np") as ours:
+        expected = raised(lambda: theirs.get_slice("b")[index])
+        found = raised(lambda: ours.get_slice("b")[index])
+    assert type(found) is type(expected) and type(found) in (OverflowError, TypeError)
+
+
 GOOD_INDICES = [np.s_[:], (), np.s_[1], np.s_[-1, 2:], np.s_[..., -1], np.s_[1, ...], np.s_[::2, 1:5:3], [], np.s_[2:2]]
 
 
@@ -176,6 +189,16 @@ def test_what_is_wrong_with_a_request_is_raised_as_safetensors_does(tmp_path, ar
         assert isinstance(found, ours), (number, expected, found)
         if kind is FileNotFoundError:
             assert str(found) == str(expected)
+
+
+@pytest.mark.parametrize("name", ["\0", "x" * 300, "a.safetensors/b", "none/b"], ids=["nul", "long", "below a file", "none"])
+def test_where_no_file_can_be_there_is_none(tmp_path, arrays, name):
+    tenfold.numpy.save_file(arrays, tmp_path / "a.safetensors")
+    path = f"{tmp_path}/{name}"
+    for module in (safetensors, tenfold):
+        for load in (lambda: module.safe_open(path, "np"), lambda: module.numpy.load_file(path)):
+            found = raised(load)
+            assert isinstance(found, FileNotFoundError) and str(found) == f"No such file or directory: {path}"
 
 
 def test_open_files_are_taken(tmp_path, arrays):

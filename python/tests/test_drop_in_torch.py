@@ -70,6 +70,49 @@ def test_a_map_is_shared_and_indexed_as_pytorch_does(tmp_path, tensors):
             read.get_slice("float32")[:20]
 
 
+@pytest.mark.parametrize("backend", ["mmap", "pread"])
+def test_bools_and_no_elements_are_indexed_as_pytorch_does(tmp_path, backend):
+    path = tmp_path / "a.safetensors"
+    given = {"bool": torch.tensor([[True, False, True], [False, True, True]]), "empty": torch.zeros(0, 4)}
+    safetensors.torch.save_file(given, path)
+    data = bytearray(path.read_bytes())
+    # A byte of a file may be other than 1.
+    data[data.index(b"\1\0\1\0\1\1")] = 2
+    path.write_bytes(data)
+    with tenfold.safe_open(path, "pt", backend=backend) as file:
+        found = file.get_slice("bool")[:, :1]
+        assert found.dtype == torch.bool and found.contiguous().view(torch.uint8).tolist() == [[1], [0]]
+        if backend == "mmap":
+            for name, index in [("empty", False), ("empty", np.s_[..., ...]), ("empty", None), ("bool", [1, 0]), ("bool", True)]:
+                assert torch.equal(file.get_slice(name)[index], given[name][index])
+            for name in given:
+                with pytest.raises(ValueError, match="step"):
+                    file.get_slice(name)[::-1]
+
+
+@pytest.mark.parametrize("backend", ["mmap", "pread"])
+def test_pairs_of_floats_are_indexed_as_their_bytes_are(tmp_path, tensors, backend):
+    path = tmp_path / "a.safetensors"
+    own = tensors["float4_e2m1fn_x2"]
+    tenfold.torch.save_file({"a": own}, path)
+    pairs = own.view(torch.uint8)
+    with tenfold.safe_open(path, "pt", backend=backend) as file:
+        for index in (-1, np.s_[:, -1], np.s_[1, 20:24], np.s_[:, 4:6]):
+            assert torch.equal(file.get_slice("a")[index].view(torch.uint8), pairs[index])
+        with pytest.raises((IndexError, tenfold.SafetensorError)):
+            file.get_slice("a")[:, pairs.shape[1]]
+
+
+@pytest.mark.parametrize("kind", ["complex32", "int4", "uint1", "bits8"])
+def test_types_that_no_file_has_are_refused_by_name(kind):
+    tensor = torch.zeros(2, dtype=torch.uint8 if kind != "complex32" else torch.int32).view(getattr(torch, kind))
+    for save in (tenfold.torch.save, lambda given: tenfold.dumps(given, format="npz")):
+        with pytest.raises(tenfold.InvalidRequest, match=f"torch.{kind}"):
+            save({"a": tensor})
+    with pytest.raises(tenfold.InvalidRequest, match="to_dense"):
+        tenfold.dumps({"a": torch.ones(2).to_sparse()}, format="npz")
+
+
 def test_the_environment_can_ask_torch_tensors_to_be_read(tmp_path, tensors, monkeypatch):
     path = tmp_path / "a.safetensors"
     tenfold.torch.save_file({"a": tensors["float32"]}, path)
@@ -89,6 +132,10 @@ def test_a_device_is_named_as_for_safetensors(tmp_path, tensors):
     tenfold.torch.save_file({"a": tensors["float32"]}, path)
     for device in ("cpu", None, torch.device("cpu")):
         assert tenfold.torch.load_file(path, device=device)["a"].device == torch.device("cpu")
+    for device in (0, True, np.int64(1)):
+        for module in (tenfold, safetensors):
+            with module.safe_open(path, "pt", device) as file:
+                assert file.keys() == ["a"]
     for device in ("meta", "cpu:0", "cuda:", "gpu", -1, 1.5):
         with pytest.raises(tenfold.SafetensorError, match="device"):
             tenfold.torch.load_file(path, device=device)

@@ -71,6 +71,23 @@ def test_a_limit_says_how_it_is_raised():
         tenfold.open(data, limits={"nothing": 2})
 
 
+@pytest.mark.parametrize(("wanted", "shown"), [((1 << 64) - 1, "2^64 or more"), ((1 << 128) - 1, "2^128 or more")])
+def test_what_is_beyond_counting_is_no_number(wanted, shown):
+    text = str(tenfold.LimitExceeded("many", "decoded", wanted, 7))
+    assert text == f"many ({shown} wanted, 7 allowed)"
+    assert str(tenfold.LimitExceeded("many", "decoded", 9, 7)) == "many (9 wanted, 7 allowed; limits={'decoded': 9} raises it)"
+
+
+def test_a_type_that_an_old_package_lacks(monkeypatch):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    monkeypatch.delattr(ml_dtypes, "float8_e8m0fnu")
+    header = b'{"w":{"dtype":"F8_E8M0","shape":[4],"data_offsets":[0,4]}}'
+    tensor = tenfold.open(len(header).to_bytes(8, "little") + header + bytes(4))["w"]
+    assert tensor.dtype == np.dtype("V1") and "F8_E8M0" in repr(tensor)
+    with pytest.raises(tenfold.MissingPackage, match="newer ml_dtypes"):
+        tensor.numpy()
+
+
 def test_words_that_are_not_known():
     data = tenfold.dumps(np.ones(1), format="npy")
     for word in ("i8", "u8"):
