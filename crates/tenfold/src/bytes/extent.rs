@@ -56,6 +56,11 @@ impl Extent {
         }
     }
 
+    /// Whether it is everything that a source has, in order.
+    pub(crate) fn is_all_of(&self, source: &Source) -> bool {
+        matches!(self, Extent::Run(run) if *run == (0..source.len()))
+    }
+
     /// Hands out the meant bytes in order, in pieces of at most `budget`.
     pub(crate) fn for_each(
         &self,

@@ -381,6 +381,18 @@ impl Bytes {
         }
     }
 
+    /// Compares the checksum of bytes that are read by position, and those of what they are computed from;
+    /// compressed bytes are compared where they are decoded.
+    pub(crate) fn compare_checksum(&self) -> Result<()> {
+        match (self.filter(), self.stored_digest()) {
+            (Filter::None, Some(_)) => self.check(),
+            (Filter::None, None) if self.extent.is_all_of(&self.source) => {
+                self.source.compare_inputs()
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Hands out the stored bytes, comparing the checksum at the end.
     fn for_each_stored(
         &self,
@@ -397,6 +409,9 @@ impl Bytes {
             && self.source.as_file().is_some()
         {
             return codec::checksum::compare_on_the_way(self, run.clone(), digest, budget, each);
+        }
+        if self.stored_digest().is_none() {
+            self.compare_checksum()?;
         }
         let mut state = self.stored_digest().map(Digest::start);
         self.extent.for_each(&self.source, budget, &mut |piece| {

@@ -98,6 +98,7 @@ impl Numbers {
         budget: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        self.bytes.compare_checksum()?;
         let len = usize::try_from(self.bytes.len()).unwrap_or(usize::MAX);
         let mut at = 0_u64;
         let fill = |piece: &mut Vec<u8>| {

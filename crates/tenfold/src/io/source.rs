@@ -5,13 +5,13 @@ use std::fmt;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Progress;
 use super::platform;
 use super::sibling::Folder;
 use super::spool::pool::Held;
-use crate::bytes::{in_pieces, wide};
+use crate::bytes::{Bytes, in_pieces, wide};
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
@@ -25,6 +25,8 @@ struct Origin {
     packing: Packing,
     /// Files in memory beside it.
     folder: Option<Arc<Folder>>,
+    /// Set once the checksums of what it is computed from were compared.
+    compared: OnceLock<()>,
 }
 
 /// What the bytes were taken out of.
@@ -118,6 +120,11 @@ pub trait Compute: Send + Sync {
         None
     }
 
+    /// The bytes that all of these are computed from: a read of all compares their checksums.
+    fn inputs(&self) -> Vec<&Bytes> {
+        Vec::new()
+    }
+
     /// How many computations stand on top of each other here that hold much memory.
     fn depth(&self) -> u32;
 }
@@ -128,6 +135,7 @@ impl Source {
             kind,
             packing: Packing::None,
             folder: None,
+            compared: OnceLock::new(),
         }))
     }
 
@@ -385,6 +393,16 @@ impl Source {
             Kind::Computed(compute) => compute.depth(),
             _ => 0,
         }
+    }
+
+    /// Compares the checksums of what it is computed from, once.
+    pub(crate) fn compare_inputs(&self) -> Result<()> {
+        if let (Kind::Computed(compute), None) = (&self.0.kind, self.0.compared.get()) {
+            let inputs = compute.inputs();
+            inputs.into_iter().try_for_each(Bytes::compare_checksum)?;
+            self.0.compared.get_or_init(|| ());
+        }
+        Ok(())
     }
 
     /// What works the bytes out when they are asked for, if that is where they come from.

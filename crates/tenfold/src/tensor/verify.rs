@@ -78,6 +78,12 @@ impl Tensor {
         with_digest.try_for_each(|part| part.bytes.check())
     }
 
+    /// The bytes of all parts of the storage.
+    pub(crate) fn part_bytes(&self) -> Vec<&Bytes> {
+        let parts = self.storage().parts().into_iter();
+        parts.map(|part| &part.bytes).collect()
+    }
+
     /// Checks the stored cells of a dense tensor that is packed.
     fn check_packed(&self, values: &Numbers, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let group = self.packed_group(limits)?;

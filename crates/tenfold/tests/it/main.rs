@@ -9,6 +9,7 @@
 
 mod audit;
 mod carried;
+mod checksums;
 mod corpus;
 mod docs;
 #[path = "../shared/files.rs"]

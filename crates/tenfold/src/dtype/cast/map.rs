@@ -53,6 +53,10 @@ impl<W: Work> Compute for Worked<W> {
         units.saturating_mul(wide(self.work.made()))
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.bytes]
+    }
+
     fn depth(&self) -> u32 {
         self.bytes.source().depth()
     }

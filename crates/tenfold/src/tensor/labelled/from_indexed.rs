@@ -176,6 +176,10 @@ impl Compute for Woven {
         cells.saturating_add(wide(self.names.len()))
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.values.bytes]
+    }
+
     fn depth(&self) -> u32 {
         self.values.bytes.source().depth()
     }

@@ -124,6 +124,10 @@ impl Compute for Column {
         }
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        self.cells.tensor.part_bytes()
+    }
+
     fn depth(&self) -> u32 {
         let parts = self.cells.tensor.storage().parts();
         let below = parts.iter().map(|part| part.bytes.source().depth()).max();

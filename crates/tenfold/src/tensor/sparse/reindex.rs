@@ -73,6 +73,10 @@ impl Compute for Positions {
         self.count.saturating_mul(WIDTH)
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.values.bytes]
+    }
+
     fn depth(&self) -> u32 {
         self.values.bytes.source().depth()
     }

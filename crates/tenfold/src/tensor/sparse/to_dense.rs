@@ -109,6 +109,10 @@ impl Compute for Filled {
         self.values.len()
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.there, &self.values]
+    }
+
     fn depth(&self) -> u32 {
         let below = self
             .values

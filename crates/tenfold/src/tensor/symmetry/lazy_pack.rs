@@ -151,6 +151,10 @@ impl Compute for Picked {
         self.len
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        self.tensor.part_bytes()
+    }
+
     fn depth(&self) -> u32 {
         // The cells and their images are both looked at through views.
         let parts = self.tensor.storage().parts();

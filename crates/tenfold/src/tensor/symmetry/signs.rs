@@ -43,6 +43,10 @@ impl Compute for Flipped {
         self.numbers.bytes.len()
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.numbers.bytes]
+    }
+
     fn depth(&self) -> u32 {
         self.numbers.bytes.source().depth()
     }

@@ -339,6 +339,10 @@ impl<T: Scalar> Compute for Product<T> {
         self.cells.saturating_mul(wide(T::DTYPE.width()))
     }
 
+    fn inputs(&self) -> Vec<&Bytes> {
+        vec![&self.core.bytes]
+    }
+
     fn depth(&self) -> u32 {
         self.core.bytes.source().depth()
     }

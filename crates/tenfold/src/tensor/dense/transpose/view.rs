@@ -6,7 +6,7 @@ use super::gather::{Axis, Gather};
 use super::grid::Grid;
 use super::stored::Stored;
 use super::two_pass::Passes;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{Bytes, narrow, wide};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Threads};
 use crate::limits::Limits;
@@ -321,6 +321,14 @@ fn slabs(
 impl Compute for View {
     fn len(&self) -> u64 {
         self.len
+    }
+
+    fn inputs(&self) -> Vec<&Bytes> {
+        // A part of a tensor does without the rest of it.
+        match self.is_whole() {
+            Ok(true) => self.tensor.part_bytes(),
+            _ => Vec::new(),
+        }
     }
 
     fn depth(&self) -> u32 {
