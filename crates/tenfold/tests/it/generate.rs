@@ -350,9 +350,20 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
     if tape.flag() {
         cells.reverse();
     }
+    let is_in_rows = dims.len() == 2 && found.is_none() && tape.flag();
+    if is_in_rows {
+        // Rows ascend, and the columns of each rise or fall.
+        let (size, falls) = (sizes[0].max(1), tape.flag());
+        cells.sort_by_key(|cell| {
+            let (row, column) = (cell % size, cell / size);
+            (row, if falls { u64::MAX - column } else { column })
+        });
+    }
     let values = numbers(dtype, cells.len() as u64, tape);
     let order = Order::Column;
-    let address = if tape.flag() || dims.is_empty() {
+    let address = if is_in_rows {
+        rows(&cells, &sizes, tape)
+    } else if tape.flag() || dims.is_empty() {
         Address::Linear(Numbers::from_vec(&cells))
     } else {
         let mut columns = vec![Vec::new(); dims.len()];
@@ -381,6 +392,25 @@ fn sparse(dims: Vec<Dim>, dtype: DType, tape: &mut Tape, symmetric: bool) -> Ten
         },
     )
     .unwrap()
+}
+
+/// Compressed rows of cells that come row by row, with indices of either width.
+fn rows(cells: &[u64], sizes: &[u64], tape: &mut Tape) -> Address {
+    let starts = (0..=sizes[0]).map(|row| {
+        let before = cells.iter().filter(|cell| *cell % sizes[0].max(1) < row);
+        before.count() as u64
+    });
+    let starts: Vec<u64> = starts.collect();
+    let columns: Vec<u64> = cells.iter().map(|cell| cell / sizes[0]).collect();
+    let is_narrow = tape.flag();
+    let numbers = |all: &[u64]| match is_narrow {
+        true => Numbers::from_vec(&all.iter().map(|one| *one as u32).collect::<Vec<u32>>()),
+        false => Numbers::from_vec(all),
+    };
+    Address::Rows {
+        starts: numbers(&starts),
+        columns: numbers(&columns),
+    }
 }
 
 fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Tape) -> Tensor {

@@ -44,7 +44,10 @@ impl<'a> Finder<'a> {
                 return Err(Error::malformed(starts.bytes.at(), why));
             }
             check_ascending(starts)?;
-            finder.next_row_at = read_u64(starts, 1)?;
+            // A matrix without rows has no cells, and nothing but where the first row would start.
+            if starts.len() > 1 {
+                finder.next_row_at = read_u64(starts, 1)?;
+            }
         }
         Ok(finder)
     }

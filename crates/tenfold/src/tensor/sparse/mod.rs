@@ -297,6 +297,29 @@ mod tests {
     }
 
     #[test]
+    fn a_matrix_without_rows_has_no_cells() {
+        let address = Address::Rows {
+            starts: Numbers::from_vec(&[0_u64]),
+            columns: Numbers::from_vec::<u64>(&[]),
+        };
+        let sparse = Sparse {
+            sizes: &[0, 2],
+            dtype: DType::real(Number::U8),
+            order: Order::Row,
+            address: &address,
+            values: &Numbers::from_vec::<u8>(&[]),
+        };
+        let mut count = 0;
+        sparse
+            .for_each(&mut |_, _, _| {
+                count += 1;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(count, 0);
+    }
+
+    #[test]
     fn cells_go_to_the_same_places_by_addresses_and_by_coordinates() {
         let sizes = [5, 7, 3];
         let places: Vec<u64> = (0..105).filter(|place| place % 4 != 1).rev().collect();
