@@ -14,6 +14,7 @@ use super::write::{MOST, NAME, NAMES_OF_FEED, VERSION, hint};
 use super::{opaque, train};
 use crate::bundle::Bundle;
 use crate::bytes::wide;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::format::{Carries, Info};
 use crate::key::Key;
@@ -364,7 +365,14 @@ fn named(tensor: &Tensor, fields: &Fields) -> Result<Tensor> {
 fn joined(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     match fields.get("elements").map(|dtype| dtype.as_str()) {
         None => Ok(tensor),
-        Some(Some(dtype)) => tensor.join_components(dtype.parse()?, limits),
+        Some(Some(dtype)) => {
+            // The numbers may have been cast on the way.
+            let dtype = DType {
+                number: tensor.dtype().number,
+                ..dtype.parse()?
+            };
+            tensor.join_components(dtype, limits)
+        }
         Some(None) => Err(wrong("elements")),
     }
 }
