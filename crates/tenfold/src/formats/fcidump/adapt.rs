@@ -194,7 +194,8 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
         _ => &["ba"],
     };
     let flags = |flag: &str| {
-        let all = codes.iter().map(|code| match code.contains('*') {
+        let codes = codes.iter().map(|code| in_own_words(code, tensor));
+        let all = codes.map(|code| match code.contains(['*', ' ']) {
             true => format!("{flag} '{own}{code}'"),
             false => format!("{flag} {own}{code}"),
         });
@@ -220,6 +221,20 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
         text += &format!(", {sparse}{kept} --symmetry-tol {share} the first of each");
     }
     text
+}
+
+/// A symmetry such as `badc*`, in which letters are places, in the words of a tensor whose dimensions may have names.
+fn in_own_words(code: &str, tensor: &Tensor) -> String {
+    let (letters, star) = match code.strip_suffix('*') {
+        Some(letters) => (letters, "*"),
+        None => (code, ""),
+    };
+    let place = |letter: char| ('a'..='z').position(|other| other == letter);
+    tensor.symmetry_text(&Symmetry {
+        permutation: letters.chars().filter_map(place).collect(),
+        operation: format!("x{star}"),
+        packed: false,
+    })
 }
 
 /// Whether every cell that is not written follows from one that is.
