@@ -9,7 +9,7 @@ use tenfold::{
 use super::labels::{Given, Lists, Wanted};
 use crate::commands::{Meant, Transform};
 use crate::render::bytes_text;
-use crate::terminal::{counted, plain, rough};
+use crate::terminal::{counted, dense_len, plain, rough};
 
 pub(super) struct Step<'a> {
     pub(super) key: &'a Key,
@@ -29,6 +29,19 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     pub(super) fn apply(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        let applied = self.applied(tensor)?;
+        // `--dense` says so itself.
+        let is_train = |tensor: &Tensor| matches!(tensor.storage(), Storage::Train { .. });
+        let is_asked = self.is_meant(self.transform.dense.as_deref());
+        if is_train(tensor) && !is_train(&applied) && !is_asked {
+            let len = bytes_text(dense_len(tensor));
+            self.said
+                .push(format!("train: a tensor train is expanded to {len}"));
+        }
+        Ok(applied)
+    }
+
+    fn applied(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let flags = self.transform;
         let had_labels = tensor.n_mapped() > 0;
         let mut tensor = self.in_dense(tensor.clone())?;
@@ -36,11 +49,7 @@ impl<'a> Step<'a> {
             tensor = tensor.unpacked(self.limits)?;
         }
         if let Some(sizes) = self.last(&flags.reshape) {
-            if tensor.n_mapped() > 0 {
-                let why = "labels have no place in a reshaped tensor; --dense --allow labels makes \
-                           positions of them first";
-                return Err(Error::Invalid(why.into()));
-            }
+            demand_positions(&tensor, "a reshaped tensor")?;
             if flags.complex.is_some() && counts_components(&tensor, sizes) {
                 let dtype = tensor.dtype();
                 tensor = tensor.split_components(self.limits)?;
@@ -174,6 +183,7 @@ impl<'a> Step<'a> {
         if symmetries.is_empty() {
             return Ok(tensor);
         }
+        demand_positions(&tensor, "a symmetry")?;
         let (tensor, most) = tensor.symmetrized(&symmetries, self.limits)?;
         self.said.push(format!(
             "symmetrize: values change by {} at most",
@@ -184,6 +194,7 @@ impl<'a> Step<'a> {
 
     /// `--detect-symmetry`.
     fn detected(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        demand_positions(tensor, "a symmetry")?;
         let found = tensor.detect_symmetries(self.tolerance(), self.limits)?;
         for symmetry in &found {
             let text = tensor.symmetry_text(symmetry);
@@ -203,6 +214,7 @@ impl<'a> Step<'a> {
 
     /// `--sparse`.
     fn in_sparse(&mut self, tensor: &Tensor) -> Result<Tensor> {
+        demand_positions(tensor, "a list of cells")?;
         let density = tensor.density(self.limits)?;
         let text = match tensor.storage() {
             Storage::Sparse { .. } => {
@@ -222,6 +234,7 @@ impl<'a> Step<'a> {
         if symmetries.is_empty() {
             return Ok(tensor);
         }
+        demand_positions(&tensor, "a symmetry")?;
         let share = self.transform.symmetry_tol;
         let tolerance = tensor.packing_tolerance(&symmetries, share);
         let packing = tensor.pack(&symmetries, tolerance, self.limits)?;
@@ -252,6 +265,16 @@ impl<'a> Step<'a> {
         let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
         meant.map(|meant| &meant.what)
     }
+}
+
+/// Fails if there are labels, which have no place in what is made of the tensor.
+fn demand_positions(tensor: &Tensor, what: &str) -> Result<()> {
+    if tensor.n_mapped() == 0 {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "labels have no place in {what}; --dense --allow labels makes positions of them first"
+    )))
 }
 
 /// Whether sizes are of the components of a tensor rather than of its cells.

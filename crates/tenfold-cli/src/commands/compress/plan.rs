@@ -1,7 +1,10 @@
 //! Which tensors of a file become trains, and which are kept.
 
 use tenfold::ops::{demand_all, matches, nearest};
-use tenfold::{Arity, Bytes, Error, Info, Key, Kind, Names, Numbers, Spool, Storage, Tensor};
+use tenfold::{
+    Arity, Aspect, Bytes, Error, Info, Key, Kind, Loss, Names, Numbers, Spool, Storage, Tensor,
+    Tier,
+};
 use tenfold_train::Error as TrainError;
 
 use super::super::output::Content;
@@ -54,7 +57,12 @@ impl Entry {
 pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Result<(), Failure> {
     let choice = &args.selection.choice;
     let names = content.info.names_of(&content.bundle)?;
-    demand_all(choice.only.iter().chain(&choice.exclude), &names)?;
+    let about = |failure: Failure| match &content.file {
+        Some(file) => failure.about(file),
+        None => failure,
+    };
+    demand_all(choice.only.iter().chain(&choice.exclude), &names)
+        .map_err(|error| about(error.into()))?;
     let shape = &args.reshaping;
     let places = names.iter().enumerate();
     let chosen = places.filter(|(_, name)| is_chosen(choice, name));
@@ -63,7 +71,7 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
         [place] if is_one => content.bundle.keep(*place),
         _ if !is_one
             && (shape.reshape.is_none() && shape.qubits.is_none() || chosen.len() == 1) => {}
-        [] => return Err(Failure::usage("there is no tensor to compress")),
+        [] => return Err(about(Failure::usage("there is no tensor to compress"))),
         many => {
             let (count, some) = (many.len(), nearest("", &names));
             let why = match is_one {
@@ -120,7 +128,7 @@ pub(super) fn carry_out(
     let info = content.info;
     let count = content.bundle.entries().len();
     let is_lone = count == 1 || target.holds.names == Names::One;
-    let mut entries = Vec::new();
+    let (mut entries, mut said) = (Vec::new(), Vec::new());
     for (key, tensor) in content.bundle.entries_mut() {
         let name = shown_name(info, key);
         let made = match is_lone {
@@ -134,6 +142,13 @@ pub(super) fn carry_out(
         let own = tensor.clone();
         if let Fate::Made(made) = &fate {
             *tensor = train_tensor(&own, made, target, is_lone)?;
+            let count = own.symmetries().len();
+            said.extend((count > 0).then(|| Loss {
+                key: Some(key.clone()),
+                aspect: Aspect::Symmetry,
+                detail: format!("symmetries no longer declared: {count}"),
+                tier: Tier::Said,
+            }));
         }
         entries.push(Entry {
             key: key.clone(),
@@ -142,6 +157,7 @@ pub(super) fn carry_out(
             fate,
         });
     }
+    content.said.extend(said);
     for (_, tensor) in content.bundle.entries_mut() {
         unmark(tensor);
     }
