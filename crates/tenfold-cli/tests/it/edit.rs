@@ -137,6 +137,38 @@ fn a_dry_run_refuses_what_the_run_would() {
 }
 
 #[test]
+fn a_dry_run_refuses_a_destination_that_the_run_would() {
+    let (folder, path) = copy("ztensor/good/tensors_25.zt");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("there.zt"), "").unwrap();
+    fs::create_dir(at("folder.zt")).unwrap();
+    for out in ["there.zt", "folder.zt", "nowhere/x.zt"] {
+        for flags in [&["--dry-run"][..], &[]] {
+            let words = ["--set", "a=b", "-o", &at(out)];
+            let ran = edit(&path, &[&words, flags].concat());
+            assert_eq!(ran.exit.code(), 2, "{ran}");
+            assert!(ran.errors.contains(out), "{ran}");
+        }
+    }
+    let ran = edit(&path, &["--set", "a=b", "-o", &at("new.zt"), "--dry-run"]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+}
+
+#[test]
+fn what_an_edit_loses_is_reported() {
+    let (_folder, path) = copy("vespa/good/dense_2d.tbf");
+    for flags in [&["--dry-run"][..], &[]] {
+        let words = ["--set", "a=b", "--allow", "metadata"];
+        let ran = edit(&path, &[&words, flags].concat());
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        assert!(
+            ran.errors.contains("metadata: file metadata a is dropped"),
+            "{ran}"
+        );
+    }
+}
+
+#[test]
 fn a_list_stays_a_list() {
     let (_folder, path) = copy("fcidump/good/h2.fcidump");
     let ran = edit(&path, &["--set", "fcidump:ORBSYM=banana"]);

@@ -2,11 +2,14 @@
 
 pub(super) mod args;
 
+use std::io;
 use std::path::Path;
 
-use tenfold::ops::TensorRef;
-use tenfold::{Result, WriteOptions, formats};
+use tenfold::ops::{TensorRef, presence};
+use tenfold::{Error, Result, WriteOptions, formats};
 
+use super::output::Destination;
+use super::output::file::say_losses;
 use super::{Edit, Outcome, allow};
 use crate::edit::{Change, Content, changes};
 use crate::error::Failure;
@@ -60,20 +63,34 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         failure if failure.is_usage() => failure,
         failure => failure.of(info).about(&args.file),
     };
-    if args.dry_run {
-        tenfold::forecast(&opened.bundle, format, &how).map_err(blame)?;
+    let replace = args.output.is_none() || args.force;
+    let losses = if args.dry_run {
+        refuse_destination(out, replace)?;
+        let (_, losses) = tenfold::forecast(&opened.bundle, format, &how).map_err(blame)?;
+        losses
     } else {
-        let replace = args.output.is_none() || args.force;
         let meter = Meter::start(streams, &how.progress);
         let saved = tenfold::save(&opened.bundle, out, format, &how, replace);
         drop(meter);
-        saved.map_err(blame)?;
-    }
+        saved.map_err(blame)?
+    };
+    say_losses(out, losses.iter(), streams);
     match args.json {
         true => print_json(args, out, &changes, &mut streams.out)?,
         false => print(args, out, &changes, &mut streams.out)?,
     }
     Ok(Exit::Fine)
+}
+
+/// Fails where no file can be saved.
+fn refuse_destination(out: &Path, replace: bool) -> Result<(), Failure> {
+    let about = |error: io::Error| Failure::from(Error::from(error).in_file(out));
+    if presence::is_dir(out)? {
+        return Err(about(io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), |folder| folder.metadata().map(drop).map_err(about))?;
+    Destination::File(out.to_owned()).refuse_existing(replace)
 }
 
 /// Fails if the name of the output is that of another format.
