@@ -237,6 +237,7 @@ fn kind(error: &Error) -> (&'static str, Option<u64>) {
         Error::Limit { .. } => ("limit", None),
         Error::Refused(_) | Error::NoRoom { .. } => ("refused", None),
         Error::OutOfRange(_) => ("range", None),
+        Error::Mismatch(_) => ("mismatch", None),
         Error::Unrecognised { .. } => ("unrecognised", None),
         _ => ("invalid", None),
     }

@@ -72,6 +72,9 @@ pub enum Error {
     /// What follows from the numbers in a file, such as a cell of a train, is no double.
     #[error("{0}")]
     OutOfRange(String),
+    /// What the caller asked for does not go with what is in a file.
+    #[error("{0}")]
+    Mismatch(String),
     /// The target format cannot hold everything; nothing was written.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -155,6 +158,24 @@ impl Error {
         Error::Invalid(why.into())
     }
 
+    /// Says of what the caller asked for that it makes sense, but not of this tensor.
+    #[must_use]
+    pub(crate) fn mismatch(self) -> Self {
+        match self {
+            Error::Invalid(why) => Error::Mismatch(why),
+            other => other,
+        }
+    }
+
+    /// Names the tensor that does not go with what the caller asked for.
+    #[must_use]
+    pub(crate) fn of_tensor(self, key: &Key) -> Self {
+        match self {
+            Error::Mismatch(why) if !key.is_empty() => Error::Mismatch(format!("{key}: {why}")),
+            other => other,
+        }
+    }
+
     /// Names the format in which a fault was found, if it is not named yet.
     #[must_use]
     pub fn of(self, name: &'static str) -> Self {
@@ -205,6 +226,7 @@ impl Error {
             | Error::Limit { .. }
             | Error::OutOfMemory { .. }
             | Error::OutOfRange(_)
+            | Error::Mismatch(_)
             | Error::Unrecognised { .. } => Error::InFile {
                 path: name.into(),
                 error: Box::new(self),
@@ -240,6 +262,7 @@ impl Error {
             | Error::Limit { .. }
             | Error::NoRoom { .. }
             | Error::OutOfRange(_)
+            | Error::Mismatch(_)
             | Error::Refused(_)
             | Error::Unrecognised { .. }
             | Error::Invalid(_) => true,

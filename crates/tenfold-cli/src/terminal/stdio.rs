@@ -313,7 +313,11 @@ pub(crate) fn printed(body: impl FnOnce(&mut Out) -> Result<()>) -> String {
     out.buffer
 }
 
-/// Names standard output as the file in which an output error happened.
+/// Names standard output as the file in which an output error happened: what is wrong with values is so in the file
+/// that they are from.
 pub(crate) fn in_output(error: Error) -> Error {
-    error.in_file(Path::new("standard output"))
+    match error {
+        Error::Io { .. } => error.in_file(Path::new("standard output")),
+        other => other,
+    }
 }

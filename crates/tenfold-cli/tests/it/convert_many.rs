@@ -84,7 +84,7 @@ fn what_is_for_one_input_is_refused_for_several() {
     assert_snapshot!(ran);
     assert_snapshot!(convert(&folder, &["@/a.npy"]));
     let ran = convert(&folder, &["@/a.npy", "@/a.npy", "@/x.zt", "--only", "b"]);
-    assert_snapshot!(ran);
+    assert_snapshot!(shown(&folder, &ran));
 }
 
 #[test]

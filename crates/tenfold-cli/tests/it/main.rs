@@ -25,6 +25,7 @@ mod hash;
 mod info;
 mod literal;
 mod mtx;
+mod named;
 mod open;
 mod plot;
 mod primitiv;

@@ -34,6 +34,7 @@ fn a_fault_in_values_is_one_of_the_file_that_has_it() {
         &["convert", "@/bad.tens", "@/x.npy"][..],
         &["convert", "@/bad.tens", "@/good.npy", "@/x.zt"],
         &["convert", "@/good.npy", "@/bad.tens", "@/x.zt"],
+        &["convert", "@/bad.tens", "-", "--to", "npy"],
         &[
             "convert",
             "@/bad.tens",

@@ -358,7 +358,8 @@ impl Step<'_> {
 
     /// Lets the target change what it alone asks for.
     fn adapted(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
-        let Some((tensor, said)) = self.format.adapt(self.key, tensor, self.how)? else {
+        let adapted = self.format.adapt(self.key, tensor, self.how);
+        let Some((tensor, said)) = adapted.map_err(|error| error.of_tensor(self.key))? else {
             return Ok(None);
         };
         for (tier, aspect, detail) in said {

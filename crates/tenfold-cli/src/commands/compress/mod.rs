@@ -125,8 +125,7 @@ pub(super) fn turn(
         // Too many, or too few, which the format says itself.
         return Ok(());
     }
-    let file = content.file.clone();
-    let file = file.as_deref().unwrap_or(Path::new("the inputs"));
+    let file = &*content.name().unwrap_or_default();
     split_components(content, args, file, streams)?;
     let nearness = Nearness {
         eps: Some(eps),

@@ -25,8 +25,8 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
     let groups = groups(job);
     if groups.is_empty() {
         let why = "there is no tensor, and --out-dir writes a file for each: -o names one file";
-        let about = job.content.file.as_deref().unwrap_or(folder);
-        return Err(Failure::refused(why).about(about));
+        let name = job.content.name();
+        return Err(Failure::refused(why).about(name.as_deref().unwrap_or(folder)));
     }
     let names = names(job, &groups);
     let (lowered, said) = forecast(job, &groups).map_err(|error| job.blame(folder, error))?;

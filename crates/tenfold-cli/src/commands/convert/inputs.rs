@@ -14,7 +14,7 @@ use tenfold::{
 use super::{allowed, merge, overflow};
 use crate::args::Target;
 use crate::commands::Convert;
-use crate::commands::output::{Content, Destination, target};
+use crate::commands::output::{Content, Destination, name_of_all, target};
 use crate::error::Failure;
 use crate::render::note_text;
 use crate::terminal::Streams;
@@ -98,14 +98,23 @@ pub(super) fn read(
     if parts.len() > 1 || args.renaming.prefix_stem {
         name_by_files(&mut parts, args.renaming.prefix_stem, is_tree);
     }
-    let mut left_out = choose(args, info, target, &mut parts)?;
-    left_out.extend(narrowed);
-    let (bundle, mut said) = merge::merge(parts, info, target, &allowed(args))?;
-    said.extend(left_out);
     let only = match found.as_slice() {
         [only] => Some(only),
         _ => None,
     };
+    let words: Vec<&Path> = found.iter().map(|found| found.word).collect();
+    let about = |failure: Failure| match name_of_all(&words) {
+        Some(name) => failure.about(&name),
+        None => failure,
+    };
+    let mut left_out = choose(args, info, target, &mut parts).map_err(about)?;
+    left_out.extend(narrowed);
+    let merged = merge::merge(parts, info, target, &allowed(args));
+    let (bundle, mut said) = merged.map_err(|failure| match failure.is_usage() {
+        true => failure,
+        false => about(failure),
+    })?;
+    said.extend(left_out);
     let (file, stem) = (
         only.map(|found| found.word.to_owned()),
         only.and_then(|found| stem(&found.reference.file)),

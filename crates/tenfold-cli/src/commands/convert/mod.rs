@@ -8,7 +8,7 @@ mod merge;
 mod shards;
 pub(super) mod transform_args;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tenfold::ops::cast;
 use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions, without_state};
@@ -127,12 +127,11 @@ fn prepare(
         .any(|info| info.holds.names == Names::Tree);
     let renamed = rename(bundle, info, is_tree, &args.renaming.rename);
     renamed.map_err(|failure| in_input(failure, content))?;
-    let Content { bundle, info, .. } = content;
     let (allow, limits) = (allowed(args), &args.reading.limits.0);
     let round = args.transform.round.into();
-    let all = Path::new("the inputs");
-    let file = content.file.as_deref().unwrap_or(all);
-    transform::apply(bundle, info, args, file, streams)
+    let name = content.name().unwrap_or_default();
+    let Content { bundle, info, .. } = content;
+    transform::apply(bundle, info, args, &name, streams)
         .and_then(|labels| {
             cast(bundle, info, &args.cast, round, &allow, limits)?;
             Ok(labels)
@@ -140,11 +139,12 @@ fn prepare(
         .map_err(|failure| in_input(failure, content))
 }
 
-/// Names the file at fault, if there is only one.
+/// Names the file at fault, or all that it may be; the format is known of one alone.
 fn in_input(failure: Failure, content: &Content) -> Failure {
-    match &content.file {
-        Some(file) => failure.of(content.info).about(file),
-        None => failure,
+    match (&content.file, content.name()) {
+        (Some(file), _) => failure.of(content.info).about(file),
+        (None, Some(name)) => failure.about(&name),
+        (None, None) => failure,
     }
 }
 

@@ -6,7 +6,7 @@ mod meta;
 mod text;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tenfold::ops::{Input, TensorRef, captures, demand_all, retain, retain_by};
 use tenfold::{
@@ -14,6 +14,7 @@ use tenfold::{
     When, compare, memory, pair,
 };
 
+use super::output::name_of_all;
 use super::{Diff, Outcome};
 use crate::args::Given;
 use crate::error::Failure;
@@ -140,7 +141,8 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     all_names.sort_unstable();
     all_names.dedup();
     let (only, exclude) = (&args.only, &args.exclude);
-    demand_all(only.iter().chain(exclude), &all_names)?;
+    demand_all(only.iter().chain(exclude), &all_names)
+        .map_err(|error| Failure::from(error).about(&both(&a, &b)))?;
     let info = a.info();
     retain_by(&mut a.opened.bundle, only, exclude, |key| {
         renamed(info.name_of(key))
@@ -167,6 +169,11 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     drop(meter);
     report.changed.sort_by(text::by_change);
     Ok(report)
+}
+
+/// What is named where either of the two files may be at fault.
+fn both(a: &File, b: &File) -> PathBuf {
+    name_of_all(&[a.path, b.path]).unwrap_or_default()
 }
 
 /// Options, and then those of one side.
@@ -223,9 +230,10 @@ fn mapped(args: &Diff, a: &File, b: &File) -> Result<Vec<(String, String)>, Fail
     let others = b.info().names_of(&b.opened.bundle)?;
     let mut map = Vec::new();
     for (glob, target) in &args.map {
-        demand_all([glob].into_iter(), &own)?;
+        demand_all([glob].into_iter(), &own).map_err(|error| Failure::from(error).about(a.path))?;
         if !target.contains('*') {
-            demand_all([target].into_iter(), &others)?;
+            demand_all([target].into_iter(), &others)
+                .map_err(|error| Failure::from(error).about(b.path))?;
         }
         for name in &own {
             let Some(texts) = captures(glob, name) else {
@@ -311,7 +319,7 @@ fn blame(
     };
     let mut failure = match guilty {
         Some(file) => Failure::from(error.of(file.info().name)).about(file.path),
-        None => Failure::from(error),
+        None => Failure::from(error).about(&both(a, b)),
     };
     if !name.is_empty() {
         failure.text = format!("{}: {}", crate::terminal::plain(name), failure.text);

@@ -59,6 +59,30 @@ pub(super) struct Content {
     pub(super) inputs: Vec<ReadInput>,
 }
 
+impl Content {
+    /// The file it comes from, or all of several.
+    pub(super) fn name(&self) -> Option<PathBuf> {
+        if self.file.is_some() {
+            return self.file.clone();
+        }
+        let paths: Vec<&Path> = { self.inputs.iter() }
+            .map(|read| read.input.path())
+            .collect();
+        name_of_all(&paths)
+    }
+}
+
+/// What is named where any of several files may be at fault.
+pub(super) fn name_of_all(paths: &[&Path]) -> Option<PathBuf> {
+    let name = match paths {
+        [] => return None,
+        [only] => return Some(only.to_path_buf()),
+        [first, second] => format!("{} and {}", first.display(), second.display()),
+        [first, rest @ ..] => format!("{} and {} more", first.display(), rest.len()),
+    };
+    Some(name.into())
+}
+
 /// Everything it takes to write.
 pub(super) struct Job<'a> {
     pub(super) content: &'a Content,
@@ -85,7 +109,7 @@ impl Job<'_> {
         match Failure::from(blame(error, &self.content.inputs)) {
             failure if failure.is_usage() => failure,
             failure if failure.is_quiet() => failure.unfinished(),
-            failure => failure.about(self.content.file.as_deref().unwrap_or(file)),
+            failure => failure.about(self.content.name().as_deref().unwrap_or(file)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
     let reference = input::reference(&args.file, &args.words, &args.part)
         .map_err(|error| about(error.into()))?;
     let (_, mut opened) = input::open_at(&reference, &args.reading, streams).map_err(about)?;
-    input::choose(&mut opened, &args.choice)?;
+    input::choose(&mut opened, &args.choice).map_err(|error| about(error.into()))?;
     let info = opened.format.info();
     let limits = &args.reading.limits.0;
     let table = args

@@ -9,6 +9,7 @@ use std::path::Path;
 use tenfold::{Bundle, Info, Key, Number, Storage, Tensor, write_number};
 use tenfold_train::AnyTrain;
 
+use super::output::name_of_all;
 use super::{Outcome, Tt, TtCommand, TtDot, each_file};
 use crate::args::{Files, Reading};
 use crate::error::Failure;
@@ -96,8 +97,8 @@ fn ranks(tensor: &Tensor) -> &[u64] {
 
 /// Something wrong with what two trains make together, or with one of them.
 fn of_both(error: tenfold_train::Error, a: &Path, b: &Path) -> Failure {
-    let both = format!("{} and {}", a.display(), b.display());
-    Failure::from(error).about(Path::new(&both))
+    let both = name_of_all(&[a, b]).unwrap_or_default();
+    Failure::from(error).about(&both)
 }
 
 fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {

@@ -21,10 +21,10 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     }
     let layout = Layout::of(&how.options)?;
     let sizes = tensor.sizes()?;
-    check_shape(&layout, &sizes)?;
+    check_shape(&layout, &sizes).map_err(Error::mismatch)?;
     let mut said = Vec::new();
     let cast = match layout.dtype {
-        Some(dtype) => cast(tensor, dtype, how, &mut said)?,
+        Some(dtype) => cast(tensor, dtype, how, &mut said).map_err(Error::mismatch)?,
         None => tensor.clone(),
     };
     let ordered = match *order == layout.order || sizes.len() < 2 {

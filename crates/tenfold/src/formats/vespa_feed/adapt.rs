@@ -23,7 +23,7 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     if tensor.n_mapped() == 0 && !matches!(tensor.storage(), Storage::Dense { .. }) {
         return Ok(None);
     }
-    let Some(id) = id_axis(tensor, how)? else {
+    let Some(id) = id_axis(tensor, how).map_err(Error::mismatch)? else {
         return Ok(None);
     };
     let mut rows = Rows {
@@ -33,9 +33,9 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
         how,
         said: Vec::new(),
     };
-    let named = rows.named(tensor)?;
+    let named = rows.named(tensor).map_err(Error::mismatch)?;
     let labelled = rows.labelled(named)?;
-    let packed = rows.packed(labelled)?;
+    let packed = rows.packed(labelled).map_err(Error::mismatch)?;
     let cast = rows.cast(packed)?;
     Ok(Some((cast, rows.said)))
 }

@@ -88,7 +88,7 @@ fn ids(how: &WriteOptions, rows: u64) -> Result<Option<Labels>> {
     let ids: Labels = text.lines().collect();
     if wide(ids.len()) != rows {
         let why = format!("{rows} rows need as many ids, {} are given", ids.len());
-        return Err(Error::invalid(why));
+        return Err(Error::Mismatch(why));
     }
     ids.check_unique()?;
     Ok(Some(ids))
@@ -125,7 +125,7 @@ impl Lines<'_> {
             let why = format!(
                 "only some of the labels are whole ids of documents, {id:?} is not like those before; give all with --opt ids="
             );
-            return Err(Error::invalid(why));
+            return Err(Error::Mismatch(why));
         }
         let text = &mut self.writer.text;
         text.push('{');
@@ -163,7 +163,7 @@ impl Lines<'_> {
                     "the document {label:?} has an update of {name} that a put cannot have: --opt operation=update \
                      keeps it, --opt others=drop leaves it out"
                 );
-                return Err(Error::invalid(why));
+                return Err(Error::Mismatch(why));
             }
             put_member(name, &format!("{json},"), text);
         }

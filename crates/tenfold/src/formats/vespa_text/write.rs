@@ -42,7 +42,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         Some(Form::Long | Form::Literal) if is_odd && !how.allow.permits(Aspect::Precision) => {
             let why = "a NaN has bits that no text spells: form=hex keeps them, \
                        or go ahead with --allow precision";
-            return Err(Error::invalid(why));
+            return Err(Error::Mismatch(why.into()));
         }
         chosen => chosen.unwrap_or(Form::Short),
     };
