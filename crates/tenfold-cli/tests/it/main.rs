@@ -17,6 +17,7 @@ mod diff;
 mod duplicates;
 mod edit;
 mod examples;
+mod facts;
 mod fcidump;
 mod formats;
 mod gguf;
