@@ -34,7 +34,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Where its first bytes are, and their end.
+    /// Where its bytes begin, and where they end: of two that begin at one place, the first has no bytes.
     pub(super) fn place(&self) -> Option<(u64, u64)> {
         let components = self.components.iter();
         components
@@ -42,7 +42,7 @@ impl Object {
                 let start = component.offset?;
                 Some((start, start.saturating_add(component.len?)))
             })
-            .min()
+            .reduce(|(start, end), (first, last)| (start.min(first), end.max(last)))
     }
 }
 
