@@ -289,6 +289,15 @@ impl Error {
     }
 }
 
+/// The result of reading, `None` where the bytes break a rule or a limit. That they could not be read stays
+/// an error.
+pub(crate) fn sound<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(error) if error.is_of_content() => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         Error::Io { path: None, source }

@@ -65,13 +65,13 @@ fn lower_all(
     let mut lowered = Bundle::new();
     lowered.reserve(bundle.entries().len())?;
     lowered.hints = bundle.hints.clone();
-    lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes);
+    lowered.meta = lower_meta(bundle, format, &mut carrier, &mut changes)?;
     add_meta(
         &mut lowered.meta,
         format.added_meta(bundle, how)?,
         &mut changes,
     );
-    let names = KeyNames::of(bundle, format, how);
+    let names = KeyNames::of(bundle, format, how)?;
     let mut core_names = CoreNames::of(bundle, &names);
     let mut is_refused = false;
     let checksums = unknown_checksums(bundle);
@@ -152,7 +152,7 @@ fn lower_meta(
     format: &dyn Format,
     carrier: &mut Carrier,
     changes: &mut Vec<Loss>,
-) -> Meta {
+) -> Result<Meta> {
     let info = format.info();
     let own = format!("{}:", info.name);
     let fits = |name: &str, value: &Value| {
@@ -162,11 +162,10 @@ fn lower_meta(
     };
     let is_ours = |name: &str| info.holds.carries.is_for_file() && name == NAME;
     let is_kept = |name: &str, value: &Value| match info.holds.meta.file {
-        true => !is_ours(name) && fits(name, value),
-        false => name.starts_with(&own) && !format.lacks_own_meta(name),
+        true => Ok(!is_ours(name) && fits(name, value)?),
+        false => Ok(name.starts_with(&own) && !format.lacks_own_meta(name)),
     };
-    let all = bundle.meta.iter();
-    let (kept, lost): (Vec<_>, Vec<_>) = all.partition(|(name, value)| is_kept(name, value));
+    let (kept, lost) = parted_by(bundle.meta.iter(), is_kept)?;
     let mut change = |lost: &[(&str, &Value)], tier| {
         changes.push(Loss {
             key: None,
@@ -181,11 +180,11 @@ fn lower_meta(
         false => Tier::Said,
     };
     if lost.is_empty() {
-        return of_pairs(kept);
+        return Ok(of_pairs(kept));
     }
     if carrier.add_file("file", meta_json(&lost)) {
         change(&lost, Tier::Carried);
-        return of_pairs(kept);
+        return Ok(of_pairs(kept));
     }
     // A list of all words that a model knows, say, leaves no room: what is short has some.
     let is_short = |pair: &(&str, &Value)| meta_json(&[*pair]).to_string().len() < SHORT;
@@ -196,7 +195,27 @@ fn lower_meta(
     } else {
         change(&lost, tier);
     }
-    of_pairs(kept)
+    Ok(of_pairs(kept))
+}
+
+/// Metadata, by name.
+type Pairs<'a> = Vec<(&'a str, &'a Value)>;
+
+/// The metadata that is kept, and that which is not.
+fn parted_by<'a>(
+    all: impl Iterator<Item = (&'a str, &'a Value)>,
+    is_kept: impl Fn(&str, &Value) -> Result<bool>,
+) -> Result<(Pairs<'a>, Pairs<'a>)> {
+    let (mut kept, mut lost) = (Vec::new(), Vec::new());
+    for (name, value) in all {
+        let list = if is_kept(name, value)? {
+            &mut kept
+        } else {
+            &mut lost
+        };
+        list.push((name, value));
+    }
+    Ok((kept, lost))
 }
 
 /// Sets metadata that a file gets besides what it has.
@@ -229,9 +248,9 @@ pub(crate) fn scalar() -> Option<Tensor> {
 }
 
 /// Whether a format has nothing of its own against a bundle, as far as these aspects go.
-pub(crate) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> bool {
-    let losses = format.quirks(bundle);
-    losses.iter().all(|loss| !aspects.contains(&loss.aspect))
+pub(crate) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> Result<bool> {
+    let losses = format.quirks(bundle)?;
+    Ok(losses.iter().all(|loss| !aspects.contains(&loss.aspect)))
 }
 
 fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
@@ -349,7 +368,7 @@ impl Step<'_> {
                 "the error that was proven of the train is dropped: its values are now cast";
             self.change(Tier::Said, Aspect::Metadata, detail);
         }
-        if let Some(meta) = self.in_meta(&lowered.meta) {
+        if let Some(meta) = self.in_meta(&lowered.meta)? {
             lowered.meta = meta;
         }
         self.say_checksum(tensor, &lowered, noted)?;
@@ -370,14 +389,14 @@ impl Step<'_> {
 
     /// Keeps the metadata that the target can; what it cannot express at all is left for
     /// [`losses`](super::losses) to find. `None` if that is all of it.
-    fn in_meta(&mut self, meta: &Meta) -> Option<Meta> {
+    fn in_meta(&mut self, meta: &Meta) -> Result<Option<Meta>> {
         let holds = &self.info.holds;
         let is_ours = |name: &str| holds.carries == Carries::Tensor && name == NAME;
-        let (kept, lost): (Vec<_>, Vec<_>) = meta.iter().partition(|(name, value)| {
-            holds.meta.tensor && !is_ours(name) && self.fits(name, value)
-        });
+        let (kept, lost) = parted_by(meta.iter(), |name, value| {
+            Ok(holds.meta.tensor && !is_ours(name) && self.fits(name, value)?)
+        })?;
         if lost.is_empty() {
-            return None;
+            return Ok(None);
         }
         let tier = match self.carry("metadata", meta_json(&lost)) {
             true => Tier::Carried,
@@ -390,37 +409,37 @@ impl Step<'_> {
             let detail = format!("metadata {}", dropped(&lost, tier));
             self.change(tier, Aspect::Metadata, detail);
         }
-        Some(of_pairs(kept.into_iter().chain(left).collect()))
+        Ok(Some(of_pairs(kept.into_iter().chain(left).collect())))
     }
 
     /// Whether the target has a way to keep this metadata.
-    fn fits(&self, name: &str, value: &Value) -> bool {
+    fn fits(&self, name: &str, value: &Value) -> Result<bool> {
         let Some(mut scalar) = scalar() else {
-            return false;
+            return Ok(false);
         };
         scalar.meta.set(name, value.clone());
         has_place(self.format, &Bundle::of(scalar), &[Aspect::Metadata])
     }
 
     /// Whether the target has a word for the layout of an opaque tensor.
-    pub(crate) fn has_layout(&self, tensor: &Tensor) -> bool {
+    pub(crate) fn has_layout(&self, tensor: &Tensor) -> Result<bool> {
         let aspects = [Aspect::Skipped, Aspect::Shape];
-        self.info.holds.kinds.contains(&StorageKind::Opaque)
-            && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)
+        Ok(self.info.holds.kinds.contains(&StorageKind::Opaque)
+            && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)?)
     }
 
     /// Whether the target has a way to keep the cells of a sparse tensor as they are.
-    pub(crate) fn has_cells(&self, tensor: &Tensor) -> bool {
-        self.info.holds.kinds.contains(&StorageKind::Sparse)
+    pub(crate) fn has_cells(&self, tensor: &Tensor) -> Result<bool> {
+        Ok(self.info.holds.kinds.contains(&StorageKind::Sparse)
             && has_place(
                 self.format,
                 &Bundle::of(tensor.clone()),
                 &[Aspect::Sparsity],
-            )
+            )?)
     }
 
     /// Whether the target has nothing of its own against the names of the dimensions of a tensor.
-    pub(crate) fn has_dim_names(&self, tensor: &Tensor) -> bool {
+    pub(crate) fn has_dim_names(&self, tensor: &Tensor) -> Result<bool> {
         has_place(
             self.format,
             &Bundle::of(tensor.clone()),
@@ -429,13 +448,13 @@ impl Step<'_> {
     }
 
     /// Whether the target has words for the symmetries of a tensor.
-    pub(crate) fn has_symmetries(&self, tensor: &Tensor) -> bool {
-        self.info.holds.symmetry
+    pub(crate) fn has_symmetries(&self, tensor: &Tensor) -> Result<bool> {
+        Ok(self.info.holds.symmetry
             && has_place(
                 self.format,
                 &Bundle::of(tensor.clone()),
                 &[Aspect::Symmetry],
-            )
+            )?)
     }
 
     /// Takes the narrowest number type that the target has and that holds every value; where there

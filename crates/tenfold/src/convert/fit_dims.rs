@@ -22,7 +22,7 @@ pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
                 .dims()
                 .iter()
                 .all(|dim| dim.name.as_deref().is_some_and(is_letter))
-                && step.has_dim_names(tensor);
+                && step.has_dim_names(tensor)?;
             without(step, tensor, move |_, _| are_letters)
         }
         DimNames::Any => Ok(None),

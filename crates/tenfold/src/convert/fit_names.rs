@@ -169,19 +169,23 @@ pub(crate) struct KeyNames<'a> {
 }
 
 impl<'a> KeyNames<'a> {
-    pub(crate) fn of(bundle: &'a Bundle, format: &'a dyn Format, how: &'a WriteOptions) -> Self {
+    pub(crate) fn of(
+        bundle: &'a Bundle,
+        format: &'a dyn Format,
+        how: &'a WriteOptions,
+    ) -> Result<Self> {
         let info = format.info();
         let known = || bundle.hints.text(hint::SEPARATOR)?.chars().next();
-        KeyNames {
+        Ok(KeyNames {
             bundle,
             format,
             names: info.holds.names,
             is_tree: is_tree(bundle),
             is_alone: n_owners(bundle, &info.holds) == 1,
-            needs_name: !has_place(format, &nameless(), &[Aspect::Keys]),
+            needs_name: !has_place(format, &nameless(), &[Aspect::Keys])?,
             stem: how.stem.as_deref().unwrap_or("tensor"),
             separator: how.naming.separator.or_else(known).unwrap_or(SEPARATOR),
-        }
+        })
     }
 
     /// What a tensor is called.

@@ -23,7 +23,7 @@ pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
     }
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
-    let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor);
+    let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor)?;
     // What has labelled blocks alone gives the rows of dense cells labels.
     let is_dense = has(StorageKind::Dense) || has(StorageKind::Labelled);
     let lowered = match tensor.storage() {
@@ -56,7 +56,7 @@ pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
             unlabelled(step, tensor, is_dense)
         }
         Storage::Sparse { address, .. }
-            if !matches!(address, Address::Labels) && is_dense && !step.has_cells(tensor) =>
+            if !matches!(address, Address::Labels) && is_dense && !step.has_cells(tensor)? =>
         {
             if loses_symmetry {
                 say_symmetry(step, tensor);
@@ -119,7 +119,7 @@ fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
 
 fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
     let values = tensor.dense(Order::Row, &step.how.limits)?;
-    let kept: Vec<Symmetry> = match step.has_symmetries(tensor) {
+    let kept: Vec<Symmetry> = match step.has_symmetries(tensor)? {
         true => tensor.symmetries().to_vec(),
         false => vec![],
     };
@@ -265,7 +265,7 @@ fn unlabelled(step: &mut Step, tensor: &Tensor, is_dense: bool) -> Result<Tensor
         return all_placed(step, tensor, &sizes, dense);
     }
     let cells = tensor.labels_to_positions(Numbering::FirstSeen, limits)?;
-    if is_dense && !step.has_cells(&cells) {
+    if is_dense && !step.has_cells(&cells)? {
         return all_placed(step, tensor, &sizes, dense);
     }
     let detail = format!(

@@ -5,7 +5,7 @@ use hashbrown::HashSet;
 use super::fit_names::n_owners;
 use super::sidecar::write::NAME;
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Tier};
+use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{
     DimNames, Format, Holds, Names, StorageKind, WriteOptions, elements_of, layout_not_held,
 };
@@ -14,14 +14,16 @@ use crate::note::NoteKind;
 use crate::tensor::{Address, Size, Storage, Tensor};
 
 /// Lists everything that writing `bundle` as `format` would lose.
-#[must_use]
-pub fn losses(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
+///
+/// # Errors
+/// What reading values gives, where a format has a place for some alone.
+pub fn losses(bundle: &Bundle, format: &dyn Format) -> Result<Vec<Loss>> {
     let edition = format.edition(bundle, &WriteOptions::default());
     losses_of(bundle, edition.unwrap_or(format))
 }
 
 /// Lists everything that writing `bundle` in the version `format` would lose.
-pub(crate) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
+pub(crate) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Result<Vec<Loss>> {
     let holds = &format.info().holds;
     let mut found = Vec::new();
     for_file(bundle, format, &mut found);
@@ -40,8 +42,8 @@ pub(crate) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Vec<Loss> {
         let own = (bundle.entries().len() > 1).then(|| key.to_string());
         for_tensor(tensor, holds, own.as_deref(), &mut add);
     }
-    found.extend(format.quirks(bundle));
-    found
+    found.extend(format.quirks(bundle)?);
+    Ok(found)
 }
 
 fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
@@ -347,7 +349,7 @@ mod tests {
     #[test]
     fn where_only_a_batch_has_a_name_it_is_kept_if_it_comes_last() {
         let details = |names| -> Vec<String> {
-            let losses = losses(&named(names), &Primitiv);
+            let losses = losses(&named(names), &Primitiv).unwrap();
             losses.into_iter().map(|loss| loss.detail).collect()
         };
         assert_eq!(details(["x", "batch"]), ["dimension names x"]);

@@ -41,7 +41,7 @@ pub fn forecast(
     }
     let format = format.edition(bundle, how).unwrap_or(format);
     let (lowered, changes) = lower(bundle, format, how)?;
-    let all = changes.into_iter().chain(losses_of(&lowered, format));
+    let all = changes.into_iter().chain(losses_of(&lowered, format)?);
     let (said, losses): (Vec<Loss>, Vec<Loss>) = all.partition(|loss| is_permitted(loss, how));
     if !losses.is_empty() {
         return Err(Refusal {

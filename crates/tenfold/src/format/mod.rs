@@ -160,8 +160,11 @@ pub trait Format: Sync {
     }
 
     /// What it cannot hold of a bundle and [`Holds`] cannot express.
-    fn quirks(&self, _bundle: &Bundle) -> Vec<Loss> {
-        Vec::new()
+    ///
+    /// # Errors
+    /// What reading values gives, where the answer depends on them.
+    fn quirks(&self, _bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(Vec::new())
     }
 }
 

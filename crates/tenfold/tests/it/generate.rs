@@ -92,7 +92,7 @@ pub(crate) fn bundle(format: &dyn Format, tape: &mut Tape) -> Bundle {
         for _ in 0..tape.below(3) {
             let mut alone = Bundle::new();
             alone.meta.set(tape.text(), tape.text().as_str());
-            let losses = tenfold::losses(&alone, format);
+            let losses = tenfold::losses(&alone, format).unwrap();
             if losses.iter().all(|loss| loss.aspect != Aspect::Metadata) {
                 let (name, value) = alone.meta.iter().next().unwrap();
                 bundle.meta.set(name, value.clone());
@@ -215,6 +215,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
             StorageKind::Opaque => opaque(format, dtype, tape),
         };
         if tenfold::losses(&Bundle::of(made.clone()), format)
+            .unwrap()
             .iter()
             .all(|loss| loss.detail.contains("name"))
         {

@@ -34,5 +34,6 @@ mod support;
 mod trains;
 mod transform;
 mod uncommon;
+mod unreadable;
 mod vectors;
 mod ztensor;

@@ -141,7 +141,7 @@ fn alone(job: &Job, group: &Group) -> Bundle {
 /// before that is known.
 fn forecast(job: &Job, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Error> {
     let bundle = &job.content.bundle;
-    let skipped = tenfold::losses(bundle, job.format).into_iter();
+    let skipped = tenfold::losses(bundle, job.format)?.into_iter();
     let skipped = skipped.filter(|loss| loss.aspect == Aspect::Skipped && loss.key.is_none());
     let may_skip = job.how.allow.permits(Aspect::Skipped);
     let (mut said, mut refused): (Vec<Loss>, Vec<Loss>) = skipped.partition(|_| may_skip);

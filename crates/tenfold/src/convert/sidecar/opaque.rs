@@ -28,7 +28,7 @@ pub(crate) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor
     let (Ok(sizes), [(name, part)]) = (tensor.sizes(), parts.as_slice()) else {
         return Ok(None);
     };
-    if part.number != Number::U8 || !takes_bytes || step.has_layout(tensor) {
+    if part.number != Number::U8 || !takes_bytes || step.has_layout(tensor)? {
         return Ok(None);
     }
     let names: Vec<Option<&str>> = tensor

@@ -64,7 +64,8 @@ fn core_dtype(dtype: DType, format: &dyn Format) -> DType {
         },
     };
     // Not every number of a format need have every arity of it.
-    let has_place = |scalar| has_place(format, &Bundle::of(scalar), &[Aspect::Number]);
+    let has_place =
+        |scalar| has_place(format, &Bundle::of(scalar), &[Aspect::Number]).is_ok_and(|has| has);
     let is_held = format.info().holds.arities.contains(&dtype.arity)
         && Tensor::new(vec![], dtype, vec![], storage).is_ok_and(has_place);
     match is_held {

@@ -171,9 +171,9 @@ impl Format for Blz {
         is_other.then_some(&Version2)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let lost = certificate::unsaid(bundle, " is dropped, --to blz@2 keeps it");
-        lost.into_iter().collect()
+        Ok(lost.into_iter().collect())
     }
 }
 
@@ -194,7 +194,7 @@ impl Format for Version2 {
         v2::Verdict::of(bundle).is_some()
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        certificate::quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(certificate::quirks(bundle))
     }
 }

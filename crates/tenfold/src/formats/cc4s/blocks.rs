@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{NAME, meta};
 use crate::bytes::{narrow, wide};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, sound};
 use crate::io::{Beside, Compute, Neighbour, Source};
 use crate::limits::Limits;
 use crate::meta::Value;
@@ -371,29 +371,37 @@ impl Compute for Blocks {
 }
 
 /// The blocks that the metadata of a sparse tensor speaks of, if its cells are those of the blocks.
-pub(super) fn of_tensor(tensor: &Tensor) -> Option<(Blocks, Stored)> {
+pub(super) fn of_tensor(tensor: &Tensor) -> Result<Option<(Blocks, Stored)>> {
     let Storage::Sparse { address, .. } = tensor.storage() else {
-        return None;
+        return Ok(None);
     };
-    let (condition, types) = (
-        tensor.meta.get(meta::CONDITION)?,
-        tensor.meta.get(meta::TYPES)?,
-    );
+    let (Some(condition), Some(types)) = (
+        tensor.meta.get(meta::CONDITION),
+        tensor.meta.get(meta::TYPES),
+    ) else {
+        return Ok(None);
+    };
     let limits = Limits::default().for_file(tensor.storage().stored_len());
     // What is wrong with the metadata makes it metadata like any other.
-    let blocks = Blocks::read(condition, types, tensor.dims(), tensor.stored(), &limits).ok()?;
+    let read = Blocks::read(condition, types, tensor.dims(), tensor.stored(), &limits);
+    let Some(blocks) = sound(read)? else {
+        return Ok(None);
+    };
     if blocks.cells() != tensor.stored() || !tensor.symmetries().is_empty() {
-        return None;
+        return Ok(None);
     }
-    if let Address::Linear(places) = address
-        && in_order(&blocks, &places.to_vec().ok()?)
-    {
-        return Some((blocks, Stored::InOrder));
+    if let Address::Linear(places) = address {
+        match sound(places.to_vec())? {
+            None => return Ok(None),
+            Some(places) if in_order(&blocks, &places) => {
+                return Ok(Some((blocks, Stored::InOrder)));
+            }
+            Some(_) => {}
+        }
     }
     let mut own = HashSet::new();
-    let seen = blocks.for_each(&mut |place| own.insert(place));
-    seen.ok()?;
-    let sizes = tensor.sizes().ok()?;
+    blocks.for_each(&mut |place| own.insert(place))?;
+    let sizes = tensor.sizes()?;
     let mut are_all = true;
     let read = tensor.for_each_cell(&limits, &mut |cell| {
         if let crate::tensor::Cell::At { index, .. } = cell {
@@ -401,7 +409,8 @@ pub(super) fn of_tensor(tensor: &Tensor) -> Option<(Blocks, Stored)> {
         }
         Ok(())
     });
-    (read.is_ok() && are_all && own.is_empty()).then_some((blocks, Stored::Otherwise))
+    let is_read = sound(read)?.is_some();
+    Ok((is_read && are_all && own.is_empty()).then_some((blocks, Stored::Otherwise)))
 }
 
 /// How the cells of a sparse tensor lie.
@@ -431,6 +440,6 @@ fn linear(index: &[u64], sizes: &[u64]) -> u64 {
 }
 
 /// Whether the cells of a sparse tensor are those of the condition among its metadata.
-pub(super) fn fit(tensor: &Tensor) -> bool {
-    of_tensor(tensor).is_some()
+pub(super) fn fit(tensor: &Tensor) -> Result<bool> {
+    Ok(of_tensor(tensor)?.is_some())
 }

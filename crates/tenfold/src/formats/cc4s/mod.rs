@@ -170,7 +170,7 @@ impl Format for Cc4s {
         Ok(None)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = write::odd_names(bundle);
         for (key, tensor) in bundle.entries() {
             for (name, value) in tensor.meta.iter() {
@@ -180,11 +180,11 @@ impl Format for Cc4s {
                 }
             }
             let is_sparse = matches!(tensor.storage(), Storage::Sparse { .. });
-            if is_sparse && tensor.n_mapped() == 0 && !blocks::fit(tensor) {
+            if is_sparse && tensor.n_mapped() == 0 && !blocks::fit(tensor)? {
                 let detail = "cells that no nonZeroCondition tells";
                 losses.push(Loss::impossible(key, Aspect::Sparsity, detail));
             }
         }
-        losses
+        Ok(losses)
     }
 }

@@ -229,7 +229,7 @@ fn is_unit(value: &Value) -> bool {
 fn elements(tensor: &Tensor, kept: Kept, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     match tensor.storage() {
         Storage::Dense { values, .. } => numbers(values, tensor, kept, out),
-        Storage::Sparse { values, .. } => match blocks::of_tensor(tensor) {
+        Storage::Sparse { values, .. } => match blocks::of_tensor(tensor)? {
             Some((_, Stored::InOrder)) => numbers(values, tensor, kept, out),
             Some((blocks, Stored::Otherwise)) => {
                 let dense = tensor.dense(Order::Column, &how.limits)?;

@@ -152,7 +152,7 @@ impl Format for Fcidump {
         adapt::name(bundle, key, tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        losses::quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::quirks(bundle))
     }
 }

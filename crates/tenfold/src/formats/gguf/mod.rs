@@ -192,7 +192,7 @@ impl Format for Gguf {
         split::mark(bundle, shard);
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (name, value) in bundle.meta.iter() {
             if let Some(why) = no_value(name, value) {
@@ -217,7 +217,7 @@ impl Format for Gguf {
                 losses.push(Loss::impossible(key, aspect, detail));
             }
         }
-        losses
+        Ok(losses)
     }
 }
 

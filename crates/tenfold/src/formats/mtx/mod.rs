@@ -121,7 +121,7 @@ impl Format for Mtx {
         write::write(bundle, out, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (key, tensor) in bundle.entries() {
             if let Some(detail) = no_number(tensor) {
@@ -132,7 +132,7 @@ impl Format for Mtx {
                 losses.push(Loss::impossible(key, Aspect::Symmetry, detail));
             }
         }
-        losses
+        Ok(losses)
     }
 }
 

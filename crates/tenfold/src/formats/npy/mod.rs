@@ -191,11 +191,10 @@ impl Format for Npy {
         write::write(bundle, out, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let entries = bundle.entries().iter();
-        entries
-            .flat_map(|(key, tensor)| misfits(key, tensor))
-            .collect()
+        let losses = entries.flat_map(|(key, tensor)| misfits(key, tensor));
+        Ok(losses.collect())
     }
 }
 

@@ -136,7 +136,7 @@ impl Format for Npz {
         })
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         let mut seen = HashSet::new();
         for (key, tensor) in bundle.entries() {
@@ -155,6 +155,6 @@ impl Format for Npz {
                 refuse("a name that is used twice");
             }
         }
-        losses
+        Ok(losses)
     }
 }

@@ -241,8 +241,8 @@ impl Format for Primitiv {
         Ok(if is_header { Match::Yes } else { Match::No })
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        losses::quirks(bundle, write::choose(bundle))
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::quirks(bundle, write::choose(bundle)))
     }
 }
 
@@ -277,8 +277,8 @@ impl Format for Object {
         losses::adapt(key, tensor, self.0)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        losses::quirks(bundle, self.0)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::quirks(bundle, self.0))
     }
 }
 

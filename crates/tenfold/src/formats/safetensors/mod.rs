@@ -228,7 +228,7 @@ impl Format for Safetensors {
         }
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (name, _) in bundle
             .meta
@@ -252,7 +252,7 @@ impl Format for Safetensors {
                 losses.push(Loss::impossible(key, aspect, detail));
             }
         }
-        losses
+        Ok(losses)
     }
 }
 

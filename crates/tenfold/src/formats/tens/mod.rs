@@ -196,8 +196,8 @@ impl Format for Tens {
         v09::edition(bundle, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(quirks(bundle))
     }
 }
 

@@ -119,8 +119,8 @@ impl Format for Version09 {
         key == name::CHUNKS
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(quirks(bundle))
     }
 }
 
@@ -145,7 +145,7 @@ impl Format for Rewritten09 {
         key == name::CHUNKS
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(quirks(bundle))
     }
 }

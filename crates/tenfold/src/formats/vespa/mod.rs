@@ -145,8 +145,8 @@ impl Format for Vespa {
         numbers(tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        write::quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(write::quirks(bundle))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::vespa;
 use super::super::vespa::spec::{Extent, Spec, is_word};
 use super::super::vespa_text::read::given_type;
-use super::super::vespa_text::write::{has_odd_nan, numbers, plain_nans};
+use super::super::vespa_text::write::{loses_nans, plain_nans};
 use super::{BINARIZE, ID, ID_DIM, others};
 use crate::bundle::Bundle;
 use crate::dtype::Number;
@@ -248,7 +248,7 @@ impl Rows<'_> {
 }
 
 /// What a feed cannot hold of a bundle, beyond what the binary form cannot.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = vespa::write::quirks(bundle);
     losses.extend(others::left_out(bundle));
     for (key, tensor) in bundle.entries() {
@@ -273,11 +273,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
         }
         // Cells under labels alone are no list that digits could stand for.
         let is_sparse = tensor.n_mapped() > 1 && tensor.indexed_sizes().is_empty();
-        if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
+        if is_sparse && loses_nans(tensor)? {
             losses.push(plain_nans(key));
         }
     }
-    losses
+    Ok(losses)
 }
 
 /// That labels become ids only where that is asked for.

@@ -267,7 +267,7 @@ impl Format for VespaFeed {
         )
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         adapt::quirks(bundle)
     }
 }

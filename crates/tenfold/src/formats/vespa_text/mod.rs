@@ -128,7 +128,7 @@ impl Format for VespaText {
         vespa::numbers(tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         write::quirks(bundle)
     }
 }

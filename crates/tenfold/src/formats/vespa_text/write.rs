@@ -6,7 +6,7 @@ use super::cell::{is_odd_nan, put_json, put_literal};
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Extent, PIECE, Scan, TEXT_LEN, swap};
 use crate::dtype::{Kind, Number, Numbers};
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Aspect, Error, Loss, Result, Tier, sound};
 use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::key::Key;
@@ -81,8 +81,14 @@ pub(in crate::formats) fn has_odd_nan(values: &Numbers) -> Result<bool> {
     Ok(found)
 }
 
+/// Whether a tensor can be written and a NaN is among its values whose bits would be lost.
+pub(in crate::formats) fn loses_nans(tensor: &Tensor) -> Result<bool> {
+    let found = sound(numbers(tensor).and_then(has_odd_nan))?;
+    Ok(found.unwrap_or(false))
+}
+
 /// What a text cannot hold of a bundle, beyond what the binary form cannot.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = vespa::write::quirks(bundle);
     for (key, tensor) in bundle.entries() {
         let names = tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
@@ -91,11 +97,11 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
             losses.push(Loss::impossible(key, Aspect::DimNames, detail));
         }
         let is_sparse = tensor.n_mapped() > 0 && tensor.indexed_sizes().is_empty();
-        if is_sparse && numbers(tensor).and_then(has_odd_nan).unwrap_or(false) {
+        if is_sparse && loses_nans(tensor)? {
             losses.push(plain_nans(key));
         }
     }
-    losses
+    Ok(losses)
 }
 
 /// That NaNs have bits which no text spells.

@@ -306,7 +306,7 @@ impl Format for ZTensor {
         v0::keeps_checksum(tensor, &how.options)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         v0::quirks(bundle)
     }
 }

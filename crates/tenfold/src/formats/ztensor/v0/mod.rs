@@ -12,7 +12,7 @@ pub(super) use write::{keeps_checksum, write};
 use super::hint;
 use crate::bundle::Bundle;
 use crate::dtype::{Number, Numbers};
-use crate::error::{Aspect, Loss};
+use crate::error::{Aspect, Loss, Result};
 use crate::meta::Value;
 use crate::tensor::{Storage, Tensor};
 
@@ -56,7 +56,7 @@ pub(super) const DTYPES: &[(&str, Number)] = &[
 ];
 
 /// What it cannot hold of a bundle.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
@@ -77,7 +77,7 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
         match tensor.storage() {
             // Its page has no sparse layout, and no reader knows those of its own writer: what it
             // wrote is copied, and nothing else is written so.
-            Storage::Sparse { .. } if !sparse::is_blob(tensor) => {
+            Storage::Sparse { .. } if !sparse::is_blob(tensor)? => {
                 add(Aspect::Sparsity, "sparse cells".into());
             }
             Storage::Opaque { layout, parts } if !is_own(tensor, layout, parts) => {
@@ -89,7 +89,7 @@ pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
             _ => {}
         }
     }
-    losses
+    Ok(losses)
 }
 
 /// Whether bytes that are kept are such as a file of this generation has them.

@@ -5,7 +5,7 @@ use super::super::hint;
 use super::{COORDINATES, PART, ROWS};
 use crate::bytes::{Bytes, Column, Endian, wide};
 use crate::dtype::{Element, Number, Numbers};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, sound};
 use crate::io::{Sink, Source};
 use crate::limits::Limits;
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
@@ -151,13 +151,13 @@ fn indices(bytes: Bytes) -> Numbers {
 }
 
 /// Whether a sparse tensor is still one blob of a file of this generation, as [`read`] took it apart.
-pub(super) fn is_blob(tensor: &Tensor) -> bool {
+pub(super) fn is_blob(tensor: &Tensor) -> Result<bool> {
     let Storage::Sparse { values, .. } = tensor.storage() else {
-        return false;
+        return Ok(false);
     };
     let parts = tensor.storage().parts();
     let (Some(first), Some(layout)) = (parts.first(), tensor.hints.text(hint::LAYOUT)) else {
-        return false;
+        return Ok(false);
     };
     let (source, start) = (first.bytes.source(), first.bytes.at());
     let lens = parts.iter().map(|part| part.bytes.stored_len());
@@ -174,8 +174,8 @@ pub(super) fn is_blob(tensor: &Tensor) -> bool {
             values.endian,
         )
     });
-    let Ok(again) = again else {
-        return false;
+    let Some(again) = sound(again)? else {
+        return Ok(false);
     };
     let again = again.parts();
     let is_same = |(own, again): (&&Numbers, &&Numbers)| {
@@ -183,7 +183,7 @@ pub(super) fn is_blob(tensor: &Tensor) -> bool {
             && own.endian == again.endian
             && own.bytes.is_same_stretch(&again.bytes)
     };
-    parts.len() == again.len() && parts.iter().zip(&again).all(is_same)
+    Ok(parts.len() == again.len() && parts.iter().zip(&again).all(is_same))
 }
 
 /// Writes a sparse blob in the byte order `endian`; gives the name of its layout.

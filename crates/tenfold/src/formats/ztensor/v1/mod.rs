@@ -80,7 +80,7 @@ impl Format for Version1 {
         checksum::is_kept(tensor, &how.options, checksum::BEFORE_2)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        write::quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(write::quirks(bundle))
     }
 }

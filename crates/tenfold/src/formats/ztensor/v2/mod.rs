@@ -95,8 +95,8 @@ impl Format for Version2 {
         checksum::is_kept(tensor, &how.options, checksum::SECOND)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Vec<Loss> {
-        losses::quirks(bundle)
+    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::quirks(bundle))
     }
 }
 
