@@ -27,6 +27,7 @@ class Note(NamedTuple):
     at: int | None
     text: str
     len: int | None = None
+    file: str | None = None
 
 
 class TenfoldError(Exception):

@@ -42,7 +42,7 @@ _Path = str | os.PathLike[str]
 _Callback = Callable[[int, int], object] | None
 _Entries = dict[str, Any] | list[tuple[str | None, Any]]
 _Array = npt.NDArray[Any]
-_Note = tuple[str, str | None, int | None, str, int | None]
+_Note = tuple[str, str | None, int | None, str, int | None, str | None]
 _Saved = tuple[str, int, list[os.PathLike[str]], list[Loss], str | None]
 _Names = list[str | None] | None
 

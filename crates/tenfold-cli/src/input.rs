@@ -272,6 +272,7 @@ mod tests {
         let format = tenfold::by_name("blz").unwrap();
         let note = Note {
             kind: NoteKind::UnknownChecksum,
+            file: None,
             key: Some(tenfold::Key::tree(vec!["enc".into(), "w\n".into()])),
             at: Some(7),
             len: None,

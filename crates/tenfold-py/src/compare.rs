@@ -185,7 +185,7 @@ pub(crate) fn verify(
         .map_err(|error| errors::of(py, home.blame(error)))?;
     let fault = { notes.iter() }.find(|note| note.kind == NoteKind::Lenient);
     if let (Some(note), Mode::Strict) = (fault, file.mode()) {
-        let (_, name, at, text, _) = note_fields(py, info, note);
+        let (_, name, at, text, ..) = note_fields(py, info, note);
         let why = match name.filter(|name| !name.is_empty()) {
             Some(name) => format!("{name}: {text}"),
             None => text,

@@ -135,10 +135,8 @@ impl FileCore {
         progress: Progress,
     ) -> Result<FileCore> {
         let mut opened = input.read(&how)?;
-        // A file stays open for any number of reads: work is counted only where a limit is given.
-        if how.limits.work == Limits::default().work {
-            opened.bundle.lift_work();
-        }
+        // A file stays open for any number of reads.
+        opened.bundle.count_each_job();
         let path = reference.map(|reference| reference.file.clone());
         if let Some(reference) = reference {
             let info = opened.format.info();
@@ -208,19 +206,27 @@ impl FileCore {
     }
 }
 
-/// Remarks as tuples: kind, name, byte, text, number of bytes.
+/// Remarks as tuples: kind, name, byte, text, number of bytes, file.
 pub(crate) type NoteFields = (
     &'static str,
     Option<String>,
     Option<u64>,
     String,
     Option<u64>,
+    Option<String>,
 );
 
 pub(crate) fn note_fields(py: Python<'_>, info: &Info, note: &Note) -> NoteFields {
     let name = note.key.as_ref().map(|key| info.name_of(key));
     let text = errors::in_python(py, &note.text);
-    (note.kind.as_str(), name, note.at, text, note.len)
+    (
+        note.kind.as_str(),
+        name,
+        note.at,
+        text,
+        note.len,
+        note.file.clone(),
+    )
 }
 
 #[pymethods]

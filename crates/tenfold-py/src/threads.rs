@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use tenfold::Limits;
 
 /// The process whose threads are those that work shares by default.
 static HOME: OnceLock<u32> = OnceLock::new();
@@ -17,8 +18,9 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> T)
     py.detach(|| on_own_threads(work))
 }
 
-/// Does work on threads of this process.
+/// Does work on threads of this process, as a job of its own.
 pub(crate) fn on_own_threads<T: Send>(work: impl Send + FnOnce() -> T) -> T {
+    Limits::begin_job();
     let process = std::process::id();
     if *HOME.get_or_init(|| process) == process {
         return work();

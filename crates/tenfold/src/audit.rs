@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::bytes::{Bytes, PIECE};
 use crate::error::Result;
-use crate::io::Source;
+use crate::io::{Source, is_zip, zip_end};
 use crate::limits::Limits;
 use crate::memory;
 use crate::note::{Note, NoteKind};
@@ -20,14 +20,20 @@ pub(crate) struct Audit {
     sums: Vec<(Arc<str>, Bytes)>,
     gaps: Vec<Gaps>,
     notes: Vec<Note>,
+    /// The files, each with its name if it is one of several.
+    files: Vec<(Source, Option<Arc<str>>)>,
+    /// Whether the file is read as a zip archive.
+    is_archive: bool,
 }
 
 /// The stretches of one file that its format does not account for.
 #[derive(Debug, Clone)]
 struct Gaps {
     source: Source,
-    /// The name of the file, if it is not the one that was opened.
+    /// What the file is called there, if it is not the one that was opened.
     name: Option<Arc<str>>,
+    /// The name of the file that was opened, if it is one of several.
+    file: Option<Arc<str>>,
     runs: Arc<Vec<Range<u64>>>,
     /// Shorter stretches of zeros are padding.
     align: u64,
@@ -59,6 +65,7 @@ impl Audit {
             self.gaps.push(Gaps {
                 source: source.clone(),
                 name: None,
+                file: None,
                 runs: Arc::new(runs),
                 align,
             });
@@ -78,8 +85,35 @@ impl Audit {
         self.notes.push(note);
     }
 
+    /// Has it known that the file is read as a zip archive.
+    pub(crate) fn is_archive(&mut self) {
+        self.is_archive = true;
+    }
+
+    /// Adds a file, of which a check notes whether it ends as a zip archive and begins as something else.
+    pub(crate) fn look_at_end(&mut self, source: &Source) {
+        if self.is_archive {
+            return;
+        }
+        self.files.push((source.clone(), None));
+    }
+
+    /// Has remarks name the file that was opened, which is one of several.
+    pub(crate) fn name_file(&mut self, name: &str) {
+        let name: Arc<str> = name.into();
+        let gaps = self.gaps.iter_mut().map(|gaps| &mut gaps.file);
+        let files = self.files.iter_mut().map(|(_, file)| file);
+        for file in gaps.chain(files) {
+            file.get_or_insert_with(|| Arc::clone(&name));
+        }
+        for note in &mut self.notes {
+            *note = note.clone().in_file(Some(&name));
+        }
+    }
+
     /// Adds what another file has.
     pub(crate) fn append(&mut self, other: Audit) {
+        self.files.extend(other.files);
         self.sums.extend(other.sums);
         self.gaps.extend(other.gaps);
         self.notes.extend(other.notes);
@@ -93,6 +127,15 @@ impl Audit {
         let mut notes = self.notes.clone();
         for gaps in &self.gaps {
             gaps.note(&mut notes)?;
+        }
+        for (source, file) in &self.files {
+            if let Some(at) = zip_end(source)?
+                && !is_zip(source)?
+            {
+                let text = "the file also is a zip archive, which ends here";
+                let note = Note::new(NoteKind::Polyglot, text).at(at);
+                notes.push(note.in_file(file.as_deref()));
+            }
         }
         Ok(notes)
     }
@@ -130,7 +173,7 @@ impl Gaps {
     }
 
     fn remark(&self, text: String, run: Option<(u64, u64)>) -> Note {
-        match (&self.name, run) {
+        let note = match (&self.name, run) {
             (None, None) => Note::new(NoteKind::UnreadBytes, text),
             (None, Some((at, len))) => Note::new(NoteKind::UnreadBytes, text).at(at).len(len),
             // The byte of a note is one of the file that was opened.
@@ -139,7 +182,8 @@ impl Gaps {
                 let text = format!("{name}: {text}, from byte {at} on");
                 Note::new(NoteKind::UnreadBytes, text).len(len)
             }
-        }
+        };
+        note.in_file(self.file.as_deref())
     }
 
     fn is_zero(&self, run: &Range<u64>) -> Result<bool> {

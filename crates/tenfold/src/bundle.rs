@@ -205,6 +205,14 @@ impl Bundle {
         self.notes.push(note);
     }
 
+    /// Has the remarks, and those of a check, name the file that this is the content of.
+    pub(crate) fn name_file(&mut self, name: &str) {
+        for note in &mut self.notes {
+            *note = note.clone().in_file(Some(name));
+        }
+        self.audit.name_file(name);
+    }
+
     /// All tensors, in file order.
     #[must_use]
     pub fn entries(&self) -> &[(Key, Tensor)] {
@@ -324,11 +332,11 @@ impl Bundle {
         Ok(once)
     }
 
-    /// Lifts the limit on work for whoever keeps the file open and reads its values as often as somebody asks:
-    /// [`Limits::work`](crate::Limits::work) is for one job.
-    pub fn lift_work(&self) {
+    /// Has [`Limits::work`](crate::Limits::work) count the work of each job by itself, where a file stays open for
+    /// any number of them: see [`Limits::begin_job`](crate::Limits::begin_job).
+    pub fn count_each_job(&self) {
         let tensors = self.entries.iter().map(|(_, tensor)| tensor);
-        tensors.for_each(Tensor::lift_work);
+        tensors.for_each(Tensor::count_each_job);
     }
 
     /// Notes every tensor that has the name of an earlier one.
@@ -461,7 +469,7 @@ mod tests {
         limits.set("work", 1_000_000).unwrap();
         let (meter, mut decoded) = (limits.for_file(0).meter(), HashSet::new());
         let tensors = bundle.entries_mut();
-        tensors.for_each(|(_, tensor)| tensor.count_work(&meter, &mut decoded));
+        tensors.for_each(|(_, tensor)| tensor.count_work(&meter, false, &mut decoded));
         let sums = bundle.entries().iter().map(|(_, tensor)| {
             let dense = tensor.dense(Order::Row, &limits)?;
             dense.bytes.to_vec().map(|_| ())

@@ -143,13 +143,19 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
         false => crate::convert::restore(bundle, info, &how.limits),
     };
     let meter = how.limits.meter();
+    let companions = source.companions().into_iter().map(|(_, len)| len);
+    let companions = companions.fold(0, u64::saturating_add);
+    meter.allow_for(companions);
+    // Bytes that tensors share are read as often as there are such tensors.
+    let is_shared = bundle.stored_len() / 2 > source.len().saturating_add(companions);
     let mut decoded = HashSet::new();
     for (_, tensor) in bundle.entries_mut() {
-        tensor.count_work(&meter, &mut decoded);
+        tensor.count_work(&meter, is_shared, &mut decoded);
     }
     if let Some(rule) = how.duplicates {
         resolve_duplicates(&mut bundle, rule, &how.limits)?;
     }
+    bundle.audit().look_at_end(source);
     if let Some(name) = source.packing().name() {
         bundle.hints.set("compression", name);
     }

@@ -45,7 +45,8 @@ pub struct Limits {
     /// Cells and stored bytes that are visited beyond [`Limits::WORK_PER_BYTE`] for each byte of the
     /// file, where a file can ask for more of that than it has bytes.
     pub work: u64,
-    /// Bytes of one temporary file; with the default, a quarter of the room that is free where it lies.
+    /// Bytes of all temporary files together; with the default, a quarter of the room that is free where they
+    /// lie.
     pub temp: u64,
     /// Bytes of memory that work on tensors larger than it may take: not a limit on files, but a
     /// budget. Whatever does not fit is done in slabs, or through temporary files.
@@ -68,7 +69,16 @@ struct Spent {
     work: AtomicU64,
     /// How many of them the length of the file allows.
     free: AtomicU64,
+    /// The job whose work is counted, see [`Limits::begin_job`]: 0 if all are counted together.
+    job: AtomicU64,
+    /// How many bytes the file has, decompressed, with what was made of it where it says little of much.
+    decoded: AtomicU64,
+    /// How many bytes of temporary files the numbers of a text took.
+    temp: AtomicU64,
 }
+
+/// The number of the last job that was begun.
+static JOBS: AtomicU64 = AtomicU64::new(1);
 
 /// Counts work on the values of one file; without a file, nothing.
 #[derive(Debug, Clone, Default)]
@@ -83,6 +93,10 @@ impl Meter {
         let Account(Some(spent)) = &self.account else {
             return Ok(());
         };
+        let (job, last) = (JOBS.load(Relaxed), spent.job.load(Relaxed));
+        if last != 0 && spent.job.swap(job, Relaxed) != job {
+            spent.work.store(0, Relaxed);
+        }
         let visits = u64::try_from(visits.into()).unwrap_or(u64::MAX);
         let add = |before: u64| Some(before.saturating_add(visits));
         let before = spent.work.fetch_update(Relaxed, Relaxed, add);
@@ -94,10 +108,38 @@ impl Meter {
 }
 
 impl Meter {
-    /// Has work on the file counted no longer.
-    pub(crate) fn lift(&self) {
+    /// Allows the work on so many bytes of other files, too.
+    pub(crate) fn allow_for(&self, len: u64) {
         if let Account(Some(spent)) = &self.account {
-            spent.free.store(u64::MAX, Relaxed);
+            let more = len.saturating_mul(Limits::WORK_PER_BYTE);
+            let free = spent.free.load(Relaxed);
+            spent.free.store(free.saturating_add(more), Relaxed);
+        }
+    }
+
+    /// Counts bytes of a temporary file that the numbers of a text take.
+    pub(crate) fn charge_temp(&self, bytes: u64) -> Result<()> {
+        let Account(Some(spent)) = &self.account else {
+            return Ok(());
+        };
+        let temp = spent.temp.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        let decoded = spent.decoded.load(Relaxed);
+        let allowed = decoded.saturating_mul(Limits::TEMP_PER_BYTE);
+        let why = "the numbers of a text take too much of temporary files";
+        check("temp", why, temp, allowed.saturating_add(MIB))
+    }
+
+    /// Counts bytes that a file stands for and does not spell.
+    pub(crate) fn count_decoded(&self, bytes: u64) {
+        if let Account(Some(spent)) = &self.account {
+            spent.decoded.fetch_add(bytes, Relaxed);
+        }
+    }
+
+    /// Has work on the file counted anew for each job.
+    pub(crate) fn count_each_job(&self) {
+        if let Account(Some(spent)) = &self.account {
+            spent.job.store(JOBS.load(Relaxed), Relaxed);
         }
     }
 }
@@ -168,6 +210,17 @@ impl Limits {
     /// for many passes over whatever a file has.
     pub const WORK_PER_BYTE: u64 = 1 << 8;
 
+    /// How many bytes of temporary files the numbers of a text may take for each of its bytes, unless
+    /// [`Limits::temp`] is set.
+    pub const TEMP_PER_BYTE: u64 = 4;
+
+    /// Begins a job on files that stay open for any number of them: the work of each is counted by itself, where
+    /// [`Bundle::count_each_job`](crate::Bundle::count_each_job) was called. Of jobs at the same time, the one that
+    /// begins last has the others counted anew, too.
+    pub fn begin_job() {
+        JOBS.fetch_add(1, Relaxed);
+    }
+
     /// All limits, in the order in which they are documented.
     pub const ALL: &'static [LimitInfo] = &[
         LimitInfo {
@@ -233,7 +286,7 @@ impl Limits {
         LimitInfo {
             name: "temp",
             default: u64::MAX,
-            about: "bytes of one temporary file",
+            about: "bytes of all temporary files together",
         },
     ];
 
@@ -272,6 +325,7 @@ impl Limits {
     pub(crate) fn for_file(&self, len: u64) -> Limits {
         let spent = Spent {
             free: len.saturating_mul(Limits::WORK_PER_BYTE).into(),
+            decoded: len.into(),
             ..Spent::default()
         };
         Limits {
@@ -403,9 +457,9 @@ impl Limits {
         check("decoded", why, wanted, self.decoded)
     }
 
-    /// Fails if a temporary file would have too many bytes, of which there is room for so many.
+    /// Fails if all temporary files would have too many bytes, of which so many are allowed.
     pub(crate) fn check_temp(wanted: u64, allowed: u64) -> Result<()> {
-        check("temp", "a temporary file is too large", wanted, allowed)
+        check("temp", "temporary files are too large", wanted, allowed)
     }
 
     pub(crate) fn check_memory(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
@@ -525,7 +579,13 @@ mod tests {
         let end = "(11 wanted, 10 allowed; raise it with --max-work)";
         assert!(error.ends_with(end), "{error}");
         assert!(limits.meter().charge(u128::MAX).is_err());
-        limits.meter().lift();
-        assert!(limits.meter().charge(1_u64).is_ok());
+        let limits = limits.for_file(0);
+        limits.meter().count_each_job();
+        // Other tests begin no jobs.
+        for _ in 0..3 {
+            Limits::begin_job();
+            limits.meter().charge(10_u64).unwrap();
+            assert!(limits.meter().charge(1_u64).is_err());
+        }
     }
 }

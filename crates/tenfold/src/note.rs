@@ -7,6 +7,8 @@ use crate::key::Key;
 pub struct Note {
     /// What kind of remark.
     pub kind: NoteKind,
+    /// The name of the file it concerns, if that is one of several that were opened together.
+    pub file: Option<String>,
     /// The tensor it concerns, if one.
     pub key: Option<Key>,
     /// The byte it concerns, if one.
@@ -55,6 +57,8 @@ pub enum NoteKind {
     DifferingMetadata,
     /// A compression ended without a train.
     Verdict,
+    /// The file is one of another kind as well.
+    Polyglot,
 }
 
 impl NoteKind {
@@ -79,6 +83,7 @@ impl NoteKind {
             NoteKind::LeftOut => "left-out",
             NoteKind::DifferingMetadata => "differing-metadata",
             NoteKind::Verdict => "verdict",
+            NoteKind::Polyglot => "polyglot",
         }
     }
 }
@@ -88,6 +93,7 @@ impl Note {
     pub(crate) fn new(kind: NoteKind, text: impl Into<String>) -> Note {
         Note {
             kind,
+            file: None,
             key: None,
             at: None,
             len: None,
@@ -104,6 +110,12 @@ impl Note {
     /// The same remark about one tensor.
     pub(crate) fn on(mut self, key: &Key) -> Note {
         self.key = Some(key.clone());
+        self
+    }
+
+    /// The same remark, about one of several files unless it names one.
+    pub(crate) fn in_file(mut self, name: Option<&str>) -> Note {
+        self.file = self.file.or_else(|| name.map(str::to_owned));
         self
     }
 

@@ -6,6 +6,7 @@ use tenfold::ops::UNNAMED;
 use tenfold::{Info, Key, Meta, Note, Result, Size, Symmetry, Tensor};
 
 use super::{Json, quoted, short_value, value};
+use crate::terminal::plain;
 
 /// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
@@ -98,6 +99,9 @@ pub(crate) fn note(json: &mut Json, info: Option<&Info>, note: &Note) -> Result<
     });
     json.object(|json| {
         json.name("kind")?.text(note.kind.as_str())?;
+        if let Some(file) = &note.file {
+            json.name("file")?.text(file)?;
+        }
         json.name("key")?.text_or_null(key.as_deref())?;
         json.name("at")?.number_or_null(note.at)?;
         json.name("len")?.number_or_null(note.len)?;
@@ -109,6 +113,9 @@ pub(crate) fn note(json: &mut Json, info: Option<&Info>, note: &Note) -> Result<
 pub(crate) fn note_text(info: &Info, note: &Note) -> String {
     let mut text = format!("note ({})", note.kind.as_str());
     // Writing to a string cannot fail.
+    if let Some(file) = &note.file {
+        let _ = write!(text, " in {}", plain(file));
+    }
     if let Some(key) = note.key.as_ref().filter(|key| !key.is_empty()) {
         let _ = write!(text, " on {}", shown_name(info, key));
     }

@@ -56,8 +56,8 @@ const EDGES: &[Edge] = &[
     edge("orbit", 2, &["verify", "@tens/good/packed_symmetric.tens"]),
     // One element that stands for 2^20 cells of four bytes, in a file that allows 256 times its own bytes.
     edge("work", (4 << 20) - 256 * EXPANDED, &["hash", "expanded.pt"]),
-    // The positions of 40 000 cells.
-    edge("temp", 320_000, &["verify", "many.tns", "--memory", "1MiB"]),
+    // The positions and the values of 40 000 cells, in a file each.
+    edge("temp", 640_000, &["verify", "many.tns", "--memory", "1MiB"]),
 ];
 
 /// How many bytes `expanded.pt` has.

@@ -18,6 +18,37 @@ fn lines(before: &str, line: impl Fn(u32) -> String) -> Vec<u8> {
     format!("{before}{lines}").into_bytes()
 }
 
+/// A file of integrals: each once, in the order in which programs write them, or (ij|kl) and (kl|ij).
+fn integrals(are_mirrored: bool) -> Vec<u8> {
+    let n_orbitals = if are_mirrored { 30 } else { 36 };
+    let pairs: Vec<(u32, u32)> = (1..=n_orbitals)
+        .flat_map(|first| (1..=first).map(move |second| (first, second)))
+        .collect();
+    let mut text = format!("&FCI NORB={n_orbitals},NELEC=2,MS2=0,\n&END\n");
+    for (place, (i, j)) in pairs.iter().enumerate() {
+        let count = if are_mirrored { pairs.len() } else { place + 1 };
+        for (k, l) in pairs.iter().take(count) {
+            // Of both images the same.
+            let value = (i + j * 50) * (k + l * 50);
+            text += &format!("{value}.5 {i} {j} {k} {l}\n");
+        }
+    }
+    for (i, j) in pairs {
+        text += &format!("0.5 {i} {j} 0 0\n");
+    }
+    text.into_bytes()
+}
+
+/// Documents with a label and a row each.
+fn feed() -> Vec<u8> {
+    let line = |number: u32| {
+        format!(
+            "{{\"put\":\"id:s:d::{number}\",\"fields\":{{\"v\":{{\"type\":\"tensor<float>(x[4])\",\"values\":[1,2,3,{number}]}}}}}}\n"
+        )
+    };
+    lines("", line)
+}
+
 /// Texts of numbers, and a file that is longer than what is kept of one that is compressed.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let values: Vec<String> = (0..COUNT).map(|value| value.to_string()).collect();
@@ -33,6 +64,20 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
             "dense.json",
             format!("{{\"type\":\"tensor(x[{COUNT}])\",\"values\":[{values}]}}").into_bytes(),
         ),
+        (
+            "blocks.json",
+            format!(
+                "{{\"type\":\"tensor<float>(a{{}},x[4])\",\"blocks\":{{{}}}}}",
+                (0..COUNT)
+                    .map(|label| format!("\"{label}\":[1,2,3,{label}]"))
+                    .collect::<Vec<String>>()
+                    .join(",")
+            )
+            .into_bytes(),
+        ),
+        ("feed.jsonl", feed()),
+        ("eight.fcidump", integrals(false)),
+        ("four.fcidump", integrals(true)),
         ("long.npy", npy("(1500000,)", false, 1_500_000)),
     ]
 }
@@ -85,7 +130,13 @@ fn a_file_is_described_without_a_temporary_file() {
             let output = run(folder, &["info", name]);
             assert!(output.status.success(), "{name}: {}", errors(&output));
             let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(shown.contains("1 tensor"), "{name}: {shown}");
+            let count = match name.contains("fcidump") {
+                true => "2 tensors",
+                false => "1 tensor",
+            };
+            assert!(shown.contains(count), "{name}: {shown}");
+            let is_folded = name.starts_with("four.");
+            assert_eq!(shown.contains("four-fold"), is_folded, "{name}");
         }
     }
     // The values of a text are put aside to be read, which is not possible here.

@@ -3,6 +3,7 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
+use tenfold::Limits;
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
@@ -67,6 +68,7 @@ async fn in_turn<T: Send + 'static>(
     let task = tokio::task::spawn_blocking(move || {
         // Kept until the work is done, also where nobody waits for it any more.
         let _turn = turn;
+        Limits::begin_job();
         act(&world, &stop)
     });
     let done = task.await;

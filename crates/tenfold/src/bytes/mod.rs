@@ -76,7 +76,7 @@ struct Coding {
     content_digest: Option<Digest>,
     /// A checksum of a kind that is not known, over the bytes as they are stored.
     unknown_digest: Option<(&'static str, Arc<str>)>,
-    /// Counts what they decode to, where others have decoded the same bytes.
+    /// Counts what they decode to, or what is read of them, where others are made of the same bytes.
     meter: Option<Meter>,
 }
 
@@ -160,21 +160,23 @@ impl Bytes {
         self
     }
 
-    /// Has it counted what it takes to decode them: others are made of them too.
-    pub(crate) fn count_decoding(&mut self, meter: &Meter) {
+    /// Has it counted what it takes to read or decode them: others are made of them too.
+    pub(crate) fn count_reading(&mut self, meter: &Meter) {
         self.coding_mut().meter = Some(meter.clone());
     }
 
+    fn charge(&self, len: u64) -> Result<()> {
+        let coding = self.coding.as_ref();
+        let meter = coding.and_then(|coding| coding.meter.as_ref());
+        meter.map_or(Ok(()), |meter| meter.charge(len))
+    }
+
     fn charge_decoding(&self) -> Result<()> {
-        let meter = self
-            .coding
-            .as_ref()
-            .and_then(|coding| coding.meter.as_ref());
         let len = match self.filter() {
             Filter::Deflate(deflated) => deflated.skip.saturating_add(deflated.len),
             Filter::None | Filter::Zstd { .. } => self.len(),
         };
-        meter.map_or(Ok(()), |meter| meter.charge(len))
+        self.charge(len)
     }
 
     /// What tells them from others: where they are stored, and what is done to read them.
@@ -340,7 +342,10 @@ impl Bytes {
     /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         match self.filter() {
-            Filter::None => self.extent.read_at(&self.source, at, buffer),
+            Filter::None => {
+                self.charge(wide(buffer.len()))?;
+                self.extent.read_at(&self.source, at, buffer)
+            }
             Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
                 "compressed bytes cannot be read by position",
             )),

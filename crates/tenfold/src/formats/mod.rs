@@ -26,7 +26,10 @@ use std::path::Path;
 use crate::bytes::extension;
 use crate::error::{Error, Result};
 use crate::format::{Format, Match};
-use crate::io::{Head, Source, presence};
+use crate::io::{Head, Source, presence, zip_end};
+
+/// What zip archives begin with.
+const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Every format that a file can be seen to be of. Detection, the command line, the documentation and
 /// the tests walk it.
@@ -118,6 +121,13 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
         && let Some(path) = path
     {
         refuse_described(path)?;
+    }
+    // An archive that other bytes stand before is what its name says; nothing else is looked for at the end.
+    let archive = suggested.iter().find(|format| format.info().magic == ZIP);
+    if let Some(archive) = archive.filter(|_| claims.is_empty())
+        && zip_end(head.source())?.is_some()
+    {
+        claims.push(*archive);
     }
     if claims.is_empty() && !foreign::is_certain(head) {
         for format in plain.iter().filter(|format| is_suggested(format)) {

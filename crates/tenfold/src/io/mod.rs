@@ -15,6 +15,7 @@ mod sibling;
 mod sink;
 mod source;
 mod spool;
+mod zip_end;
 
 pub use head::Head;
 pub(crate) use missing::Absent;
@@ -32,4 +33,6 @@ pub use source::{Compute, Source};
 pub use spool::Spool;
 pub(crate) use spool::deferred::Putting;
 pub(crate) use spool::parallel_fill::in_parts;
-pub(crate) use spool::{put_down_at, scratch_file_of};
+pub(crate) use spool::put_down_at;
+pub(crate) use spool::scratch::Scratch;
+pub(crate) use zip_end::{is_zip, zip_end};

@@ -11,6 +11,7 @@ use super::Progress;
 use super::platform;
 use super::sibling::Folder;
 use super::spool::pool::Held;
+use super::spool::scratch::Scratch;
 use crate::bytes::{Bytes, in_pieces, wide};
 use crate::error::{Error, Result};
 
@@ -77,6 +78,8 @@ struct Positioned {
     path: Option<Arc<Path>>,
     /// The files beside it that were opened, and how long they are.
     beside: Arc<Mutex<BTreeMap<PathBuf, u64>>>,
+    /// What counts the file as a temporary one, if it is that.
+    scratch: Option<Arc<Scratch>>,
 }
 
 /// Bytes that are worked out when they are asked for.
@@ -281,7 +284,14 @@ impl Source {
             progress: None,
             path: None,
             beside: Arc::default(),
+            scratch: None,
         })))
+    }
+
+    /// Reads a part of a temporary file.
+    pub(crate) fn part_of_scratch(scratch: &Arc<Scratch>, start: u64, len: u64) -> Source {
+        let source = Source::part_of_file(Arc::clone(scratch.file()), start, len);
+        source.read_otherwise(|positioned| positioned.scratch = Some(Arc::clone(scratch)))
     }
 
     /// The same source, which counts what is read of its file in `progress`.

@@ -365,6 +365,11 @@ impl Input {
                     bundle.note(Note::new(NoteKind::LeftOut, text));
                 }
             }
+            if let Some(name) = file_name(&member.path)
+                && self.members.len() > 1
+            {
+                bundle.name_file(name);
+            }
             self.check_shard(member, &bundle).map(|note| {
                 note.into_iter().for_each(|note| bundle.note(note));
                 bundle

@@ -183,19 +183,29 @@ impl Tensor {
         self
     }
 
-    pub(crate) fn lift_work(&self) {
-        self.meter.lift();
+    pub(crate) fn count_each_job(&self) {
+        self.meter.count_each_job();
     }
 
-    /// Has work on its values counted; `decoded` are the compressed bytes that earlier tensors are made of.
-    pub(crate) fn count_work(&mut self, meter: &Meter, decoded: &mut HashSet<Range<u64>>) {
+    /// Has work on its values counted; `decoded` are the compressed bytes that earlier tensors are made of, and
+    /// `is_shared` says whether reading others counts as well.
+    pub(crate) fn count_work(
+        &mut self,
+        meter: &Meter,
+        is_shared: bool,
+        decoded: &mut HashSet<Range<u64>>,
+    ) {
         self.meter.clone_from(meter);
         for part in self.storage.plain_parts_mut() {
+            if is_shared && !part.bytes.is_compressed() {
+                part.bytes.count_reading(meter);
+                continue;
+            }
             if part.bytes.is_compressed()
                 && let Extent::Run(run) = part.bytes.extent()
                 && !decoded.insert(run.clone())
             {
-                part.bytes.count_decoding(meter);
+                part.bytes.count_reading(meter);
             }
         }
     }

@@ -204,10 +204,7 @@ fn check_labels(values: &Numbers) -> Result<()> {
     };
     let source = values.bytes.source();
     let mut set = LabelSet::default();
-    records.for_each(source, &mut |_, labels, _| {
-        set.push(labels);
-        Ok(())
-    })?;
+    records.for_each(source, &mut |_, labels, _| set.push(labels))?;
     match set.duplicate(records, source)? {
         None => Ok(()),
         Some(at) => Err(Error::malformed(

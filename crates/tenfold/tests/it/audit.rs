@@ -6,7 +6,10 @@
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
-use tenfold::{Format, Info, Mode, NoteKind, ReadOptions, Source};
+use tenfold::{
+    Bundle, Dim, Format, Info, Limits, Mode, NoteKind, Numbers, Order, ReadOptions, Sink, Source,
+    Storage, Tensor, WriteOptions,
+};
 
 use crate::support::{files, how, project, sibling};
 
@@ -87,6 +90,90 @@ fn bytes_before_a_file_are_refused_or_noted_or_say_something() {
         let (count, found) = unnoticed(&is_signed, &|bytes| [head, bytes].concat());
         assert!(count > 600, "{count} files");
         assert_eq!(found, [""; 0], "{:02x?}", &head[..1]);
+    }
+}
+
+/// A file of the corpus.
+fn corpus(path: &str) -> Vec<u8> {
+    std::fs::read(project().join("corpus").join(path)).unwrap()
+}
+
+#[test]
+fn a_remark_names_the_file_of_a_set_that_it_is_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, file: &str| std::fs::write(folder.path().join(name), corpus(file));
+    put("a.npz", "npz/good/plain.npz").unwrap();
+    put("b.npz", "npz/good/bytes_before.npz").unwrap();
+    put("c.npz", "npz/good/left_out_readme.npz").unwrap();
+    let bundle = tenfold::open(folder.path().join("?.npz")).unwrap().bundle;
+    let checked = bundle.check(&Limits::default()).unwrap();
+    let about = |kind: NoteKind| {
+        let mut notes = bundle.notes().iter().chain(&checked);
+        let note = notes.find(|note| note.kind == kind).unwrap();
+        (note.file.clone(), note.at)
+    };
+    assert_eq!(
+        about(NoteKind::UnreadBytes),
+        (Some("b.npz".into()), Some(0))
+    );
+    assert_eq!(about(NoteKind::Skipped).0.as_deref(), Some("c.npz"));
+    let alone = tenfold::open(folder.path().join("b.npz")).unwrap().bundle;
+    let notes = alone.check(&Limits::default()).unwrap();
+    assert_eq!((notes.len(), &notes[0].file), (1, &None));
+}
+
+#[test]
+fn a_file_that_also_is_a_zip_archive_is_noted() {
+    let archive = corpus("npz/good/plain.npz");
+    let end = u64::try_from(archive.len() - 22).unwrap();
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&archive),
+    };
+    let dims = vec![Dim::indexed(u64::try_from(archive.len()).unwrap())];
+    let tensor = Tensor::new(dims, "u8".parse().unwrap(), vec![], storage).unwrap();
+    for format in ["npy", "safetensors"] {
+        let format = tenfold::by_name(format).unwrap();
+        let mut sink = Sink::memory();
+        tenfold::write_to(
+            &Bundle::of(tensor.clone()),
+            &mut sink,
+            format,
+            &WriteOptions::default(),
+        )
+        .unwrap();
+        let file = sink.finish().unwrap().into_memory().unwrap();
+        let before = u64::try_from(file.len() - archive.len()).unwrap();
+        assert!(file.ends_with(&archive), "{}", format.info().name);
+        let opened = tenfold::read(&Source::memory(file), format, &ReadOptions::default()).unwrap();
+        let notes = opened.bundle.check(&Limits::default()).unwrap();
+        let found: Vec<_> = notes.iter().map(|note| (note.kind, note.at)).collect();
+        assert_eq!(found, [(NoteKind::Polyglot, Some(before + end))]);
+    }
+    let plain = Source::memory(archive);
+    let npz = tenfold::by_name("npz").unwrap();
+    let opened = tenfold::read(&plain, npz, &ReadOptions::default()).unwrap();
+    assert_eq!(opened.bundle.check(&Limits::default()).unwrap(), []);
+}
+
+#[test]
+fn an_archive_behind_other_bytes_is_found_by_its_name() {
+    let found = |name: &str, bytes: Vec<u8>| {
+        let source = Source::memory(bytes);
+        let found = tenfold::detect(&source, Some(std::path::Path::new(name)));
+        found.ok().map(|format| format.info().name)
+    };
+    for (file, name, other) in [("npz", "x.npz", "x.pt"), ("torch", "x.pt", "x.npz")] {
+        let folder = project().join("corpus").join(file).join("good");
+        let mut named = files(&folder).into_iter();
+        let path = named.find(|path| path.file_stem().is_some_and(|stem| stem == "bytes_before"));
+        let bytes = std::fs::read(path.unwrap()).unwrap();
+        assert_eq!(found(name, bytes.clone()), Some(file));
+        assert_ne!(found(other, bytes.clone()), Some(file));
+        assert_eq!(found("x", bytes.clone()), None);
+        let program = [b"\x7fELF", &bytes[4..]].concat();
+        assert_eq!(found(name, program), Some(file));
+        assert_eq!(found(name, bytes[..bytes.len() - 1].to_vec()), None);
     }
 }
 

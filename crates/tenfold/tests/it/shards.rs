@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
-use tenfold::{Limits, Opened};
+use tenfold::{
+    Bundle, Dim, Key, Limits, Numbers, Opened, Order, ReadOptions, Sink, Source, Storage, Tensor,
+    WriteOptions,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8] = b"\x89ZT2\r\n\x1a\n";
@@ -42,22 +45,8 @@ fn shard() -> Vec<u8> {
 
 /// Writes a file with one tensor `w`, four bytes in the shard `one`, and gives its path.
 fn model(folder: &Path) -> PathBuf {
-    let digest = Sha256::digest(shard());
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let size = u16::try_from(shard().len()).unwrap().to_be_bytes();
-    let described = [
-        &b"\xa2"[..],
-        &text("shards"),
-        b"\xa1",
-        &text("one"),
-        b"\xa2",
-        &text("size"),
-        &[0x19, size[0], size[1]],
-        &text("digest"),
-        &text(&format!("sha256:{digits}")),
-        &text("objects"),
-        b"\xa1",
-        &text("w"),
+    let w = [
+        &text("w")[..],
         b"\xa3",
         &text("parts"),
         b"\xa1",
@@ -73,6 +62,28 @@ fn model(folder: &Path) -> PathBuf {
         b"\x81\x04",
         &text("layout"),
         &text("dense"),
+    ]
+    .concat();
+    described(folder, &shard(), &[b"\xa1", &w[..]].concat())
+}
+
+/// Writes a file that lists the shard `one` and the given objects, and gives its path.
+fn described(folder: &Path, shard: &[u8], objects: &[u8]) -> PathBuf {
+    let digest = Sha256::digest(shard);
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let size = u16::try_from(shard.len()).unwrap().to_be_bytes();
+    let described = [
+        &b"\xa2"[..],
+        &text("shards"),
+        b"\xa1",
+        &text("one"),
+        b"\xa2",
+        &text("size"),
+        &[0x19, size[0], size[1]],
+        &text("digest"),
+        &text(&format!("sha256:{digits}")),
+        &text("objects"),
+        objects,
     ]
     .concat();
     let path = folder.join("model.zt");
@@ -114,6 +125,20 @@ fn a_shard_that_was_changed_is_read_and_found_by_a_check() {
 }
 
 #[test]
+fn bytes_of_a_shard_that_no_tensor_uses_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = file(&[7; 5000], 0);
+    let path = described(folder.path(), &shard, b"\xa0");
+    std::fs::write(folder.path().join("model-one.zt"), &shard).unwrap();
+    let bundle = tenfold::open(&path).unwrap().bundle;
+    let notes = bundle.check(&Limits::default()).unwrap();
+    let texts: Vec<&str> = notes.iter().map(|note| &*note.text).collect();
+    // All between the magic and the footer.
+    let wanted = "the shard one: bytes that belong to nothing: 9088, from byte 8 on";
+    assert_eq!(texts, [wanted]);
+}
+
+#[test]
 fn a_shard_that_is_a_pipe_is_refused_and_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = model(folder.path());
@@ -136,4 +161,43 @@ fn a_shard_that_is_missing_is_listed_and_not_checked() {
     assert_eq!(tenfold::open(&path).unwrap().bundle.entries().len(), 1);
     let error = checked(&path).err().unwrap().to_string();
     assert!(error.contains("model-one.zt: "), "{error}");
+}
+
+#[test]
+fn bytes_that_very_many_tensors_share_are_work() {
+    const LEN: u32 = 1 << 18;
+    let values: Vec<f32> = (0..LEN).map(f32::from_bits).collect();
+    let storage = Storage::Dense {
+        order: Order::Row,
+        values: Numbers::from_vec(&values),
+    };
+    let dims = vec![Dim::indexed(LEN.into())];
+    let tensor = Tensor::new(dims, "f32".parse().unwrap(), vec![], storage).unwrap();
+    let format = tenfold::by_name("ztensor").unwrap();
+    let read = |count: u32| {
+        let mut bundle = Bundle::new();
+        for name in 0..count {
+            bundle.push(Key::flat(name.to_string()), tensor.clone());
+        }
+        let how = WriteOptions {
+            version: Some("2".into()),
+            ..WriteOptions::default()
+        };
+        let mut sink = Sink::memory();
+        tenfold::write_to(&bundle, &mut sink, format, &how).unwrap();
+        let file = sink.finish().unwrap().into_memory().unwrap();
+        // The values are there once.
+        assert!(file.len() < 2 << 20, "{}", file.len());
+        let mut how = ReadOptions::default();
+        how.limits.set("work", 0).unwrap();
+        let bundle = tenfold::read(&Source::memory(file), format, &how)
+            .unwrap()
+            .bundle;
+        let mut tensors = bundle.entries().iter();
+        tensors.try_for_each(|(_, tensor)| tensor.to_vec::<f32>().map(drop))
+    };
+    // 256 passes over the file are free.
+    read(200).unwrap();
+    let error = read(400).unwrap_err().to_string();
+    assert!(error.contains("--max-work"), "{error}");
 }

@@ -247,6 +247,7 @@ mod tests {
     fn what_only_a_lenient_reader_forgives_is_a_fault_of_the_tensor() {
         let mut note = Note {
             kind: NoteKind::Lenient,
+            file: None,
             key: Some(Key::tree(vec!["h".into()])),
             at: Some(99),
             len: None,

@@ -86,7 +86,7 @@ fn open(
     let (mut opened, _) = input::read(input, reference, &args.reading, None, streams)?;
     input::choose(&mut opened, &args.choice)?;
     // What is read for one answer is bounded; there may be any number of them.
-    opened.bundle.lift_work();
+    opened.bundle.count_each_job();
     let text = word.to_string_lossy();
     let choice = &args.choice;
     let is_whole = reference.is_whole() && choice.only.is_empty() && choice.exclude.is_empty();

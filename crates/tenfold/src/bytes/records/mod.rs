@@ -267,6 +267,9 @@ pub struct RecordsBuilder {
     pushed: LabelSet,
     count: u64,
     bytes: Spool,
+    /// How many bytes the records have so far, and where every `STEP`th begins.
+    len: u64,
+    marks: Vec<u64>,
 }
 
 impl RecordsBuilder {
@@ -284,6 +287,22 @@ impl RecordsBuilder {
             pushed: LabelSet::default(),
             count: 0,
             bytes: Spool::new(),
+            len: 0,
+            marks: Vec::new(),
+        }
+    }
+
+    /// The same for records of a file that is read with `limits`.
+    pub(crate) fn bounded(self, limits: &Limits) -> Self {
+        let bytes = self.bytes.bounded(limits);
+        let pushed = match bytes.is_counting() {
+            true => LabelSet::whole(),
+            false => LabelSet::default(),
+        };
+        RecordsBuilder {
+            pushed,
+            bytes,
+            ..self
         }
     }
 
@@ -307,7 +326,7 @@ impl RecordsBuilder {
             );
             return Err(Error::invalid(why));
         }
-        self.pushed.push(labels);
+        self.pushed.push(labels)?;
         self.start(labels)?;
         self.cells(cells)
     }
@@ -320,14 +339,16 @@ impl RecordsBuilder {
             put_short(wide(label.len()), &mut address)?;
             address.extend_from_slice(label.as_bytes());
         }
-        self.bytes.write(&address)?;
+        if self.count.is_multiple_of(STEP) {
+            memory::push(&mut self.marks, self.len)?;
+        }
         self.count = self.count.saturating_add(1);
-        Ok(())
+        self.cells(&address)
     }
 
     /// Begins a record whose labels another may have; its cells follow.
     pub(crate) fn begin(&mut self, labels: &[impl AsRef<str>]) -> Result<()> {
-        self.pushed.push(labels);
+        self.pushed.push(labels)?;
         self.start(labels)
     }
 
@@ -338,6 +359,7 @@ impl RecordsBuilder {
 
     /// Adds cells to the record that was begun last; all pieces together have its width.
     pub(crate) fn cells(&mut self, piece: &[u8]) -> Result<()> {
+        self.len = self.len.saturating_add(wide(piece.len()));
         self.bytes.write(piece)
     }
 
@@ -355,19 +377,29 @@ impl RecordsBuilder {
 
     /// As [`RecordsBuilder::finish`]; gives the labels of a record that another has too.
     pub(crate) fn finish_unless_twice(self) -> Result<std::result::Result<Bytes, Vec<String>>> {
+        let is_counted = self.bytes.is_counted();
         let source = self.bytes.finish()?;
         let mut scan = Scan::new(&source, "");
         let mut limits = lifted();
         limits.labels = u64::MAX;
         let (count, width) = (self.count, self.width);
-        let records = Records::find(
-            &mut scan,
-            count,
-            self.labels,
-            width,
-            &limits,
-            &mut |_, _| Ok(()),
-        )?;
+        let records = match is_counted && count.checked_mul(width).is_some() {
+            true => Records {
+                span: 0..self.len,
+                count,
+                labels: self.labels,
+                width,
+                marks: self.marks,
+            },
+            false => Records::find(
+                &mut scan,
+                count,
+                self.labels,
+                width,
+                &limits,
+                &mut |_, _| Ok(()),
+            )?,
+        };
         if let Some(at) = self.pushed.duplicate(&records, &source)? {
             return Ok(Err(records.labels_at(&source, at)?));
         }

@@ -12,26 +12,48 @@ use crate::memory;
 /// Remembers eight bytes of the labels of every block, so that a million blocks cost eight
 /// megabytes while they are compared, and nothing afterwards. Many more are walked over again,
 /// a part of them at a time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LabelSet {
     hashes: Vec<u64>,
     count: u64,
+    /// How many hashes are held at once.
+    most: u64,
 }
 
-/// How many hashes are held at once.
+impl Default for LabelSet {
+    fn default() -> LabelSet {
+        LabelSet {
+            hashes: Vec::new(),
+            count: 0,
+            most: MOST,
+        }
+    }
+}
+
+/// How many hashes are held at once, unless blocks cannot be walked over again.
 const MOST: u64 = 2 << 20;
 
 impl LabelSet {
-    pub(crate) fn push<T: AsRef<str>>(&mut self, labels: &[T]) {
-        if self.count < MOST {
-            self.hashes.push(hash(labels));
+    /// Holds the hashes of all blocks, as these are not to be walked over again.
+    pub(crate) fn whole() -> LabelSet {
+        LabelSet {
+            most: u64::MAX,
+            ..LabelSet::default()
+        }
+    }
+
+    pub(crate) fn push<T: AsRef<str>>(&mut self, labels: &[T]) -> Result<()> {
+        if self.count < self.most {
+            memory::push(&mut self.hashes, hash(labels))?;
         }
         self.count = self.count.saturating_add(1);
+        Ok(())
     }
 
     /// The offset of a block whose labels an earlier block has.
     pub(crate) fn duplicate(self, records: &Records, source: &Source) -> Result<Option<u64>> {
-        self.duplicate_among(records, source, MOST)
+        let most = self.most;
+        self.duplicate_among(records, source, most)
     }
 
     fn duplicate_among(self, records: &Records, source: &Source, most: u64) -> Result<Option<u64>> {
@@ -115,8 +137,7 @@ mod tests {
         let mut set = LabelSet::default();
         let limits = Limits::default();
         let records = Records::find(&mut scan, 3, 1, 1, &limits, &mut |_, labels| {
-            set.push(labels);
-            Ok(())
+            set.push(labels)
         });
         let found = set.duplicate(&records.unwrap(), &source).unwrap();
         assert_eq!(found, Some(6));
@@ -132,8 +153,7 @@ mod tests {
             let mut set = LabelSet::default();
             let limits = Limits::default();
             let records = Records::find(&mut scan, 100, 1, 0, &limits, &mut |_, labels| {
-                set.push(labels);
-                Ok(())
+                set.push(labels)
             });
             let found = set.duplicate_among(&records.unwrap(), &source, 7).unwrap();
             assert_eq!(found, twice.map(|_| 180));

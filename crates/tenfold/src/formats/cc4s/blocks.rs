@@ -188,6 +188,9 @@ impl Blocks {
         limits.check_labels(n_blocks)?;
         let each = wide(self.axes.len()).saturating_add(wide(self.conditions.len()));
         let visits = u128::from(n_blocks).saturating_mul(each.into());
+        /// What working out one dimension or condition of a block takes, in cells.
+        const COST: u128 = 4;
+        let visits = visits.saturating_mul(COST);
         limits.meter().charge(visits)?;
         for number in 0..n_blocks {
             let members = self.members(number)?;
@@ -442,4 +445,43 @@ fn linear(index: &[u64], sizes: &[u64]) -> u64 {
 /// Whether the cells of a sparse tensor are those of the condition among its metadata.
 pub(super) fn fit(tensor: &Tensor) -> Result<bool> {
     Ok(of_tensor(tensor)?.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dimension of `count` indices, each with a property of its own, and two conditions on it that each
+    /// list all of them: `count` times `count` blocks, of which only `count` have a cell.
+    fn squared(count: i128, limits: &Limits) -> Result<u64> {
+        let numbers = || (0..count).map(Value::Int);
+        let map = |name: &str, value: Value| Value::Map(vec![(name.into(), value)]);
+        let property = Value::Map(vec![
+            ("dimension".into(), Value::Int(0)),
+            ("property".into(), "P".into()),
+        ]);
+        let tuples = numbers().map(|number| Value::List(vec![number]));
+        let condition = Value::Map(vec![
+            ("properties".into(), Value::List(vec![property])),
+            ("nonZeros".into(), Value::List(tuples.collect())),
+        ]);
+        let conditions = map("all", Value::List(vec![condition.clone(), condition]));
+        let indices = map("P", Value::List(numbers().collect()));
+        let types = map("A", map("propertyIndices", indices));
+        let dims = [Dim::indexed(u64::try_from(count).unwrap()).named("A")];
+        Blocks::read(&conditions, &types, &dims, u64::MAX, limits).map(|blocks| blocks.cells())
+    }
+
+    #[test]
+    fn blocks_are_counted_before_they_are_looked_at() {
+        let mut limits = Limits::default();
+        // One dimension and two conditions for each of 10^4 blocks, as much as four cells each.
+        limits.set("work", 120_000).unwrap();
+        assert_eq!(squared(100, &limits.for_file(0)).unwrap(), 100);
+        limits.set("work", 119_999).unwrap();
+        let error = squared(100, &limits.for_file(0)).unwrap_err().to_string();
+        assert!(error.contains("(120000 wanted, 119999 allowed"), "{error}");
+        // Each byte of a file allows more.
+        assert_eq!(squared(100, &limits.for_file(1)).unwrap(), 100);
+    }
 }

@@ -6,7 +6,7 @@
 //! listed follows from one that is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Bytes, Endian, PIECE, narrow, wide};
+use crate::bytes::{Bytes, Endian, narrow, wide};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::io::Spool;
@@ -20,25 +20,32 @@ use crate::units::measure_text;
 
 /// Cells in the order of their lines: a place and a value each.
 #[derive(Clone)]
-pub(super) struct List {
+pub(super) struct List<'a> {
     pub(super) places: Bytes,
     pub(super) values: Bytes,
     pub(super) dtype: DType,
+    /// Walks over the cells in the text, where they were counted and are not put aside.
+    pub(super) text: Option<&'a Walk<'a>>,
 }
 
 /// What is done with the number, the place and the value of a cell.
-type Each<'a> = dyn FnMut(u64, u64, &[u8]) -> Result<()> + 'a;
+pub(super) type Each<'a> = dyn FnMut(u64, u64, &[u8]) -> Result<()> + 'a;
+/// What does it with every cell.
+pub(super) type Walk<'a> = dyn Fn(&mut Each) -> Result<()> + 'a;
 
 /// How many cells are read at once.
 const BATCH: u64 = 4096;
 
-impl List {
+impl List<'_> {
     pub(super) fn count(&self) -> u64 {
         self.places.len() / 8
     }
 
     /// Calls `each` with the number of every cell, its place and its little-endian value.
     pub(super) fn for_each(&self, each: &mut Each) -> Result<()> {
+        if let Some(walk) = self.text {
+            return walk(each);
+        }
         let width = self.dtype.width();
         let (mut places, mut values) = (Vec::new(), Vec::new());
         let mut cell = 0_u64;
@@ -77,16 +84,15 @@ struct Growing {
 
 impl Growing {
     fn from(list: &List, limits: &Limits) -> Result<Growing> {
-        let (mut places, mut values) = (Spool::within(limits), Spool::within(limits));
-        list.places
-            .for_each(PIECE, &mut |piece| places.write(piece))?;
-        list.values
-            .for_each(PIECE, &mut |piece| values.write(piece))?;
-        Ok(Growing {
+        let (places, values) = (Spool::of_text(limits), Spool::of_text(limits));
+        let mut growing = Growing {
             places,
             values,
             added: 0,
-        })
+        };
+        list.for_each(&mut |_, place, value| growing.push(place, value))?;
+        growing.added = 0;
+        Ok(growing)
     }
 
     fn push(&mut self, place: u64, value: &[u8]) -> Result<()> {
@@ -95,11 +101,12 @@ impl Growing {
         self.values.write(value)
     }
 
-    fn finish(self, dtype: DType) -> Result<List> {
+    fn finish<'a>(self, dtype: DType) -> Result<List<'a>> {
         Ok(List {
             places: Bytes::whole(self.places.finish_apart()?),
             values: Bytes::whole(self.values.finish_apart()?),
             dtype,
+            text: None,
         })
     }
 }
@@ -113,8 +120,8 @@ fn little(number: Number, bytes: &Bytes) -> Numbers {
 }
 
 /// A list, the symmetries that its tensor has, and which of them pack it.
-pub(super) struct Folded {
-    pub(super) list: List,
+pub(super) struct Folded<'a> {
+    pub(super) list: List<'a>,
     pub(super) symmetries: Vec<Symmetry>,
     /// A remark, where more is listed than has to be.
     pub(super) remark: Option<String>,
@@ -134,12 +141,12 @@ pub(super) struct Clash {
 }
 
 /// What finding symmetries gives: one of these, or lines that contradict each other.
-pub(super) type Outcome = std::result::Result<Folded, Clash>;
+pub(super) type Outcome<'a> = std::result::Result<Folded<'a>, Clash>;
 
 /// Finds out which images of the integrals of one tensor are listed.
 #[derive(Clone)]
 pub(super) struct Folding<'a> {
-    pub(super) list: List,
+    pub(super) list: List<'a>,
     /// The symmetries that integrals of this kind have, each packed.
     pub(super) symmetries: Vec<Symmetry>,
     /// Whether they are asked for: then nothing else is tried.
@@ -163,8 +170,8 @@ struct Entry {
 /// How much memory a pass over the cells takes.
 const PASS: std::ops::RangeInclusive<u64> = (1 << 20)..=(128 << 20);
 
-impl Folding<'_> {
-    pub(super) fn find(self) -> Result<Outcome> {
+impl<'a> Folding<'a> {
+    pub(super) fn find(self) -> Result<Outcome<'a>> {
         let packings = match self.is_asked {
             true => vec![self.symmetries.clone()],
             false => packings(&self.symmetries),
@@ -220,6 +227,7 @@ impl Folding<'_> {
         {
             self.list.places = places.bytes.clone();
             self.list.values = values.bytes.clone();
+            self.list.text = None;
         }
         Ok((self, merged))
     }
@@ -229,7 +237,7 @@ impl Folding<'_> {
         Group::generate(&self.sizes, dtype, packing, |one| one.packed, self.limits)
     }
 
-    fn folded(self, symmetries: Vec<Symmetry>, remark: Option<String>) -> Folded {
+    fn folded(self, symmetries: Vec<Symmetry>, remark: Option<String>) -> Folded<'a> {
         Folded {
             list: self.list,
             symmetries,
@@ -336,7 +344,7 @@ impl Folding<'_> {
         Ok(())
     }
 
-    fn value<'a>(&self, entry: &'a Entry) -> &'a [u8] {
+    fn value<'b>(&self, entry: &'b Entry) -> &'b [u8] {
         entry
             .value
             .get(..self.list.dtype.width())
@@ -360,7 +368,7 @@ impl Folding<'_> {
         group: &Group,
         symmetries: Vec<Symmetry>,
         found: &Found,
-    ) -> Result<Folded> {
+    ) -> Result<Folded<'a>> {
         let mut list = Growing::from(&self.list, self.limits)?;
         let exchange: &[usize] = match self.sizes.len() {
             4 => &[2, 3, 0, 1],

@@ -1,11 +1,11 @@
 //! Reads files of integrals, in file order.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::folding::{Clash, Folded, Folding, List, Outcome};
+use super::folding::{Clash, Each, Folded, Folding, List, Outcome, Walk};
 use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, wide};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -16,7 +16,9 @@ use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Address, Dim, Duplicates, Order, Storage, Tensor};
 use crate::units::measure_text;
-use crate::wire::text::{Body, Cells, Field, Line, Lines, Table, line_number, with_line};
+use crate::wire::text::{
+    Body, Cells, Field, Line, Lines, Piece, line_number, parse_lines, with_line,
+};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     with_line(source, read_text(source, how))
@@ -44,8 +46,18 @@ fn read_text(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         is_asked: asked.is_some(),
     };
     let parse = |line: &Line, cells: &mut Cells| integrals.parse(line, cells);
-    let table = Table::read(source, body, None, &how.limits, parse)?;
-    let mut bundle = integrals.parted(table, source, how)?;
+    let walk = |each: &mut Each| {
+        let mut cell = 0_u64;
+        parse_lines(source, body, parse, |piece: &mut Piece| {
+            let places = piece.cells.places.as_chunks::<8>().0.iter();
+            for (place, value) in places.zip(piece.cells.values.chunks_exact(dtype.width())) {
+                each(cell, u64::from_le_bytes(*place), value)?;
+                cell = cell.saturating_add(1);
+            }
+            Ok(())
+        })
+    };
+    let mut bundle = integrals.parted(&walk, source, how)?;
     bundle.meta = namelist.settings;
     Ok(bundle)
 }
@@ -100,16 +112,13 @@ impl Integrals {
     }
 
     /// Gives every tensor its cells.
-    fn parted(&self, table: Table, source: &Source, how: &ReadOptions) -> Result<Bundle> {
+    fn parted(&self, walk: &Walk, source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let limits = &how.limits;
-        let (places, values) = table.finish()?;
-        let lines = List {
-            places,
-            values,
-            dtype: self.dtype,
-        };
         let mut parts: Vec<Part> = Role::ALL.map(|role| Part::new(role, limits)).into();
-        lines.for_each(&mut |_, number, element| {
+        walk(&mut |cell, number, element| {
+            let each = wide(element.len()).saturating_add(8);
+            let all = cell.saturating_add(1).saturating_mul(each);
+            limits.check_decoded("text would become numbers", all)?;
             let (role, place) = self.places.find(number);
             match parts.iter_mut().find(|part| part.role == role) {
                 Some(part) => part.push(place, element),
@@ -122,14 +131,28 @@ impl Integrals {
             let is_always_there = matches!(role, Role::Two | Role::One);
             if is_always_there || part.count > 0 {
                 let name = Key::flat(role.name());
-                let folding = self.folding(part, limits)?;
+                // What does not fit in memory, and is not put aside, is in the text alone.
+                let is_counted = part.places.is_counted() || part.values.is_counted();
+                let of_role = |each: &mut Each| {
+                    let mut own = 0_u64;
+                    walk(&mut |_, number, element| {
+                        let (found, place) = self.places.find(number);
+                        if found == role {
+                            each(own, place, element)?;
+                            own = own.saturating_add(1);
+                        }
+                        Ok(())
+                    })
+                };
+                let of_role: Option<&Walk> = if is_counted { Some(&of_role) } else { None };
+                let folding = self.folding(part, of_role, limits)?;
                 let (outcome, merged) = resolve(folding, how.duplicates)?;
                 let folded = match outcome {
                     Ok(folded) => folded,
                     // Cells that are left have no lines of their own any more.
                     Err(clash) if merged > 0 => return Err(contradicts(&clash, None)),
                     Err(clash) => {
-                        return Err(self.contradiction(role, &clash, &lines, source, limits)?);
+                        return Err(self.contradiction(role, &clash, walk, source, limits)?);
                     }
                 };
                 if merged > 0 {
@@ -146,7 +169,12 @@ impl Integrals {
         Ok(bundle)
     }
 
-    fn folding<'a>(&self, part: Part, limits: &'a Limits) -> Result<Folding<'a>> {
+    fn folding<'a>(
+        &self,
+        part: Part,
+        text: Option<&'a Walk<'a>>,
+        limits: &'a Limits,
+    ) -> Result<Folding<'a>> {
         let role = part.role;
         if role == Role::Core && part.count > 1 {
             let why = "the energy of the core is given twice, as in files of unrestricted \
@@ -162,6 +190,7 @@ impl Integrals {
                 places: Bytes::whole(part.places.finish_apart()?),
                 values: Bytes::whole(part.values.finish_apart()?),
                 dtype: self.dtype,
+                text,
             },
             limits,
         })
@@ -186,12 +215,12 @@ impl Integrals {
         &self,
         role: Role,
         clash: &Clash,
-        lines: &List,
+        walk: &Walk,
         source: &Source,
         limits: &Limits,
     ) -> Result<Error> {
         let (mut own, mut cells) = (0_u64, (0, 0));
-        lines.for_each(&mut |cell, number, _| {
+        walk(&mut |cell, number, _| {
             if self.places.find(number).0 == role {
                 if own == clash.cells.0 {
                     cells.0 = cell;
@@ -211,7 +240,7 @@ impl Integrals {
 
 /// Resolves integrals that are listed more than once by a rule, and finds out which images are listed; gives
 /// also how many values are gone.
-fn resolve(folding: Folding, rule: Option<Duplicates>) -> Result<(Outcome, u64)> {
+fn resolve(folding: Folding<'_>, rule: Option<Duplicates>) -> Result<(Outcome<'_>, u64)> {
     let Some(rule) = rule.filter(|_| !folding.sizes.is_empty()) else {
         return Ok((folding.find()?, 0));
     };
@@ -267,8 +296,8 @@ impl Part {
     fn new(role: Role, limits: &Limits) -> Part {
         Part {
             role,
-            places: Spool::within(limits),
-            values: Spool::within(limits),
+            places: Spool::of_text(limits),
+            values: Spool::of_text(limits),
             count: 0,
             largest: 0.0,
         }

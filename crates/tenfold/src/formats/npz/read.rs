@@ -32,6 +32,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     };
     reader.comment(archive.comment);
     let audit = reader.bundle.audit();
+    audit.is_archive();
     audit.account(source, archive.gaps.into_iter(), 0, &how.limits)?;
     let mut seen = HashSet::new();
     for member in &archive.members {

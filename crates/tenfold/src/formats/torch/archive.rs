@@ -170,6 +170,7 @@ impl Archive {
             bundle.audit().note(note.at(member.at));
         }
         let gaps = self.gaps.iter().cloned();
+        bundle.audit().is_archive();
         bundle.audit().account(source, gaps, 0, limits)
     }
 }

@@ -247,7 +247,7 @@ impl Reader<'_> {
             block_len,
             &self.how.limits,
             &mut |at, labels| {
-                labels_seen.push(labels);
+                labels_seen.push(labels)?;
                 if empty_at.is_none() && labels.iter().any(String::is_empty) {
                     empty_at = Some(at);
                 }

@@ -204,7 +204,9 @@ impl Feed<'_> {
                 return json.scan.fail_at(id_at, why);
             }
         }
-        let rows = self.rows.get_or_insert_with(|| Rows::like(tensor));
+        let rows = self
+            .rows
+            .get_or_insert_with(|| Rows::like(tensor, &self.how.limits));
         if rows.dims != tensor.dims() {
             let why = "the value has another shape than those before";
             return json.scan.fail_at(at, why);

@@ -23,7 +23,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// For fields like this one.
-    pub(super) fn like(field: &Tensor) -> Rows {
+    pub(super) fn like(field: &Tensor, limits: &Limits) -> Rows {
         let dims = field.dims().to_vec();
         let mapped = dims.iter().filter(|dim| dim.indexed_size().is_none());
         let before = mapped.filter(|dim| dim.name.as_deref() < Some(ID));
@@ -37,8 +37,9 @@ impl Rows {
         };
         Rows {
             id_place: before.count(),
-            blocks: RecordsBuilder::of_width(field.n_mapped().saturating_add(1), width),
-            ids: RecordsBuilder::of_width(1, 0),
+            blocks: RecordsBuilder::of_width(field.n_mapped().saturating_add(1), width)
+                .bounded(limits),
+            ids: RecordsBuilder::of_width(1, 0).bounded(limits),
             dims,
             n_empty: 0,
         }

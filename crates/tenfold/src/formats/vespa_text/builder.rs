@@ -68,11 +68,11 @@ impl<'a> Target<'a> {
         };
         Ok(Target {
             how,
-            blocks: RecordsBuilder::of_width(mapped.len(), len),
+            blocks: RecordsBuilder::of_width(mapped.len(), len).bounded(&how.limits),
             mapped,
             indexed,
             values,
-            dense: Spool::within(&how.limits),
+            dense: Spool::of_text(&how.limits),
             n_dense: None,
             twice,
             times: 0,
@@ -145,6 +145,8 @@ impl<'a> Target<'a> {
         let stored = json.at();
         limits.check_ratio(stored, u64::try_from(all).unwrap_or(u64::MAX))?;
         limits.check_labels(blocks)?;
+        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        limits.meter().count_decoded(all);
         if self.mapped.is_empty() {
             let dense = &mut self.dense;
             gather.pour(json, len, &mut |_| Ok(()), &mut |cells| dense.write(cells))?;

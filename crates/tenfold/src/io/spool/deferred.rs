@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::io::source::Compute;
 use crate::limits::Limits;
+use crate::memory;
 
 /// What becomes of values that do not fit in memory.
 #[derive(Clone, Default)]
@@ -23,8 +24,11 @@ pub(crate) enum Putting {
     /// They are counted.
     Later(Arc<Later>),
     /// They go to a temporary file, and all that is put aside is listed.
-    Again(Arc<Mutex<Vec<Source>>>),
+    Again(Arc<Mutex<Lots>>),
 }
+
+/// Lots of values in their order; `None` for those that fit in memory at the first reading.
+type Lots = Vec<Option<Source>>;
 
 /// Reads a file again, with what lists the values.
 type Again = dyn Fn(Putting) -> Result<()> + Send + Sync;
@@ -36,7 +40,7 @@ pub(crate) struct Later {
     is_open: AtomicBool,
     /// How many lots of values there were so far.
     count: AtomicUsize,
-    found: Mutex<Option<Vec<Source>>>,
+    found: Mutex<Option<Lots>>,
 }
 
 impl Putting {
@@ -57,6 +61,11 @@ impl Putting {
         }
     }
 
+    /// Whether values are counted now.
+    pub(crate) fn is_counting(&self) -> bool {
+        matches!(self, Putting::Later(_))
+    }
+
     /// What becomes of values that are put aside now, with limits that may be those of a reading.
     pub(crate) fn of(limits: &Limits) -> Putting {
         match limits.carried() {
@@ -68,7 +77,7 @@ impl Putting {
 
     /// Passes on a lot of values: as they were put aside, or, where they were only counted, as `len` bytes
     /// that somebody may ask for.
-    pub(crate) fn pass(&self, kept: Option<Source>, len: u64) -> Result<Source> {
+    pub(crate) fn pass(&self, kept: Option<Source>, len: u64, is_spilled: bool) -> Result<Source> {
         let stopped = |_| Error::invalid("another reader of the file stopped halfway");
         match self {
             Putting::Aside => {}
@@ -79,7 +88,10 @@ impl Putting {
                     return Ok(Source::computed(Lot { later, number, len }));
                 }
             }
-            Putting::Again(list) => list.lock().map_err(stopped)?.extend(kept.clone()),
+            Putting::Again(list) => {
+                let lot = kept.clone().filter(|_| is_spilled);
+                memory::push(&mut *list.lock().map_err(stopped)?, lot)?;
+            }
         }
         kept.ok_or_else(|| Error::invalid("values that were not put aside"))
     }
@@ -96,7 +108,7 @@ impl Later {
                 Error::invalid("another reader of the file stopped halfway")
             })?));
         }
-        Ok(found.as_ref().and_then(|found| found.get(number)).cloned())
+        Ok({ found.as_ref() }.and_then(|found| found.get(number).cloned().flatten()))
     }
 }
 
@@ -138,9 +150,28 @@ impl std::fmt::Debug for Putting {
 mod tests {
     use super::*;
     use crate::format::ReadOptions;
-    use crate::tensor::Order;
+    use crate::tensor::{Order, Storage};
 
     const COUNT: u32 = 5000;
+
+    fn integrals(are_mirrored: bool) -> String {
+        let pairs =
+            || (1..=14_u32).flat_map(|first| (1..=first).map(move |second| (first, second)));
+        let mut text = String::new();
+        for (i, j) in pairs() {
+            for (k, l) in pairs().filter(|pair| are_mirrored || *pair <= (i, j)) {
+                text += &format!("{}.5 {i} {j} {k} {l}\n", i * j * k * l);
+            }
+        }
+        text
+    }
+
+    fn cells() -> String {
+        let cells: Vec<String> = (0..COUNT)
+            .map(|cell| format!("\"{cell}\":{cell}"))
+            .collect();
+        cells.join(",")
+    }
 
     fn texts() -> Vec<(&'static str, String)> {
         let lines = |line: &dyn Fn(u32) -> String| (1..=COUNT).map(line).collect::<String>();
@@ -153,6 +184,19 @@ mod tests {
             (
                 "vespa-text",
                 format!("{{\"type\":\"tensor(x[{COUNT}])\",\"values\":[{values}]}}"),
+            ),
+            (
+                "fcidump",
+                format!("&FCI NORB=14,NELEC=2,MS2=0,\n&END\n{}", integrals(false)),
+            ),
+            // Not in the order of programs, and with both images.
+            (
+                "fcidump",
+                format!("&FCI NORB=14,NELEC=2,MS2=0,\n&END\n{}", integrals(true)),
+            ),
+            (
+                "vespa-text",
+                format!("{{\"type\":\"tensor(a{{}})\",\"cells\":{{{}}}}}", cells()),
             ),
         ]
     }
@@ -173,14 +217,21 @@ mod tests {
         };
         let format = crate::by_name(format).unwrap();
         let bundle = crate::read(&source, format, &how).unwrap().bundle;
-        let dense = bundle.only()?.dense(Order::Row, &limits)?;
-        dense.to_vec()
+        let tensor = bundle.entries().first().map(|(_, tensor)| tensor).unwrap();
+        if tensor.n_mapped() == 0 {
+            return tensor.dense(Order::Row, &limits)?.to_vec();
+        }
+        let Storage::Sparse { values, .. } = tensor.storage() else {
+            panic!("labelled cells are sparse");
+        };
+        values.to_vec()
     }
 
     #[test]
     fn values_are_read_when_somebody_wants_them() {
         for (format, text) in texts() {
-            let refused = values(format, &text, 0, true).unwrap_err().to_string();
+            let refused = values(format, &text, 0, true).map(|values| values.len());
+            let refused = refused.unwrap_err().to_string();
             assert!(refused.contains("--max-temp"), "{format}: {refused}");
             let found = values(format, &text, u64::MAX, true).unwrap();
             assert_eq!(found, values(format, &text, u64::MAX, false).unwrap());

@@ -3,18 +3,18 @@
 pub(super) mod deferred;
 pub(super) mod parallel_fill;
 pub(super) mod pool;
+pub(super) mod scratch;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
-use super::platform::{self, preallocate};
 use super::sink::AT_ONCE;
-use super::{Putting, Source};
+use super::{Putting, Source, platform};
 use crate::bytes::{PIECE, wide};
-use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::error::Result;
+use crate::limits::{Limits, Meter};
 use crate::memory;
+use scratch::Scratch;
 
 /// Pieces from this length on are worth a system call of their own.
 const WORTH_IT: usize = PIECE / 8;
@@ -23,7 +23,7 @@ const WORTH_IT: usize = PIECE / 8;
 #[derive(Debug)]
 pub struct Spool {
     memory: Vec<u8>,
-    file: Option<File>,
+    file: Option<Scratch>,
     threshold: usize,
     /// Whether there may be one for every tensor.
     is_one_of_many: bool,
@@ -31,10 +31,10 @@ pub struct Spool {
     expected: u64,
     /// How many bytes the file holds.
     written: u64,
-    /// How many it may hold, as far as that is set.
+    /// How many bytes all temporary files may have, as far as that is set.
     temp: u64,
-    /// How many there is room for, once there is a file.
-    room: u64,
+    /// Counts what the numbers of a text take.
+    text: Option<Meter>,
     /// What becomes of what does not fit in memory.
     putting: Putting,
 }
@@ -52,12 +52,12 @@ impl Spool {
             expected: 0,
             written: 0,
             temp: u64::MAX,
-            room: 0,
+            text: None,
             putting: Putting::Aside,
         }
     }
 
-    /// The same spool for whoever knows how many bytes will come, see [`scratch_file_of`].
+    /// The same spool for whoever knows how many bytes will come, see [`Scratch::of_len`].
     pub(crate) fn expecting(self, len: u64) -> Self {
         Spool {
             expected: len,
@@ -75,6 +75,34 @@ impl Spool {
             putting: Putting::of(limits),
             ..Spool::new()
         }
+    }
+
+    /// Keeps the numbers of a text as [`Spool::within`]; beyond, all of them together take no more bytes than a
+    /// multiple of the text, unless a limit is set.
+    pub(crate) fn of_text(limits: &Limits) -> Self {
+        Spool::within(limits).bounded(limits)
+    }
+
+    /// The same spool for what a text that is read with `limits` says.
+    pub(crate) fn bounded(self, limits: &Limits) -> Self {
+        let most = usize::try_from(limits.memory / 4).unwrap_or(usize::MAX);
+        Spool {
+            threshold: self.threshold.min(most),
+            temp: limits.temp,
+            putting: Putting::of(limits),
+            text: (limits.temp == u64::MAX).then(|| limits.meter()),
+            ..self
+        }
+    }
+
+    /// Whether what does not fit in memory is only counted, and read again once it is asked for.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.putting.is_counting()
+    }
+
+    /// Whether that is so of what came.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counting() && self.is_spilled()
     }
 
     /// Reads a stream to its end: how a pipe becomes something that can be read by position.
@@ -137,20 +165,22 @@ impl Spool {
     /// Appends bytes to the file.
     fn put_down(&mut self, piece: &[u8]) -> Result<()> {
         let end = self.written.saturating_add(wide(piece.len()));
-        if let Putting::Later(_) = self.putting {
+        if self.putting.is_counting() {
             self.written = end;
             return Ok(());
         }
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                let file = scratch_file()?;
-                self.room = room_for(&file, self.temp)?;
-                Limits::check_temp(self.expected, self.room)?;
-                none.insert(grown(file, self.expected)?)
+                let scratch = Scratch::new(self.temp)?;
+                scratch.prepare(self.expected)?;
+                none.insert(scratch)
             }
         };
-        Limits::check_temp(end, self.room)?;
+        if let Some(text) = &self.text {
+            text.charge_temp(wide(piece.len()))?;
+        }
+        file.grow(end)?;
         put_down_at(file, piece, self.written)?;
         self.written = end;
         Ok(())
@@ -164,20 +194,20 @@ impl Spool {
         if self.is_spilled() {
             self.flush()?;
         }
-        if let (Putting::Later(_), true) = (&self.putting, self.is_spilled()) {
-            return self.putting.pass(None, self.written);
+        if self.is_counted() {
+            return self.putting.pass(None, self.written, true);
         }
-        let (putting, len) = (self.putting.clone(), self.written);
-        putting.pass(Some(self.kept()?), len)
+        let (putting, len, is_spilled) = (self.putting.clone(), self.written, self.is_spilled());
+        putting.pass(Some(self.kept()?), len, is_spilled)
     }
 
     fn kept(self) -> Result<Source> {
         match self.file {
             Some(file) => {
                 if self.written < self.expected {
-                    file.set_len(self.written)?;
+                    file.shrink(self.written)?;
                 }
-                Source::file(file)
+                file.into_source()
             }
             None if self.is_one_of_many => pool::keep(self.memory),
             None => Ok(Source::memory(self.memory)),
@@ -196,42 +226,6 @@ impl Default for Spool {
     fn default() -> Self {
         Spool::new()
     }
-}
-
-/// A file without a name, gone with its last user: where `TMPDIR` says, else in `/var/tmp`, as
-/// `/tmp` often is memory.
-pub(crate) fn scratch_file() -> Result<File> {
-    let large = Path::new("/var/tmp");
-    if std::env::var_os("TMPDIR").is_none()
-        && let Ok(file) = tempfile::tempfile_in(large)
-    {
-        return Ok(file);
-    }
-    let folder = std::env::temp_dir();
-    let file = tempfile::tempfile_in(&folder);
-    file.map_err(|error| Error::from(error).in_file(&folder))
-}
-
-/// A file without a name that has so many bytes, all zero, for which room is set aside: it is written
-/// several times faster than one that grows.
-pub(crate) fn scratch_file_of(len: u64, limits: &Limits) -> Result<File> {
-    let file = scratch_file()?;
-    Limits::check_temp(len, room_for(&file, limits.temp)?)?;
-    grown(file, len)
-}
-
-/// How many bytes a temporary file may have: a quarter of what is free unless a limit is set.
-fn room_for(file: &File, temp: u64) -> Result<u64> {
-    if temp < u64::MAX {
-        return Ok(temp);
-    }
-    Ok(platform::free_space(file)? / 4)
-}
-
-fn grown(file: File, len: u64) -> Result<File> {
-    file.set_len(len)?;
-    preallocate(&file, 0, len);
-    Ok(file)
 }
 
 /// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does.

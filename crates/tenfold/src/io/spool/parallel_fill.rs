@@ -3,7 +3,8 @@
 
 use std::sync::Mutex;
 
-use super::{put_down_at, scratch_file_of};
+use super::put_down_at;
+use super::scratch::Scratch;
 use crate::bytes::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::io::parallel::stopped;
@@ -65,7 +66,7 @@ fn in_file(
     limits: &Limits,
     fill: &(impl Fn(usize, &mut [u8]) -> Result<()> + Sync),
 ) -> Result<Source> {
-    let file = scratch_file_of(len, limits)?;
+    let file = Scratch::of_len(len, limits)?;
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
     let count = narrow(len.div_ceil(wide(part)))?;
     share_out(threads, 0..count, |number| {
@@ -79,7 +80,7 @@ fn in_file(
         buffers.push(std::mem::take(buffer));
         Ok(())
     })?;
-    Source::file(file)
+    file.into_source()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! What many small spools keep: together no more memory than one large one, and no more than one
 //! file.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::{put_down_at, scratch_file};
+use super::put_down_at;
+use super::scratch::Scratch;
 use crate::bytes::wide;
 use crate::error::{Error, Result};
 use crate::io::Source;
@@ -17,7 +17,7 @@ const ROOM: usize = 16 << 20;
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// The file, gone with the last part of it that somebody holds, and where its next part begins.
-static SHELF: Mutex<(Weak<File>, u64)> = Mutex::new((Weak::new(), 0));
+static SHELF: Mutex<(Weak<Scratch>, u64)> = Mutex::new((Weak::new(), 0));
 
 /// Bytes in memory.
 pub(crate) struct Held {
@@ -56,12 +56,13 @@ fn put_down(bytes: &[u8]) -> Result<Source> {
     let mut shelf = SHELF.lock().map_err(stopped)?;
     let (file, at) = match shelf.0.upgrade() {
         Some(file) => (file, shelf.1),
-        None => (Arc::new(scratch_file()?), 0),
+        None => (Arc::new(Scratch::new(u64::MAX)?), 0),
     };
-    put_down_at(&file, bytes, at)?;
     let len = wide(bytes.len());
+    file.grow(at.saturating_add(len))?;
+    put_down_at(&file, bytes, at)?;
     *shelf = (Arc::downgrade(&file), at.saturating_add(len));
-    Ok(Source::part_of_file(file, at, len))
+    Ok(Source::part_of_scratch(&file, at, len))
 }
 
 #[cfg(test)]

@@ -440,7 +440,7 @@ mod tests {
         for (work, is_allowed) in [(2 * once, true), (once - 1, false)] {
             limits.set("work", work).unwrap();
             tensor = tensor.clone();
-            tensor.count_work(&limits.for_file(0).meter(), &mut HashSet::new());
+            tensor.count_work(&limits.for_file(0).meter(), false, &mut HashSet::new());
             let checked = tensor.check(&limits);
             assert_eq!(checked.is_ok(), is_allowed, "{checked:?}");
             tensor = fresh(&tensor);

@@ -321,9 +321,9 @@ mod tests {
     }
 
     fn in_file(bytes: &[u8]) -> Bytes {
-        let mut file = crate::io::scratch_file_of(0, &Limits::default()).unwrap();
-        std::io::Write::write_all(&mut file, bytes).unwrap();
-        Bytes::whole(crate::io::Source::file(file).unwrap())
+        let file = crate::io::Scratch::of_len(0, &Limits::default()).unwrap();
+        crate::io::put_down_at(&file, bytes, 0).unwrap();
+        Bytes::whole(file.into_source().unwrap())
     }
 
     /// Symmetrizes in both ways and compares.

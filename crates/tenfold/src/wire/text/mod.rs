@@ -178,8 +178,8 @@ impl Table {
     /// Keeps in memory what `limits` allow.
     pub(crate) fn within(limits: &Limits) -> Table {
         Table {
-            places: Spool::within(limits),
-            values: Spool::within(limits),
+            places: Spool::of_text(limits),
+            values: Spool::of_text(limits),
             len: 0,
             count: 0,
             comments: 0,

@@ -1,7 +1,7 @@
 //! Makes tensors of what the description of a file says.
 #![deny(clippy::arithmetic_side_effects)]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::blobs::Blobs;
 use super::super::object::{Layout, Misfit};
@@ -168,6 +168,11 @@ struct Reader<'a> {
     bundle: Bundle,
 }
 
+/// Whether an error says that a file is not there, or closed.
+fn is_not_there(error: &Error) -> bool {
+    matches!(error.cause(), Error::Io { source, .. } if is_closed(source))
+}
+
 /// What a blob belongs to, in words.
 #[derive(Clone, Copy)]
 struct Owner<'a>(Option<&'a Object<'a>>);
@@ -195,9 +200,16 @@ impl Reader<'_> {
         }
         let elsewhere = elsewhere.into_iter();
         let elsewhere = elsewhere.map(|(name, blobs)| (Some(name), blobs));
+        let mut unused: BTreeSet<String> = self.places.shards.keys().cloned().collect();
         for (shard, blobs) in elsewhere.chain([(None, own)]) {
             let blobs = blobs.sorted()?;
-            self.account(shard, &blobs)?;
+            // Blobs of other files are aligned in their own ways.
+            let align = match shard {
+                Some(_) => ALIGNMENT,
+                None => self.align,
+            };
+            self.account(shard, &blobs, align)?;
+            shard.map(|name| unused.remove(name));
             for shared in blobs.shared()? {
                 if shared.first.0.is_none() || shared.second.0.is_none() {
                     let why = "a blob that is the description of the file";
@@ -205,27 +217,28 @@ impl Reader<'_> {
                 }
             }
         }
+        for shard in &unused {
+            self.account(Some(shard), &Blobs::new(), LEAST_ALIGNMENT)?;
+        }
         Ok(())
     }
 
     /// Accounts for what lies between the blobs of this file, or of one of its shards.
-    fn account(&mut self, shard: Option<&str>, blobs: &Blobs<Owner>) -> Result<()> {
+    fn account(&mut self, shard: Option<&str>, blobs: &Blobs<Owner>, align: u64) -> Result<()> {
         let Some(source) = self.places.get(shard) else {
             return Ok(());
         };
-        // A shard may describe itself, too. One whose footer cannot be read has none, and its checksum is
+        // A shard may describe itself, too. One without a sound footer does not, and its checksum is
         // compared in any case.
-        let description = Footer::read(source).ok().map(|footer| footer.manifest);
+        let description = match Footer::read(source) {
+            Ok(footer) => Some(footer.manifest),
+            Err(error) if error.is_of_content() || is_not_there(&error) => None,
+            Err(error) => return Err(error),
+        };
         let between = blobs.gaps(Footer::blobs(source.len()));
         let rest = between.flat_map(|gap| gaps(gap, description.clone()));
         let gaps = rest.chain([Footer::reserved(source.len())]);
         let audit = self.bundle.audit();
-        // Blobs of other files are aligned in their own ways.
-        let align = if shard.is_some() {
-            ALIGNMENT
-        } else {
-            self.align
-        };
         audit.account(source, gaps, align, self.limits)?;
         if let Some(name) = shard {
             audit.of_file(&format!("the shard {name}"));

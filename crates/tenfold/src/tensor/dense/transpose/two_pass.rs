@@ -13,7 +13,7 @@ use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
 use crate::bytes::{Bytes, narrow, wide};
 use crate::error::Result;
-use crate::io::{Source, Threads, put_down_at, scratch_file_of, share_out};
+use crate::io::{Scratch, Threads, put_down_at, share_out};
 use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::dense::read_box::strides;
@@ -46,7 +46,7 @@ impl Passes {
             sorted: Bytes::memory(Vec::new()),
             stored,
         };
-        let file = scratch_file_of(passes.stored.bytes.len(), limits)?;
+        let file = Scratch::of_len(passes.stored.bytes.len(), limits)?;
         let mut part = Vec::new();
         let mut filled = memory::zeros(narrow(passes.slabs.count())?)?;
         for number in 0..passes.parts.count() {
@@ -59,7 +59,7 @@ impl Passes {
             read_run(&passes.stored.bytes, at, threads, &mut part)?;
             passes.sort(number, &part, &mut filled, &file, spare / 2, threads)?;
         }
-        passes.sorted = Bytes::whole(Source::file(file)?);
+        passes.sorted = Bytes::whole(file.into_source()?);
         Ok(passes)
     }
 

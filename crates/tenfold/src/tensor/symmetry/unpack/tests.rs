@@ -99,9 +99,9 @@ fn sources(bytes: &[u8]) -> Vec<crate::bytes::Bytes> {
             0
         }
     }
-    let mut file = crate::io::scratch_file_of(0, &Limits::default()).unwrap();
-    std::io::Write::write_all(&mut file, bytes).unwrap();
-    let file = crate::io::Source::file(file).unwrap();
+    let file = crate::io::Scratch::of_len(0, &Limits::default()).unwrap();
+    crate::io::put_down_at(&file, bytes, 0).unwrap();
+    let file = file.into_source().unwrap();
     let worked = crate::io::Source::computed(Worked(bytes.to_vec()));
     vec![
         crate::bytes::Bytes::memory(bytes.to_vec()),
