@@ -11,7 +11,7 @@ pub mod memory;
 pub mod structure;
 
 use tenfold::{
-    Bundle, Format, Limits, Mode, Opened, Pick, ReadOptions, SparseAs, Tensor, WriteOptions,
+    Bundle, Format, Limits, Mode, Opened, IndexExpr, ReadOptions, SparseHashing, Tensor, WriteOptions,
 };
 
 /// Makes a target: what is done with the bytes, within the memory of one run, and the mutation that knows
@@ -157,7 +157,7 @@ pub fn slices(data: &[u8]) {
     };
     let dtype = "u32".parse().expect("a type");
     let tensor = Tensor::new(dims.collect(), dtype, vec![], storage).expect("a tensor");
-    let Ok(picks) = Pick::list(text) else {
+    let Ok(picks) = IndexExpr::list(text) else {
         return;
     };
     let Ok(part) = tensor.sliced(&picks, &Limits::default()) else {
@@ -170,19 +170,19 @@ pub fn slices(data: &[u8]) {
 }
 
 /// The values of a slice of positions, one at a time; nothing where dimensions are named.
-fn wanted(picks: &[Pick], sizes: &[u64]) -> Option<Vec<u32>> {
+fn wanted(picks: &[IndexExpr], sizes: &[u64]) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for pick in picks {
         match pick {
-            Pick::Rest => {
+            IndexExpr::Rest => {
                 let left = sizes.len().checked_sub(picks.len() - 1)?;
-                all.extend(std::iter::repeat_n(Pick::ALL, left));
+                all.extend(std::iter::repeat_n(IndexExpr::ALL, left));
             }
-            Pick::Named(..) => return None,
+            IndexExpr::Named(..) => return None,
             other => all.push(other.clone()),
         }
     }
-    all.resize(sizes.len(), Pick::ALL);
+    all.resize(sizes.len(), IndexExpr::ALL);
     let places: Vec<Vec<u64>> = all
         .iter()
         .zip(sizes)
@@ -202,7 +202,7 @@ fn wanted(picks: &[Pick], sizes: &[u64]) -> Option<Vec<u32>> {
 }
 
 /// The places of one dimension that a pick takes, by walking along it.
-fn places(pick: &Pick, size: i128) -> Vec<u64> {
+fn places(pick: &IndexExpr, size: i128) -> Vec<u64> {
     let from_end = |place: i128| {
         if place < 0 {
             place.saturating_add(size)
@@ -211,11 +211,11 @@ fn places(pick: &Pick, size: i128) -> Vec<u64> {
         }
     };
     let (start, stop, step) = match pick {
-        Pick::Index(place) => {
+        IndexExpr::Index(place) => {
             let place = from_end(*place);
             (place, place + 1, 1)
         }
-        Pick::Range { start, stop, step } => {
+        IndexExpr::Range { start, stop, step } => {
             let step = i128::from(*step);
             let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
             let end = |given: &Option<i128>, none: i128| {
@@ -239,7 +239,7 @@ fn places(pick: &Pick, size: i128) -> Vec<u64> {
 fn meaning(bundle: &Bundle) -> Option<Vec<(String, String)>> {
     let limits = how(Mode::Strict).limits;
     bundle.check(&limits).ok()?;
-    let hashes = tenfold::tensor_hashes(bundle, SparseAs::Cells, &limits).ok()?;
+    let hashes = tenfold::tensor_hashes(bundle, SparseHashing::Cells, &limits).ok()?;
     let names = bundle.entries().iter().map(|(key, _)| key.to_string());
     let mut all: Vec<_> = names
         .zip(hashes.iter().map(|hash| hash.to_string()))

@@ -142,6 +142,6 @@ def deserialize(bytes: bytes) -> list[tuple[str, dict[str, Any]]]:
 
 def _described(tensor: Tensor) -> dict[str, Any]:
     is_plain = tensor.storage != "opaque" and tensor.element not in ("bool", "bf16")
-    core = tensor._core if is_plain else tensor._core.spelled()
+    core = tensor._core if is_plain else tensor._core.bit_view()
     data = bytearray(core.numpy().reshape(-1).view(np.uint8))
     return {"shape": list(tensor.shape), "dtype": tensor.element.upper(), "data": data}

@@ -167,7 +167,7 @@ class Tensor:
         casts, exactly or to the nearest; quantised tensors need it.
         """
         if self.element in SMALL:
-            found = self._core.spelled().numpy(order, copy).view(numpy_type(self.element)[0])
+            found = self._core.bit_view().numpy(order, copy).view(numpy_type(self.element)[0])
             return found if dtype is None else found.astype(numpy_type(word_of(dtype))[0])
         if dtype is not None:
             word = word_of(dtype)
@@ -234,7 +234,7 @@ class Tensor:
         or of booleans.
         """
         if self.element in SMALL:
-            return Tensor(self._core.spelled())[index].view(numpy_type(self.element)[0])
+            return Tensor(self._core.bit_view())[index].view(numpy_type(self.element)[0])
         view = _whole_elements(self._core)
         if view is not None:
             return view[index]
@@ -257,10 +257,10 @@ class Tensor:
         if self.element == "F4":
             return self._torch_pairs(pytorch)[index].view(pytorch.float4_e2m1fn_x2)
         name = "bfloat16" if self.element == "bf16" else SMALL.get(self.element)
-        if self.element == "bool" and index is not ... and (view := self._core.spelled().as_view()) is not None:
+        if self.element == "bool" and index is not ... and (view := self._core.bit_view().as_view()) is not None:
             # A byte of a file may be any, one of a bool is 0 or 1.
             return pytorch.from_numpy(view)[index].ne(0)
-        core = self._core if name is None else self._core.spelled()
+        core = self._core if name is None else self._core.bit_view()
 
         def taken(array: npt.NDArray[Any]) -> Any:
             # Older versions of PyTorch take signed numbers alone.
@@ -282,7 +282,7 @@ class Tensor:
         if not self.shape or self.shape[-1] % 2:
             raise self._refusal(f"F4 in PyTorch needs an even last dimension, not {self.shape}")
         shape = (*self.shape[:-1], self.shape[-1] // 2)
-        return pytorch.from_numpy(self._core.spelled().numpy()).reshape(shape)
+        return pytorch.from_numpy(self._core.bit_view().numpy()).reshape(shape)
 
     def sparse(self) -> Any:
         """The explicit cells of a sparse tensor, or those of any other that are not zero.

@@ -92,9 +92,9 @@ class Writer:
         self._path = path
         self._how = how
         self._progress = progress
-        self._entries: list[tuple[str | None, _tenfold.TensorCore | _tenfold.Put]] = []
+        self._entries: list[tuple[str | None, _tenfold.TensorCore | _tenfold.SpooledTensor]] = []
         self._names: set[str | None] = set()
-        self._shelf = _tenfold.Shelf(os.path.dirname(os.path.abspath(os.fspath(path))))
+        self._shelf = _tenfold.SpoolFile(os.path.dirname(os.path.abspath(os.fspath(path))))
         self._stream: Stream | None = None
         self._is_open = True
         self.metadata: dict[str, Any] | None = None if metadata is None else dict(metadata)
@@ -174,10 +174,10 @@ class Writer:
             self._stream.close()
         begun = time.perf_counter()
         self._is_open = False
-        put = [entry for _, entry in self._entries if isinstance(entry, _tenfold.Put)]
+        put = [entry for _, entry in self._entries if isinstance(entry, _tenfold.SpooledTensor)]
         cores = iter(self._shelf.tensors(put))
         entries: Entries = [
-            (name, next(cores) if isinstance(entry, _tenfold.Put) else entry)
+            (name, next(cores) if isinstance(entry, _tenfold.SpooledTensor) else entry)
             for name, entry in self._entries
         ]
         self.report = saved(

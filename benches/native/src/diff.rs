@@ -1,6 +1,6 @@
 //! The only tensors of two files, compared.
 
-use tenfold::{Closeness, DiffOptions};
+use tenfold::{DiffTolerance, DiffOptions};
 
 use crate::{Answer, Outcome, memory, timed};
 
@@ -12,11 +12,11 @@ pub fn start(words: &[&str]) -> Outcome<Answer> {
     let (one, other) = (one.to_string(), other.to_string());
     Ok(Box::new(move |words| {
         let tolerance = match words {
-            ["exact"] => Closeness::default(),
-            ["near"] => Closeness {
+            ["exact"] => DiffTolerance::default(),
+            ["near"] => DiffTolerance {
                 relative: 1e-5,
                 absolute: 1e-8,
-                ..Closeness::default()
+                ..DiffTolerance::default()
             },
             ["read"] => return Ok((memory::read(&[&one, &other])?, String::new())),
             _ => return Err("exact, near or read".into()),

@@ -1,7 +1,7 @@
 //! A slice of dense singles that lie in a file.
 
 use memmap2::{Advice, MmapMut};
-use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, Pick, Source, Storage, Tensor};
+use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, IndexExpr, Source, Storage, Tensor};
 
 use crate::{Answer, Outcome, memory, timed};
 
@@ -33,7 +33,7 @@ pub fn start(words: &[&str]) -> Outcome<Answer> {
                 let storage = Storage::Dense { order, values };
                 let tensor = Tensor::new(dims, "f32".parse()?, vec![], storage)?;
                 let limits = Limits::default();
-                let sliced = tensor.sliced(&Pick::list(&slice)?, &limits)?;
+                let sliced = tensor.sliced(&IndexExpr::list(&slice)?, &limits)?;
                 let len = sliced.sizes()?.iter().product::<u64>() * 4;
                 let mut found = Room::new(usize::try_from(len)?)?;
                 sliced.read_into(order, &limits, found.bytes())?;

@@ -4,7 +4,7 @@ use tenfold::{DType, Dim, Limits, Meta, Overflow, Result, Tensor, Value};
 
 /// The number type and the dimensions of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Before {
+pub(crate) struct OriginalLayout {
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<Dim>,
     /// Which dimension of the tensor stands in each place, if they were put into another order.
@@ -57,9 +57,9 @@ fn order_of(list: Option<&Value>) -> Option<Vec<usize>> {
     sorted.into_iter().eq(0..places.len()).then_some(places)
 }
 
-impl Before {
-    pub(crate) fn of(tensor: &Tensor) -> Before {
-        Before {
+impl OriginalLayout {
+    pub(crate) fn of(tensor: &Tensor) -> OriginalLayout {
+        OriginalLayout {
             dtype: tensor.dtype(),
             dims: tensor.dims().to_vec(),
             order: order_of(tensor.meta.get(PERMUTED)).unwrap_or_default(),
@@ -67,10 +67,10 @@ impl Before {
     }
 
     /// What is asked for, in the order of dimensions that is remembered.
-    pub(crate) fn in_order_of(self, remembered: Option<&Before>) -> Before {
+    pub(crate) fn in_order_of(self, remembered: Option<&OriginalLayout>) -> OriginalLayout {
         match remembered {
             Some(known) if !known.order.is_empty() && known.turned_sizes() == self.sizes() => {
-                Before {
+                OriginalLayout {
                     dtype: self.dtype,
                     ..known.clone()
                 }
@@ -95,7 +95,7 @@ impl Before {
 
     /// Whether a tensor has the same sizes in another order, which no other shape of it explains.
     pub(crate) fn is_permutation_of(&self, tensor: &Tensor) -> bool {
-        let (mut own, mut other) = (self.sizes(), Before::of(tensor).sizes());
+        let (mut own, mut other) = (self.sizes(), OriginalLayout::of(tensor).sizes());
         let is_same = own == other;
         own.sort_unstable();
         other.sort_unstable();
@@ -134,7 +134,7 @@ impl Before {
     }
 
     /// What is noted, if it makes sense; it is no part of the tensor itself.
-    pub(crate) fn recall(train: &mut Tensor) -> Option<Before> {
+    pub(crate) fn recall(train: &mut Tensor) -> Option<OriginalLayout> {
         let noted = train.meta.remove(Meta::COMPRESSED)?;
         let dtype: DType = noted.get("dtype")?.as_text()?.parse().ok()?;
         let sizes = noted.get("shape")?.as_list()?.iter();
@@ -147,7 +147,11 @@ impl Before {
         let dims: Vec<Dim> = dims.collect::<Option<_>>()?;
         let order = order_of(noted.get("order"))?;
         let is_sound = order.is_empty() || order.len() == dims.len();
-        (is_sound && dtype.arity == train.dtype().arity).then_some(Before { dtype, dims, order })
+        (is_sound && dtype.arity == train.dtype().arity).then_some(OriginalLayout {
+            dtype,
+            dims,
+            order,
+        })
     }
 
     /// Whether it has the same sizes as a tensor.
@@ -182,19 +186,19 @@ mod tests {
 
     #[test]
     fn what_is_noted_is_recalled_and_gone() {
-        let before = Before::of(&samples::dense().1);
+        let before = OriginalLayout::of(&samples::dense().1);
         let (_, mut train) = samples::dense();
         let known = train.meta.clone();
         before.note(&mut train, 0.5);
-        assert_eq!(Before::recall(&mut train), Some(before));
+        assert_eq!(OriginalLayout::recall(&mut train), Some(before));
         assert_eq!(train.meta, known);
-        assert_eq!(Before::recall(&mut train), None);
+        assert_eq!(OriginalLayout::recall(&mut train), None);
     }
 
     #[test]
     fn a_note_that_makes_no_sense_counts_for_nothing() {
         let (_, mut train) = samples::dense();
         train.meta.set(Meta::COMPRESSED, "f32");
-        assert_eq!(Before::recall(&mut train), None);
+        assert_eq!(OriginalLayout::recall(&mut train), None);
     }
 }

@@ -8,7 +8,7 @@ use tenfold::{
     Spool, formats,
 };
 
-use crate::args::{Choice, Part, Reading, Words};
+use crate::args::{Choice, Part, Positional, Reading};
 use crate::error::Failure;
 use crate::options;
 use crate::terminal::{Streams, stdio};
@@ -17,7 +17,7 @@ use crate::terminal::{Streams, stdio};
 pub(crate) const DASH: &str = "-";
 
 /// The reference that a word, the words after it, and flags give together.
-pub(crate) fn reference(file: &Path, words: &Words, part: &Part) -> Result<TensorRef> {
+pub(crate) fn reference(file: &Path, words: &Positional, part: &Part) -> Result<TensorRef> {
     TensorRef::find(file)?
         .with_words(words.key.as_deref(), words.places.as_deref())?
         .with(part.tensor.as_deref(), part.slice.as_deref())

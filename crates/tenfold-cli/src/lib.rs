@@ -24,10 +24,10 @@ use std::ffi::OsString;
 use std::time::Instant;
 
 use crate::error::Failure;
-use crate::terminal::{Paint, Voice};
+use crate::terminal::{Paint, Verbosity};
 use args::Tenfold;
 pub use exit::Exit;
-pub use process::{heed_signals, raise_open_files};
+pub use process::{install_signal_handlers, raise_open_files};
 pub use terminal::Streams;
 
 /// Does what the arguments say; the first is the name of the program.
@@ -49,9 +49,9 @@ where
     let parsed = crate::args::parse(&words);
     streams.set_voice(match &parsed {
         Ok(tenfold) => tenfold.voice.voice(),
-        Err(_) => Voice {
+        Err(_) => Verbosity {
             color: crate::args::color(&words),
-            ..Voice::default()
+            ..Verbosity::default()
         },
     });
     let exit = perform(&words, parsed, streams);

@@ -1,9 +1,9 @@
 //! Tensors of every kind, for tests.
 
 use tenfold::{
-    Address, Algorithm, Arity, Bytes, Carries, Digest, Dim, DimNames, Endian, Holds, HoldsMeta,
-    Info, Key, Names, Number, Numbers, OptionInfo, Order, RecordsBuilder, Storage, StorageKind,
-    Symmetry, Tensor, Value, When,
+    Address, Algorithm, Arity, Bytes, Capabilities, Digest, Dim, DimNames, Endian, Info, Key,
+    MetaSupport, Names, Number, Numbers, OptionInfo, Order, RecordsBuilder, SidecarSlot, Storage,
+    StorageKind, Symmetry, Tensor, Value, When,
 };
 
 /// A flat format with options.
@@ -28,7 +28,7 @@ pub(crate) static MADE_UP: Info = Info {
             about: "the effort",
         },
     ],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: &[Number::U8, Number::U16, Number::F32],
         arities: &[Arity::Real, Arity::Complex],
@@ -39,11 +39,11 @@ pub(crate) static MADE_UP: Info = Info {
         dim_names: DimNames::No,
         symmetry: true,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: true,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 

@@ -3,14 +3,14 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tenfold::{
-    Closeness, DiffOptions, Error, Finding, Mode, NoteKind, PERCENTS, Place, Samples, SparseAs,
-    Tensor, Verdict, file_hash, tensor_hashes,
+    DiffOptions, DiffTolerance, Error, Finding, Mode, NoteKind, Place, QUANTILES, Samples,
+    SparseHashing, Tensor, Verdict, file_hash, tensor_hashes,
 };
 
 use crate::errors;
 use crate::file::{FileCore, NoteFields, note_fields};
 use crate::origin::blame_one;
-use crate::run::watched;
+use crate::run::interruptible;
 use crate::tensor::TensorCore;
 
 /// Places of tensors that belong together, and of those of either file that have no partner.
@@ -36,7 +36,7 @@ pub(crate) fn compare<'py>(
     let (relative, absolute, ulp, equal_nan) = tolerance;
     let (a, b) = (a.get(), b.get());
     let how = DiffOptions {
-        tolerance: Closeness {
+        tolerance: DiffTolerance {
             relative,
             absolute,
             ulp,
@@ -52,7 +52,7 @@ pub(crate) fn compare<'py>(
             .map_or(0, |t: &Tensor| t.storage().stored_len())
     };
     let work = || tenfold::compare(a.tensor()?, b.tensor()?, &how);
-    let found = watched(py, len(a).saturating_add(len(b)), &[progress], None, work)?
+    let found = interruptible(py, len(a).saturating_add(len(b)), &[progress], None, work)?
         .map_err(|error| errors::of(py, blame_one([a, b], error)))?;
     let verdict = match found.verdict {
         Verdict::Identical => "identical",
@@ -107,7 +107,7 @@ pub(crate) fn stats<'py>(
         .map_or(0, |tensor| tensor.storage().stored_len());
     progress.restart(len);
     let (stats, bins, first) =
-        watched(py, len, &[progress], None, work)?.map_err(|error| core.fail(py, error))?;
+        interruptible(py, len, &[progress], None, work)?.map_err(|error| core.fail(py, error))?;
     let fields = PyDict::new(py);
     fields.set_item("cells", stats.cells)?;
     fields.set_item("explicit", stats.explicit)?;
@@ -134,7 +134,7 @@ pub(crate) fn stats<'py>(
         fields.set_item("std", finite.std)?;
         fields.set_item("norm", finite.norm)?;
         let quantiles = PyDict::new(py);
-        for (percent, quantile) in PERCENTS.iter().zip(finite.quantiles) {
+        for (percent, quantile) in QUANTILES.iter().zip(finite.quantiles) {
             quantiles.set_item(percent, quantile)?;
         }
         fields.set_item("quantiles", quantiles)?;
@@ -152,14 +152,14 @@ pub(crate) fn hashes(
 ) -> PyResult<(String, Vec<String>)> {
     let file = file.get();
     let sparse = match sparse_as_dense {
-        true => SparseAs::Dense,
-        false => SparseAs::Cells,
+        true => SparseHashing::Dense,
+        false => SparseHashing::Cells,
     };
     let (bundle, home, info) = (file.bundle(), file.home(), file.info());
     let len = bundle.stored_len();
     home.progress.restart(len);
     let work = || tensor_hashes(bundle, sparse, &home.limits);
-    let hashes = watched(py, len, &[&home.progress], None, work)?
+    let hashes = interruptible(py, len, &[&home.progress], None, work)?
         .map_err(|error| errors::of(py, home.blame(error)))?;
     let names = bundle.entries().iter().map(|(key, _)| info.name_of(key));
     let named: Vec<_> = names.zip(hashes.iter().copied()).collect();
@@ -181,7 +181,7 @@ pub(crate) fn verify(
     let len = bundle.stored_len();
     home.progress.restart(len);
     let work = || bundle.check(&home.limits);
-    let notes = watched(py, len, &[&home.progress], progress, work)?
+    let notes = interruptible(py, len, &[&home.progress], progress, work)?
         .map_err(|error| errors::of(py, home.blame(error)))?;
     let fault = { notes.iter() }.find(|note| note.kind == NoteKind::Lenient);
     if let (Some(note), Mode::Strict) = (fault, file.mode()) {

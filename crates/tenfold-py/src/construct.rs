@@ -7,7 +7,7 @@ use tenfold::{
     Storage, Symmetry, Tensor, Tolerance,
 };
 
-use crate::memory::Lent;
+use crate::memory::BorrowedBuffer;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 use crate::{errors, meta};
@@ -22,7 +22,7 @@ pub(crate) fn element(word: &str) -> Result<(DType, Endian)> {
 
 /// The bytes of an array.
 fn bytes_of(array: &Bound<'_, PyAny>) -> PyResult<Bytes> {
-    let bytes = Lent::of(array)?.into_bytes();
+    let bytes = BorrowedBuffer::of(array)?.into_bytes();
     bytes.map_err(|error| errors::of(array.py(), error))
 }
 
@@ -117,11 +117,14 @@ pub(crate) fn sparse(
     names: Option<Vec<Option<String>>>,
     attrs: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<TensorCore> {
-    let columns: Vec<Lent> = coordinates.iter().map(Lent::of).collect::<PyResult<_>>()?;
-    let lent = Lent::of(values)?;
+    let columns: Vec<BorrowedBuffer> = coordinates
+        .iter()
+        .map(BorrowedBuffer::of)
+        .collect::<PyResult<_>>()?;
+    let lent = BorrowedBuffer::of(values)?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
-        let column = |lent: Lent| {
+        let column = |lent: BorrowedBuffer| {
             Ok(Numbers {
                 number: Number::U64,
                 endian: Endian::Little,
@@ -159,7 +162,7 @@ pub(crate) fn labelled(
     names: Option<Vec<Option<String>>>,
     attrs: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<TensorCore> {
-    let lent = Lent::of(blocks)?;
+    let lent = BorrowedBuffer::of(blocks)?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
         let cells = shape.iter().copied().fold(1, u64::saturating_mul);
@@ -224,7 +227,7 @@ pub(crate) fn symmetric(
             true => Ok(tensor
                 .pack(&symmetries, tolerance, &Limits::default())?
                 .tensor),
-            false => tensor.declaring(&symmetries),
+            false => tensor.with_declared_symmetries(&symmetries),
         }
     };
     let made: Result<Tensor> = detached(py, made);
@@ -242,10 +245,13 @@ pub(crate) fn train(
     shape: Vec<u64>,
     py: Python<'_>,
 ) -> PyResult<TensorCore> {
-    let lent: Vec<Lent> = cores.iter().map(Lent::of).collect::<PyResult<_>>()?;
+    let lent: Vec<BorrowedBuffer> = cores
+        .iter()
+        .map(BorrowedBuffer::of)
+        .collect::<PyResult<_>>()?;
     let made = || {
         let (dtype, endian) = element(dtype)?;
-        let core = |lent: Lent| {
+        let core = |lent: BorrowedBuffer| {
             Ok(Numbers {
                 number: dtype.number,
                 endian,

@@ -10,7 +10,7 @@ use tenfold::{
     Storage, Tensor,
 };
 
-use crate::memory::{FEW, Lent};
+use crate::memory::{BorrowedBuffer, FEW};
 use crate::tensor::TensorCore;
 use crate::{errors, meta};
 
@@ -145,7 +145,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         if !value.get_type().is(self.ndarray) {
             return Ok(None);
         }
-        let Ok(lent) = Lent::of(value) else {
+        let Ok(lent) = BorrowedBuffer::of(value) else {
             return Ok(None);
         };
         let buffer = lent.buffer();

@@ -11,9 +11,9 @@ use tenfold::{
     Spool, Storage, Tensor,
 };
 
-use crate::memory::Lent;
-use crate::origin::{Home, Io, in_file};
-use crate::run::watched;
+use crate::memory::BorrowedBuffer;
+use crate::origin::{Io, Origin, in_file};
+use crate::run::interruptible;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 use crate::{errors, meta};
@@ -24,7 +24,7 @@ pub(crate) struct FileCore {
     bundle: Arc<Bundle>,
     format: &'static dyn Format,
     mode: Mode,
-    home: Arc<Home>,
+    home: Arc<Origin>,
 }
 
 /// How a file is to be read, as Python says it.
@@ -149,7 +149,7 @@ impl FileCore {
         let input = path.is_some().then_some(ReadInput { input, how });
         let format = opened.format.info().name;
         let sources = sources.into_iter();
-        let home = Home::new(sources, path, input, format, io, limits, progress);
+        let home = Origin::new(sources, path, input, format, io, limits, progress);
         Ok(FileCore {
             bundle: Arc::new(opened.bundle),
             format: opened.format,
@@ -171,7 +171,7 @@ impl FileCore {
         &self.bundle
     }
 
-    pub(crate) fn home(&self) -> &Arc<Home> {
+    pub(crate) fn home(&self) -> &Arc<Origin> {
         &self.home
     }
 
@@ -250,13 +250,13 @@ impl FileCore {
         let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
         let len = path.metadata().map_or(0, |about| about.len());
         let len = if is_packed { len } else { 0 };
-        watched(py, len, &[&progress], None, open)?.map_err(|error| errors::of(py, error))
+        interruptible(py, len, &[&progress], None, open)?.map_err(|error| errors::of(py, error))
     }
 
     /// Opens what is in memory.
     #[staticmethod]
     fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
-        let lent = Lent::of(data)?;
+        let lent = BorrowedBuffer::of(data)?;
         let progress = Progress::default();
         let read = || FileCore::read_source(lent.into_source()?, &how, progress);
         detached(py, read).map_err(|error| errors::of(py, error))

@@ -27,7 +27,7 @@ use threads::detached;
 #[pyfunction]
 fn main(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
     detached(py, || {
-        tenfold_cli::heed_signals();
+        tenfold_cli::install_signal_handlers();
         tenfold_cli::raise_open_files();
         tenfold_cli::run(words, &mut tenfold_cli::Streams::process()).code()
     })
@@ -52,7 +52,7 @@ mod _tenfold {
     #[pymodule_export]
     use crate::train::{TrainCore, compress};
     #[pymodule_export]
-    use crate::writer::{Put, Shelf, default_limits};
+    use crate::writer::{SpoolFile, SpooledTensor, default_limits};
 
     /// The version of the package.
     #[pymodule_export]

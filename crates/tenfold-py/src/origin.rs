@@ -53,7 +53,7 @@ pub(crate) fn blame_one<'a>(
 }
 
 /// What all tensors of a file, or of several that are one, share.
-pub(crate) struct Home {
+pub(crate) struct Origin {
     pub(crate) path: Option<PathBuf>,
     /// What was opened, to find the file in which a fault lies; none for what has no name.
     input: Option<ReadInput>,
@@ -72,7 +72,7 @@ struct OpenFile {
     map: PyOnceLock<Py<Memory>>,
 }
 
-impl Home {
+impl Origin {
     /// Of the files that `sources` are; they are called `path`, and were found by `input`.
     pub(crate) fn new(
         sources: impl Iterator<Item = Source>,
@@ -82,13 +82,13 @@ impl Home {
         io: Io,
         limits: Limits,
         progress: Progress,
-    ) -> Home {
+    ) -> Origin {
         let files = sources.filter(|source| source.named_file().is_some());
         let files = files.map(|source| OpenFile {
             source,
             map: PyOnceLock::new(),
         });
-        Home {
+        Origin {
             path,
             input,
             format: Some(format),
@@ -100,9 +100,9 @@ impl Home {
     }
 
     /// The home of tensors that were made in this process.
-    pub(crate) fn nowhere() -> Arc<Home> {
-        static NOWHERE: LazyLock<Arc<Home>> = LazyLock::new(|| {
-            Arc::new(Home {
+    pub(crate) fn in_memory() -> Arc<Origin> {
+        static NOWHERE: LazyLock<Arc<Origin>> = LazyLock::new(|| {
+            Arc::new(Origin {
                 path: None,
                 input: None,
                 format: None,

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Does `work`, which reads or writes about `len` bytes, without the interpreter. Where there is much
 /// to do, signals are heeded and `callback` is called with the bytes done and expected, as the first
 /// of `counts` has them; either may raise an exception, which stops the work by way of all of them.
-pub(crate) fn watched<T: Send>(
+pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     len: u64,
     counts: &[&Progress],

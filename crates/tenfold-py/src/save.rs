@@ -14,7 +14,7 @@ use crate::entries::ToSave;
 use crate::errors;
 use crate::file::{FileCore, format_called, limits, options};
 use crate::origin::blame_one;
-use crate::run::watched;
+use crate::run::interruptible;
 use crate::threads::detached;
 
 /// How a file is to be written, as Python says it.
@@ -238,7 +238,8 @@ fn save_bundle<'py>(
     let count = options.progress.clone();
     let write = || tenfold::save(bundle, path, format, &options, how.replace);
     let counts = [&[&count], reads].concat();
-    let said = watched(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
+    let said =
+        interruptible(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
     let own_len = presence::metadata(path).map_err(to_python)?;
     let own_len = own_len.map_or(0, |about| about.len());
     // Values that are not in the file are in others beside it.
@@ -301,7 +302,8 @@ pub(crate) fn save_bytes<'py>(
         tenfold::write_to(&bundle, &mut out, format, &options)?;
         out.finish()?.into_memory()
     };
-    let bytes = watched(py, bundle.stored_len(), &[&count], None, write)?.map_err(to_python)?;
+    let bytes =
+        interruptible(py, bundle.stored_len(), &[&count], None, write)?.map_err(to_python)?;
     Ok(PyBytes::new(py, &bytes))
 }
 

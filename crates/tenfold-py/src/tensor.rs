@@ -10,8 +10,8 @@ use tenfold::{
 };
 
 use crate::memory::Memory;
-use crate::origin::Home;
-use crate::run::watched;
+use crate::origin::Origin;
+use crate::run::interruptible;
 use crate::{arrays, errors, meta};
 
 /// A tensor of a file, or one that was made here; the Python class `Tensor` stands on it.
@@ -19,11 +19,11 @@ use crate::{arrays, errors, meta};
 pub(crate) struct TensorCore {
     bundle: Arc<Bundle>,
     place: usize,
-    home: Arc<Home>,
+    home: Arc<Origin>,
 }
 
 impl TensorCore {
-    pub(crate) fn of_file(bundle: &Arc<Bundle>, place: usize, home: &Arc<Home>) -> TensorCore {
+    pub(crate) fn of_file(bundle: &Arc<Bundle>, place: usize, home: &Arc<Origin>) -> TensorCore {
         TensorCore {
             bundle: bundle.clone(),
             place,
@@ -33,11 +33,11 @@ impl TensorCore {
 
     /// A tensor that belongs to no file.
     pub(crate) fn made(tensor: Tensor) -> TensorCore {
-        TensorCore::at(tensor, &Home::nowhere())
+        TensorCore::at(tensor, &Origin::in_memory())
     }
 
     /// A tensor that was made from those of a file.
-    fn at(tensor: Tensor, home: &Arc<Home>) -> TensorCore {
+    fn at(tensor: Tensor, home: &Arc<Origin>) -> TensorCore {
         TensorCore {
             bundle: Arc::new(Bundle::of(tensor)),
             place: 0,
@@ -51,7 +51,7 @@ impl TensorCore {
         entry.map(|(_, tensor)| tensor).ok_or_else(none)
     }
 
-    pub(crate) fn home(&self) -> &Home {
+    pub(crate) fn home(&self) -> &Origin {
         &self.home
     }
 
@@ -144,7 +144,7 @@ impl TensorCore {
         };
         let expected = tensor.storage().stored_len().max(expanded_len(tensor));
         progress.restart(expected);
-        let (memory, sizes) = watched(py, expected, &[progress], None, read)?
+        let (memory, sizes) = interruptible(py, expected, &[progress], None, read)?
             .map_err(|error| self.fail(py, error))?;
         arrays::array(&Bound::new(py, memory)?, 0, tensor.dtype(), &sizes, order)
     }
@@ -186,7 +186,7 @@ impl TensorCore {
 }
 
 /// A tensor of unsigned numbers with the bits of another one.
-fn spelled(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
+fn bit_view(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
     let (order, values) = match tensor.storage() {
         Storage::Dense { order, values } if !tensor.is_packed() => (*order, values.clone()),
         Storage::Opaque { parts, .. } => match parts.as_slice() {
@@ -343,8 +343,8 @@ impl TensorCore {
 
     /// The same tensor as the unsigned numbers that its bits spell: of one byte or of two. What is kept
     /// as it is and has other than one byte an element, such as F4, comes as a row of bytes.
-    fn spelled(&self, py: Python<'_>) -> PyResult<TensorCore> {
-        let tensor = spelled(self.get(py)?, &self.home.limits);
+    fn bit_view(&self, py: Python<'_>) -> PyResult<TensorCore> {
+        let tensor = bit_view(self.get(py)?, &self.home.limits);
         let tensor = tensor.map_err(|error| self.fail(py, error))?;
         Ok(TensorCore::at(tensor, &self.home))
     }
@@ -379,7 +379,7 @@ impl TensorCore {
         };
         let len = counts.iter().copied().fold(1, u64::saturating_mul);
         progress.restart(len);
-        let memory = watched(py, len.saturating_mul(8), &[progress], None, read)?
+        let memory = interruptible(py, len.saturating_mul(8), &[progress], None, read)?
             .map_err(|error| self.fail(py, error))?;
         arrays::array(
             &Bound::new(py, memory)?,
@@ -414,7 +414,7 @@ impl TensorCore {
         };
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
-        let (places, found) = watched(py, len, &[&self.home.progress], None, read)?
+        let (places, found) = interruptible(py, len, &[&self.home.progress], None, read)?
             .map_err(|error| self.fail(py, error))?;
         let count = u64::try_from(found.len() / tensor.dtype().width().max(1)).unwrap_or(0);
         let rows = u64::try_from(ndim).unwrap_or(0);
@@ -452,7 +452,7 @@ impl TensorCore {
         };
         self.home.progress.restart(0);
         let len = tensor.storage().stored_len();
-        let (labels, found) = watched(py, len, &[&self.home.progress], None, read)?
+        let (labels, found) = interruptible(py, len, &[&self.home.progress], None, read)?
             .map_err(|error| self.fail(py, error))?;
         let count = u64::try_from(labels.len()).unwrap_or(0);
         let mut shape = vec![count];

@@ -11,7 +11,7 @@ use tenfold_train::{AnyTrain, Options, Result};
 
 use crate::errors;
 use crate::origin::Io;
-use crate::run::watched;
+use crate::run::interruptible;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 
@@ -104,7 +104,7 @@ pub(crate) fn compress<'py>(
     count.restart(cells);
     // A cell is many operations, so that few of them take long.
     let len = cells.saturating_mul(64);
-    let (train, report) = watched(py, len, &[&count], progress, work)?
+    let (train, report) = interruptible(py, len, &[&count], progress, work)?
         .map_err(|error| errors::of_train(py, error, |error| core.fail(py, error)))?;
     let fields = PyDict::new(py);
     fields.set_item("relative_error", report.relative_error())?;

@@ -10,7 +10,7 @@ use tenfold::{Bytes, Dim, Endian, Error, Limits, Numbers, Order, Result, Source,
 
 use crate::construct::{dims, element};
 use crate::errors;
-use crate::memory::Lent;
+use crate::memory::BorrowedBuffer;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 
@@ -20,7 +20,7 @@ const PIECE: usize = 128 << 10;
 
 /// What was added so far: in a file without a name beside the target.
 #[pyclass(frozen, module = "tenfold._tenfold")]
-pub(crate) struct Shelf(Mutex<State>);
+pub(crate) struct SpoolFile(Mutex<State>);
 
 struct State {
     file: File,
@@ -29,7 +29,7 @@ struct State {
 
 /// Where dense values were put: enough to find them again.
 #[pyclass(frozen, module = "tenfold._tenfold")]
-pub(crate) struct Put {
+pub(crate) struct SpooledTensor {
     dims: Vec<Dim>,
     dtype: tenfold::DType,
     order: Order,
@@ -48,7 +48,7 @@ impl State {
     }
 }
 
-impl Shelf {
+impl SpoolFile {
     fn with<T>(
         &self,
         py: Python<'_>,
@@ -66,13 +66,13 @@ impl Shelf {
 }
 
 #[pymethods]
-impl Shelf {
+impl SpoolFile {
     /// Makes the file in a folder that the target will be in.
     #[new]
-    fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Shelf> {
+    fn new(py: Python<'_>, folder: PathBuf) -> PyResult<SpoolFile> {
         let file = tempfile::tempfile_in(&folder)
             .map_err(|error| errors::of(py, Error::from(error).in_file(&folder)))?;
-        Ok(Shelf(Mutex::new(State { file, at: 0 })))
+        Ok(SpoolFile(Mutex::new(State { file, at: 0 })))
     }
 
     /// How many bytes were put so far: where the next begin.
@@ -83,7 +83,7 @@ impl Shelf {
 
     /// Puts the memory of an array after what is there.
     fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bytes = Lent::of(array)?.into_bytes();
+        let bytes = BorrowedBuffer::of(array)?.into_bytes();
         let bytes = bytes.map_err(|error| errors::of(py, error))?;
         self.with(py, |state| {
             bytes.for_each(PIECE, &mut |piece| state.write(piece))
@@ -91,7 +91,7 @@ impl Shelf {
     }
 
     /// Puts all values of a dense tensor; gives where.
-    fn put(&self, py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<Put> {
+    fn put(&self, py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<SpooledTensor> {
         let core = tensor.get();
         self.with(py, |state| {
             let tensor = core.tensor()?;
@@ -107,7 +107,7 @@ impl Shelf {
                 PIECE,
                 &mut |piece| state.write(piece),
             )?;
-            Ok(Put {
+            Ok(SpooledTensor {
                 dims: tensor.dims().to_vec(),
                 dtype: tensor.dtype(),
                 order,
@@ -126,10 +126,10 @@ impl Shelf {
         dtype: &str,
         shape: Vec<u64>,
         names: Option<Vec<Option<String>>>,
-    ) -> PyResult<Put> {
+    ) -> PyResult<SpooledTensor> {
         self.with(py, |state| {
             let (dtype, _) = element(dtype)?;
-            Ok(Put {
+            Ok(SpooledTensor {
                 dims: dims(&shape, names.as_deref()),
                 dtype,
                 order: Order::Row,
@@ -141,11 +141,15 @@ impl Shelf {
     }
 
     /// The tensors that were put, to be saved.
-    fn tensors(&self, py: Python<'_>, put: Vec<Bound<'_, Put>>) -> PyResult<Vec<TensorCore>> {
-        let put: Vec<&Put> = put.iter().map(Bound::get).collect();
+    fn tensors(
+        &self,
+        py: Python<'_>,
+        put: Vec<Bound<'_, SpooledTensor>>,
+    ) -> PyResult<Vec<TensorCore>> {
+        let put: Vec<&SpooledTensor> = put.iter().map(Bound::get).collect();
         self.with(py, |state| {
             let all = Bytes::whole(Source::file(state.file.try_clone()?)?);
-            let tensor = |put: &Put| {
+            let tensor = |put: &SpooledTensor| {
                 let run = all.run_within(put.start..put.start.saturating_add(put.len));
                 let bytes = run.ok_or_else(|| Error::Invalid("what was put is gone".into()))?;
                 // No byte order but this one is ever put.

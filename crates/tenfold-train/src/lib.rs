@@ -32,10 +32,10 @@ pub mod source;
 pub mod train;
 
 pub use compress::{
-    Bond, Caps, Compressed, Options, Progress, Report, Route, Watcher, compress, compress_any,
+    Bond, Caps, Compressed, Method, Options, Progress, Report, Watcher, compress, compress_any,
     compress_tensor,
 };
 pub use error::{Error, RankLimit, Result};
 pub use scalar::{Complex64, Scalar};
-pub use source::{Access, AnySource, Cells, Source, TensorSource, Widen};
+pub use source::{Access, AnySource, Cells, Promote, Source, TensorSource};
 pub use train::{AnyTrain, Core, Distance, Operator, Rounded, Train, prime_factors};

@@ -15,7 +15,7 @@ pub trait Scalar:
     faer::traits::ComplexField
     + bytemuck::Pod
     + tenfold::Element
-    + crate::source::Widen<Self>
+    + crate::source::Promote<Self>
     + crate::linalg::Dense
     + Default
     + PartialEq
@@ -247,13 +247,13 @@ impl Power {
 }
 
 /// Whether squares of such an energy, and sums of them, are far from the ends of doubles.
-pub(crate) fn is_tame(energy: f64) -> bool {
+pub(crate) fn is_in_range(energy: f64) -> bool {
     energy > 1e-140 && energy < 1e140
 }
 
 /// Brings numbers whose squares would overflow or vanish near 1; gives what takes them back.
 pub(crate) fn tame<T: Scalar>(values: &mut [T]) -> Power {
-    if is_tame(energy(values)) {
+    if is_in_range(energy(values)) {
         return Power::ONE;
     }
     let power = Power::towards_one(largest(values));
@@ -264,7 +264,7 @@ pub(crate) fn tame<T: Scalar>(values: &mut [T]) -> Power {
 /// The square root of the energy, without overflow on the way.
 pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
     let plain = energy(values);
-    if is_tame(plain) {
+    if is_in_range(plain) {
         return plain.sqrt();
     }
     let mut values = values.to_vec();

@@ -1,7 +1,7 @@
 //! Arithmetic on sizes at its ends: zero, one and both sides of every power of two, in every place,
 //! against sums and products that have no end.
 
-use crate::bytes::{Bytes, Column, Extent, Scan, narrow, wide};
+use crate::bytes::{Bytes, Column, Extent, Scan, to_u64, to_usize};
 use crate::io::Source;
 use crate::limits::Limits;
 use crate::tensor::{Group, Symmetry, product};
@@ -163,7 +163,7 @@ fn room_is_never_made_for_more_than_there_is() {
         for least in all_ends() {
             let most = u128::from(count).min(1024 / u128::from(least.max(1)));
             let room = scan.room(count, least);
-            assert_eq!(u128::from(wide(room)), most, "{count} of {least}");
+            assert_eq!(u128::from(to_u64(room)), most, "{count} of {least}");
         }
     }
 }
@@ -209,9 +209,9 @@ fn a_ratio_is_compared_without_a_quotient() {
 #[test]
 fn lengths_are_as_wide_as_memory() {
     for len in all_ends() {
-        let fits = u128::from(len) <= u128::from(wide(usize::MAX));
-        assert_eq!(narrow(len).is_ok(), fits);
-        assert_eq!(narrow(len).map(wide).ok(), fits.then_some(len));
+        let fits = u128::from(len) <= u128::from(to_u64(usize::MAX));
+        assert_eq!(to_usize(len).is_ok(), fits);
+        assert_eq!(to_usize(len).map(to_u64).ok(), fits.then_some(len));
     }
 }
 

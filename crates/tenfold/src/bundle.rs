@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use crate::audit::Audit;
-use crate::bytes::{Bytes, Identity, wide};
+use crate::bytes::{Bytes, Identity, to_u64};
 use crate::error::{Error, Result};
-use crate::io::{Threads, alone, in_order};
+use crate::io::{Threads, alone, ordered_pipeline};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
@@ -99,7 +99,7 @@ impl Bundle {
         limits.charge(
             entry
                 .saturating_add(names.sum())
-                .saturating_add(wide(tensor.weight())),
+                .saturating_add(to_u64(tensor.weight())),
         )?;
         memory::reserve(&mut self.entries, 1)?;
         self.push(key, tensor);
@@ -292,7 +292,7 @@ impl Bundle {
         let all = self.stored_len();
         let len = usize::try_from(all).unwrap_or(usize::MAX);
         let mut rest = self.entries.as_slice();
-        in_order(
+        ordered_pipeline(
             Threads::Cores.for_len(len).min(AT_ONCE),
             |some: &mut Checked| {
                 (some.entries, rest) = rest.split_at(enough(rest));
@@ -413,7 +413,7 @@ mod tests {
 
     impl Compute for Read {
         fn len(&self) -> u64 {
-            wide(self.0.len())
+            to_u64(self.0.len())
         }
 
         fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {

@@ -56,9 +56,9 @@ use ops::{Input, OpenOptions, TensorRef};
 pub use bundle::{Bundle, Callable};
 pub use bytes::{Algorithm, Bytes, Digest, Endian, RecordsBuilder};
 pub use compare::{
-    Basis, Blocks, Closeness, Comparison, ContentHash, DiffOptions, Finding, Finite, Measures,
-    NotFinite, PERCENTS, Pairing, Place, Samples, Scalar, SparseAs, Stats, Verdict, Worst, compare,
-    file_hash, pair, tensor_hashes,
+    Basis, Blocks, Comparison, ContentHash, DiffOptions, DiffTolerance, Finding, Finite, Measures,
+    NotFinite, Pairing, Place, QUANTILES, Samples, Scalar, SparseHashing, Stats, Verdict, Worst,
+    compare, file_hash, pair, tensor_hashes,
 };
 pub use convert::{forecast, losses, save, statistics_left_out, without_state, write_to};
 pub use dtype::{
@@ -67,13 +67,14 @@ pub use dtype::{
 };
 pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
 pub use format::{
-    Adapted, Allow, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Mode, Names, Naming,
-    OptionInfo, Options, ReadOptions, Shard, StorageKind, When, WriteOptions,
+    Adapted, Allow, Capabilities, DimNames, Format, Info, Match, MetaSupport, Mode, Names, Naming,
+    OptionInfo, Options, ReadOptions, Shard, SidecarSlot, StorageKind, When, WriteOptions,
 };
 pub use formats::{by_extension, by_name, detect};
 pub use hint::Hint;
 pub use io::{
-    Compute, Head, Progress, Sink, Source, Spool, is_stream, make_folder, remove_drafts, save_with,
+    Compute, Head, Progress, Sink, Source, Spool, is_stream, make_folder, remove_temp_files,
+    save_with,
 };
 pub use key::Key;
 pub use limits::{LimitInfo, Limits};
@@ -81,8 +82,8 @@ pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use ops::{Lost, Proof, Salvaged, salvage};
 pub use tensor::{
-    Address, CastChanges, Cell, Density, Dim, Duplicates, Labels, Operation, Orbits, Order,
-    Packing, Pick, Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
+    Address, CastChanges, Cell, Density, Dim, Duplicates, IndexExpr, Labels, Operation, Orbits,
+    Order, Packing, Placed, Size, Slice, Storage, Symmetry, Tensor, Tolerance,
 };
 pub use units::{bytes_text, measure_text, percent_text, scaled_text};
 

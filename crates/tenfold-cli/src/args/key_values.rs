@@ -2,16 +2,16 @@
 
 /// Options in their order, each a name and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Given(pub(crate) Vec<(String, String)>);
+pub(crate) struct KeyValues(pub(crate) Vec<(String, String)>);
 
 /// Reads `KEY=VALUE[,KEY=VALUE]`. A comma parts two options where a name and `=` follow it, outside
 /// of all brackets and quotes: the types of tensors have commas. `@FILE` is what is in a file.
-pub(crate) fn given(text: &str) -> Result<Given, String> {
+pub(crate) fn given(text: &str) -> Result<KeyValues, String> {
     parted(text)
         .into_iter()
         .map(option)
         .collect::<Result<_, _>>()
-        .map(Given)
+        .map(KeyValues)
 }
 
 fn parted(text: &str) -> Vec<&str> {

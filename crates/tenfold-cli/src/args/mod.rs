@@ -15,7 +15,7 @@ mod tools;
 use crate::commands::{
     Compress, Convert, Describe, Diff, Edit, Hash, Plot, Reconstruct, Stats, Tt, Verify, View,
 };
-use crate::terminal::VoiceFlags;
+use crate::terminal::OutputFlags;
 pub(crate) use key_values::given;
 pub(crate) use naming::NamingFlags;
 pub(crate) use number::number;
@@ -27,12 +27,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tenfold::{Duplicates, Format, Mode, Number, formats};
 
 pub(crate) use filter::{Choice, Selection};
-pub(crate) use key_values::Given;
+pub(crate) use key_values::KeyValues;
 pub(crate) use limits::LimitFlags;
 pub(crate) use output::{Output, Saving, Target};
 pub(crate) use parse::{color, parse};
 pub(crate) use raw::is_shared;
-pub(crate) use tensor_ref::{Part, Words};
+pub(crate) use tensor_ref::{Part, Positional};
 pub(crate) use tools::{Completions, Demo, Man};
 
 /// One tool for every tensor file.
@@ -48,7 +48,7 @@ pub(crate) use tools::{Completions, Demo, Man};
 )]
 pub(crate) struct Tenfold {
     #[command(flatten)]
-    pub(crate) voice: VoiceFlags,
+    pub(crate) voice: OutputFlags,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -233,7 +233,7 @@ pub(crate) struct Show {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) words: Words,
+    pub(crate) words: Positional,
     #[command(flatten)]
     pub(crate) part: Part,
     #[command(flatten)]
@@ -317,12 +317,12 @@ pub(crate) struct Reading {
     /// meant whose name, `--from` or `--to` says no format; twice, the first is read, the second
     /// written
     #[arg(long, value_name = "dtype=f32,shape=3x4,…", value_parser = raw::raw)]
-    raw: Vec<Given>,
+    raw: Vec<KeyValues>,
     #[arg(skip)]
-    pub(crate) meaning: raw::Meaning,
+    pub(crate) meaning: raw::RawTarget,
     /// Set options of the format; `tenfold formats NAME` lists them. `@FILE` is what is in a file
     #[arg(long = "opt", value_name = "KEY=VALUE[,…]", value_parser = key_values::given)]
-    options: Vec<Given>,
+    options: Vec<KeyValues>,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
 }
@@ -337,7 +337,7 @@ impl Reading {
     /// The same with these options of formats instead.
     pub(crate) fn with_options(&self, options: Vec<(String, String)>) -> Reading {
         Reading {
-            options: vec![Given(options)],
+            options: vec![KeyValues(options)],
             ..self.clone()
         }
     }

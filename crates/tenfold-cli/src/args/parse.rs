@@ -10,7 +10,7 @@ use tenfold::ops::{TensorRef, is_glob, presence};
 use super::Tenfold;
 use super::number::number;
 use super::raw::settle;
-use crate::terminal::Wish;
+use crate::terminal::ColorWhen;
 
 /// Reads the command line; where it names a file in the place of a command, `info` is meant.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
@@ -97,7 +97,7 @@ fn is_command(word: &OsStr) -> bool {
 }
 
 /// What `--color` says on a line that was not understood.
-pub(crate) fn color(words: &[OsString]) -> Wish {
+pub(crate) fn color(words: &[OsString]) -> ColorWhen {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
     let apart = words.windows(2).find_map(|pair| match pair {
@@ -105,7 +105,7 @@ pub(crate) fn color(words: &[OsString]) -> Wish {
         _ => None,
     });
     let wish = joined.or(apart).unwrap_or_default();
-    Wish::from_str(wish, false).unwrap_or_default()
+    ColorWhen::from_str(wish, false).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn the_wish_for_colours_is_found_in_any_line() {
-        assert_eq!(color(&words(&["x", "--color=always"])), Wish::Always);
-        assert_eq!(color(&words(&["x", "--color", "never"])), Wish::Never);
-        assert_eq!(color(&words(&["x", "--color"])), Wish::Auto);
+        assert_eq!(color(&words(&["x", "--color=always"])), ColorWhen::Always);
+        assert_eq!(color(&words(&["x", "--color", "never"])), ColorWhen::Never);
+        assert_eq!(color(&words(&["x", "--color"])), ColorWhen::Auto);
     }
 }

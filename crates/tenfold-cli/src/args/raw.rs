@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tenfold::{DType, Format, formats};
 
-use super::key_values::{Given, given};
+use super::key_values::{KeyValues, given};
 use super::number::number;
 use super::{Command, Reading, Saving, Target};
 use crate::commands::TtCommand;
@@ -22,7 +22,7 @@ pub(crate) fn is_shared(ending: &str) -> bool {
 
 /// Reads `dtype=f32,shape=3x4,order=C,endian=little,offset=16`, in which number types have all their
 /// spellings.
-pub(super) fn raw(text: &str) -> Result<Given, String> {
+pub(super) fn raw(text: &str) -> Result<KeyValues, String> {
     let mut all = given(text)?;
     for (name, value) in &mut all.0 {
         if !WORDS.contains(&name.as_str()) {
@@ -56,11 +56,11 @@ fn dtype(word: &str) -> Result<String, String> {
 
 /// What `--raw` is about, once the whole line is known.
 #[derive(Clone, Default)]
-pub(crate) struct Meaning {
+pub(crate) struct RawTarget {
     /// What is read is raw, and this is what it is.
-    pub(crate) input: Option<Given>,
+    pub(crate) input: Option<KeyValues>,
     /// What is written is raw.
-    pub(crate) output: Option<Given>,
+    pub(crate) output: Option<KeyValues>,
     /// Files that begin as a format demands are of that format all the same.
     pub(crate) yields: bool,
 }
@@ -146,7 +146,7 @@ impl Reading {
         }
     }
 
-    fn set_input(&mut self, given: Given) -> Result<(), String> {
+    fn set_input(&mut self, given: KeyValues) -> Result<(), String> {
         match self.format.map(|format| format.info().name) {
             Some(other) if other != RAW.info().name => {
                 return Err(format!(
@@ -160,7 +160,7 @@ impl Reading {
         Ok(())
     }
 
-    fn set_output(&mut self, given: Given, saving: &mut Saving) -> Result<(), String> {
+    fn set_output(&mut self, given: KeyValues, saving: &mut Saving) -> Result<(), String> {
         match saving.to.as_ref().map(|to| to.format.info().name) {
             Some(other) if other != RAW.info().name => {
                 return Err(format!(

@@ -16,7 +16,7 @@ pub(crate) struct Part {
 
 /// A tensor and a slice as words after the file.
 #[derive(Args)]
-pub(crate) struct Words {
+pub(crate) struct Positional {
     /// The tensor, if not all; `FILE:KEY` says the same
     #[arg(value_name = "KEY", conflicts_with = "tensor")]
     pub(crate) key: Option<String>,

@@ -1,6 +1,8 @@
 //! `tenfold formats`: what there is, and what each can hold.
 
-use tenfold::{Arity, Carries, Format, Holds, Info, Names, Number, Order, Result, formats};
+use tenfold::{
+    Arity, Capabilities, Format, Info, Names, Number, Order, Result, SidecarSlot, formats,
+};
 
 use super::Outcome;
 use crate::args::Formats;
@@ -27,7 +29,7 @@ pub(super) fn run(args: &Formats, streams: &mut Streams) -> Outcome {
 fn names_of(format: &dyn Format) -> Vec<(String, &'static Info)> {
     let info = format.info();
     let mut all = vec![(info.name.to_owned(), info)];
-    for edition in format.editions().iter().map(|edition| edition.info()) {
+    for edition in format.versions().iter().map(|edition| edition.info()) {
         let name = format!("{}@{}", edition.name, edition.versions.join(" "));
         all.push((name, edition));
     }
@@ -60,7 +62,7 @@ fn print_all(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     table.print("", out)
 }
 
-fn metadata(holds: &Holds) -> &'static str {
+fn metadata(holds: &Capabilities) -> &'static str {
     match (holds.meta.file, holds.meta.tensor) {
         (true, true) => "of the file and of each tensor",
         (true, false) => "of the file",
@@ -93,7 +95,7 @@ fn print_one(format: &dyn Format, out: &mut Out) -> Result<()> {
     say("statistics", yes(holds.state));
     say("metadata", metadata(holds));
     say("carries", carries_text(holds.carries));
-    for edition in format.editions().iter().map(|edition| edition.info()) {
+    for edition in format.versions().iter().map(|edition| edition.info()) {
         let version = edition.versions.join(" ");
         let holds = &edition.holds;
         let of = |what: &str| format!("{what} in {version}");
@@ -153,8 +155,8 @@ fn format_json(json: &mut Json, format: &dyn Format) -> Result<()> {
     json.name("holds")?
         .object(|json| holds_json(json, &info.holds))?;
     json.name("editions")?.list(|json| {
-        let mut editions = format.editions().iter().map(|edition| edition.info());
-        editions.try_for_each(|edition| {
+        let mut versions = format.versions().iter().map(|edition| edition.info());
+        versions.try_for_each(|edition| {
             json.object(|json| {
                 json.name("versions")?.texts(edition.versions)?;
                 json.name("holds")?
@@ -164,7 +166,7 @@ fn format_json(json: &mut Json, format: &dyn Format) -> Result<()> {
     })
 }
 
-fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {
+fn holds_json(json: &mut Json, holds: &Capabilities) -> Result<()> {
     let numbers = holds.numbers.iter().map(|number| number.as_str());
     let arities = holds.arities.iter().map(|arity| arity.as_str());
     let orders = holds.orders.iter().map(|order| match order {
@@ -188,19 +190,19 @@ fn holds_json(json: &mut Json, holds: &Holds) -> Result<()> {
         json.name("tensor")?.number(holds.meta.tensor)
     })?;
     json.name("carries")?.text(match holds.carries {
-        Carries::No => "no",
-        Carries::Tensor => "tensor",
-        Carries::File => "file",
-        Carries::Comment => "comment",
+        SidecarSlot::No => "no",
+        SidecarSlot::Tensor => "tensor",
+        SidecarSlot::File => "file",
+        SidecarSlot::Comment => "comment",
     })
 }
 
-fn carries_text(carries: Carries) -> &'static str {
+fn carries_text(carries: SidecarSlot) -> &'static str {
     match carries {
-        Carries::No => "nothing: what it has no word for is said or refused",
-        Carries::Tensor => "what it has no word for, as text with each tensor",
-        Carries::File => "what it has no word for, as text with the file",
-        Carries::Comment => "what it has no word for, as text in a comment of the file",
+        SidecarSlot::No => "nothing: what it has no word for is said or refused",
+        SidecarSlot::Tensor => "what it has no word for, as text with each tensor",
+        SidecarSlot::File => "what it has no word for, as text with the file",
+        SidecarSlot::Comment => "what it has no word for, as text in a comment of the file",
     }
 }
 
@@ -213,7 +215,7 @@ fn extensions(info: &Info) -> String {
     dotted.join(" ")
 }
 
-fn kinds(holds: &Holds) -> String {
+fn kinds(holds: &Capabilities) -> String {
     let words: Vec<&str> = holds.kinds.iter().map(|kind| kind_text(*kind)).collect();
     words.join(" ")
 }

@@ -19,10 +19,10 @@ mod verify;
 mod view;
 
 pub(crate) use compress::args::{
-    Compress, Nearness, Reconstruct, Reshaping, Tolerances, Tt, TtCommand, TtDot, TtRound, TtSum,
+    Compress, Reconstruct, Reshaping, Tolerance, Tolerances, Tt, TtCommand, TtDot, TtRound, TtSum,
 };
 pub(crate) use convert::args::{Convert, allow};
-pub(crate) use convert::transform_args::{Meant, Transform};
+pub(crate) use convert::transform_args::{PerTensor, Transform};
 pub(crate) use diff::args::Diff;
 pub(crate) use edit::args::Edit;
 pub(crate) use hash::args::Hash;

@@ -5,4 +5,4 @@ mod file_limit;
 pub(crate) mod signals;
 
 pub use file_limit::raise_open_files;
-pub use signals::heed_signals;
+pub use signals::install_signal_handlers;

@@ -27,7 +27,7 @@ pub(crate) fn end_by_interrupt() {
 ///
 /// What cannot be arranged is left as it is: the system then ends the process, and only a hidden
 /// file may stay until the next save.
-pub fn heed_signals() {
+pub fn install_signal_handlers() {
     // The flag is never looked at: the write that was too much fails by itself.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     heed_panics();
@@ -45,7 +45,7 @@ pub fn heed_signals() {
             return;
         };
         progress_bar::clear();
-        tenfold::remove_drafts();
+        tenfold::remove_temp_files();
         browser::end();
         std::process::exit(match signal {
             SIGINT if IS_SERVER.load(Ordering::Relaxed) => Exit::Fine.code().into(),
@@ -75,7 +75,7 @@ fn heed_panics() {
             return usual(panic);
         }
         progress_bar::clear();
-        tenfold::remove_drafts();
+        tenfold::remove_temp_files();
         // When the errors cannot be written there is nobody left to tell.
         let _ = std::io::stderr().write_all(b"tenfold: out of memory\n");
         std::process::exit(Exit::Trouble.code().into());

@@ -20,6 +20,6 @@ pub(crate) use sanitize::plain;
 pub use stdio::Streams;
 #[cfg(test)]
 pub(crate) use stdio::printed;
-pub(crate) use stdio::{Out, Voice, in_output};
+pub(crate) use stdio::{Out, Verbosity, in_output};
 pub(crate) use table::{Row, Table};
-pub(crate) use verbosity::{VoiceFlags, Wish};
+pub(crate) use verbosity::{ColorWhen, OutputFlags};

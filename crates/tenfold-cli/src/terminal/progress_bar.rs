@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use tenfold::Progress;
 
-use super::Wish;
+use super::ColorWhen;
 use super::stdio::Streams;
 use crate::render::bytes_text;
 
@@ -52,9 +52,9 @@ impl Meter {
     pub(crate) fn start(streams: &Streams, progress: &Progress) -> Meter {
         let is_terminal = streams.is_process() && std::io::stderr().is_terminal();
         let is_wanted = match streams.voice().progress {
-            Wish::Always => true,
-            Wish::Never => false,
-            Wish::Auto => is_terminal,
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => is_terminal,
         };
         if !is_wanted || streams.voice().quiet {
             return Meter(None);

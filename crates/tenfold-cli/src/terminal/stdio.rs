@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use tenfold::{Error, Progress, Result, Sink};
 
-use super::{Paint, Wish, plain, progress_bar};
+use super::{ColorWhen, Paint, plain, progress_bar};
 use crate::error::Failure;
 
 /// Standard input, output and errors, or what stands in for them.
@@ -19,7 +19,7 @@ pub struct Streams {
     errors: Box<dyn Write + Send>,
     /// What errors and notes are painted with.
     paint: Paint,
-    voice: Voice,
+    voice: Verbosity,
     is_terminal: bool,
     is_process: bool,
     reads: Progress,
@@ -27,13 +27,13 @@ pub struct Streams {
 
 /// How much is said, and how.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Voice {
+pub(crate) struct Verbosity {
     /// Nothing but errors.
     pub(crate) quiet: bool,
     /// More words than usual.
     pub(crate) verbose: bool,
-    pub(crate) color: Wish,
-    pub(crate) progress: Wish,
+    pub(crate) color: ColorWhen,
+    pub(crate) progress: ColorWhen,
 }
 
 /// Standard input.
@@ -58,7 +58,7 @@ impl Streams {
             out: Out::new(Box::new(io::stdout())),
             errors: Box::new(io::stderr()),
             paint: Paint::default(),
-            voice: Voice::default(),
+            voice: Verbosity::default(),
             is_terminal: io::stdout().is_terminal(),
             is_process: true,
             reads: Progress::default(),
@@ -77,7 +77,7 @@ impl Streams {
             out: Out::new(Box::new(output)),
             errors: Box::new(errors),
             paint: Paint::default(),
-            voice: Voice::default(),
+            voice: Verbosity::default(),
             is_terminal: false,
             is_process: false,
             reads: Progress::default(),
@@ -112,27 +112,27 @@ impl Streams {
     }
 
     /// How much is said, and how.
-    pub(crate) fn voice(&self) -> Voice {
+    pub(crate) fn voice(&self) -> Verbosity {
         self.voice
     }
 
     /// Says how much is said from here on, and how.
-    pub(crate) fn set_voice(&mut self, voice: Voice) {
+    pub(crate) fn set_voice(&mut self, voice: Verbosity) {
         self.voice = voice;
         self.out.is_quiet = voice.quiet;
         self.out.paint.is_on = self.is_painted(voice.color, &io::stdout());
         self.paint.is_on = self.is_painted(voice.color, &io::stderr());
     }
 
-    fn is_painted(&self, color: Wish, stream: &impl anstream::stream::RawStream) -> bool {
+    fn is_painted(&self, color: ColorWhen, stream: &impl anstream::stream::RawStream) -> bool {
         match color {
-            Wish::Always => true,
-            Wish::Never => false,
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
             // What the terminal can do, and what NO_COLOR and CLICOLOR_FORCE say.
-            Wish::Auto if self.is_process => {
+            ColorWhen::Auto if self.is_process => {
                 anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
             }
-            Wish::Auto => false,
+            ColorWhen::Auto => false,
         }
     }
 

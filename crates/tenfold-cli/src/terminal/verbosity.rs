@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
-use super::stdio::Voice;
+use super::stdio::Verbosity;
 
 /// How much is said, and how.
 #[derive(Args)]
 #[command(next_help_heading = "Everywhere")]
-pub(crate) struct VoiceFlags {
+pub(crate) struct OutputFlags {
     /// Print nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
@@ -18,16 +18,16 @@ pub(crate) struct VoiceFlags {
     /// CLICOLOR_FORCE say
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true, hide_short_help = true, value_enum)]
-    color: Wish,
+    color: ColorWhen,
     /// Show how far long work is: auto, always or never; `auto` is on a terminal
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true, hide_short_help = true, value_enum)]
-    progress: Wish,
+    progress: ColorWhen,
 }
 
-impl VoiceFlags {
-    pub(crate) fn voice(&self) -> Voice {
-        Voice {
+impl OutputFlags {
+    pub(crate) fn voice(&self) -> Verbosity {
+        Verbosity {
             quiet: self.quiet,
             verbose: self.verbose,
             color: self.color,
@@ -38,7 +38,7 @@ impl VoiceFlags {
 
 /// Whether something is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Wish {
+pub(crate) enum ColorWhen {
     #[default]
     Auto,
     Always,

@@ -35,8 +35,8 @@ impl Lists {
         &self,
         tensor: &Tensor,
         words: &[(String, PathBuf)],
-    ) -> (Given<'_>, Given<'_>) {
-        let mut given: Given = Vec::new();
+    ) -> (KeyValues<'_>, KeyValues<'_>) {
+        let mut given: KeyValues = Vec::new();
         for (dim, path) in words {
             if let (Some(axis), Some(labels)) = (tensor.axis(dim), self.0.get(path)) {
                 given.retain(|(other, _)| *other != axis);
@@ -52,7 +52,7 @@ impl Lists {
 }
 
 /// Dimensions, by their places, and a label for each position.
-pub(super) type Given<'a> = Vec<(usize, &'a Labels)>;
+pub(super) type KeyValues<'a> = Vec<(usize, &'a Labels)>;
 
 /// Reads labels, one a line.
 fn read(path: &Path) -> io::Result<Labels> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use tenfold::ops::demand;
 use tenfold::{Aspect, Bundle, Error, Info, Key};
 
-use crate::commands::{Convert, Meant, Transform, allow};
+use crate::commands::{Convert, PerTensor, Transform, allow};
 use crate::error::Failure;
 use crate::render::shown_name;
 use crate::terminal::Streams;
@@ -83,7 +83,7 @@ fn changes_values(transform: &Transform) -> bool {
 
 /// Every glob of every flag.
 fn globs(transform: &Transform) -> Vec<&str> {
-    fn of<T>(words: &[Meant<T>]) -> impl Iterator<Item = &str> {
+    fn of<T>(words: &[PerTensor<T>]) -> impl Iterator<Item = &str> {
         words.iter().filter_map(|meant| meant.glob.as_deref())
     }
     let Transform {

@@ -6,8 +6,8 @@ use tenfold::{
     Tier, Tolerance, percent_text,
 };
 
-use super::labels::{Given, Lists, Wanted};
-use crate::commands::{Meant, Transform};
+use super::labels::{KeyValues, Lists, Wanted};
+use crate::commands::{PerTensor, Transform};
 use crate::render::bytes_text;
 use crate::terminal::{counted, dense_len, plain, rough};
 
@@ -168,7 +168,7 @@ impl<'a> Step<'a> {
         tensor.with_labels(&given, self.limits)
     }
 
-    fn lists_for(&mut self, tensor: &Tensor) -> (Given<'a>, Given<'a>) {
+    fn lists_for(&mut self, tensor: &Tensor) -> (KeyValues<'a>, KeyValues<'a>) {
         let words = &self.transform.labels;
         let dims = words.iter().map(|(dim, _)| dim);
         let own = dims.filter(|dim| tensor.axis(dim).is_some());
@@ -203,7 +203,7 @@ impl<'a> Step<'a> {
         if found.is_empty() {
             self.said.push("no symmetry found".into());
         }
-        tensor.declaring(&found)
+        tensor.with_declared_symmetries(&found)
     }
 
     /// `--symmetry-tol`.
@@ -245,7 +245,7 @@ impl<'a> Step<'a> {
     }
 
     /// The symmetries that the words for this tensor mean.
-    fn symmetries(&self, tensor: &Tensor, words: &[Meant<String>]) -> Result<Vec<Symmetry>> {
+    fn symmetries(&self, tensor: &Tensor, words: &[PerTensor<String>]) -> Result<Vec<Symmetry>> {
         let words = words.iter().filter(|meant| self.is_meant_by(meant));
         words.map(|meant| tensor.symmetry(&meant.what)).collect()
     }
@@ -255,13 +255,13 @@ impl<'a> Step<'a> {
         glob.is_some_and(|glob| matches(glob, self.name))
     }
 
-    fn is_meant_by<T>(&self, meant: &Meant<T>) -> bool {
+    fn is_meant_by<T>(&self, meant: &PerTensor<T>) -> bool {
         let glob = meant.glob.as_deref();
         glob.is_none_or(|glob| matches(glob, self.name))
     }
 
     /// The last word for this tensor.
-    fn last<'b, T>(&self, words: &'b [Meant<T>]) -> Option<&'b T> {
+    fn last<'b, T>(&self, words: &'b [PerTensor<T>]) -> Option<&'b T> {
         let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
         meant.map(|meant| &meant.what)
     }

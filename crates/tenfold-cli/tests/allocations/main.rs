@@ -66,7 +66,7 @@ fn a_job() {
     let (number, first, which, is_traced) = (next(), next(), next(), next() == 1);
     let (words, may_end) = job(usize::try_from(number).unwrap()).unwrap();
     if may_end {
-        tenfold_cli::heed_signals();
+        tenfold_cli::install_signal_handlers();
     }
     let which = if which == 0 {
         Which::One

@@ -62,7 +62,7 @@ fn is_order(text: &str) -> bool {
 }
 
 /// Bytes that stay where they are, aligned for every number type, until this is dropped.
-pub(super) struct Room {
+pub(super) struct AlignedBuffer {
     start: *mut u8,
     len: usize,
     /// What the bytes lie in; nobody here looks at them once somebody else may.
@@ -77,21 +77,21 @@ enum Owner {
 
 // SAFETY: the pointer stands for memory that the owner keeps in place until it is dropped; after
 // construction Rust neither reads nor writes it, and the rules of those hold who do.
-unsafe impl Send for Room {}
+unsafe impl Send for AlignedBuffer {}
 // SAFETY: as above.
-unsafe impl Sync for Room {}
+unsafe impl Sync for AlignedBuffer {}
 
-impl Room {
+impl AlignedBuffer {
     /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
     pub(super) fn filled(
         len: usize,
         are_at_hand: bool,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
-    ) -> Result<Room> {
+    ) -> Result<AlignedBuffer> {
         if len >= LARGE {
             let mut map = pages(len, are_at_hand)?;
             fill(&mut map)?;
-            return Ok(Room::of_map(map));
+            return Ok(AlignedBuffer::of_map(map));
         }
         // Whole words, so that every number type is aligned.
         let mut words: Vec<u128> = memory::zeros(len.div_ceil(size_of::<u128>()))?;
@@ -99,36 +99,36 @@ impl Room {
         fill(bytes.get_mut(..len).unwrap_or_default())?;
         let start = words.as_mut_ptr().cast();
         let _owner = Owner::Heap { _words: words };
-        Ok(Room { start, len, _owner })
+        Ok(AlignedBuffer { start, len, _owner })
     }
 
     /// Takes bytes that are there already, if every number type is aligned in them; else a copy.
-    pub(super) fn of_vec(mut bytes: Vec<u8>) -> Result<Room> {
+    pub(super) fn of_vec(mut bytes: Vec<u8>) -> Result<AlignedBuffer> {
         let start = bytes.as_mut_ptr();
         if !start.cast::<u128>().is_aligned() {
-            return Room::filled(bytes.len(), true, |out| {
+            return AlignedBuffer::filled(bytes.len(), true, |out| {
                 out.copy_from_slice(&bytes);
                 Ok(())
             });
         }
         let len = bytes.len();
         let _owner = Owner::Bytes { _bytes: bytes };
-        Ok(Room { start, len, _owner })
+        Ok(AlignedBuffer { start, len, _owner })
     }
 
     /// Maps a file so that what is written into it stays in this process.
     ///
     /// A file that somebody shortens while it is mapped kills whoever reads past its new end; that is
     /// why `io="read"` exists, and the documentation says so.
-    pub(super) fn of_file(file: &File) -> Result<Room> {
+    pub(super) fn of_file(file: &File) -> Result<AlignedBuffer> {
         // SAFETY: the mapping is handed to others alone, as bytes that may change at any time; no
         // reference to them is ever made in Rust.
         let map = unsafe { MmapOptions::new().map_copy(file) }?;
-        Ok(Room::of_map(map))
+        Ok(AlignedBuffer::of_map(map))
     }
 
-    fn of_map(mut map: MmapMut) -> Room {
-        Room {
+    fn of_map(mut map: MmapMut) -> AlignedBuffer {
+        AlignedBuffer {
             start: map.as_mut_ptr(),
             len: map.len(),
             _owner: Owner::Pages { _map: map },
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// What NumPy does: adds one to every byte, over an address, and gives what is there then.
-    fn touched(room: &Room) -> Vec<u8> {
+    fn touched(room: &AlignedBuffer) -> Vec<u8> {
         assert!(room.start().cast::<u128>().is_aligned());
         // SAFETY: the room keeps its bytes while it is borrowed, and nobody else looks at them.
         let bytes = unsafe { std::slice::from_raw_parts_mut(room.start(), room.len()) };
@@ -174,7 +174,7 @@ mod tests {
     fn filled_bytes_can_be_changed_from_outside_from_any_thread() {
         for len in [0, 1, 15, 16, 17, 1000, LARGE, LARGE + 1] {
             let bytes = counted(len);
-            let room = Room::filled(len, len % 2 == 0, |out| {
+            let room = AlignedBuffer::filled(len, len % 2 == 0, |out| {
                 out.copy_from_slice(&bytes);
                 Ok(())
             });
@@ -193,7 +193,7 @@ mod tests {
     fn bytes_that_are_there_stay_where_they_are_or_are_copied_to_where_they_are_aligned() {
         for len in [0, 1, 16, 333] {
             let bytes = counted(len);
-            let room = Room::of_vec(bytes.clone()).unwrap();
+            let room = AlignedBuffer::of_vec(bytes.clone()).unwrap();
             assert_eq!(touched(&room), after(&bytes));
         }
     }
@@ -213,7 +213,7 @@ mod tests {
     fn a_failure_to_fill_is_passed_on() {
         for len in [8, LARGE] {
             let refused = |_: &mut [u8]| Err(tenfold::Error::Invalid("no".into()));
-            assert!(Room::filled(len, true, refused).is_err());
+            assert!(AlignedBuffer::filled(len, true, refused).is_err());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Memory that both sides look at.
 //!
 //! What Rust made, NumPy sees through the buffer protocol ([`Memory`]); what NumPy made, Rust reads
-//! as a source of bytes ([`Lent`]). All that is done with addresses is in [`room`] and [`foreign`], which know
+//! as a source of bytes ([`BorrowedBuffer`]). All that is done with addresses is in [`room`] and [`foreign`], which know
 //! nothing of Python; here they go over the boundary.
 #![expect(unsafe_code, reason = "the buffer protocol is made of raw pointers")]
 
@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::ops::Range;
 
-use alloc::Room;
+use alloc::AlignedBuffer;
 use foreign::Foreign;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyBufferError;
@@ -22,7 +22,7 @@ use tenfold::{Bytes, Compute, Result, Source, memory};
 
 /// Bytes that NumPy arrays are views of; they live as long as the last of these.
 #[pyclass(frozen, module = "tenfold._tenfold")]
-pub(crate) struct Memory(Room);
+pub(crate) struct Memory(AlignedBuffer);
 
 impl Memory {
     /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
@@ -31,17 +31,17 @@ impl Memory {
         are_at_hand: bool,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Memory> {
-        Room::filled(len, are_at_hand, fill).map(Memory)
+        AlignedBuffer::filled(len, are_at_hand, fill).map(Memory)
     }
 
     /// Takes bytes that are there already, or a copy that is aligned.
     pub(crate) fn of_vec(bytes: Vec<u8>) -> Result<Memory> {
-        Room::of_vec(bytes).map(Memory)
+        AlignedBuffer::of_vec(bytes).map(Memory)
     }
 
     /// Maps a file so that what is written into it stays in this process.
     pub(crate) fn of_file(file: &File) -> Result<Memory> {
-        Room::of_file(file).map(Memory)
+        AlignedBuffer::of_file(file).map(Memory)
     }
 
     /// How many bytes there are.
@@ -83,7 +83,7 @@ impl Memory {
 }
 
 /// The bytes of a Python object, read by Rust while nobody holds the interpreter.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedBuffer {
     bytes: Foreign,
     /// Keeps the bytes where they are; given back when this is dropped, on the right thread by PyO3.
     buffer: PyUntypedBuffer,
@@ -92,9 +92,9 @@ pub(crate) struct Lent {
 /// Arrays of at most so many bytes are copied, which is quicker than to lend them.
 pub(crate) const FEW: usize = 64 << 10;
 
-impl Lent {
+impl BorrowedBuffer {
     /// Borrows the bytes of an object whose memory lies in one piece.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Lent> {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<BorrowedBuffer> {
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() && !buffer.is_fortran_contiguous() {
             return Err(PyBufferError::new_err(
@@ -104,7 +104,7 @@ impl Lent {
         let start = buffer.buf_ptr().cast_const().cast();
         // SAFETY: the bytes lie in one piece, so many from here on; the buffer pins them and is dropped last.
         let bytes = unsafe { Foreign::new(start, buffer.len_bytes()) };
-        Ok(Lent { bytes, buffer })
+        Ok(BorrowedBuffer { bytes, buffer })
     }
 
     /// What the memory holds, as its owner says.
@@ -132,13 +132,13 @@ impl Lent {
         })
     }
 
-    /// As [`Lent::into_source`].
+    /// As [`BorrowedBuffer::into_source`].
     pub(crate) fn into_bytes(self) -> Result<Bytes> {
         Ok(Bytes::whole(self.into_source()?))
     }
 }
 
-impl Compute for Lent {
+impl Compute for BorrowedBuffer {
     fn len(&self) -> u64 {
         u64::try_from(self.bytes.len()).unwrap_or(u64::MAX)
     }

@@ -7,7 +7,7 @@ use crate::num::{UNIT, real};
 
 /// Keeps the account of the errors of one sweep, whose squares add up.
 #[derive(Debug, Clone)]
-pub(crate) struct Ledger {
+pub(crate) struct ErrorBudget {
     /// The energy that may be left out in all.
     budget: f64,
     /// The energy that is too small to matter at any bond.
@@ -18,12 +18,12 @@ pub(crate) struct Ledger {
     was_capped: bool,
 }
 
-impl Ledger {
+impl ErrorBudget {
     /// An account for the bonds of `ndim` modes of a tensor with the energy `norm`².
-    pub(crate) fn new(budget: f64, norm: f64, ndim: usize, caps: Caps) -> Ledger {
+    pub(crate) fn new(budget: f64, norm: f64, ndim: usize, caps: Caps) -> ErrorBudget {
         let floor = noise(norm).powi(2);
         let n_bonds = ndim.saturating_sub(1);
-        Ledger {
+        ErrorBudget {
             // Every bond may leave out the floor, even if nothing is left for it.
             budget: (budget - floor * real(n_bonds)).max(0.5 * budget),
             floor,

@@ -1,16 +1,16 @@
 //! The choice of a route, and the proof that its train is near enough.
 
-use super::error_budget::{Ledger, rounding};
+use super::error_budget::{ErrorBudget, rounding};
 use super::one_pass::{part, stream};
-use super::options::{Caps, Options, Route};
+use super::options::{Caps, Method, Options};
 use super::progress::Watch;
 use super::report::Bond;
 use super::shape::Shape;
-use super::size_bound::Demand;
+use super::size_bound::SizeLowerBound;
 use super::two_sided::unfolding::{Held, total_energy};
-use super::two_sided::{Started, Sweep, Ways};
+use super::two_sided::{Started, Sweep, SweepStrategy};
 use crate::error::Result;
-use crate::scalar::{Scalar, is_tame};
+use crate::scalar::{Scalar, is_in_range};
 use crate::source::{Access, Loaded, Source};
 use crate::train::{Core, Merged, cut_from_left};
 
@@ -29,7 +29,7 @@ pub(crate) struct Problem<'a, T> {
 pub(crate) struct Solved<T> {
     pub(crate) cores: Vec<Core<T>>,
     pub(crate) bonds: Vec<Bond>,
-    pub(crate) route: Route,
+    pub(crate) route: Method,
     pub(crate) norm: f64,
     /// The measured error, without rounding.
     pub(crate) error: f64,
@@ -95,7 +95,7 @@ impl<T: Scalar> Problem<'_, T> {
                 return self.of(&loaded).solve();
             }
             let found = total_energy(self.source, self.shape.cells, self.watch)?;
-            if !is_tame(found) {
+            if !is_in_range(found) {
                 return Ok(None);
             }
             energy = Some(found);
@@ -105,7 +105,7 @@ impl<T: Scalar> Problem<'_, T> {
         if self.wants_pass(eps) {
             let eps = eps - rounding(&self.shape.kept);
             if let Some(found) = stream(self.source, &self.shape.kept, eps, self.watch)? {
-                if !is_tame(found.energy) {
+                if !is_in_range(found.energy) {
                     return Ok(None);
                 }
                 let norm = found.energy.sqrt();
@@ -151,10 +151,10 @@ impl<T: Scalar> Problem<'_, T> {
             Some(energy) => energy,
             None => total_energy(self.source, self.shape.cells, self.watch)?,
         };
-        if !is_tame(energy) {
+        if !is_in_range(energy) {
             return Ok(None);
         }
-        Ok(Some(nearer(passed, self.sweeps(energy, started)?)))
+        Ok(Some(tighter(passed, self.sweeps(energy, started)?)))
     }
 
     /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
@@ -178,7 +178,7 @@ impl<T: Scalar> Problem<'_, T> {
             return false;
         }
         match self.options.route {
-            Some(route) => route == Route::VerifiedPass,
+            Some(route) => route == Method::VerifiedPass,
             None => (part(eps) < TIGHT && !self.is_small()) || !self.fits(),
         }
     }
@@ -227,7 +227,7 @@ impl<T: Scalar> Problem<'_, T> {
         Ok(Solved {
             bonds: bonds.collect(),
             cores,
-            route: Route::VerifiedPass,
+            route: Method::VerifiedPass,
             norm,
             error: error + cuts.energy().sqrt(),
             rounding: rounding(&self.shape.kept) * norm,
@@ -240,8 +240,8 @@ impl<T: Scalar> Problem<'_, T> {
     /// enough.
     fn sweeps(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
         let (ways, route) = match self.options.route {
-            Some(Route::TwoSided) => (Ways::Whole, Route::TwoSided),
-            _ => (Ways::Sampled, Route::Sampled),
+            Some(Method::TwoSided) => (SweepStrategy::Whole, Method::TwoSided),
+            _ => (SweepStrategy::Sampled, Method::Sampled),
         };
         let sweep = Sweep {
             started,
@@ -249,8 +249,8 @@ impl<T: Scalar> Problem<'_, T> {
         };
         let mut solved = self.run(sweep, route)?;
         if self.is_small() && self.options.route.is_none() {
-            let classical = self.sweep(energy, Ways::FromLeft);
-            let classical = self.run(classical, Route::TwoSided)?;
+            let classical = self.sweep(energy, SweepStrategy::FromLeft);
+            let classical = self.run(classical, Method::TwoSided)?;
             if classical.is_near() && (classical.len() < solved.len() || !solved.is_near()) {
                 solved = classical;
             }
@@ -258,23 +258,23 @@ impl<T: Scalar> Problem<'_, T> {
         if !solved.is_worth_another_way(solved.rounding) {
             return Ok(solved);
         }
-        let safest = self.sweep(energy, Ways::Orthogonal);
-        let safest = self.run(safest, Route::TwoSided)?;
-        Ok(nearer(Some(solved), safest))
+        let safest = self.sweep(energy, SweepStrategy::Orthogonal);
+        let safest = self.run(safest, Method::TwoSided)?;
+        Ok(tighter(Some(solved), safest))
     }
 
     /// Begins a sweep of a source in memory with its first reading, which also tells its energy; no
     /// sum of squares has to be read before.
     fn start(&self) -> Result<Option<Started<T>>> {
-        let is_sampled = matches!(self.options.route, None | Some(Route::Sampled));
+        let is_sampled = matches!(self.options.route, None | Some(Method::Sampled));
         if !is_sampled || self.source.access() != Access::Memory {
             return Ok(None);
         }
-        self.sweep(1.0, Ways::Sampled).start()
+        self.sweep(1.0, SweepStrategy::Sampled).start()
     }
 
     /// A sweep through the source, of some energy.
-    fn sweep(&self, energy: f64, ways: Ways) -> Sweep<'_, T> {
+    fn sweep(&self, energy: f64, ways: SweepStrategy) -> Sweep<'_, T> {
         let norm = energy.sqrt();
         let (_, allowed) = self.allowance(norm);
         let ndim = self.shape.kept.len();
@@ -283,7 +283,7 @@ impl<T: Scalar> Problem<'_, T> {
             shape: self.shape.kept.clone(),
             outer: 1,
             energy,
-            ledger: Ledger::new(allowed * allowed, norm, ndim, self.caps.clone()),
+            ledger: ErrorBudget::new(allowed * allowed, norm, ndim, self.caps.clone()),
             ways,
             is_forward: self.source.access() != Access::Memory,
             watch: self.watch,
@@ -293,18 +293,18 @@ impl<T: Scalar> Problem<'_, T> {
     }
 
     /// What every train has to be, if that was said, and nothing else may be in the way.
-    fn demand(&self, norm: f64) -> Option<Demand> {
+    fn demand(&self, norm: f64) -> Option<SizeLowerBound> {
         let below = self.options.below.filter(|_| self.caps == Caps::None)?;
         let (wanted, _) = self.allowance(norm);
         let most = wanted? + rounding(&self.shape.kept) * norm;
-        Some(Demand {
+        Some(SizeLowerBound {
             below,
             width: size_of::<T>(),
             budget: most * most,
         })
     }
 
-    fn run(&self, sweep: Sweep<T>, route: Route) -> Result<Solved<T>> {
+    fn run(&self, sweep: Sweep<T>, route: Method) -> Result<Solved<T>> {
         let norm = sweep.energy.sqrt();
         let (wanted, allowed) = self.allowance(norm);
         let (cores, ledger) = sweep.run()?;
@@ -322,7 +322,7 @@ impl<T: Scalar> Problem<'_, T> {
 }
 
 /// The one with the smaller bound.
-fn nearer<T>(one: Option<Solved<T>>, other: Solved<T>) -> Solved<T> {
+fn tighter<T>(one: Option<Solved<T>>, other: Solved<T>) -> Solved<T> {
     match one {
         Some(one) if one.bound() <= other.bound() => one,
         _ => other,

@@ -40,7 +40,7 @@ use std::time::Instant;
 
 pub(crate) use error_budget::noise;
 use method::{EXACT, Problem, Solved};
-pub use options::{Caps, Options, Progress, Route, Watcher};
+pub use options::{Caps, Method, Options, Progress, Watcher};
 pub(crate) use progress::Watch;
 use rayon::prelude::*;
 pub use report::{Bond, Compressed, Report};
@@ -128,7 +128,7 @@ fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result
     } else {
         match problem.solve()? {
             Some(solved) => solved,
-            None => wild(&problem)?,
+            None => compress_rescaled(&problem)?,
         }
     };
     if !solved.bound().is_finite() {
@@ -212,7 +212,7 @@ fn vector<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
     let mut solved = Solved {
         cores: Vec::new(),
         bonds: Vec::new(),
-        route: Route::Trivial,
+        route: Method::Trivial,
         norm: norm(&values),
         error: 0.0,
         rounding: 0.0,
@@ -251,7 +251,7 @@ fn check_finite<T: Scalar>(problem: &Problem<T>, cells: &[T], start: usize) -> R
 
 /// A tensor whose squares overflow or vanish: it has cells that are not finite, or is all zeros,
 /// or is brought near 1 by a power of two, which changes no digit.
-fn wild<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
+fn compress_rescaled<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
     const RUN: usize = 1 << 18;
     let mut most = 0.0_f64;
     let mut room = Vec::new();
@@ -326,7 +326,7 @@ fn zeros<T: Scalar>(problem: &Problem<T>) -> Solved<T> {
     Solved {
         bonds: vec![bond; cores.len() - 1],
         cores,
-        route: Route::Trivial,
+        route: Method::Trivial,
         norm: 0.0,
         error: 0.0,
         rounding: 0.0,

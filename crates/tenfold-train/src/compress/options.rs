@@ -19,7 +19,7 @@ pub struct Options<'a> {
     pub(crate) below: Option<u64>,
     pub(crate) threads: Option<usize>,
     pub(crate) memory: usize,
-    pub(crate) route: Option<Route>,
+    pub(crate) route: Option<Method>,
     pub(crate) watcher: Option<&'a Watcher<'a>>,
 }
 
@@ -62,7 +62,7 @@ impl Caps {
 
 /// The ways to a train; see the documentation of the crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Route {
+pub enum Method {
     /// Read off: one cell, one vector, or all zeros.
     Trivial,
     /// From both sides by orthogonal factorisations or Gram matrices of everything.
@@ -73,15 +73,15 @@ pub enum Route {
     Sampled,
 }
 
-impl Route {
+impl Method {
     /// The words for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Route::Trivial => "trivial",
-            Route::TwoSided => "two-sided",
-            Route::VerifiedPass => "verified pass",
-            Route::Sampled => "sampled",
+            Method::Trivial => "trivial",
+            Method::TwoSided => "two-sided",
+            Method::VerifiedPass => "verified pass",
+            Method::Sampled => "sampled",
         }
     }
 }
@@ -177,7 +177,7 @@ impl<'a> Options<'a> {
 
     /// Goes one way, where that is possible, instead of choosing: for tests and measurements.
     #[must_use]
-    pub fn by(mut self, route: Route) -> Options<'a> {
+    pub fn by(mut self, route: Method) -> Options<'a> {
         self.route = Some(route);
         self
     }

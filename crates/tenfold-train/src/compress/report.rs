@@ -1,6 +1,6 @@
 //! What a compression did, and what can be proven about it.
 
-use super::options::Route;
+use super::options::Method;
 use crate::train::Train;
 
 /// A train, and what is known about it.
@@ -16,7 +16,7 @@ pub struct Compressed<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The way that led to the train.
-    pub route: Route,
+    pub route: Method,
     /// The norm of the tensor.
     pub norm: f64,
     /// A bound on the norm of the difference between tensor and train: measured, plus

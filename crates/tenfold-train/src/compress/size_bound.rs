@@ -14,7 +14,7 @@ use crate::num::{floor, real};
 
 /// How small a train has to be, and how much it may leave out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Demand {
+pub(crate) struct SizeLowerBound {
     /// The bytes that it has to stay below, and those of one number.
     pub(crate) below: u64,
     pub(crate) width: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Demand {
 /// What rounding in a Gram matrix and its norm changes, far less than this.
 const SAFE: f64 = 1.0 - 1e-9;
 
-impl Demand {
+impl SizeLowerBound {
     /// Fails if every train is too large: one of a tensor with this energy, and with a Gram matrix of
     /// this norm at the bond between modes of two sizes.
     pub(crate) fn check(&self, energy: f64, gram: f64, sizes: [usize; 2]) -> Result<()> {
@@ -52,8 +52,8 @@ impl Demand {
 mod tests {
     use super::*;
 
-    fn demand(below: u64) -> Demand {
-        Demand {
+    fn demand(below: u64) -> SizeLowerBound {
+        SizeLowerBound {
             below,
             width: 8,
             budget: 0.0,
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_may_be_left_out_is_not_counted() {
-        let half = Demand {
+        let half = SizeLowerBound {
             budget: 8.0,
             ..demand(1)
         };
@@ -83,7 +83,7 @@ mod tests {
             matches!(found, Err(Error::NotSmaller { rank: 4, .. })),
             "{found:?}"
         );
-        let all = Demand {
+        let all = SizeLowerBound {
             budget: 17.0,
             ..demand(1)
         };

@@ -5,7 +5,7 @@
 //! number of the basis is loaded once for four of them, and a stretch of the basis is used for all
 //! rows of a tile while it is at hand.
 //!
-//! The coefficients may come from a part of each row alone (a [`Lead`]), which is half the work.
+//! The coefficients may come from a part of each row alone (a [`KeyColumns`]), which is half the work.
 //! What they leave out is measured all the same.
 #![expect(
     clippy::indexing_slicing,
@@ -33,7 +33,7 @@ pub(crate) struct Tile<'a> {
     /// Orthonormal rows of `width` numbers, as [`pack`] puts them.
     pub(crate) basis: &'a [f64],
     /// The part of a row that tells its coefficients; the whole row if there is none.
-    pub(crate) lead: Option<&'a Lead>,
+    pub(crate) lead: Option<&'a KeyColumns>,
     /// Where one row of coefficients a row of cells goes.
     pub(crate) coefficients: &'a mut [f64],
     /// Cells that will be wanted next: the memory is told in time.
@@ -42,14 +42,14 @@ pub(crate) struct Tile<'a> {
 
 /// Places of a row that are enough to tell its coefficients.
 #[derive(Debug, Clone)]
-pub(crate) struct Lead {
+pub(crate) struct KeyColumns {
     /// Where runs of [`LINE`] numbers begin.
     pub(crate) starts: Vec<usize>,
     /// What these numbers are multiplied with, one row a coefficient, as [`pack`] puts them.
     pub(crate) factors: Vec<f64>,
 }
 
-impl Lead {
+impl KeyColumns {
     /// The leading numbers of some rows of `width`.
     fn of(&self, cells: &[f64], width: usize) -> Vec<f64> {
         let mut found = Vec::with_capacity(cells.len() / width * self.starts.len() * LINE);
@@ -174,7 +174,7 @@ fn rows<S: Simd, const R: usize>(
     simd: S,
     cells: &[f64],
     basis: &Directions<S>,
-    lead: Option<&(&Lead, Directions<S>)>,
+    lead: Option<&(&KeyColumns, Directions<S>)>,
     target: &mut [f64],
     ahead: &mut Ahead,
 ) -> Energies {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
 pub(crate) use adapters::{Loaded, Scaled};
-pub use slice::{Cells, Widen};
+pub use slice::{Cells, Promote};
 pub use tensor::{AnySource, TensorSource};
 
 /// A dense tensor that can be read in runs.

@@ -13,7 +13,7 @@ use crate::scalar::{Complex64, Scalar};
 use crate::train::count_cells;
 
 /// A number type that is read as `T`: exactly if it has no more digits, else to the nearest.
-pub trait Widen<T>: Copy + Sync + 'static {
+pub trait Promote<T>: Copy + Sync + 'static {
     /// The number as a `T`.
     fn widen(self) -> T;
 
@@ -25,7 +25,7 @@ pub trait Widen<T>: Copy + Sync + 'static {
 
 macro_rules! widen {
     ($($from:ty),*) => {$(
-        impl Widen<f64> for $from {
+        impl Promote<f64> for $from {
             fn widen(self) -> f64 {
                 f64::from(self)
             }
@@ -35,7 +35,7 @@ macro_rules! widen {
 
 macro_rules! widen_nearest {
     ($($from:ty),*) => {$(
-        impl Widen<f64> for $from {
+        impl Promote<f64> for $from {
             fn widen(self) -> f64 {
                 nearest(self)
             }
@@ -46,7 +46,7 @@ macro_rules! widen_nearest {
 widen!(f32, f16, bf16, u8, u16, u32, i8, i16, i32, bool);
 widen_nearest!(u64, i64, u128, i128);
 
-impl Widen<f64> for f64 {
+impl Promote<f64> for f64 {
     fn widen(self) -> f64 {
         self
     }
@@ -56,7 +56,7 @@ impl Widen<f64> for f64 {
     }
 }
 
-impl Widen<Complex64> for Complex64 {
+impl Promote<Complex64> for Complex64 {
     fn widen(self) -> Complex64 {
         self
     }
@@ -66,7 +66,7 @@ impl Widen<Complex64> for Complex64 {
     }
 }
 
-impl Widen<Complex64> for Complex<f32> {
+impl Promote<Complex64> for Complex<f32> {
     fn widen(self) -> Complex64 {
         Complex::new(self.re.into(), self.im.into())
     }
@@ -120,7 +120,7 @@ impl<'a, E> Cells<'a, E> {
     }
 }
 
-impl<T: Scalar, E: Widen<T>> Source<T> for Cells<'_, E> {
+impl<T: Scalar, E: Promote<T>> Source<T> for Cells<'_, E> {
     fn shape(&self) -> &[usize] {
         &self.shape
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use half::{bf16, f16};
 use tenfold::{Arity, Element, Endian, Limits, Number, Numbers, Order, Storage, Tensor, memory};
 
-use super::slice::Widen;
+use super::slice::Promote;
 use super::{Access, Source};
 use crate::error::{Error, Result};
 use crate::huge_vec::resize;
@@ -152,7 +152,7 @@ impl<T: Scalar> Source<T> for TensorSource<T> {
 
 /// The doubles nearest to numbers that little-endian bytes spell.
 fn decode(number: Number, bytes: &[u8], out: &mut [f64]) {
-    fn each<E: Element + Widen<f64>>(bytes: &[u8], out: &mut [f64]) {
+    fn each<E: Element + Promote<f64>>(bytes: &[u8], out: &mut [f64]) {
         let numbers = bytes.chunks_exact(E::DTYPE.width());
         for (target, bytes) in out.iter_mut().zip(numbers) {
             *target = E::from_le(bytes).widen();

@@ -101,7 +101,7 @@ impl<T: Scalar> Train<T> {
     /// # Errors
     /// [`Error::Invalid`] if the vectors have other sizes than the modes, or the sum leaves the range
     /// of doubles.
-    pub fn weigh(&self, vectors: &[&[T]]) -> Result<T> {
+    pub fn contract_all(&self, vectors: &[&[T]]) -> Result<T> {
         if vectors.len() != self.cores.len() {
             let why = format!("{} vectors for {} modes", vectors.len(), self.cores.len());
             return Err(Error::invalid(why));
@@ -190,7 +190,7 @@ impl<T: Scalar> Train<T> {
             .iter()
             .map(|core| vec![T::of_real(1.0); core.size])
             .collect();
-        self.weigh(&ones.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        self.contract_all(&ones.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// The mean of all cells.

@@ -7,7 +7,7 @@ use super::eval::Halves;
 
 use crate::compress::{Watch, Watcher};
 use crate::error::{Error, Result};
-use crate::scalar::{Power, Scalar, energy, is_tame, largest};
+use crate::scalar::{Power, Scalar, energy, is_in_range, largest};
 use crate::source::Source;
 
 /// The measured difference between a train and a tensor.
@@ -70,8 +70,8 @@ impl<T: Scalar> Train<T> {
         let halves = Halves::of(train)?;
         let watch = Watch::new(watcher, halves.n_rows * halves.n_columns, None);
         let plain = measure(&halves, source, Power::ONE, &watch)?;
-        let wild = plain.norm.powi(2);
-        if is_tame(wild) && plain.error.is_finite() {
+        let compress_rescaled = plain.norm.powi(2);
+        if is_in_range(compress_rescaled) && plain.error.is_finite() {
             return Ok(plain);
         }
         // Squares may have overflowed or vanished: once more, with everything brought near 1.

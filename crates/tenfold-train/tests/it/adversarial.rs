@@ -1,6 +1,6 @@
 //! Tensors made to deceive a sample.
 
-use tenfold_train::{Options, Route};
+use tenfold_train::{Method, Options};
 
 use crate::support::{Dice, check_bound, complex, low_rank, squeeze};
 
@@ -77,7 +77,7 @@ fn no_trap_breaks_the_bound() {
     let mut dice = Dice::new(11);
     for eps in [1e-1, 1e-3, 1e-6, 1e-8, 1e-11] {
         for (what, cells) in traps(&mut dice, eps) {
-            for route in [None, Some(Route::TwoSided), Some(Route::VerifiedPass)] {
+            for route in [None, Some(Method::TwoSided), Some(Method::VerifiedPass)] {
                 let mut options = Options::relative(eps);
                 if let Some(route) = route {
                     options = options.by(route);
@@ -112,9 +112,9 @@ fn a_pass_finds_directions_that_come_late_without_keeping_all() {
     let found = squeeze(
         &SHAPE,
         &cells,
-        &Options::relative(1e-9).by(Route::VerifiedPass),
+        &Options::relative(1e-9).by(Method::VerifiedPass),
     );
-    assert_eq!(found.report.route, Route::VerifiedPass);
+    assert_eq!(found.report.route, Method::VerifiedPass);
     check_bound(&found, &cells, 1e-9, "late");
     assert!(
         found.train.len() < cells.len() / 2,

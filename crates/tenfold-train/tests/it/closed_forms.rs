@@ -1,10 +1,10 @@
 //! Tensors whose ranks are known.
 
-use tenfold_train::{Options, Route};
+use tenfold_train::{Method, Options};
 
 use crate::support::{Dice, check_bound, complex, norm, real, squeeze, tensor};
 
-const ROUTES: [Route; 3] = [Route::TwoSided, Route::Sampled, Route::VerifiedPass];
+const ROUTES: [Method; 3] = [Method::TwoSided, Method::Sampled, Method::VerifiedPass];
 
 #[test]
 fn a_product_of_functions_has_rank_one() {
@@ -88,7 +88,7 @@ fn the_hilbert_tensor_shrinks_at_every_tolerance() {
         for route in ROUTES {
             let found = squeeze(&shape, &cells, &Options::relative(eps).by(route));
             check_bound(&found, &cells, eps, "Hilbert");
-            if route == Route::TwoSided {
+            if route == Method::TwoSided {
                 assert!(found.train.len() >= before, "{eps:e}");
                 before = found.train.len();
             }
@@ -101,7 +101,11 @@ fn the_hilbert_tensor_shrinks_at_every_tolerance() {
 fn the_report_adds_up() {
     let shape = [12, 10, 8, 6];
     let cells = tensor(&shape, |index| 1.0 / real(index.iter().sum::<usize>() + 1));
-    let found = squeeze(&shape, &cells, &Options::relative(1e-3).by(Route::TwoSided));
+    let found = squeeze(
+        &shape,
+        &cells,
+        &Options::relative(1e-3).by(Method::TwoSided),
+    );
     let report = &found.report;
     assert!((report.norm - norm(&cells)).abs() < 1e-12 * report.norm);
     let ranks: Vec<usize> = report.bonds.iter().map(|bond| bond.rank).collect();

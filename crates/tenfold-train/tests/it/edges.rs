@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tenfold_train::{Cells, Complex64, Error, Options, Route, compress};
+use tenfold_train::{Cells, Complex64, Error, Method, Options, compress};
 
 use crate::support::{Dice, brute, check_bound, difference, low_rank, norm, squeeze};
 
@@ -119,7 +119,7 @@ fn modes_of_size_one_come_back() {
     let cells = [1.0, -2.0, 3.0];
     let found = squeeze(&[1, 3, 1], &cells, &Options::relative(1e-9));
     assert_eq!(found.train.full().unwrap(), cells);
-    assert_eq!(found.report.route, Route::Trivial);
+    assert_eq!(found.report.route, Method::Trivial);
     let found = squeeze(&[1, 1], &[-7.5], &Options::relative(1e-9));
     assert_eq!(found.train.full().unwrap(), [-7.5]);
 }
@@ -166,7 +166,7 @@ fn a_rank_limit_that_excludes_the_tolerance_is_an_error_with_the_best_bound() {
     let mut dice = Dice::new(4);
     let shape = [8, 8, 8, 8];
     let cells: Vec<f64> = low_rank(&shape, 6, &mut dice);
-    for route in [Route::TwoSided, Route::Sampled, Route::VerifiedPass] {
+    for route in [Method::TwoSided, Method::Sampled, Method::VerifiedPass] {
         let options = Options::relative(1e-7).with_max_rank(3).by(route);
         let source = Cells::new(&shape, &cells).unwrap();
         let error = compress(&source, &options).unwrap_err();
@@ -204,7 +204,7 @@ fn a_rank_limit_that_the_tolerance_just_allows_is_met() {
         *cell += 0.9e-8 / 181.0 * dice.normal();
     }
     // A pass keeps a part of the tolerance to itself: what is left is too little for rank 5.
-    for route in [None, Some(Route::VerifiedPass), Some(Route::TwoSided)] {
+    for route in [None, Some(Method::VerifiedPass), Some(Method::TwoSided)] {
         let mut options = Options::relative(1e-8).with_max_rank(5);
         if let Some(route) = route {
             options = options.by(route);
@@ -220,7 +220,7 @@ fn ranks_are_capped_bond_by_bond() {
     let mut dice = Dice::new(5);
     let shape = [6, 1, 6, 6, 6];
     let cells: Vec<f64> = low_rank(&shape, 5, &mut dice);
-    for route in [Route::TwoSided, Route::VerifiedPass] {
+    for route in [Method::TwoSided, Method::VerifiedPass] {
         let caps = vec![4, 3, 5, 2];
         let options = Options::relative(1e-7)
             .with_max_ranks(caps)

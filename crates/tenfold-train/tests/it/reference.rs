@@ -2,7 +2,7 @@
 //! for ranks. Its decomposition is a one-sided Jacobi iteration: slow, simple, and not the
 //! library's.
 
-use tenfold_train::{Complex64, Options, Route, Scalar};
+use tenfold_train::{Complex64, Method, Options, Scalar};
 
 use crate::support::{Dice, check_bound, complex, low_rank, norm, real, squeeze, tensor};
 
@@ -104,9 +104,9 @@ fn no_larger_than_classical<T: Scalar>(shape: &[usize], cells: &[T], eps: f64, w
     let (ranks, len) = classical(shape, cells, eps);
     for route in [
         None,
-        Some(Route::TwoSided),
-        Some(Route::Sampled),
-        Some(Route::VerifiedPass),
+        Some(Method::TwoSided),
+        Some(Method::Sampled),
+        Some(Method::VerifiedPass),
     ] {
         let options = Options::relative(eps);
         let options = route.map_or(options.clone(), |route| options.by(route));

@@ -1,13 +1,13 @@
 //! The same bits, again and on any number of threads.
 
-use tenfold_train::{Cells, Complex64, Options, Route, Scalar, compress};
+use tenfold_train::{Cells, Complex64, Method, Options, Scalar, compress};
 
 use crate::support::{Dice, low_rank, real};
 
 fn same_bits<T: Scalar>(shape: &[usize], cells: &[T]) {
     let source = Cells::new(shape, cells).unwrap();
     for eps in [1e-2, 1e-8] {
-        for route in [Route::TwoSided, Route::Sampled, Route::VerifiedPass] {
+        for route in [Method::TwoSided, Method::Sampled, Method::VerifiedPass] {
             let run = |threads| {
                 let options = Options::relative(eps).by(route).on_threads(threads);
                 compress(&source, &options).unwrap()

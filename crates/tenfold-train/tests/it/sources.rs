@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use half::f16;
 use tenfold::{Bytes, Dim, Endian, Limits, Number, Numbers, Order, Storage, Tensor};
 use tenfold_train::{
-    Access, AnySource, AnyTrain, Cells, Complex64, Error, Options, Result, Route, Source, Train,
-    Widen, compress, compress_tensor,
+    Access, AnySource, AnyTrain, Cells, Complex64, Error, Method, Options, Promote, Result, Source,
+    Train, compress, compress_tensor,
 };
 
 use crate::support::{Dice, difference, low_rank, norm, real, tensor, unravel};
@@ -23,7 +23,7 @@ fn whole() -> Vec<u8> {
         .collect()
 }
 
-fn train_of<E: Widen<f64>>(cells: &[E]) -> Train<f64> {
+fn train_of<E: Promote<f64>>(cells: &[E]) -> Train<f64> {
     let options = Options::relative(1e-3);
     compress(&Cells::new(&SHAPE, cells).unwrap(), &options)
         .unwrap()
@@ -230,7 +230,7 @@ fn a_file_larger_than_the_memory_allowed_is_read_in_order_through_blz_and_npy() 
             assert!((distance.norm - 1.0).abs() < 1e-12 && distance.error <= report.error);
             assert_eq!(source.shape(), shape);
             if memory == 1 << 20 && eps > 0.0 {
-                assert_eq!(report.route, Route::VerifiedPass);
+                assert_eq!(report.route, Method::VerifiedPass);
                 let passes = real(usize::try_from(report.read).unwrap()) / real(cells.len());
                 assert!(passes < 1.5, "{passes} passes");
             }

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use num_complex::Complex;
-use tenfold_train::{Cells, Complex64, Options, Route, Scalar, Widen, compress};
+use tenfold_train::{Cells, Complex64, Method, Options, Promote, Scalar, compress};
 
 use crate::support::{Dice, brute_fast, difference, low_rank, norm, real, unravel};
 
@@ -202,7 +202,7 @@ impl Trial {
     }
 
     /// Numbers with fewer digits.
-    fn narrowed<E: Widen<f64>>(mut self, narrow: impl Fn(f64) -> E) -> Outcome {
+    fn narrowed<E: Promote<f64>>(mut self, narrow: impl Fn(f64) -> E) -> Outcome {
         let (kind, cells) = cells::<f64>(&self.shape, self.eps, &mut self.dice);
         self.about += &format!(" {kind} of {}", std::any::type_name::<E>());
         self.run::<f64, E>(&cells.iter().map(|cell| narrow(*cell)).collect::<Vec<_>>())
@@ -233,7 +233,7 @@ impl Trial {
     }
 
     /// Compresses row-major cells, given in either order, and compares.
-    fn run<T: Scalar, E: Widen<T>>(mut self, cells: &[E]) -> Outcome {
+    fn run<T: Scalar, E: Promote<T>>(mut self, cells: &[E]) -> Outcome {
         let wide: Vec<T> = cells.iter().map(|cell| cell.widen()).collect();
         let (options, is_capped) = self.options();
         let is_turned = self.dice.below(3) == 0;
@@ -292,9 +292,9 @@ impl Trial {
     fn options(&mut self) -> (Options<'static>, bool) {
         let routes = [
             None,
-            Some(Route::TwoSided),
-            Some(Route::Sampled),
-            Some(Route::VerifiedPass),
+            Some(Method::TwoSided),
+            Some(Method::Sampled),
+            Some(Method::VerifiedPass),
         ];
         let mut options = Options::relative(self.eps);
         if let Some(route) = routes[self.dice.below(4)] {

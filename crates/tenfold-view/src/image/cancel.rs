@@ -7,9 +7,9 @@ use tenfold::{Error, Result};
 
 /// A flag that whoever asked for a picture raises when it is not wanted any more.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct CancelToken(Arc<AtomicBool>);
 
-impl Stop {
+impl CancelToken {
     /// Raises it.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);

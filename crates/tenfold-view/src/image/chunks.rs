@@ -3,7 +3,7 @@
 use tenfold::{Order, Result, Slice};
 
 use super::sampling::cells;
-use super::{Stop, narrow};
+use super::{CancelToken, narrow};
 
 /// Calls `each` with boxes of at most about `most` cells that make up `slices`.
 ///
@@ -13,7 +13,7 @@ pub(crate) fn each_band(
     slices: &[Slice],
     order: Order,
     most: u64,
-    stop: &Stop,
+    stop: &CancelToken,
     each: &mut dyn FnMut(&[Slice]) -> Result<()>,
 ) -> Result<()> {
     if cells(slices) == 0 {
@@ -30,7 +30,7 @@ fn cut(
     slices: &mut Vec<Slice>,
     axes: &[usize],
     most: u64,
-    stop: &Stop,
+    stop: &CancelToken,
     each: &mut dyn FnMut(&[Slice]) -> Result<()>,
 ) -> Result<()> {
     let fits = cells(slices) <= most;
@@ -96,7 +96,7 @@ mod tests {
         for order in [Order::Row, Order::Column] {
             for most in [1, 2, 5, 7, 16, 100] {
                 let mut seen = Vec::new();
-                each_band(&slices, order, most, &Stop::default(), &mut |band| {
+                each_band(&slices, order, most, &CancelToken::default(), &mut |band| {
                     assert!(cells(band) <= most);
                     let values = vec![0.0; narrow(cells(band))];
                     each_index(band, &values, &mut |index, _| seen.push(index.to_vec()));
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn work_ends_when_nobody_wants_it() {
-        let stop = Stop::default();
+        let stop = CancelToken::default();
         let mut n_bands = 0;
         let outcome = each_band(&[Slice::all(10)], Order::Row, 1, &stop, &mut |_| {
             n_bands += 1;

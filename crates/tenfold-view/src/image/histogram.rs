@@ -5,7 +5,7 @@ use tenfold::{Result, Slice};
 use super::input::countable;
 use super::sampling::{cells, of_region, of_tensor};
 use super::sparse::{each_stored, within};
-use super::{MOST_CELLS, Region, Statistics, Stop, Subject, narrow};
+use super::{CancelToken, MOST_CELLS, Region, Statistics, TensorView, narrow};
 
 /// Of too many cells so many are looked at.
 const SAMPLE: u64 = 1 << 20;
@@ -39,11 +39,11 @@ pub struct Histogram {
 /// # Errors
 /// As [`super::tile`].
 pub fn histogram(
-    subject: &Subject,
+    subject: &TensorView,
     region: Option<&Region>,
     range: Option<(f64, f64)>,
     bins: usize,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Histogram> {
     let most = |all: u64| match subject.most_whole() {
         whole if all <= whole => whole,
@@ -114,11 +114,11 @@ pub fn histogram(
 
 /// The cells that are looked at.
 struct Source<'a> {
-    subject: &'a Subject,
+    subject: &'a TensorView,
     region: Option<&'a Region>,
     slices: &'a [Slice],
     all: u64,
-    stop: &'a Stop,
+    stop: &'a CancelToken,
 }
 
 impl Source<'_> {

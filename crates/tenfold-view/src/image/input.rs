@@ -7,7 +7,7 @@ use tenfold::{
 
 use super::chunks::each_band;
 use super::difference::check_alike;
-use super::{MOST_CELLS, Part, Stop, WHOLE};
+use super::{CancelToken, MOST_CELLS, Part, WHOLE};
 
 /// So many bytes of values are read at a time.
 const PIECE: u64 = 4 << 20;
@@ -17,21 +17,21 @@ type EachPiece<'a> = dyn FnMut(&[Slice], &[f64]) -> Result<()> + 'a;
 
 /// A tensor, or the difference of two of the same shape, and which of its numbers are meant.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct TensorView {
     tensor: Tensor,
     minus: Option<Tensor>,
     part: Part,
     limits: Limits,
 }
 
-impl Subject {
+impl TensorView {
     /// A part of the numbers of a tensor.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it cannot be drawn, or its elements have no such part.
-    pub fn new(tensor: &Tensor, part: Part, limits: &Limits) -> Result<Subject> {
+    pub fn new(tensor: &Tensor, part: Part, limits: &Limits) -> Result<TensorView> {
         part.check(tensor.dtype())?;
-        Ok(Subject {
+        Ok(TensorView {
             tensor: readable(tensor, limits)?,
             minus: None,
             part,
@@ -43,7 +43,7 @@ impl Subject {
     ///
     /// # Errors
     /// [`Error::Invalid`] if that one has another shape or another number of parts.
-    pub fn minus(mut self, other: &Tensor) -> Result<Subject> {
+    pub fn minus(mut self, other: &Tensor) -> Result<TensorView> {
         let other = readable(other, &self.limits)?;
         check_alike(&self.tensor, &other)?;
         self.minus = Some(other);
@@ -115,7 +115,7 @@ impl Subject {
     pub(crate) fn each_piece(
         &self,
         slices: &[Slice],
-        stop: &Stop,
+        stop: &CancelToken,
         each: &mut EachPiece,
     ) -> Result<()> {
         let pieces = self.tensors().into_iter().map(piece_of);

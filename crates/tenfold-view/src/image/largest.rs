@@ -8,7 +8,7 @@ use tenfold::{DType, Error, Kind, Result, Slice, write_element};
 use super::chunks::{each_band, each_index};
 use super::input::{countable, order_of, piece_of};
 use super::sampling::of_tensor;
-use super::{Stop, Subject, wide};
+use super::{CancelToken, TensorView, wide};
 
 /// How two tensors differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Difference {
 ///
 /// # Errors
 /// [`Error::Invalid`] if it has not two tensors, and what reading gives.
-pub fn worst(subject: &Subject, most: usize, stop: &Stop) -> Result<Differences> {
+pub fn worst(subject: &TensorView, most: usize, stop: &CancelToken) -> Result<Differences> {
     let Some(other) = subject.other() else {
         return Err(Error::Invalid("two tensors are compared".into()));
     };

@@ -7,7 +7,7 @@ use tenfold::{Error, Result, Slice};
 use super::chunks::place;
 use super::pixel::Pixel;
 use super::sampling::{affordable, pixel, spaced};
-use super::{Region, Stop, Subject, narrow};
+use super::{CancelToken, Region, TensorView, narrow};
 
 /// More buckets than this are not made.
 const MOST_BUCKETS: u64 = 1 << 16;
@@ -42,12 +42,12 @@ pub struct Lines {
 /// # Errors
 /// As [`super::tile`].
 pub fn lines(
-    subject: &Subject,
+    subject: &TensorView,
     axis: usize,
     range: &Range<u64>,
     through: &[Vec<u64>],
     buckets: u64,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Lines> {
     if through.is_empty() {
         return Err(Error::Invalid("no line is asked for".into()));

@@ -1,6 +1,6 @@
 //! From a tensor to what a screen can show: tiles, lines, histograms, in bounded memory.
 //!
-//! A [`Subject`] is what is looked at: a tensor, or the difference of two, and which part of its
+//! A [`TensorView`] is what is looked at: a tensor, or the difference of two, and which part of its
 //! numbers. A [`Region`] is where: two axes, a place along each of the others. All that is read is
 //! read in boxes of bounded size; what has more cells than a picture may take is sampled evenly, and
 //! the picture says so.
@@ -26,12 +26,12 @@ mod tests;
 mod ticks;
 mod tile;
 
-pub use cancel::Stop;
+pub use cancel::CancelToken;
 pub use colormap::{ColorMap, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE_INFINITY, Rgb};
 pub use component::Part;
 pub use difference::{check_alike, difference};
 pub use histogram::{Histogram, histogram};
-pub use input::{Subject, core_of, drawable, readable};
+pub use input::{TensorView, core_of, drawable, readable};
 pub use largest::{Difference, Differences, worst};
 pub use lines::{Line, Lines, lines};
 pub use percentile::percentiles;

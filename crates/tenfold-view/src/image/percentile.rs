@@ -4,7 +4,7 @@ use tenfold::Result;
 
 use super::sampling::of_region;
 use super::sparse::{each_stored, within};
-use super::{Region, Stop, Subject, narrow};
+use super::{CancelToken, Region, TensorView, narrow};
 
 /// At most so many numbers are sorted.
 const MOST: u64 = 1 << 20;
@@ -15,10 +15,10 @@ const MOST: u64 = 1 << 20;
 /// # Errors
 /// As [`super::tile`].
 pub fn percentiles(
-    subject: &Subject,
+    subject: &TensorView,
     region: &Region,
     wanted: &[f64],
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<(Option<Vec<f64>>, bool)> {
     region.check(&subject.sizes()?)?;
     let (rows, columns) = region.size();

@@ -4,7 +4,7 @@ use tenfold::{Cell, Result, memory};
 
 use super::pixel::Pixel;
 use super::tile::{Grid, IMPLIED, STORED};
-use super::{Region, Stop, Subject, narrow};
+use super::{CancelToken, Region, TensorView, narrow};
 
 /// Stored cells between two looks at whether the picture is still wanted.
 const OFTEN: u64 = 1 << 16;
@@ -12,8 +12,8 @@ const OFTEN: u64 = 1 << 16;
 /// Calls `each` with every cell that is stored, its image under packed symmetries also, and whether it
 /// is the stored one.
 pub(crate) fn each_stored(
-    subject: &Subject,
-    stop: &Stop,
+    subject: &TensorView,
+    stop: &CancelToken,
     each: &mut dyn FnMut(&[u64], f64, bool),
 ) -> Result<()> {
     let tensor = subject.tensor();
@@ -53,10 +53,10 @@ pub(crate) fn within(region: &Region, index: &[u64]) -> Option<(u64, u64)> {
 
 /// The pixels of a region of a sparse tensor.
 pub(crate) fn scatter(
-    subject: &Subject,
+    subject: &TensorView,
     region: &Region,
     grid: &Grid,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Vec<Pixel>> {
     let mut pixels = memory::filled(Pixel::EMPTY, narrow(grid.count()))?;
     let mut stored: Vec<u64> = memory::zeros(pixels.len())?;

@@ -6,7 +6,7 @@ use super::chunks::place;
 use super::pixel::Pixel;
 use super::sampling::of_region;
 use super::sparse::scatter;
-use super::{Region, Stop, Subject, narrow, sampling};
+use super::{CancelToken, Region, TensorView, narrow, sampling};
 
 /// A NaN is among the cells.
 pub const NAN: u8 = 1;
@@ -55,11 +55,11 @@ pub struct Tile {
 /// # Errors
 /// [`tenfold::Error::Invalid`] if the region does not lie inside, and what reading gives.
 pub fn tile(
-    subject: &Subject,
+    subject: &TensorView,
     region: &Region,
     wanted: (u64, u64),
     is_storage: bool,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Tile> {
     region.check(&subject.sizes()?)?;
     let grid = Grid::new(region, wanted);
@@ -190,7 +190,7 @@ impl Grid {
         &self,
         down: Slice,
         right: Slice,
-        stop: &Stop,
+        stop: &CancelToken,
         each: &mut dyn FnMut(u64, u64, usize),
     ) -> Result<()> {
         for item in 0..down.count {

@@ -7,10 +7,10 @@ use super::axes::{Axis, field, frame, squared};
 use super::scene::{Anchor, Area, Bitmap, INK, Item, Scene};
 use crate::image::{
     ColorMap, NAN, NEGATIVE, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE, POSITIVE_INFINITY, Region,
-    Rgb, Scale, Subject, Tile, narrow, tile,
+    Rgb, Scale, TensorView, Tile, narrow, tile,
 };
 
-pub(super) fn draw(drawing: &Drawing, subject: &Subject) -> Result<Scene> {
+pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     let mut scene = Scene::new(drawing.options.size, &drawing.title);
     let region = drawing.region(subject)?;
     let (rows, columns) = region.size();
@@ -50,7 +50,7 @@ pub(super) struct Heat {
 impl Heat {
     pub(super) fn new(
         drawing: &Drawing,
-        subject: &Subject,
+        subject: &TensorView,
         region: &Region,
         wanted: (u64, u64),
     ) -> Result<Heat> {

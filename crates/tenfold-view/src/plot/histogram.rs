@@ -5,7 +5,7 @@ use tenfold::Result;
 use super::axes::{Axis, field, frame};
 use super::scene::{Area, FAINT, Scene};
 use super::{Drawing, Ends};
-use crate::image::{Histogram, Rgb, Scale, Subject, float, histogram, tick_text, wide};
+use crate::image::{Histogram, Rgb, Scale, TensorView, float, histogram, tick_text, wide};
 
 /// The colour of bars.
 const BAR: Rgb = [0x31, 0x68, 0x8e];
@@ -13,7 +13,7 @@ const BAR: Rgb = [0x31, 0x68, 0x8e];
 /// How many bars there are.
 const BINS: usize = 64;
 
-pub(super) fn draw(drawing: &Drawing, subject: &Subject) -> Result<Scene> {
+pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     let found = count(drawing, subject, BINS)?;
     let title = format!("{} · {}", drawing.title, said(&found));
     let mut scene = Scene::new(drawing.options.size, &title);
@@ -57,7 +57,7 @@ pub(super) fn draw(drawing: &Drawing, subject: &Subject) -> Result<Scene> {
 }
 
 /// Counts the numbers; of a range, only those inside of it.
-pub(super) fn count(drawing: &Drawing, subject: &Subject, bins: usize) -> Result<Histogram> {
+pub(super) fn count(drawing: &Drawing, subject: &TensorView, bins: usize) -> Result<Histogram> {
     let range = match drawing.options.range {
         Some(Ends::Percentiles(..)) | None => None,
         Some(Ends::Numbers(low, high)) => Some((low, high)),

@@ -6,12 +6,12 @@ use super::Drawing;
 use super::axes::{Axis, field, frame};
 use super::heatmap::whole;
 use super::scene::{Area, Scene};
-use crate::image::{ColorMap, Line, Lines, Region, Rgb, Scale, Subject, float, lines, wide};
+use crate::image::{ColorMap, Line, Lines, Region, Rgb, Scale, TensorView, float, lines, wide};
 
 /// More rows than this are not told apart.
 const MOST_LINES: u64 = 6;
 
-pub(super) fn draw(drawing: &Drawing, subject: &Subject) -> Result<Scene> {
+pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     let mut scene = Scene::new(drawing.options.size, &drawing.title);
     let area = field(&scene, false);
     let (axis, found) = along_last(drawing, subject, whole(area.width))?;
@@ -43,7 +43,7 @@ pub(super) fn draw(drawing: &Drawing, subject: &Subject) -> Result<Scene> {
 /// The axis that runs to the right, and the first rows along it.
 pub(super) fn along_last(
     drawing: &Drawing,
-    subject: &Subject,
+    subject: &TensorView,
     buckets: u64,
 ) -> Result<(usize, Lines)> {
     let sizes = subject.sizes()?;
@@ -55,7 +55,7 @@ pub(super) fn along_last(
         let storage = tenfold::Storage::Dense { order, values };
         let row = tenfold::Tensor::new(dims, drawing.tensor.dtype(), vec![], storage)?;
         let part = crate::image::Part::usual(row.dtype());
-        let subject = Subject::new(&row, part, &drawing.limits)?;
+        let subject = TensorView::new(&row, part, &drawing.limits)?;
         let found = lines(&subject, 0, &(0..1), &[vec![0]], 1, &Drawing::stop())?;
         return Ok((0, found));
     }
@@ -95,7 +95,7 @@ pub(super) fn along_last(
 /// The ends of the numbers of all lines.
 pub(super) fn ends(
     drawing: &Drawing,
-    subject: &Subject,
+    subject: &TensorView,
     region: &Region,
     found: &Lines,
 ) -> Result<(f64, f64)> {

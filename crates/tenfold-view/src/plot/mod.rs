@@ -24,7 +24,7 @@ pub use scene::Scene;
 pub use svg::svg;
 pub use terminal::terminal;
 
-use crate::image::{Part, Region, Stop, Subject};
+use crate::image::{CancelToken, Part, Region, TensorView};
 
 /// What is drawn: a tensor, and what to call it.
 pub struct Drawing<'a> {
@@ -61,15 +61,15 @@ impl Drawing<'_> {
         Ok(self.options.kind.unwrap_or(usual))
     }
 
-    fn subject(&self) -> Result<Subject> {
+    fn subject(&self) -> Result<TensorView> {
         let part = self
             .options
             .part
             .unwrap_or(Part::usual(self.tensor.dtype()));
-        Subject::new(self.tensor, part, &self.limits)
+        TensorView::new(self.tensor, part, &self.limits)
     }
 
-    fn region(&self, subject: &Subject) -> Result<Region> {
+    fn region(&self, subject: &TensorView) -> Result<Region> {
         Ok(Region::first_of(&subject.sizes()?))
     }
 
@@ -86,7 +86,7 @@ impl Drawing<'_> {
         name.unwrap_or_else(|| format!("axis {axis}"))
     }
 
-    fn stop() -> Stop {
-        Stop::default()
+    fn stop() -> CancelToken {
+        CancelToken::default()
     }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use tenfold::{Error, Result};
 
-use crate::image::{ColorMap, Part, Region, Scale, Stop, Subject, percentiles};
+use crate::image::{CancelToken, ColorMap, Part, Region, Scale, TensorView, percentiles};
 
 /// What sort of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,14 +88,15 @@ impl Options {
     /// The ends of the numbers of a region, of which `found` are there.
     pub(super) fn ends(
         &self,
-        subject: &Subject,
+        subject: &TensorView,
         region: &Region,
         found: (f64, f64),
     ) -> Result<(f64, f64)> {
         let (low, high) = match self.range {
             Some(Ends::Numbers(low, high)) => return Ok((low, high)),
             Some(Ends::Percentiles(low, high)) => {
-                let (ends, _) = percentiles(subject, region, &[low, high], &Stop::default())?;
+                let (ends, _) =
+                    percentiles(subject, region, &[low, high], &CancelToken::default())?;
                 match ends.as_deref() {
                     Some([low, high]) => (*low, *high),
                     _ => found,

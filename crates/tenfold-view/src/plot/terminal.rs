@@ -6,7 +6,7 @@ use tenfold::Result;
 
 use super::heatmap::Heat;
 use super::{Drawing, Kind, histogram, lines};
-use crate::image::{Line, Rgb, Scale, Subject, float, tick_text, wide};
+use crate::image::{Line, Rgb, Scale, TensorView, float, tick_text, wide};
 
 /// From the least to the most, where there are no colours.
 const SHADES: &[char] = &[' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
@@ -29,7 +29,7 @@ pub fn terminal(drawing: &Drawing, columns: u32, rows: u32, colors: bool) -> Res
 /// Two rows of pixels a line, as the upper and the lower half of a letter.
 fn heat(
     drawing: &Drawing,
-    subject: &Subject,
+    subject: &TensorView,
     columns: u64,
     rows: u64,
     colors: bool,
@@ -118,7 +118,7 @@ impl Colored {
 }
 
 /// The first row as columns between the smallest and the largest number of each.
-fn lines(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Result<String> {
+fn lines(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Result<String> {
     let margin = 12;
     let (_, found) = lines::along_last(drawing, subject, columns.saturating_sub(margin).max(4))?;
     let region = drawing.region(subject)?;
@@ -157,7 +157,7 @@ fn lines(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Resul
 }
 
 /// A bar for every bin.
-fn histogram(drawing: &Drawing, subject: &Subject, columns: u64, rows: u64) -> Result<String> {
+fn histogram(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Result<String> {
     let bins = usize::try_from(rows).unwrap_or(16);
     let found = histogram::count(drawing, subject, bins)?;
     let mut out = format!("{}\n", histogram::said(&found));

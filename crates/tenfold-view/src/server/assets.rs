@@ -5,7 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 
-use super::response::Problem;
+use super::response::HttpError;
 
 #[derive(RustEmbed)]
 #[folder = "assets/"]
@@ -36,7 +36,7 @@ fn file(path: &str) -> Response {
             let headers = [(CONTENT_TYPE, kind(path))];
             (headers, file.data.into_owned()).into_response()
         }
-        None => Problem::missing("there is nothing here").into_response(),
+        None => HttpError::missing("there is nothing here").into_response(),
     }
 }
 

@@ -34,7 +34,7 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The door: at which port it is, and what opens it.
-pub(super) struct Door {
+pub(super) struct Auth {
     port: u16,
     token: String,
 }
@@ -71,9 +71,9 @@ impl Sender {
     }
 }
 
-impl Door {
-    pub(super) fn new(port: u16, token: String) -> Door {
-        Door { port, token }
+impl Auth {
+    pub(super) fn new(port: u16, token: String) -> Auth {
+        Auth { port, token }
     }
 
     pub(super) fn url(&self) -> String {
@@ -165,7 +165,7 @@ impl Door {
 }
 
 /// Lets a request in, or not.
-pub(super) async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(door): State<Arc<Auth>>, request: Request, next: Next) -> Response {
     let verdict = door.judge(request.method(), request.uri(), request.headers());
     let mut response = match verdict {
         Verdict::Enters => next.run(request).await,
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn judged(line: &str, headers: &[(&str, &str)]) -> Verdict {
-        let door = Door::new(4000, "0123456789abcdef".into());
+        let door = Auth::new(4000, "0123456789abcdef".into());
         let (method, uri) = line.split_once(' ').unwrap();
         let mut map = HeaderMap::new();
         for (name, value) in headers {

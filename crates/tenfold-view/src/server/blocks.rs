@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tenfold::{Cell, Dim, Limits, Numbers, Order, Slice, Storage, Tensor};
 
 use super::query::Query;
-use super::response::{Json, Problem, count};
-use super::state::{World, place};
+use super::response::{HttpError, Json, count};
+use super::state::{AppState, place};
 use super::tasks::work;
 use super::values::text;
 
@@ -20,12 +20,15 @@ const MOST: u64 = 1000;
 const SHOWN: u64 = 16;
 
 /// The blocks whose labels have a text in them.
-pub(super) async fn blocks(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn blocks(
+    State(world): State<Arc<AppState>>,
+    uri: Uri,
+) -> Result<Json, HttpError> {
     work(world, move |world, stop| {
         let query = Query::of(&uri);
         let (_, _, tensor) = world.entry(place(&query)?)?;
         if !matches!(tensor.storage(), Storage::Sparse { .. }) {
-            return Err(Problem::cannot(
+            return Err(HttpError::cannot(
                 "only sparse and labelled tensors have blocks",
             ));
         }

@@ -16,27 +16,27 @@ const WAITING: usize = 4;
 const PIECE: usize = 64 << 10;
 
 /// Where a thread writes what a browser reads.
-pub(super) struct Pen {
+pub(super) struct BodyWriter {
     to: Sender<io::Result<Bytes>>,
     held: Vec<u8>,
 }
 
 /// What was written, for a body.
-pub(super) struct Paper {
+pub(super) struct BodyStream {
     first: Option<io::Result<Bytes>>,
     from: Receiver<io::Result<Bytes>>,
 }
 
 /// Both ends.
-pub(super) fn sheet() -> (Pen, Paper) {
+pub(super) fn body_channel() -> (BodyWriter, BodyStream) {
     let (to, from) = channel(WAITING);
     let held = Vec::new();
-    (Pen { to, held }, Paper { first: None, from })
+    (BodyWriter { to, held }, BodyStream { first: None, from })
 }
 
-impl Pen {
+impl BodyWriter {
     /// Another pen for the same paper, to say at the end how it went.
-    pub(super) fn teller(&self) -> Sender<io::Result<Bytes>> {
+    pub(super) fn sender(&self) -> Sender<io::Result<Bytes>> {
         self.to.clone()
     }
 
@@ -47,7 +47,7 @@ impl Pen {
     }
 }
 
-impl Write for Pen {
+impl Write for BodyWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.held.extend_from_slice(bytes);
         if self.held.len() >= PIECE {
@@ -61,7 +61,7 @@ impl Write for Pen {
     }
 }
 
-impl Drop for Pen {
+impl Drop for BodyWriter {
     fn drop(&mut self) {
         // What is written until a panic is no part of an answer.
         if !self.held.is_empty() && !std::thread::panicking() {
@@ -71,9 +71,9 @@ impl Drop for Pen {
     }
 }
 
-impl Paper {
+impl BodyStream {
     /// Waits until something is written; gives what went wrong if that comes first.
-    pub(super) async fn begun(mut self) -> io::Result<Paper> {
+    pub(super) async fn begun(mut self) -> io::Result<BodyStream> {
         match self.from.recv().await {
             Some(Err(error)) => Err(error),
             first => {
@@ -84,7 +84,7 @@ impl Paper {
     }
 }
 
-impl Stream for Paper {
+impl Stream for BodyStream {
     type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Self::Item>> {

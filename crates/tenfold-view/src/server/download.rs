@@ -10,13 +10,15 @@ use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use tenfold::{Allow, Bundle, Error, Limits, Pick, Result as Done, Sink, Tensor, WriteOptions};
+use tenfold::{
+    Allow, Bundle, Error, IndexExpr, Limits, Result as Done, Sink, Tensor, WriteOptions,
+};
 
-use super::body::{Pen, sheet};
+use super::body::{BodyWriter, body_channel};
 use super::panics::report_panic;
 use super::query::Query;
-use super::response::Problem;
-use super::state::{World, place};
+use super::response::HttpError;
+use super::state::{AppState, place};
 use super::tasks::download;
 use crate::image::{Region, check_alike, core_of, difference, readable};
 
@@ -29,12 +31,12 @@ enum Form {
 }
 
 impl Form {
-    fn named(name: Option<&str>) -> Result<Form, Problem> {
+    fn named(name: Option<&str>) -> Result<Form, HttpError> {
         match name {
             Some("npy") => Ok(Form::Npy),
             Some("csv") => Ok(Form::Csv),
             Some("json") => Ok(Form::Json),
-            _ => Err(Problem::asked("as is npy, csv or json")),
+            _ => Err(HttpError::asked("as is npy, csv or json")),
         }
     }
 
@@ -56,15 +58,18 @@ impl Form {
 }
 
 /// A region, to be kept.
-pub(super) async fn export(State(world): State<Arc<World>>, uri: Uri) -> Result<Response, Problem> {
+pub(super) async fn export(
+    State(world): State<Arc<AppState>>,
+    uri: Uri,
+) -> Result<Response, HttpError> {
     let query = Query::of(&uri);
     let form = Form::named(query.get("as"))?;
-    let (pen, paper) = sheet();
+    let (pen, paper) = body_channel();
     let name = {
         let (file, key, _) = world.entry(place(&query)?)?;
         harmless(&file.opened.format.info().name_of(key))
     };
-    let teller = pen.teller();
+    let sender = pen.sender();
     tokio::spawn(async move {
         let observer = Arc::clone(&world.observer);
         let written = download(world, move |world, _| write(world, &query, form, pen));
@@ -74,7 +79,7 @@ pub(super) async fn export(State(world): State<Arc<World>>, uri: Uri) -> Result<
             Err(payload) => report_panic(&observer, "GET /api/export", payload.as_ref()),
         };
         // Nobody is told when nobody reads any more.
-        let _ = teller.send(Err(io::Error::other(Told(failed)))).await;
+        let _ = sender.send(Err(io::Error::other(Told(failed)))).await;
     });
     let paper = paper.begun().await.map_err(told)?;
     let disposition = format!("attachment; filename=\"{name}.{}\"", form.ending());
@@ -88,16 +93,16 @@ pub(super) async fn export(State(world): State<Arc<World>>, uri: Uri) -> Result<
 /// A problem on its way through a stream.
 #[derive(Debug, thiserror::Error)]
 #[error("an export failed")]
-struct Told(Problem);
+struct Told(HttpError);
 
-fn told(error: io::Error) -> Problem {
+fn told(error: io::Error) -> HttpError {
     match error.downcast::<Told>() {
         Ok(Told(problem)) => problem,
-        Err(error) => Problem::cannot(error.to_string()),
+        Err(error) => HttpError::cannot(error.to_string()),
     }
 }
 
-fn write(world: &World, query: &Query, form: Form, pen: Pen) -> Result<(), Problem> {
+fn write(world: &AppState, query: &Query, form: Form, pen: BodyWriter) -> Result<(), HttpError> {
     let place = place(query)?;
     let (file, key, _) = world.entry(place)?;
     let mut tensor = world.tensor(place)?;
@@ -126,17 +131,17 @@ fn write(world: &World, query: &Query, form: Form, pen: Pen) -> Result<(), Probl
 
 /// The part of a tensor that a region is, rows before columns.
 fn cut(tensor: &Tensor, region: &Region, limits: &Limits) -> Done<Tensor> {
-    let range = |range: &std::ops::Range<u64>| Pick::Range {
+    let range = |range: &std::ops::Range<u64>| IndexExpr::Range {
         start: Some(range.start.into()),
         stop: Some(range.end.into()),
         step: 1,
     };
     let places = region.at.iter().enumerate();
-    let picks: Vec<Pick> = { places }
+    let picks: Vec<IndexExpr> = { places }
         .map(|(axis, place)| match axis {
             axis if Some(axis) == region.rows => range(&region.down),
             axis if Some(axis) == region.columns => range(&region.right),
-            _ => Pick::Index((*place).into()),
+            _ => IndexExpr::Index((*place).into()),
         })
         .collect();
     let part = tensor.sliced(&picks, limits)?;
@@ -146,7 +151,7 @@ fn cut(tensor: &Tensor, region: &Region, limits: &Limits) -> Done<Tensor> {
     }
 }
 
-fn npy(bundle: &Bundle, limits: &Limits, pen: Pen) -> Done<()> {
+fn npy(bundle: &Bundle, limits: &Limits, pen: BodyWriter) -> Done<()> {
     let format = tenfold::by_name("npy");
     let format = format.ok_or_else(|| Error::Invalid("npy is not known".into()))?;
     let how = WriteOptions {

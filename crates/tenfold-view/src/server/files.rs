@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use tenfold::{Address, Algorithm, Bundle, Cell, Dim, Key, Limits, Meta, Order, Storage, Tensor};
 
 use super::query::Query;
-use super::response::{Json, Problem, count};
-use super::state::{File, World, place};
+use super::response::{HttpError, Json, count};
+use super::state::{AppState, File, place};
 use super::tasks::work;
 use crate::image::{drawable, float};
 
-type Answer = Result<Json, Problem>;
+type Answer = Result<Json, HttpError>;
 
 /// The files.
-pub(super) async fn files(State(world): State<Arc<World>>) -> Answer {
+pub(super) async fn files(State(world): State<Arc<AppState>>) -> Answer {
     let files = world.files.iter().map(|file| {
         let (info, bundle) = (file.opened.format.info(), &file.opened.bundle);
         let notes = bundle
@@ -56,13 +56,13 @@ fn version(bundle: &Bundle) -> Option<String> {
     })
 }
 
-fn metadata(world: &World, meta: &Meta, hints: &Meta) -> Value {
+fn metadata(world: &AppState, meta: &Meta, hints: &Meta) -> Value {
     let text = (world.wording.metadata)(meta, hints);
     serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// The tensors of a file, in columns.
-pub(super) async fn tensors(State(world): State<Arc<World>>, uri: Uri) -> Answer {
+pub(super) async fn tensors(State(world): State<Arc<AppState>>, uri: Uri) -> Answer {
     let file = Query::of(&uri).wanted("file")?;
     work(world, move |world, _| {
         let file = world.file(file)?;
@@ -117,7 +117,7 @@ fn kind(tensor: &Tensor) -> &'static str {
 }
 
 /// What a tensor is.
-pub(super) async fn tensor(State(world): State<Arc<World>>, uri: Uri) -> Answer {
+pub(super) async fn tensor(State(world): State<Arc<AppState>>, uri: Uri) -> Answer {
     let place = place(&Query::of(&uri))?;
     work(world, move |world, _| {
         let (file, key, tensor) = world.entry(place)?;
@@ -167,7 +167,7 @@ fn described(dim: &Dim, labels: Option<usize>) -> Value {
 }
 
 /// How many labels each mapped dimension has; nothing where counting takes long.
-fn labels(tensor: &Tensor, limits: &Limits) -> Result<Vec<Option<usize>>, Problem> {
+fn labels(tensor: &Tensor, limits: &Limits) -> Result<Vec<Option<usize>>, HttpError> {
     /// Of more blocks the labels are not counted.
     const MANY: u64 = 1 << 20;
     if tensor.n_mapped() == 0 || tensor.stored() > MANY {

@@ -7,16 +7,16 @@ use axum::http::Uri;
 use serde_json::{Value, json};
 
 use super::query::Query;
-use super::response::{Binary, Json, Problem, float};
-use super::state::{World, place};
+use super::response::{Binary, HttpError, Json, float};
+use super::state::{AppState, place};
 use super::tasks::work;
 use crate::image::{
-    Lines, Part, Subject, Tile, core_of, histogram as histogram_of, lines, percentiles,
+    Lines, Part, TensorView, Tile, core_of, histogram as histogram_of, lines, percentiles,
     tile as tile_of,
 };
 
 /// What a query is about: a tensor, a core of it, or the difference to another.
-pub(super) fn subject(world: &World, query: &Query) -> Result<Subject, Problem> {
+pub(super) fn subject(world: &AppState, query: &Query) -> Result<TensorView, HttpError> {
     let mut tensor = world.tensor(place(query)?)?;
     if let Some(core) = query.number("core")? {
         tensor = core_of(&tensor, core)?;
@@ -25,7 +25,7 @@ pub(super) fn subject(world: &World, query: &Query) -> Result<Subject, Problem> 
         Some(word) => word.parse()?,
         None => Part::usual(tensor.dtype()),
     };
-    let subject = Subject::new(&tensor, part, &world.limits)?;
+    let subject = TensorView::new(&tensor, part, &world.limits)?;
     match query.pair("with")? {
         Some(other) => Ok(subject.minus(&world.tensor(other)?)?),
         None => Ok(subject),
@@ -33,7 +33,10 @@ pub(super) fn subject(world: &World, query: &Query) -> Result<Subject, Problem> 
 }
 
 /// A region as pixels.
-pub(super) async fn tile(State(world): State<Arc<World>>, uri: Uri) -> Result<Binary, Problem> {
+pub(super) async fn tile(
+    State(world): State<Arc<AppState>>,
+    uri: Uri,
+) -> Result<Binary, HttpError> {
     work(world, move |world, stop| {
         let query = Query::of(&uri);
         let subject = subject(world, &query)?;
@@ -67,7 +70,7 @@ fn packed(tile: &Tile) -> Vec<u8> {
 }
 
 /// Between which numbers most of a region lies.
-pub(super) async fn range(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn range(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
     work(world, move |world, stop| {
         let query = Query::of(&uri);
         let subject = subject(world, &query)?;
@@ -85,7 +88,7 @@ pub(super) async fn range(State(world): State<Arc<World>>, uri: Uri) -> Result<J
 }
 
 /// Rows as lines.
-pub(super) async fn line(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn line(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
     /// More lines than this are not drawn at once.
     const MOST_LINES: usize = 64;
     work(world, move |world, stop| {
@@ -94,7 +97,7 @@ pub(super) async fn line(State(world): State<Arc<World>>, uri: Uri) -> Result<Js
         let sizes = subject.sizes()?;
         let axis: usize = query.wanted("axis")?;
         let size = sizes.get(axis).copied();
-        let size = size.ok_or_else(|| Problem::cannot(format!("there is no axis {axis}")))?;
+        let size = size.ok_or_else(|| HttpError::cannot(format!("there is no axis {axis}")))?;
         let (from, to) = (query.number("i0")?, query.number("i1")?);
         let range = from.unwrap_or(0)..to.unwrap_or(size);
         let mut through = query.places()?;
@@ -102,7 +105,7 @@ pub(super) async fn line(State(world): State<Arc<World>>, uri: Uri) -> Result<Js
             through.push(vec![0; sizes.len()]);
         }
         if through.len() > MOST_LINES {
-            return Err(Problem::cannot(format!(
+            return Err(HttpError::cannot(format!(
                 "at most {MOST_LINES} lines at once"
             )));
         }
@@ -122,7 +125,10 @@ fn drawn(found: &Lines) -> Value {
 }
 
 /// How often numbers are how large.
-pub(super) async fn histogram(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn histogram(
+    State(world): State<Arc<AppState>>,
+    uri: Uri,
+) -> Result<Json, HttpError> {
     work(world, move |world, stop| {
         let query = Query::of(&uri);
         let subject = subject(world, &query)?;

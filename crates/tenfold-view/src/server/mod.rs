@@ -29,19 +29,19 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use tenfold::Limits;
 
-use auth::Door;
+use auth::Auth;
 use connections::Connection;
 pub use connections::ConnectionLimits;
 pub use event::Event;
 use event::Observer;
-use state::World;
+use state::AppState;
 pub use state::{File, Print, Wording};
 
 /// The server, bound to its port and not yet running.
 pub struct Server {
     listeners: Vec<TcpListener>,
-    door: Arc<Door>,
-    world: World,
+    door: Arc<Auth>,
+    world: AppState,
     connections: ConnectionLimits,
     observer: Observer,
 }
@@ -61,8 +61,8 @@ impl Server {
         let (port, listeners) = listen(port)?;
         Ok(Server {
             listeners,
-            door: Arc::new(Door::new(port, token()?)),
-            world: World::new(files, wording, limits),
+            door: Arc::new(Auth::new(port, token()?)),
+            world: AppState::new(files, wording, limits),
             connections: ConnectionLimits::default(),
             observer: Arc::new(|_| {}),
         })
@@ -109,7 +109,7 @@ impl Server {
     }
 }
 
-fn router(mut world: World, door: Arc<Door>, observer: &Observer) -> Router {
+fn router(mut world: AppState, door: Arc<Auth>, observer: &Observer) -> Router {
     world.observer = Arc::clone(observer);
     Router::new()
         .route("/", get(assets::page))

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
 use super::event::{Event, Observer};
-use super::response::Problem;
+use super::response::HttpError;
 
 /// Answers a request whose handler panics with 500.
 pub(super) async fn catch_panics(
@@ -27,11 +27,11 @@ pub(super) async fn catch_panics(
 }
 
 /// Reports a panic, and gives the answer to its request.
-pub(super) fn report_panic(observer: &Observer, request: &str, payload: &dyn Any) -> Problem {
+pub(super) fn report_panic(observer: &Observer, request: &str, payload: &dyn Any) -> HttpError {
     let message = match payload.downcast_ref::<String>() {
         Some(text) => text,
         None => payload.downcast_ref().copied().unwrap_or("unknown cause"),
     };
     observer(Event::Panicked { request, message });
-    Problem::internal()
+    HttpError::internal()
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use axum::http::Uri;
 
-use super::response::Problem;
+use super::response::HttpError;
 use crate::image::Region;
 
 /// Names and values, in their order.
@@ -33,22 +33,22 @@ impl Query {
     }
 
     /// A number, if there is one.
-    pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
+    pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, HttpError> {
         let read = |text: &str| {
-            let wrong = |_| Problem::asked(format!("{name} is no number that can be meant"));
+            let wrong = |_| HttpError::asked(format!("{name} is no number that can be meant"));
             text.parse().map_err(wrong)
         };
         self.get(name).map(read).transpose()
     }
 
     /// A number that has to be there.
-    pub(super) fn wanted<T: std::str::FromStr>(&self, name: &str) -> Result<T, Problem> {
+    pub(super) fn wanted<T: std::str::FromStr>(&self, name: &str) -> Result<T, HttpError> {
         self.number(name)?
-            .ok_or_else(|| Problem::asked(format!("{name} is missing")))
+            .ok_or_else(|| HttpError::asked(format!("{name} is missing")))
     }
 
     /// Two numbers with a comma between, as of a file and a tensor.
-    pub(super) fn pair(&self, name: &str) -> Result<Option<(usize, usize)>, Problem> {
+    pub(super) fn pair(&self, name: &str) -> Result<Option<(usize, usize)>, HttpError> {
         let read = |text: &str| {
             let (first, second) = text.split_once(',')?;
             Some((first.parse().ok()?, second.parse().ok()?))
@@ -57,14 +57,14 @@ impl Query {
             None => Ok(None),
             Some(text) => match read(text) {
                 Some(pair) => Ok(Some(pair)),
-                None => Err(Problem::asked(format!("{name} is FILE,TENSOR"))),
+                None => Err(HttpError::asked(format!("{name} is FILE,TENSOR"))),
             },
         }
     }
 
     /// Places along all dimensions, once for every `at`.
-    pub(super) fn places(&self) -> Result<Vec<Vec<u64>>, Problem> {
-        let wrong = |_| Problem::asked("at is a place for every dimension, with commas between");
+    pub(super) fn places(&self) -> Result<Vec<Vec<u64>>, HttpError> {
+        let wrong = |_| HttpError::asked("at is a place for every dimension, with commas between");
         let read = |text: &str| match text {
             "" => Ok(Vec::new()),
             text => text.split(',').map(str::parse).collect::<Result<_, _>>(),
@@ -82,7 +82,7 @@ impl Query {
     }
 
     /// The region that is asked for; all of the two axes where no ends are named.
-    pub(super) fn region(&self, sizes: &[u64]) -> Result<Region, Problem> {
+    pub(super) fn region(&self, sizes: &[u64]) -> Result<Region, HttpError> {
         let rows: Option<usize> = self.number("rows")?;
         let columns: Option<usize> = self.number("cols")?;
         let range = |axis: Option<usize>, from: &str, to: &str| {
@@ -90,7 +90,7 @@ impl Query {
                 .and_then(|axis| sizes.get(axis))
                 .map_or(1, |size| *size);
             let (from, to) = (self.number(from)?, self.number(to)?);
-            Ok::<Range<u64>, Problem>(from.unwrap_or(0)..to.unwrap_or(size))
+            Ok::<Range<u64>, HttpError>(from.unwrap_or(0)..to.unwrap_or(size))
         };
         let at = self.places()?.into_iter().next();
         let region = Region {

@@ -7,52 +7,52 @@ use serde_json::{Value, json};
 
 /// Why a request gets no answer.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct HttpError {
     status: StatusCode,
     text: String,
 }
 
-impl Problem {
+impl HttpError {
     /// What was asked makes no sense.
-    pub(super) fn asked(text: impl Into<String>) -> Problem {
-        Problem {
+    pub(super) fn asked(text: impl Into<String>) -> HttpError {
+        HttpError {
             status: StatusCode::BAD_REQUEST,
             text: text.into(),
         }
     }
 
     /// What was asked for is not there.
-    pub(super) fn missing(text: impl Into<String>) -> Problem {
-        Problem {
+    pub(super) fn missing(text: impl Into<String>) -> HttpError {
+        HttpError {
             status: StatusCode::NOT_FOUND,
             text: text.into(),
         }
     }
 
     /// What was asked for is there, and cannot be given.
-    pub(super) fn cannot(text: impl Into<String>) -> Problem {
-        Problem {
+    pub(super) fn cannot(text: impl Into<String>) -> HttpError {
+        HttpError {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             text: text.into(),
         }
     }
 
     /// The viewer itself failed.
-    pub(super) fn internal() -> Problem {
-        Problem {
+    pub(super) fn internal() -> HttpError {
+        HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             text: "internal error of the viewer, please report it".into(),
         }
     }
 }
 
-impl From<tenfold::Error> for Problem {
-    fn from(error: tenfold::Error) -> Problem {
-        Problem::cannot(error.to_string())
+impl From<tenfold::Error> for HttpError {
+    fn from(error: tenfold::Error) -> HttpError {
+        HttpError::cannot(error.to_string())
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let body = json!({ "error": self.text });
         (self.status, Json(body)).into_response()
@@ -80,8 +80,8 @@ impl IntoResponse for Binary {
 }
 
 /// The answer to every path that is none.
-pub(super) async fn nowhere() -> Problem {
-    Problem::missing("there is nothing here")
+pub(super) async fn nowhere() -> HttpError {
+    HttpError::missing("there is nothing here")
 }
 
 /// A count: a string from where on a browser would round it.

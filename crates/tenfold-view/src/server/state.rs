@@ -7,8 +7,8 @@ use tenfold::{Bundle, Info, Key, Limits, Meta, Note, Opened, Tensor};
 
 use super::event::Observer;
 use super::query::Query;
-use super::response::Problem;
-use super::tasks::Turns;
+use super::response::HttpError;
+use super::tasks::Permits;
 
 /// A file to be shown.
 pub struct File {
@@ -41,12 +41,12 @@ pub struct Wording {
 }
 
 /// All there is to show.
-pub(super) struct World {
+pub(super) struct AppState {
     pub(super) files: Vec<File>,
     pub(super) wording: Wording,
     pub(super) limits: Limits,
     /// Who may read now.
-    pub(super) turns: Turns,
+    pub(super) turns: Permits,
     pub(super) observer: Observer,
     /// Tensors that were decompressed, those last used at the end.
     settled: Mutex<Vec<((usize, usize), Tensor)>>,
@@ -58,36 +58,36 @@ const MOST_SETTLED: usize = 8;
 /// Several pictures are made at once, each within this.
 const MEMORY: u64 = 64 << 20;
 
-impl World {
-    pub(super) fn new(files: Vec<File>, wording: Wording, limits: &Limits) -> World {
+impl AppState {
+    pub(super) fn new(files: Vec<File>, wording: Wording, limits: &Limits) -> AppState {
         let mut limits = limits.clone();
         limits.memory = limits.memory.min(MEMORY);
-        World {
+        AppState {
             files,
             wording,
             limits,
-            turns: Turns::new(),
+            turns: Permits::new(),
             observer: Arc::new(|_| {}),
             settled: Mutex::default(),
         }
     }
 
-    pub(super) fn file(&self, file: usize) -> Result<&File, Problem> {
-        let none = || Problem::missing(format!("there is no file {file}"));
+    pub(super) fn file(&self, file: usize) -> Result<&File, HttpError> {
+        let none = || HttpError::missing(format!("there is no file {file}"));
         self.files.get(file).ok_or_else(none)
     }
 
     /// A tensor as it is in its file.
-    pub(super) fn entry(&self, place: (usize, usize)) -> Result<(&File, &Key, &Tensor), Problem> {
+    pub(super) fn entry(&self, place: (usize, usize)) -> Result<(&File, &Key, &Tensor), HttpError> {
         let file = self.file(place.0)?;
-        let none = || Problem::missing(format!("there is no tensor {}", place.1));
+        let none = || HttpError::missing(format!("there is no tensor {}", place.1));
         let entry = file.opened.bundle.entries().get(place.1);
         let (key, tensor) = entry.ok_or_else(none)?;
         Ok((file, key, tensor))
     }
 
     /// A tensor whose boxes can be read again and again: what is compressed is decompressed once.
-    pub(super) fn tensor(&self, place: (usize, usize)) -> Result<Tensor, Problem> {
+    pub(super) fn tensor(&self, place: (usize, usize)) -> Result<Tensor, HttpError> {
         let (_, _, tensor) = self.entry(place)?;
         let parts = tensor.storage().parts();
         if parts
@@ -122,6 +122,6 @@ impl World {
 }
 
 /// Which tensor a query means.
-pub(super) fn place(query: &Query) -> Result<(usize, usize), Problem> {
+pub(super) fn place(query: &Query) -> Result<(usize, usize), HttpError> {
     Ok((query.wanted("file")?, query.wanted("tensor")?))
 }

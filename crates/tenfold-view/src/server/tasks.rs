@@ -7,21 +7,21 @@ use tenfold::Limits;
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
-use super::response::Problem;
-use super::state::World;
-use crate::image::Stop;
+use super::response::HttpError;
+use super::state::AppState;
+use crate::image::CancelToken;
 
 /// Who may read now, and who may be sent a file.
-pub(super) struct Turns {
+pub(super) struct Permits {
     reads: Arc<Semaphore>,
     downloads: Arc<Semaphore>,
 }
 
-impl Turns {
+impl Permits {
     /// Four requests read at once, the others wait. Downloads have turns of their own, as they last
     /// until the browser has taken everything.
-    pub(super) fn new() -> Turns {
-        Turns {
+    pub(super) fn new() -> Permits {
+        Permits {
             reads: Arc::new(Semaphore::new(4)),
             downloads: Arc::new(Semaphore::new(2)),
         }
@@ -29,7 +29,7 @@ impl Turns {
 }
 
 /// Raises the flag when the one who waits goes away.
-struct Waiting(Stop);
+struct Waiting(CancelToken);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -39,31 +39,31 @@ impl Drop for Waiting {
 
 /// Does work that reads files; ends it early if the answer is not wanted any more.
 pub(super) async fn work<T: Send + 'static>(
-    world: Arc<World>,
-    act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    world: Arc<AppState>,
+    act: impl FnOnce(&AppState, &CancelToken) -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
     let turns = Arc::clone(&world.turns.reads);
     in_turn(turns, world, act).await
 }
 
 /// Does work that lasts until a browser has taken what it gives.
 pub(super) async fn download<T: Send + 'static>(
-    world: Arc<World>,
-    act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    world: Arc<AppState>,
+    act: impl FnOnce(&AppState, &CancelToken) -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
     let turns = Arc::clone(&world.turns.downloads);
     in_turn(turns, world, act).await
 }
 
 async fn in_turn<T: Send + 'static>(
     turns: Arc<Semaphore>,
-    world: Arc<World>,
-    act: impl FnOnce(&World, &Stop) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    let failed = || Problem::cannot("the work ended before it was done");
+    world: Arc<AppState>,
+    act: impl FnOnce(&AppState, &CancelToken) -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
+    let failed = || HttpError::cannot("the work ended before it was done");
     let turn = turns.acquire_owned().await;
     let turn = turn.map_err(|_| failed())?;
-    let waiting = Waiting(Stop::default());
+    let waiting = Waiting(CancelToken::default());
     let stop = waiting.0.clone();
     let task = tokio::task::spawn_blocking(move || {
         // Kept until the work is done, also where nobody waits for it any more.

@@ -9,8 +9,8 @@ use tenfold::{DType, Tensor, write_element};
 
 use super::images::subject;
 use super::query::Query;
-use super::response::{Json, Problem, count, float};
-use super::state::{World, place};
+use super::response::{HttpError, Json, count, float};
+use super::state::{AppState, place};
 use super::tasks::work;
 use crate::image::{Region, core_of, readable, worst as worst_of};
 
@@ -18,7 +18,10 @@ use crate::image::{Region, core_of, readable, worst as worst_of};
 const MOST: u64 = 20_000;
 
 /// A region as text.
-pub(super) async fn values(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn values(
+    State(world): State<Arc<AppState>>,
+    uri: Uri,
+) -> Result<Json, HttpError> {
     work(world, move |world, _| {
         let query = Query::of(&uri);
         let mut tensor = world.tensor(place(&query)?)?;
@@ -29,7 +32,7 @@ pub(super) async fn values(State(world): State<Arc<World>>, uri: Uri) -> Result<
         let region = query.region(&tensor.sizes()?)?;
         let (rows, columns) = region.size();
         if rows.saturating_mul(columns) > MOST {
-            return Err(Problem::cannot(format!("at most {MOST} cells at once")));
+            return Err(HttpError::cannot(format!("at most {MOST} cells at once")));
         }
         let bytes = tensor.read_box_bytes(&region.whole(), &world.limits)?;
         Ok(Json(json!({ "values": table(&tensor, &region, &bytes) })))
@@ -73,7 +76,7 @@ pub(super) fn text(dtype: DType, element: &[u8]) -> String {
 }
 
 /// Where two tensors differ most.
-pub(super) async fn worst(State(world): State<Arc<World>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn worst(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
     /// More cells are not listed.
     const MOST_LISTED: usize = 1000;
     work(world, move |world, stop| {

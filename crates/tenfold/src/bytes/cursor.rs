@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::ops::Range;
 
-use super::{Endian, narrow, wide};
+use super::{Endian, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -77,7 +77,7 @@ impl<'a> Scan<'a> {
     /// are left could hold.
     pub(crate) fn room(&self, count: u64, min: u64) -> usize {
         let possible = self.left().checked_div(min.max(1)).unwrap_or(0);
-        narrow(count.min(possible)).unwrap_or(0)
+        to_usize(count.min(possible)).unwrap_or(0)
     }
 
     fn need(&self, len: u64) -> Result<()> {
@@ -118,22 +118,22 @@ impl<'a> Scan<'a> {
         let skip = self
             .at
             .checked_sub(self.window_at)
-            .and_then(|skip| narrow(skip).ok());
+            .and_then(|skip| to_usize(skip).ok());
         skip.and_then(|skip| self.window.get(skip..))
             .unwrap_or_default()
     }
 
     /// Makes sure that the window holds the next `len` bytes, `len` being small.
     fn refill(&mut self, len: u64) -> Result<()> {
-        if wide(self.ahead().len()) >= len {
+        if to_u64(self.ahead().len()) >= len {
             return Ok(());
         }
-        let window_end = self.window_at.saturating_add(wide(self.window.len()));
+        let window_end = self.window_at.saturating_add(to_u64(self.window.len()));
         let goes_on = !self.window.is_empty() && self.at <= window_end;
         let size = if goes_on { LARGE } else { SMALL }
             .max(len)
             .min(self.left());
-        memory::resize(&mut self.window, narrow(size)?)?;
+        memory::resize(&mut self.window, to_usize(size)?)?;
         self.window_at = self.at;
         let read = self.source.read_at(self.at, &mut self.window);
         if read.is_err() {
@@ -150,7 +150,7 @@ impl<'a> Scan<'a> {
 
     /// Fills `buffer` with the next bytes.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<()> {
-        let len = wide(buffer.len());
+        let len = to_u64(buffer.len());
         self.need(len)?;
         if len > LARGE {
             self.source.read_at(self.at, buffer)?;
@@ -167,7 +167,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn take_into(&mut self, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
         self.need(len)?;
         bytes.clear();
-        memory::resize(bytes, narrow(len)?)?;
+        memory::resize(bytes, to_usize(len)?)?;
         self.fill(bytes)
     }
 
@@ -181,7 +181,7 @@ impl<'a> Scan<'a> {
     /// The next `len` bytes, which stay in memory: they are counted if there are as many.
     pub(crate) fn keep(&mut self, len: u64, limits: &Limits) -> Result<Vec<u8>> {
         self.need(len)?;
-        limits.charge_text(narrow(len)?)?;
+        limits.charge_text(to_usize(len)?)?;
         self.take(len)
     }
 
@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
         let mut piece = Vec::new();
         let mut left = len;
         while left > 0 {
-            let part = left.min(wide(budget.max(1)));
+            let part = left.min(to_u64(budget.max(1)));
             self.take_into(part, &mut piece)?;
             each(&piece)?;
             left = left.saturating_sub(part);
@@ -224,7 +224,7 @@ impl<'a> Scan<'a> {
             let ahead = self.ahead();
             let len = ahead.iter().take_while(|byte| accept(**byte)).count();
             let is_all = len == ahead.len();
-            self.skip(wide(len))?;
+            self.skip(to_u64(len))?;
             if !is_all {
                 break;
             }
@@ -242,7 +242,7 @@ impl<'a> Scan<'a> {
         let ahead = self.ahead();
         let len = ahead.iter().take_while(|byte| accept(**byte)).count();
         out.extend_from_slice(ahead.get(..len).unwrap_or_default());
-        self.skip(wide(len))
+        self.skip(to_u64(len))
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8> {

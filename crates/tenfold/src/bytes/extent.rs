@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{PIECE, Records, narrow, wide};
+use super::{PIECE, Records, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::memory;
@@ -41,7 +41,7 @@ impl Extent {
 
     /// Fills `buffer` with the meant bytes from `at` on.
     pub(crate) fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let wanted = wide(buffer.len());
+        let wanted = to_u64(buffer.len());
         if at.checked_add(wanted).is_none_or(|end| end > self.len()) {
             let left = self.len().saturating_sub(at);
             return Err(Error::malformed(
@@ -97,14 +97,14 @@ pub(crate) fn in_pieces(
     read: &mut dyn FnMut(u64, &mut [u8]) -> Result<()>,
 ) -> Result<()> {
     let len = range.end.saturating_sub(range.start);
-    let mut buffer = memory::zeros(narrow(len.min(wide(budget.max(1))))?)?;
+    let mut buffer = memory::zeros(to_usize(len.min(to_u64(budget.max(1))))?)?;
     let mut at = range.start;
     while at < range.end {
-        let part = narrow(wide(buffer.len()).min(range.end.saturating_sub(at)))?;
+        let part = to_usize(to_u64(buffer.len()).min(range.end.saturating_sub(at)))?;
         let piece = buffer.get_mut(..part).unwrap_or_default();
         read(at, piece)?;
         each(piece)?;
-        at = at.saturating_add(wide(part));
+        at = at.saturating_add(to_u64(part));
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ impl Column {
     /// Gathers the column from records read in bulk: one system call for many fields.
     fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
         let (width, stride) = (self.width.max(1), self.stride.max(1));
-        let per_read = (wide(PIECE) / stride).max(1);
+        let per_read = (to_u64(PIECE) / stride).max(1);
         let gather: Option<Gather> = match width {
             1 => Some(gather::<1>),
             2 => Some(gather::<2>),
@@ -164,29 +164,29 @@ impl Column {
         while !rest.is_empty() {
             let skip = at % width;
             let field = at / width;
-            let fields = per_read.min(skip.saturating_add(wide(rest.len())).div_ceil(width));
+            let fields = per_read.min(skip.saturating_add(to_u64(rest.len())).div_ceil(width));
             let from = self.first.saturating_add(field.saturating_mul(stride));
             let span = fields
                 .saturating_sub(1)
                 .saturating_mul(stride)
                 .saturating_add(width);
-            memory::resize(&mut block, narrow(span)?)?;
+            memory::resize(&mut block, to_usize(span)?)?;
             source.read_at(from, &mut block)?;
-            let whole = fields.min(wide(rest.len()) / width).saturating_mul(width);
+            let whole = fields.min(to_u64(rest.len()) / width).saturating_mul(width);
             if let Some(gather) = gather.filter(|_| skip == 0 && whole > 0) {
-                let (now, later) = rest.split_at_mut(narrow(whole)?);
-                gather(&block, narrow(stride)?, now);
+                let (now, later) = rest.split_at_mut(to_usize(whole)?);
+                gather(&block, to_usize(stride)?, now);
                 (at, rest) = (at.saturating_add(whole), later);
                 continue;
             }
-            let mut skip = narrow(skip)?;
-            for record in block.chunks(narrow(stride)?) {
-                let value = record.get(skip..narrow(width)?).unwrap_or_default();
+            let mut skip = to_usize(skip)?;
+            for record in block.chunks(to_usize(stride)?) {
+                let value = record.get(skip..to_usize(width)?).unwrap_or_default();
                 let part = value.len().min(rest.len());
                 let (now, later) = rest.split_at_mut(part);
                 now.copy_from_slice(value.get(..part).unwrap_or_default());
                 rest = later;
-                at = at.saturating_add(wide(part));
+                at = at.saturating_add(to_u64(part));
                 skip = 0;
             }
         }
@@ -223,13 +223,13 @@ mod tests {
                 let wanted: Vec<u8> = fields.copied().collect();
                 let column = Extent::from(Column {
                     first: 3,
-                    width: wide(width),
-                    stride: wide(stride),
-                    count: wide(count),
+                    width: to_u64(width),
+                    stride: to_u64(stride),
+                    count: to_u64(count),
                 });
                 for (start, len) in [(0, wanted.len()), (1, 777), (width, 5 * width + 1)] {
                     let mut found = vec![0; len];
-                    column.read_at(&source, wide(start), &mut found).unwrap();
+                    column.read_at(&source, to_u64(start), &mut found).unwrap();
                     assert!(found == wanted[start..start + len], "{width} {stride}");
                 }
             }

@@ -28,7 +28,7 @@ pub(crate) use codec::{Filter, put_next};
 pub(crate) use cursor::{Scan, truncated};
 pub(crate) use extent::{Column, Extent};
 pub(crate) use gaps::gaps;
-pub(crate) use int::{narrow, wide};
+pub(crate) use int::{to_u64, to_usize};
 pub use records::RecordsBuilder;
 pub(crate) use records::unique::{LabelSet, hash as hash_labels};
 pub(crate) use records::{Records, put_short, short, short_text};
@@ -343,7 +343,7 @@ impl Bytes {
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         match self.filter() {
             Filter::None => {
-                self.charge(wide(buffer.len()))?;
+                self.charge(to_u64(buffer.len()))?;
                 self.extent.read_at(&self.source, at, buffer)
             }
             Filter::Zstd { .. } | Filter::Deflate(_) => Err(Error::invalid(
@@ -455,7 +455,7 @@ impl Bytes {
     /// As [`Bytes::for_each`].
     pub fn to_vec(&self) -> Result<Vec<u8>> {
         // Grown as bytes arrive, not by what a header claims a compressed run will give.
-        let mut all = memory::with_room(narrow(self.len().min(wide(PIECE)))?)?;
+        let mut all = memory::with_room(to_usize(self.len().min(to_u64(PIECE)))?)?;
         self.for_each(PIECE, &mut |piece| memory::append(&mut all, piece))?;
         Ok(all)
     }

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest as _, Sha256};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, wide};
-use crate::dtype::{Number, Numbers, truths};
+use crate::bytes::{Endian, PIECE, to_u64};
+use crate::dtype::{Number, Numbers, bools};
 use crate::error::{Error, Result};
 use crate::io::spawn;
 use crate::limits::Limits;
 use crate::memory;
-use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides};
+use crate::tensor::{Address, Cell, Order, SortedCells, Storage, Tensor, strides};
 
 /// The first thing in every hash, so that it is no hash of anything else.
 const DOMAIN: &str = "tenfold.hash/1";
@@ -34,7 +34,7 @@ impl fmt::Display for ContentHash {
 
 /// What a sparse tensor counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SparseAs {
+pub enum SparseHashing {
     /// Its explicit cells.
     #[default]
     Cells,
@@ -49,7 +49,7 @@ pub enum SparseAs {
 /// unpacking would give more than `limits` allow.
 pub fn tensor_hashes(
     bundle: &Bundle,
-    sparse: SparseAs,
+    sparse: SparseHashing,
     limits: &Limits,
 ) -> Result<Vec<ContentHash>> {
     let entries = bundle.entries();
@@ -94,7 +94,7 @@ pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> Result<ContentH
     let mut sorted = memory::collected(tensors.map(|(name, hash)| (name.as_ref(), *hash)))?;
     sorted.sort_unstable();
     let mut state = State::new("file");
-    state.number(wide(sorted.len()));
+    state.number(to_u64(sorted.len()));
     for (name, hash) in sorted {
         state.text(name);
         state.bytes(&hash.0);
@@ -102,7 +102,7 @@ pub fn file_hash<T: AsRef<str>>(tensors: &[(T, ContentHash)]) -> Result<ContentH
     Ok(state.finish())
 }
 
-fn tensor_hash(tensor: &Tensor, sparse: SparseAs, limits: &Limits) -> Result<ContentHash> {
+fn tensor_hash(tensor: &Tensor, sparse: SparseHashing, limits: &Limits) -> Result<ContentHash> {
     tensor.compare_checksums()?;
     match tensor.storage() {
         Storage::Dense { .. } => dense(tensor, limits),
@@ -110,7 +110,7 @@ fn tensor_hash(tensor: &Tensor, sparse: SparseAs, limits: &Limits) -> Result<Con
             address: Address::Labels,
             ..
         } => labelled(tensor, limits),
-        Storage::Sparse { .. } if sparse == SparseAs::Dense => dense(tensor, limits),
+        Storage::Sparse { .. } if sparse == SparseHashing::Dense => dense(tensor, limits),
         Storage::Sparse { .. } => cells(tensor, limits),
         Storage::Train { ranks, cores } => train(tensor, ranks, cores),
         Storage::Opaque { layout, parts } => opaque(tensor, layout, parts),
@@ -129,7 +129,7 @@ fn dense(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
 /// The cells of a sparse tensor, without those whose bytes are all zero.
 fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     let mut state = State::of(tensor, "sparse");
-    Sorted::every(tensor, strides(&tensor.sizes()?, Order::Row), limits)?.for_each(
+    SortedCells::every(tensor, strides(&tensor.sizes()?, Order::Row), limits)?.for_each(
         &mut |number, value| {
             if value.iter().any(|byte| *byte != 0) {
                 state.number(number);
@@ -174,7 +174,7 @@ fn train(tensor: &Tensor, ranks: &[u64], cores: &[Numbers]) -> Result<ContentHas
 fn opaque(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> Result<ContentHash> {
     let mut state = State::of(tensor, "opaque");
     state.text(layout);
-    state.number(wide(parts.len()));
+    state.number(to_u64(parts.len()));
     for (name, numbers) in parts {
         state.text(name);
         state.text(numbers.number.as_str());
@@ -199,7 +199,7 @@ impl State {
     fn of(tensor: &Tensor, kind: &str) -> State {
         let mut state = State::new(kind);
         state.text(&tensor.dtype().to_string());
-        state.number(wide(tensor.dims().len()));
+        state.number(to_u64(tensor.dims().len()));
         for dim in tensor.dims() {
             state.number(dim.indexed_size().unwrap_or(MAPPED));
         }
@@ -211,7 +211,7 @@ impl State {
     }
 
     fn text(&mut self, text: &str) {
-        self.number(wide(text.len()));
+        self.number(to_u64(text.len()));
         self.bytes(text.as_bytes());
     }
 
@@ -222,7 +222,7 @@ impl State {
     /// Of one number type: a truth is 0 or 1, whatever byte stands for it in a file.
     fn values(&mut self, number: Number, bytes: &[u8]) {
         match number {
-            Number::Bool => self.bytes(&truths(bytes)),
+            Number::Bool => self.bytes(&bools(bytes)),
             _ => self.bytes(bytes),
         }
     }

@@ -5,8 +5,8 @@ mod hash;
 mod stats;
 
 pub use diff::{
-    Basis, Blocks, Closeness, Comparison, DiffOptions, Measures, Pairing, Verdict, Worst, compare,
-    pair,
+    Basis, Blocks, Comparison, DiffOptions, DiffTolerance, Measures, Pairing, Verdict, Worst,
+    compare, pair,
 };
-pub use hash::{ContentHash, SparseAs, file_hash, tensor_hashes};
-pub use stats::{Finding, Finite, NotFinite, PERCENTS, Place, Samples, Scalar, Stats};
+pub use hash::{ContentHash, SparseHashing, file_hash, tensor_hashes};
+pub use stats::{Finding, Finite, NotFinite, Place, QUANTILES, Samples, Scalar, Stats};

@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 use super::fit_names::{KeyNames, renamed, said};
 use super::sidecar::train::{CoreNames, can_be_parted, core_name, parted};
 use super::sidecar::value::meta_json;
-use super::sidecar::write::{Carrier, NAME, with_names};
+use super::sidecar::write::{NAME, SidecarWriter, with_names};
 use super::{fit_dims, fit_storage};
 use crate::bundle::Bundle;
 use crate::dtype::{DType, Kind, Number, Numbers, Overflow, is_exact};
 use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
-use crate::format::{Carries, Format, Info, StorageKind, WriteOptions};
+use crate::format::{Format, Info, SidecarSlot, StorageKind, WriteOptions};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
@@ -61,7 +61,7 @@ fn lower_all(
     let info = format.info();
     let mut changes = Vec::new();
     let bundle = &*renamed(bundle, format, &how.naming, &mut changes)?;
-    let mut carrier = Carrier::new(&info.holds, how.skip_carry, bundle.entries().len());
+    let mut carrier = SidecarWriter::new(&info.holds, how.skip_carry, bundle.entries().len());
     let mut lowered = Bundle::new();
     lowered.reserve(bundle.entries().len())?;
     lowered.hints = bundle.hints.clone();
@@ -150,7 +150,7 @@ fn is_refusal(loss: &Loss, how: &WriteOptions) -> bool {
 fn lower_meta(
     bundle: &Bundle,
     format: &dyn Format,
-    carrier: &mut Carrier,
+    carrier: &mut SidecarWriter,
     changes: &mut Vec<Loss>,
 ) -> Result<Meta> {
     let info = format.info();
@@ -249,7 +249,7 @@ pub(crate) fn scalar() -> Option<Tensor> {
 
 /// Whether a format has nothing of its own against a bundle, as far as these aspects go.
 pub(crate) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> Result<bool> {
-    let losses = format.quirks(bundle)?;
+    let losses = format.format_losses(bundle)?;
     Ok(losses.iter().all(|loss| !aspects.contains(&loss.aspect)))
 }
 
@@ -279,7 +279,7 @@ pub(crate) struct Step<'a> {
     pub(crate) how: &'a WriteOptions,
     /// What stands between the name of a train and the numbers of its cores, if it is parted.
     pub(crate) suffix: Option<String>,
-    carrier: &'a mut Carrier,
+    carrier: &'a mut SidecarWriter,
     changes: &'a mut Vec<Loss>,
 }
 
@@ -319,7 +319,7 @@ impl Step<'_> {
 
     /// Another version of the format that keeps values in a way, such as `ztensor@2`.
     pub(crate) fn version_of(&self, kind: StorageKind) -> Option<String> {
-        let others = self.format.editions().iter().rev();
+        let others = self.format.versions().iter().rev();
         let info = others
             .map(|edition| edition.info())
             .find(|info| info.holds.kinds.contains(&kind))?;
@@ -391,7 +391,7 @@ impl Step<'_> {
     /// [`losses`](super::losses) to find. `None` if that is all of it.
     fn in_meta(&mut self, meta: &Meta) -> Result<Option<Meta>> {
         let holds = &self.info.holds;
-        let is_ours = |name: &str| holds.carries == Carries::Tensor && name == NAME;
+        let is_ours = |name: &str| holds.carries == SidecarSlot::Tensor && name == NAME;
         let (kept, lost) = parted_by(meta.iter(), |name, value| {
             Ok(holds.meta.tensor && !is_ours(name) && self.fits(name, value)?)
         })?;
@@ -527,5 +527,5 @@ pub(crate) fn rebuilt(
 ) -> Result<Tensor> {
     let dims = tensor.dims().to_vec();
     let rebuilt = Tensor::within(dims, dtype, symmetries, storage, limits)?;
-    Ok(rebuilt.described_like(tensor))
+    Ok(rebuilt.with_meta_of(tensor))
 }

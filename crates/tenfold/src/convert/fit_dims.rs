@@ -46,7 +46,7 @@ fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
     let storage = tensor.storage().clone();
     let limits = &step.how.limits;
     let renamed = Tensor::within(dims, tensor.dtype(), symmetries, storage, limits)?;
-    Ok(renamed.described_like(tensor))
+    Ok(renamed.with_meta_of(tensor))
 }
 
 /// Drops the names that `keep` does not want.

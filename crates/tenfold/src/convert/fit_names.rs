@@ -8,7 +8,7 @@ use super::sidecar::write::{SEPARATOR, hint, key_json};
 use super::training_state::without_state;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Error, Loss, Result, Tier};
-use crate::format::{Format, Holds, Names, Naming, WriteOptions};
+use crate::format::{Capabilities, Format, Names, Naming, WriteOptions};
 use crate::key::Key;
 use crate::tensor::Tensor;
 
@@ -140,7 +140,7 @@ fn nameless() -> Bundle {
 }
 
 /// How many tensors a bundle has, where statistics count only if they have no place beside their own.
-pub(crate) fn n_owners(bundle: &Bundle, holds: &Holds) -> usize {
+pub(crate) fn n_owners(bundle: &Bundle, holds: &Capabilities) -> usize {
     let keys = || bundle.entries().iter().map(|(key, _)| key);
     // Without statistics nobody has to know the owners.
     if keys().all(|key| key.state.is_none()) {

@@ -6,7 +6,7 @@ use super::fit::{Step, rebuilt};
 use super::sidecar::opaque;
 use super::sidecar::train::{FIELD, train_json};
 use super::sidecar::write::symmetries_json;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Arity, DType, is_exact};
 use crate::error::{Aspect, Error, Result, Tier, amount};
 use crate::format::StorageKind;
@@ -168,7 +168,7 @@ fn say_symmetry(step: &mut Step, tensor: &Tensor) {
 
 /// The bytes of all cells.
 fn dense_len(tensor: &Tensor) -> u128 {
-    let width = wide(tensor.dtype().width());
+    let width = to_u64(tensor.dtype().width());
     let cells = tensor.cells().unwrap_or(u128::MAX);
     cells.saturating_mul(width.into())
 }

@@ -7,7 +7,7 @@ use super::sidecar::write::NAME;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::{
-    DimNames, Format, Holds, Names, StorageKind, WriteOptions, elements_of, layout_not_held,
+    Capabilities, DimNames, Format, Names, StorageKind, WriteOptions, elements_of, layout_not_held,
 };
 use crate::key::Key;
 use crate::note::NoteKind;
@@ -42,7 +42,7 @@ pub(crate) fn losses_of(bundle: &Bundle, format: &dyn Format) -> Result<Vec<Loss
         let own = (bundle.entries().len() > 1).then(|| key.to_string());
         for_tensor(tensor, holds, own.as_deref(), &mut add);
     }
-    found.extend(format.quirks(bundle)?);
+    found.extend(format.format_losses(bundle)?);
     Ok(found)
 }
 
@@ -93,7 +93,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
     }
 }
 
-fn for_keys(bundle: &Bundle, holds: &Holds, found: &mut Vec<Loss>) {
+fn for_keys(bundle: &Bundle, holds: &Capabilities, found: &mut Vec<Loss>) {
     let entries = bundle.entries();
     let count = n_owners(bundle, holds);
     if holds.names == Names::One && count != 1 {
@@ -163,7 +163,7 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
 /// Lists what is lost of a tensor; `own` is its name if there are others, as flags need it then.
 fn for_tensor(
     tensor: &Tensor,
-    holds: &Holds,
+    holds: &Capabilities,
     own: Option<&str>,
     add: &mut dyn FnMut(Aspect, String),
 ) {
@@ -176,7 +176,7 @@ fn for_tensor(
     }
     // Before the shape: what has to be another kind of tensor can get another shape on the way.
     for_kind(tensor, holds, own.is_none(), add);
-    let ndim = crate::bytes::wide(tensor.dims().len());
+    let ndim = crate::bytes::to_u64(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
         add(Aspect::Shape, wrong_ndim(tensor, holds.ndim, own));
     }
@@ -238,7 +238,7 @@ fn with_ndim(sizes: &[u64], (least, most): (u64, u64)) -> Option<Vec<u64>> {
     Some([&[first?], rest].concat())
 }
 
-fn for_names(tensor: &Tensor, holds: &Holds, add: &mut dyn FnMut(Aspect, String)) {
+fn for_names(tensor: &Tensor, holds: &Capabilities, add: &mut dyn FnMut(Aspect, String)) {
     // The name of a mapped dimension goes the way of its labels.
     let indexed = || {
         tensor
@@ -281,7 +281,12 @@ fn for_lost_names(names: &[&str], add: &mut dyn FnMut(Aspect, String)) {
     }
 }
 
-fn for_kind(tensor: &Tensor, holds: &Holds, is_alone: bool, add: &mut dyn FnMut(Aspect, String)) {
+fn for_kind(
+    tensor: &Tensor,
+    holds: &Capabilities,
+    is_alone: bool,
+    add: &mut dyn FnMut(Aspect, String),
+) {
     let has = |kind| holds.kinds.contains(&kind);
     match tensor.storage() {
         Storage::Dense { .. } if !has(StorageKind::Dense) => {
@@ -319,7 +324,7 @@ fn for_kind(tensor: &Tensor, holds: &Holds, is_alone: bool, add: &mut dyn FnMut(
 
 /// How a format that has other kinds of tensors is reached. No train is made of several tensors where
 /// only one is wanted.
-fn instead(holds: &Holds, is_alone: bool) -> &'static str {
+fn instead(holds: &Capabilities, is_alone: bool) -> &'static str {
     let has = |kind| holds.kinds.contains(&kind);
     if has(StorageKind::Train) && (is_alone || holds.names != Names::One) {
         "; --eps 1e-6 makes a train"

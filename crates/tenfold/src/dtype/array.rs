@@ -1,9 +1,9 @@
 //! Lazy arrays of numbers.
 
 use super::{Element, Number};
-use crate::bytes::{Bytes, Endian, PIECE, narrow, swap, swap_into, wide};
+use crate::bytes::{Bytes, Endian, PIECE, swap, swap_into, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Sink, Threads, in_order, share_out};
+use crate::io::{Sink, Threads, ordered_pipeline, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 
@@ -19,7 +19,7 @@ pub struct Numbers {
 }
 
 /// Truths as 0 and 1, of which any byte but 0 may stand for true.
-pub(crate) fn truths(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn bools(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| u8::from(*byte != 0)).collect()
 }
 
@@ -41,7 +41,7 @@ impl Numbers {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.bytes.len() / wide(self.number.width())
+        self.bytes.len() / to_u64(self.number.width())
     }
 
     /// Whether there are none.
@@ -103,22 +103,22 @@ impl Numbers {
         let mut at = 0_u64;
         let fill = |piece: &mut Vec<u8>| {
             let left = self.bytes.len().saturating_sub(at);
-            memory::resize(piece, narrow(left.min(wide(budget)))?)?;
+            memory::resize(piece, to_usize(left.min(to_u64(budget)))?)?;
             self.bytes.read_at(at, piece)?;
-            at = at.saturating_add(wide(piece.len()));
+            at = at.saturating_add(to_u64(piece.len()));
             Ok(!piece.is_empty())
         };
         let work = |piece: &mut Vec<u8>| {
             swap(piece, self.number.width());
             Ok(())
         };
-        in_order(Threads::Cores.for_len(len), fill, work, |piece| each(piece))
+        ordered_pipeline(Threads::Cores.for_len(len), fill, work, |piece| each(piece))
     }
 
     /// Fills `out` with all numbers, little-endian, on several threads where that is possible.
     pub(crate) fn read_into(&self, out: &mut [u8]) -> Result<()> {
         const SHARE: usize = 1 << 20;
-        if wide(out.len()) != self.bytes.len() {
+        if to_u64(out.len()) != self.bytes.len() {
             let why = format!("{} bytes of room for {}", out.len(), self.bytes.len());
             return Err(Error::invalid(why));
         }
@@ -130,7 +130,7 @@ impl Numbers {
                 0 => (threads, SHARE),
                 _ => (1, out.len().max(1)),
             };
-            return share_out(
+            return par_for_each(
                 threads,
                 out.chunks_mut(share).enumerate(),
                 |(number, out)| {
@@ -140,7 +140,7 @@ impl Numbers {
                         swap_into(stored, self.number.width(), out);
                         return Ok(());
                     }
-                    self.bytes.read_at(wide(at), out)?;
+                    self.bytes.read_at(to_u64(at), out)?;
                     if must_swap {
                         swap(out, self.number.width());
                     }

@@ -18,7 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use array::Numbers;
-pub(crate) use array::truths;
+pub(crate) use array::bools;
 pub(crate) use cast::changes::{Changes, Counts};
 pub use cast::scalar::{Overflow, Rounding};
 pub(crate) use cast::scalar::{convert, is_exact, significand};

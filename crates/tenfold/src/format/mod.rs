@@ -67,11 +67,11 @@ pub trait Format: Sync {
     fn mark_shard(&self, _bundle: &mut Bundle, _shard: Option<&Shard>) {}
 
     /// The versions that hold other things than the first, each as a format of its own.
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[]
     }
 
-    /// The one of [`Format::editions`] that a bundle is written in; `None` if it is not one of them.
+    /// The one of [`Format::versions`] that a bundle is written in; `None` if it is not one of them.
     fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
         None
     }
@@ -146,7 +146,7 @@ pub trait Format: Sync {
 
     /// The file that describes the one at `path`, which is only a part of what that file says;
     /// `None` if it is no such part.
-    fn described_by(&self, _path: &Path) -> Result<Option<PathBuf>> {
+    fn primary_of(&self, _path: &Path) -> Result<Option<PathBuf>> {
         Ok(None)
     }
 
@@ -159,11 +159,11 @@ pub trait Format: Sync {
         Ok(false)
     }
 
-    /// What it cannot hold of a bundle and [`Holds`] cannot express.
+    /// What it cannot hold of a bundle and [`Capabilities`] cannot express.
     ///
     /// # Errors
     /// What reading values gives, where the answer depends on them.
-    fn quirks(&self, _bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, _bundle: &Bundle) -> Result<Vec<Loss>> {
         Ok(Vec::new())
     }
 }
@@ -239,7 +239,7 @@ pub struct Info {
     /// What `--opt` understands.
     pub options: &'static [OptionInfo],
     /// What it can hold when written.
-    pub holds: Holds,
+    pub holds: Capabilities,
 }
 
 impl Info {
@@ -366,7 +366,7 @@ pub enum When {
 
 /// What a format can hold, as data.
 #[derive(Debug)]
-pub struct Holds {
+pub struct Capabilities {
     /// How many tensors, and how they are named.
     pub names: Names,
     /// The number types.
@@ -388,9 +388,9 @@ pub struct Holds {
     /// Whether tensors have statistics beside them.
     pub state: bool,
     /// Whether files and tensors have metadata of the user's own.
-    pub meta: HoldsMeta,
+    pub meta: MetaSupport,
     /// Where text can be kept that restores what the format has no word for.
-    pub carries: Carries,
+    pub carries: SidecarSlot,
 }
 
 /// How the tensors of a file are named.
@@ -436,7 +436,7 @@ pub enum DimNames {
 
 /// Where metadata of the user's own can be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HoldsMeta {
+pub struct MetaSupport {
     /// With the file.
     pub file: bool,
     /// With each tensor.
@@ -445,7 +445,7 @@ pub struct HoldsMeta {
 
 /// Where a format can keep text that this library restores and other programs ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carries {
+pub enum SidecarSlot {
     /// Nowhere.
     No,
     /// In the metadata of each tensor; what concerns the file goes with the first.
@@ -456,12 +456,12 @@ pub enum Carries {
     Comment,
 }
 
-impl Carries {
+impl SidecarSlot {
     /// Whether there is one text for the whole file.
     pub(crate) fn is_for_file(self) -> bool {
         match self {
-            Carries::No | Carries::Tensor => false,
-            Carries::File | Carries::Comment => true,
+            SidecarSlot::No | SidecarSlot::Tensor => false,
+            SidecarSlot::File | SidecarSlot::Comment => true,
         }
     }
 }

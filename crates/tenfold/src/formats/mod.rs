@@ -167,7 +167,7 @@ fn is_enough(how_sure: Match, looks: bool) -> bool {
 /// Fails if the file is only a part of what another one describes, or should.
 fn refuse_described(path: &Path) -> Result<()> {
     for format in ALL {
-        let Some(by) = format.described_by(path)? else {
+        let Some(by) = format.primary_of(path)? else {
             continue;
         };
         let (is_there, by) = (presence::is_file(&by)?, by.display());

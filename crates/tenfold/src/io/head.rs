@@ -1,7 +1,7 @@
 //! The beginning of a source, by which its format is told.
 
 use super::Source;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::Result;
 
 /// How many bytes are read: more than any signature, and than the names and words that formats without
@@ -20,7 +20,7 @@ impl Head {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if it cannot be read: that says nothing about its format.
     pub fn of(source: &Source) -> Result<Head> {
-        let mut bytes = vec![0; narrow(source.len().min(LEN))?];
+        let mut bytes = vec![0; to_usize(source.len().min(LEN))?];
         source.read_at(0, &mut bytes)?;
         Ok(Head {
             source: source.clone(),
@@ -37,7 +37,7 @@ impl Head {
     /// Whether that is all of the source.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        wide(self.bytes.len()) == self.source.len()
+        to_u64(self.bytes.len()) == self.source.len()
     }
 
     /// The source itself.
@@ -76,7 +76,7 @@ mod tests {
         }
 
         fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-            if at + wide(buffer.len()) > self.from {
+            if at + to_u64(buffer.len()) > self.from {
                 return Err(std::io::Error::from_raw_os_error(5).into());
             }
             buffer.fill(b' ');

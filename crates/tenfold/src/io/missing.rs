@@ -7,22 +7,22 @@ use super::source::Compute;
 use crate::error::{Error, Result};
 
 /// Why bytes are not there.
-pub(crate) enum Absent {
+pub(crate) enum Missing {
     /// There is no folder to look for them in.
     Unsupported { format: &'static str, what: String },
     /// The file they are in cannot be opened, for a reason that the system numbers.
     File(PathBuf, i32),
 }
 
-impl Absent {
+impl Missing {
     /// What whoever reads them learns.
     pub(crate) fn error(&self) -> Error {
         match self {
-            Absent::Unsupported { format, what } => Error::Unsupported {
+            Missing::Unsupported { format, what } => Error::Unsupported {
                 format,
                 what: what.clone(),
             },
-            Absent::File(path, code) => {
+            Missing::File(path, code) => {
                 Error::from(std::io::Error::from_raw_os_error(*code)).in_file(path)
             }
         }
@@ -31,7 +31,7 @@ impl Absent {
 
 struct Nothing {
     len: u64,
-    why: Absent,
+    why: Missing,
 }
 
 impl Compute for Nothing {
@@ -50,7 +50,7 @@ impl Compute for Nothing {
 
 impl Source {
     /// `len` bytes that are not there: whoever reads them learns why.
-    pub(crate) fn absent(len: u64, why: Absent) -> Source {
+    pub(crate) fn absent(len: u64, why: Missing) -> Source {
         Source::computed(Nothing { len, why })
     }
 }

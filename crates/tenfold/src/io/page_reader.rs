@@ -1,6 +1,6 @@
 //! Reads at scattered positions, a page at a time.
 
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::Result;
 use crate::memory;
 
@@ -32,7 +32,7 @@ impl Pages {
         let mut at = at;
         let mut rest = buffer;
         while !rest.is_empty() {
-            let within = narrow(at % PAGE)?;
+            let within = to_usize(at % PAGE)?;
             let page = self.page(at / PAGE)?;
             let found = page.get(within..).unwrap_or_default();
             let part = found.len().min(rest.len());
@@ -42,7 +42,7 @@ impl Pages {
             let (now, later) = rest.split_at_mut(part);
             now.copy_from_slice(found.get(..part).unwrap_or_default());
             rest = later;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         Ok(())
     }
@@ -57,15 +57,15 @@ impl Pages {
     }
 
     fn page(&mut self, number: u64) -> Result<&[u8]> {
-        let n_slots = wide(self.slots.len()).max(1);
-        let Some(slot) = self.slots.get_mut(narrow(number % n_slots)?) else {
+        let n_slots = to_u64(self.slots.len()).max(1);
+        let Some(slot) = self.slots.get_mut(to_usize(number % n_slots)?) else {
             return Ok(&[]);
         };
         if slot.as_ref().is_none_or(|(held, _)| *held != number) {
             let from = number.saturating_mul(PAGE);
             let len = PAGE.min(self.bytes.len().saturating_sub(from));
             let mut page = slot.take().map(|(_, page)| page).unwrap_or_default();
-            memory::resize(&mut page, narrow(len)?)?;
+            memory::resize(&mut page, to_usize(len)?)?;
             self.bytes.read_at(from, &mut page)?;
             *slot = Some((number, page));
         }

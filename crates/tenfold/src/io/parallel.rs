@@ -61,7 +61,7 @@ pub(crate) fn no_thread() -> Error {
 
 /// Does `work` with every item on `threads` threads, in no particular order; gives a failure if
 /// there is one.
-pub(crate) fn share_out<T: Send>(
+pub(crate) fn par_for_each<T: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> Result<()> + Sync,
@@ -93,7 +93,7 @@ pub(crate) fn share_out<T: Send>(
 }
 
 /// Does one thing beside another if there are several threads; of two failures gives the first's.
-pub(crate) fn at_once<A, B: Send>(
+pub(crate) fn join<A, B: Send>(
     threads: usize,
     one: impl FnOnce() -> Result<A>,
     other: impl FnOnce() -> Result<B> + Send,
@@ -122,7 +122,7 @@ pub(crate) fn at_once<A, B: Send>(
 ///
 /// `fill` makes the next piece, or says that there is none; `work` is what the threads do with it;
 /// `take` gets the pieces on this thread. There are never more than `threads + 2` of them.
-pub(crate) fn in_order<P: Default + Send>(
+pub(crate) fn ordered_pipeline<P: Default + Send>(
     threads: usize,
     mut fill: impl FnMut(&mut P) -> Result<bool> + Send,
     work: impl Fn(&mut P) -> Result<()> + Sync,
@@ -175,7 +175,7 @@ pub(crate) fn in_order<P: Default + Send>(
     })
 }
 
-/// Where the threads of [`in_order`] queue for the next piece.
+/// Where the threads of [`ordered_pipeline`] queue for the next piece.
 struct Line<'a, P> {
     next: u64,
     is_over: bool,
@@ -232,7 +232,7 @@ mod tests {
     fn squares(threads: usize, count: u64) -> Result<Vec<u64>> {
         let mut next = 0;
         let mut all = Vec::new();
-        in_order(
+        ordered_pipeline(
             threads,
             |piece| {
                 *piece = next;
@@ -282,7 +282,7 @@ mod tests {
                     true => Err(Error::invalid("50")),
                     false => Ok(()),
                 };
-                in_order(
+                ordered_pipeline(
                     threads,
                     |piece| {
                         next += 1;
@@ -302,12 +302,12 @@ mod tests {
     #[test]
     fn two_things_are_done_and_the_failure_of_the_first_is_told() {
         for threads in [1, 2] {
-            let done = at_once(threads, || Ok(1), || Ok(2)).unwrap();
+            let done = join(threads, || Ok(1), || Ok(2)).unwrap();
             assert_eq!(done, (1, 2));
             let fail = |why: &str| -> Result<()> { Err(Error::invalid(why)) };
-            let told = at_once(threads, || fail("one"), || fail("other"));
+            let told = join(threads, || fail("one"), || fail("other"));
             assert_eq!(told.unwrap_err().to_string(), "one");
-            let told = at_once(threads, || Ok(()), || fail("other"));
+            let told = join(threads, || Ok(()), || fail("other"));
             assert_eq!(told.unwrap_err().to_string(), "other");
         }
     }
@@ -316,7 +316,7 @@ mod tests {
     fn every_item_is_worked_on_once() {
         for threads in [1, 2, 5] {
             let seen = Mutex::new(Vec::new());
-            share_out(threads, 0..100, |item| {
+            par_for_each(threads, 0..100, |item| {
                 seen.lock().unwrap().push(item);
                 Ok(())
             })
@@ -324,7 +324,7 @@ mod tests {
             let mut seen = seen.into_inner().unwrap();
             seen.sort_unstable();
             assert_eq!(seen, (0..100).collect::<Vec<_>>());
-            let failed = share_out(threads, 0..100, |item| match item {
+            let failed = par_for_each(threads, 0..100, |item| match item {
                 40 => Err(Error::invalid("40")),
                 _ => Ok(()),
             });

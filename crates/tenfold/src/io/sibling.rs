@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Absent, Source, platform, presence};
+use super::{Missing, Source, platform, presence};
 use crate::error::{Error, Result};
 
 /// What a file beside another one is called.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Beside<'a> {
+pub(crate) enum Sibling<'a> {
     /// As the other one, with this in place of what follows its last dot.
     Ending(&'a str),
     /// This.
@@ -19,11 +19,11 @@ pub(crate) enum Beside<'a> {
 }
 
 /// What came of looking for a file.
-pub(crate) enum Neighbour {
+pub(crate) enum Lookup {
     /// It is there.
     Found(Source),
     /// It is not.
-    Missing(Absent),
+    Missing(Missing),
 }
 
 /// Files in memory that lie beside one in memory.
@@ -33,19 +33,19 @@ pub(crate) struct Folder {
     files: BTreeMap<String, Source>,
 }
 
-impl Beside<'_> {
+impl Sibling<'_> {
     /// Its path beside that of another; `None` if the name would lead out of the folder.
     pub(crate) fn path(self, of: &Path) -> Option<PathBuf> {
         let name = match self {
-            Beside::Called(name) => OsString::from(name),
-            Beside::Ending(ending) => {
+            Sibling::Called(name) => OsString::from(name),
+            Sibling::Ending(ending) => {
                 let mut name = of.file_stem()?.to_owned();
                 name.push(".");
                 name.push(ending);
                 name
             }
         };
-        let (Beside::Ending(said) | Beside::Called(said)) = self;
+        let (Sibling::Ending(said) | Sibling::Called(said)) = self;
         let is_plain = !said.contains(['/', '\\', '\0']) && name != "." && name != "..";
         (is_plain && !said.is_empty()).then(|| of.with_file_name(name))
     }
@@ -53,8 +53,8 @@ impl Beside<'_> {
     /// What it is called, beside a file called `stem` and an ending.
     pub(crate) fn name(self, stem: &str) -> String {
         match self {
-            Beside::Ending(ending) => format!("{stem}.{ending}"),
-            Beside::Called(name) => name.into(),
+            Sibling::Ending(ending) => format!("{stem}.{ending}"),
+            Sibling::Called(name) => name.into(),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Beside<'_> {
 impl Source {
     /// The same bytes as those of a file called `name`, with these files beside it.
     #[must_use]
-    pub fn accompanied(self, name: &str, files: Vec<(String, Vec<u8>)>) -> Source {
+    pub fn with_siblings(self, name: &str, files: Vec<(String, Vec<u8>)>) -> Source {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let files = files.into_iter();
         let files = files.map(|(name, bytes)| (name, Source::memory(bytes)));
@@ -73,7 +73,7 @@ impl Source {
     }
 
     /// What a file beside this one is called, for words about it.
-    pub(crate) fn name_beside(&self, which: Beside) -> String {
+    pub(crate) fn name_beside(&self, which: Sibling) -> String {
         let stem = match (self.folder(), self.path()) {
             (Some(folder), _) => folder.stem.clone(),
             (None, Some(path)) => path
@@ -90,33 +90,33 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Malformed`] if the name leads elsewhere, or to what is no file.
-    pub(crate) fn beside(&self, which: Beside, format: &'static str) -> Result<Neighbour> {
+    pub(crate) fn beside(&self, which: Sibling, format: &'static str) -> Result<Lookup> {
         let name = self.name_beside(which);
         let elsewhere = || Error::malformed(None, format!("{name:?} is no file beside this one"));
         // Also where there is no folder, a name that leads elsewhere is wrong.
         which.path(Path::new("x.yaml")).ok_or_else(elsewhere)?;
         if let Some(folder) = self.folder() {
             return Ok(match folder.files.get(&name) {
-                Some(source) => Neighbour::Found(source.clone()),
-                None => Neighbour::Missing(Absent::File(name.into(), NOT_FOUND)),
+                Some(source) => Lookup::Found(source.clone()),
+                None => Lookup::Missing(Missing::File(name.into(), NOT_FOUND)),
             });
         }
         let Some(path) = self.path() else {
             let what = format!("{name} of a file that was not opened by its name");
-            return Ok(Neighbour::Missing(Absent::Unsupported { format, what }));
+            return Ok(Lookup::Missing(Missing::Unsupported { format, what }));
         };
         let (of, path) = (path, which.path(path).ok_or_else(elsewhere)?);
         match open_beside(of, &path) {
             Ok(found) => {
                 self.add_companion(&path, found.len());
-                Ok(Neighbour::Found(match self.progress() {
+                Ok(Lookup::Found(match self.progress() {
                     Some(progress) => found.counted(progress),
                     None => found,
                 }))
             }
             Err(Error::Io { source, .. }) if is_closed(&source) => {
                 let code = source.raw_os_error().unwrap_or(NOT_FOUND);
-                Ok(Neighbour::Missing(Absent::File(path, code)))
+                Ok(Lookup::Missing(Missing::File(path, code)))
             }
             Err(error) => Err(error),
         }
@@ -201,34 +201,34 @@ mod tests {
     #[test]
     fn a_name_never_leads_out_of_the_folder() {
         let yaml = Path::new("run/x.y.yaml");
-        let path = |which: Beside| which.path(yaml);
+        let path = |which: Sibling| which.path(yaml);
         assert_eq!(
-            path(Beside::Ending("elements")).unwrap(),
+            path(Sibling::Ending("elements")).unwrap(),
             Path::new("run/x.y.elements")
         );
         assert_eq!(
-            path(Beside::Called("a.dat")).unwrap(),
+            path(Sibling::Called("a.dat")).unwrap(),
             Path::new("run/a.dat")
         );
         for name in ["", ".", "..", "/a", "../a", "b/a", "b\\a", "a\0"] {
-            assert_eq!(path(Beside::Called(name)), None, "{name:?}");
+            assert_eq!(path(Sibling::Called(name)), None, "{name:?}");
         }
         for ending in ["", "a/../../b", "/b", "a\0"] {
-            assert_eq!(path(Beside::Ending(ending)), None, "{ending:?}");
+            assert_eq!(path(Sibling::Ending(ending)), None, "{ending:?}");
         }
     }
 
     #[test]
     fn files_in_memory_lie_beside_each_other() {
         let files = vec![("x.elements".into(), vec![1, 2])];
-        let source = Source::memory(vec![]).accompanied("x.yaml", files);
+        let source = Source::memory(vec![]).with_siblings("x.yaml", files);
         let find = |which| source.beside(which, "cc4s").unwrap();
-        let Neighbour::Found(found) = find(Beside::Ending("elements")) else {
+        let Lookup::Found(found) = find(Sibling::Ending("elements")) else {
             panic!("not found");
         };
         assert_eq!(found.len(), 2);
-        let missing = find(Beside::Called("y.elements"));
-        assert!(matches!(missing, Neighbour::Missing(_)));
+        let missing = find(Sibling::Called("y.elements"));
+        assert!(matches!(missing, Lookup::Missing(_)));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         std::fs::write(folder.path().join("x.yaml"), "").unwrap();
         std::fs::create_dir(folder.path().join("x.elements")).unwrap();
         let source = Source::open(folder.path().join("x.yaml")).unwrap();
-        let error = source.beside(Beside::Ending("elements"), "cc4s").err();
+        let error = source.beside(Sibling::Ending("elements"), "cc4s").err();
         let text = error.unwrap().to_string();
         assert!(text.ends_with("x.elements is no regular file"), "{text}");
     }
@@ -261,20 +261,20 @@ mod tests {
             let source = Source::open(at(of)).unwrap();
             source.beside(which, "cc4s")
         };
-        let found = open("run/x.yaml", Beside::Ending("elements")).unwrap();
-        assert!(matches!(found, Neighbour::Found(_)));
-        let error = open("run/x.yaml", Beside::Called("z.elements")).err();
+        let found = open("run/x.yaml", Sibling::Ending("elements")).unwrap();
+        assert!(matches!(found, Lookup::Found(_)));
+        let error = open("run/x.yaml", Sibling::Called("z.elements")).err();
         let text = error.unwrap().to_string();
         assert!(
             text.contains("z.elements is a link to a file in another folder"),
             "{text}"
         );
-        let gone = open("run/x.yaml", Beside::Called("gone.elements")).unwrap();
-        assert!(matches!(gone, Neighbour::Missing(_)));
+        let gone = open("run/x.yaml", Sibling::Called("gone.elements")).unwrap();
+        assert!(matches!(gone, Lookup::Missing(_)));
         // A folder of links to another folder, as caches of models are.
         symlink(at("run/x.yaml"), at("links/x.yaml")).unwrap();
         symlink(at("run/y.elements"), at("links/x.elements")).unwrap();
-        let found = open("links/x.yaml", Beside::Ending("elements")).unwrap();
-        assert!(matches!(found, Neighbour::Found(_)));
+        let found = open("links/x.yaml", Sibling::Ending("elements")).unwrap();
+        assert!(matches!(found, Lookup::Found(_)));
     }
 }

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Write;
 
 use super::platform::{self, preallocate, write_back};
-use super::{Beside, Progress, Source, Threads, in_order};
-use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, wide};
+use super::{Progress, Sibling, Source, Threads, ordered_pipeline};
+use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, to_u64};
 use crate::error::{Error, Loss, Result};
 use crate::memory;
 
@@ -29,7 +29,7 @@ pub struct Sink {
     /// Up to where bytes are on their way to the disk, if they are to get there.
     sent: Option<u64>,
     progress: Progress,
-    beside: Option<Box<dyn Companions>>,
+    beside: Option<Box<dyn SiblingSink>>,
     /// What was found out about values while they were written.
     losses: Vec<Loss>,
 }
@@ -38,18 +38,18 @@ pub struct Sink {
 type Files = Vec<(String, Vec<u8>)>;
 
 /// Where files go that lie beside the one that is written.
-pub(crate) trait Companions: Send {
+pub(crate) trait SiblingSink: Send {
     /// Begins a file.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there must not be one of that name.
-    fn begin(&mut self, which: Beside) -> Result<Sink>;
+    fn begin(&mut self, which: Sibling) -> Result<Sink>;
 
-    /// Takes back what [`Companions::begin`] gave, once all is written.
+    /// Takes back what [`SiblingSink::begin`] gave, once all is written.
     ///
     /// # Errors
     /// [`Error::Io`] if the target fails.
-    fn end(&mut self, which: Beside, written: Sink) -> Result<()>;
+    fn end(&mut self, which: Sibling, written: Sink) -> Result<()>;
 
     /// The files, if they were collected in memory.
     fn into_memory(self: Box<Self>) -> Files {
@@ -64,12 +64,12 @@ struct Collected {
     files: Files,
 }
 
-impl Companions for Collected {
-    fn begin(&mut self, _: Beside) -> Result<Sink> {
+impl SiblingSink for Collected {
+    fn begin(&mut self, _: Sibling) -> Result<Sink> {
         Ok(Sink::memory())
     }
 
-    fn end(&mut self, which: Beside, written: Sink) -> Result<()> {
+    fn end(&mut self, which: Sibling, written: Sink) -> Result<()> {
         let bytes = written.finish()?.into_memory()?;
         self.files.push((which.name(&self.stem), bytes));
         Ok(())
@@ -113,16 +113,16 @@ impl Sink {
     /// Collects the bytes of a file called `name`, and of those that are written beside it, in
     /// memory; [`Sink::finish_with_files`] gives them.
     #[must_use]
-    pub fn memory_called(name: &str) -> Self {
+    pub fn memory_named(name: &str) -> Self {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        Sink::memory().accompanied(Box::new(Collected {
+        Sink::memory().with_siblings(Box::new(Collected {
             stem: stem.into(),
             files: Vec::new(),
         }))
     }
 
     /// The same target, with a place for files beside it.
-    pub(crate) fn accompanied(mut self, companions: Box<dyn Companions>) -> Self {
+    pub(crate) fn with_siblings(mut self, companions: Box<dyn SiblingSink>) -> Self {
         self.beside = Some(companions);
         self
     }
@@ -133,7 +133,7 @@ impl Sink {
     /// [`Error::Invalid`] if this one has no place where another could lie, such as a pipe.
     pub(crate) fn beside(
         &mut self,
-        which: Beside,
+        which: Sibling,
         write: impl FnOnce(&mut Sink) -> Result<()>,
     ) -> Result<()> {
         let Some(companions) = &mut self.beside else {
@@ -199,7 +199,7 @@ impl Sink {
     /// # Errors
     /// [`Error::Io`] if the target fails.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_as(bytes, wide(bytes.len()))
+        self.write_as(bytes, to_u64(bytes.len()))
     }
 
     /// Writes bytes that count as `work` bytes done, such as those they were compressed from.
@@ -217,7 +217,7 @@ impl Sink {
                 self.flush()?;
             }
         }
-        self.advance(wide(bytes.len()), work);
+        self.advance(to_u64(bytes.len()), work);
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl Sink {
                 .at
                 .next_multiple_of(multiple.max(1))
                 .saturating_sub(self.at);
-            let part = crate::bytes::narrow(left)?.min(zeros.len());
+            let part = crate::bytes::to_usize(left)?.min(zeros.len());
             match zeros.get(..part) {
                 // No work is done by it that anybody waits for.
                 Some(zeros) if part > 0 => self.write_as(zeros, 0)?,
@@ -263,7 +263,7 @@ impl Sink {
         if self.digest.is_none()
             && let Some((file, range)) = bytes.as_file_run()
             // Many short ones are quicker written together than asked for one by one.
-            && bytes.len() >= wide(PIECE)
+            && bytes.len() >= to_u64(PIECE)
             && let Target::File(target) = &self.target
         {
             // As many bytes as there are in another file.
@@ -280,7 +280,7 @@ impl Sink {
     /// Copies a run in pieces that end where pages of the target do: the system is quicker with
     /// whole pages, also when it brings them to the disk. Other threads read while this one writes.
     fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
-        let long = wide(PIECE);
+        let long = to_u64(PIECE);
         let run = Bytes::run(source, start..end)?;
         let len = usize::try_from(run.len()).unwrap_or(usize::MAX);
         let threads = Threads::Cores.for_len(len).min(2);
@@ -289,13 +289,13 @@ impl Sink {
         let fill = |piece: &mut (u64, Vec<u8>)| {
             let len = next.min(run.len().saturating_sub(at));
             *piece = (at, std::mem::take(&mut piece.1));
-            memory::resize(&mut piece.1, crate::bytes::narrow(len)?)?;
+            memory::resize(&mut piece.1, crate::bytes::to_usize(len)?)?;
             at = at.saturating_add(len);
             next = long;
             Ok(len > 0)
         };
         let read = |(at, piece): &mut (u64, Vec<u8>)| run.read_at(*at, piece);
-        in_order(threads, fill, read, |(_, piece)| {
+        ordered_pipeline(threads, fill, read, |(_, piece)| {
             self.progress.go_on()?;
             self.write(piece)
         })
@@ -312,10 +312,10 @@ impl Sink {
             && at % PAGE == self.at % PAGE
         {
             self.progress.go_on()?;
-            let len = crate::bytes::narrow((end.saturating_sub(at)).min(STEP))?;
+            let len = crate::bytes::to_usize((end.saturating_sub(at)).min(STEP))?;
             match platform::copy_range(from, &mut at, to, len) {
                 Ok(0) | Err(_) => break,
-                Ok(done) => self.advance(wide(done), wide(done)),
+                Ok(done) => self.advance(to_u64(done), to_u64(done)),
             }
         }
         Ok(at)
@@ -343,7 +343,7 @@ impl Sink {
     /// [`Error::Invalid`] if they went elsewhere.
     pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Files)> {
         let beside = self.beside.take();
-        let files = beside.map(Companions::into_memory).unwrap_or_default();
+        let files = beside.map(SiblingSink::into_memory).unwrap_or_default();
         Ok((self.finish()?.into_memory()?, files))
     }
 

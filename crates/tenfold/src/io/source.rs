@@ -12,7 +12,7 @@ use super::platform;
 use super::sibling::Folder;
 use super::spool::pool::Held;
 use super::spool::scratch::Scratch;
-use crate::bytes::{Bytes, in_pieces, wide};
+use crate::bytes::{Bytes, in_pieces, to_u64};
 use crate::error::{Error, Result};
 
 /// Something that can be read at any position; cloning it is cheap.
@@ -326,10 +326,10 @@ impl Source {
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0.kind {
-            Kind::Memory(held) => wide(held.bytes.len()),
+            Kind::Memory(held) => to_u64(held.bytes.len()),
             Kind::File(positioned) => positioned.len,
             #[cfg(feature = "mmap")]
-            Kind::Map(map) => wide(map.len()),
+            Kind::Map(map) => to_u64(map.len()),
             Kind::Computed(compute) => compute.len(),
         }
     }
@@ -345,7 +345,7 @@ impl Source {
     /// # Errors
     /// [`Error::Malformed`] if they do not all exist, also when the file has shrunk meanwhile.
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let wanted = wide(buffer.len());
+        let wanted = to_u64(buffer.len());
         let end = at.checked_add(wanted).filter(|end| *end <= self.len());
         let Some(end) = end else {
             let left = self.len().saturating_sub(at);

@@ -4,7 +4,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::Source;
-use crate::bytes::{Endian, Scan, narrow, wide};
+use crate::bytes::{Endian, Scan, to_u64, to_usize};
 use crate::error::Result;
 
 const LOCAL: &[u8] = b"PK\x03\x04";
@@ -19,7 +19,7 @@ const LOCATOR_LEN: usize = 20;
 
 /// Whether a file begins as a zip archive.
 pub(crate) fn is_zip(source: &Source) -> Result<bool> {
-    let len = narrow(source.len().min(wide(LOCAL.len())))?;
+    let len = to_usize(source.len().min(to_u64(LOCAL.len())))?;
     let mut start = vec![0; len];
     source.read_at(0, &mut start)?;
     Ok(start == LOCAL || start == END)
@@ -31,8 +31,8 @@ pub(crate) fn zip_end(source: &Source) -> Result<Option<u64>> {
     let most = END_LEN
         .saturating_add(LOCATOR_LEN)
         .saturating_add(u16::MAX.into());
-    let tail_at = source.len().saturating_sub(wide(most));
-    let mut tail = vec![0; narrow(source.len().saturating_sub(tail_at))?];
+    let tail_at = source.len().saturating_sub(to_u64(most));
+    let mut tail = vec![0; to_usize(source.len().saturating_sub(tail_at))?];
     source.read_at(tail_at, &mut tail)?;
     let fits = |place: &usize| {
         let record = tail.get(*place..).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(crate) fn zip_end(source: &Source) -> Result<Option<u64>> {
     let Some(place) = (0..tail.len()).rev().find(fits) else {
         return Ok(None);
     };
-    let at = tail_at.saturating_add(wide(place));
+    let at = tail_at.saturating_add(to_u64(place));
     let locator = place.checked_sub(LOCATOR_LEN);
     let locator = locator.and_then(|place| tail.get(place..));
     if locator.is_some_and(|bytes| bytes.starts_with(LOCATOR)) {
@@ -54,7 +54,7 @@ pub(crate) fn zip_end(source: &Source) -> Result<Option<u64>> {
     scan.skip(12)?;
     let (size, start) = (scan.u32(Endian::Little)?, scan.u32(Endian::Little)?);
     for start in [Some(start.into()), at.checked_sub(size.into())] {
-        let Some(start) = start.filter(|start| at.saturating_sub(*start) >= wide(ENTRY.len()))
+        let Some(start) = start.filter(|start| at.saturating_sub(*start) >= to_u64(ENTRY.len()))
         else {
             continue;
         };
@@ -104,7 +104,7 @@ mod tests {
                 for comment in [&b""[..], b"more", &[b'x'; 65_535]] {
                     let file = archive(before, shift, comment);
                     let at = file.len() - comment.len() - 22;
-                    assert_eq!(end(&file), Some(wide(at)));
+                    assert_eq!(end(&file), Some(to_u64(at)));
                     assert_eq!(end(&file[..file.len() - 1]), None);
                     let is_whole = is_zip(&Source::memory(file)).unwrap();
                     assert_eq!(is_whole, before.is_empty());

@@ -38,7 +38,7 @@ pub struct Skipped {
 /// As [`Input::find`]; for a folder, only if there is nothing to open.
 pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
     if presence::is_dir(path)? {
-        return Survey::of(path, how)?.all(path, how);
+        return Summary::of(path, how)?.all(path, how);
     }
     let files = glob(path)?;
     let members = files.iter().map(|file| Member::find(file, how));
@@ -60,7 +60,7 @@ pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
 }
 
 /// The content of a folder.
-pub(super) struct Survey {
+pub(super) struct Summary {
     /// What its indices name.
     indexed: Vec<Input>,
     /// Files of a known format that no index names.
@@ -70,8 +70,8 @@ pub(super) struct Survey {
     faults: Vec<Error>,
 }
 
-impl Survey {
-    pub(super) fn of(folder: &Path, how: &OpenOptions) -> Result<Survey> {
+impl Summary {
+    pub(super) fn of(folder: &Path, how: &OpenOptions) -> Result<Summary> {
         if let Some(store) = store(folder)? {
             return Err(Error::Unrecognised {
                 candidates: Vec::new(),
@@ -81,7 +81,7 @@ impl Survey {
         }
         let files = files_in(folder)?.into_iter();
         let files: Vec<PathBuf> = files.filter(|file| !is_hidden(file)).collect();
-        let mut survey = Survey {
+        let mut survey = Summary {
             indexed: Vec::new(),
             members: Vec::new(),
             skipped: Vec::new(),
@@ -297,7 +297,7 @@ fn is_hidden(file: &Path) -> bool {
 /// Whether a file is only a part of what another one, which is there, describes.
 fn is_described(file: &Path) -> Result<bool> {
     for format in formats::ALL {
-        if let Some(owner) = format.described_by(file)?
+        if let Some(owner) = format.primary_of(file)?
             && presence::is_file(&owner)?
         {
             return Ok(true);

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Seek;
 use std::path::{Path, PathBuf};
 
-use super::folder::{Skipped, Survey};
+use super::folder::{Skipped, Summary};
 use super::merge::{Part, merge, name_by_files};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
@@ -145,7 +145,7 @@ impl Input {
     /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no set.
     pub fn find(path: &Path, how: &OpenOptions) -> Result<Input> {
         if presence::is_dir(path)? {
-            return Survey::of(path, how)?.only(path, how);
+            return Summary::of(path, how)?.only(path, how);
         }
         if let Some(index) = Index::read(path, &how.limits).map_err(|error| error.in_file(path))? {
             return Input::of_index(path, index, how);

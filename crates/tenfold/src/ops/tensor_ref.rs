@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::format::Info;
 use crate::io::presence;
 use crate::limits::Limits;
-use crate::tensor::Pick;
+use crate::tensor::IndexExpr;
 
 /// The word for standard input.
 const DASH: &str = "-";
@@ -139,7 +139,7 @@ impl TensorRef {
         let Some((place, slice)) = self.place(bundle, info)? else {
             return Ok(());
         };
-        let picks = slice.map(Pick::list).transpose()?;
+        let picks = slice.map(IndexExpr::list).transpose()?;
         bundle.keep(place);
         let Some(picks) = picks else {
             return Ok(());
@@ -208,7 +208,7 @@ fn looked_up<'a>(bundle: &Bundle, text: &'a str) -> Option<(usize, Option<&'a st
 /// Whether a word is a slice of the only tensor.
 fn is_slice(bundle: &Bundle, named: &Named) -> bool {
     match named {
-        Named::Word(text) => bundle.entries().len() == 1 && Pick::list(text).is_ok(),
+        Named::Word(text) => bundle.entries().len() == 1 && IndexExpr::list(text).is_ok(),
         Named::Key(_) => false,
     }
 }

@@ -82,7 +82,7 @@ impl Tensor {
         };
         let symmetries = self.symmetries().to_vec();
         let cast = Tensor::within(self.dims().to_vec(), dtype, symmetries, storage, limits)?;
-        let mut cast = cast.described_like(self);
+        let mut cast = cast.with_meta_of(self);
         if !is_exact(record.from, record.to) {
             cast.cast = Some(Arc::new(record));
         }
@@ -189,7 +189,7 @@ impl CastRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::wide;
+    use crate::bytes::to_u64;
     use crate::tensor::{Dim, Order};
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
             .iter()
             .map(|value| (value - f64::from(single(*value))).abs());
         let expected: Vec<f64> = expected.collect();
-        let n_changed = wide(expected.iter().filter(|change| **change > 0.0).count());
+        let n_changed = to_u64(expected.iter().filter(|change| **change > 0.0).count());
         let largest = expected.iter().copied().fold(0.0, f64::max);
         for times in 0..3 {
             let changes = cast.cast_changes(&limits).unwrap();

@@ -1,12 +1,12 @@
 //! Complex numbers, quaternions and octonions as real numbers: their components along a last
 //! dimension, or one part of each.
 
-use super::sparse::builder::Listed;
-use super::sparse::sort::Sorted;
+use super::sparse::builder::CooBuilder;
+use super::sparse::sort::SortedCells;
 use super::storage::{Address, Order, Storage};
 use super::symmetry::Symmetry;
 use super::{Dim, Tensor};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::dtype::{Arity, ComplexPart, DType, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -45,17 +45,17 @@ impl Tensor {
             }
         };
         let mut dims = self.dims().to_vec();
-        dims.push(Dim::indexed(wide(count)));
+        dims.push(Dim::indexed(to_u64(count)));
         let split = Tensor::within(dims, real, vec![], storage, limits)?;
-        Ok(split.described_like(self))
+        Ok(split.with_meta_of(self))
     }
 
     /// Every component of every explicit cell as a cell of its own.
     fn split_cells(&self, limits: &Limits) -> Result<Storage> {
         let dtype = self.dtype();
-        let (width, count) = (dtype.number.width(), wide(dtype.arity.count()));
-        let mut listed = Listed::new(dtype.number, Order::Row);
-        let sorted = Sorted::every(self, row_strides(&self.sizes()?)?, limits)?;
+        let (width, count) = (dtype.number.width(), to_u64(dtype.arity.count()));
+        let mut listed = CooBuilder::new(dtype.number, Order::Row);
+        let sorted = SortedCells::every(self, row_strides(&self.sizes()?)?, limits)?;
         sorted.for_each(&mut |place, value| {
             let first = place.checked_mul(count);
             let first = first.ok_or_else(|| Error::invalid("more cells than can be counted"))?;
@@ -74,7 +74,7 @@ impl Tensor {
     pub(crate) fn join_components(&self, dtype: DType, limits: &Limits) -> Result<Tensor> {
         let mut dims = self.dims().to_vec();
         let last = dims.pop().and_then(|dim| dim.indexed_size());
-        let count = wide(dtype.arity.count());
+        let count = to_u64(dtype.arity.count());
         let is_fit = last == Some(count) && self.dtype().number == dtype.number;
         if !is_fit || self.dtype().arity != Arity::Real || !self.symmetries().is_empty() {
             let why = format!(
@@ -98,17 +98,17 @@ impl Tensor {
             }
         };
         let joined = Tensor::within(dims, dtype, vec![], storage, limits)?;
-        Ok(joined.described_like(self))
+        Ok(joined.with_meta_of(self))
     }
 
     /// Every element that has an explicit component as a cell; the others are zero.
     fn join_cells(&self, dtype: DType, limits: &Limits) -> Result<Storage> {
-        let (width, count) = (dtype.number.width(), wide(dtype.arity.count()));
-        let mut listed = Listed::new(dtype.number, Order::Row);
-        let sorted = Sorted::every(self, row_strides(&self.sizes()?)?, limits)?;
+        let (width, count) = (dtype.number.width(), to_u64(dtype.arity.count()));
+        let mut listed = CooBuilder::new(dtype.number, Order::Row);
+        let sorted = SortedCells::every(self, row_strides(&self.sizes()?)?, limits)?;
         let mut element: Option<(u64, Vec<u8>)> = None;
         sorted.for_each(&mut |place, value| {
-            let (cell, component) = (place / count, narrow(place % count)?);
+            let (cell, component) = (place / count, to_usize(place % count)?);
             if let Some((last, bytes)) = element.take_if(|(last, _)| *last != cell) {
                 listed.push(last, &bytes)?;
             }
@@ -166,7 +166,7 @@ impl Tensor {
         let dims = self.dims().to_vec();
         let real = DType::real(part.number(dtype)?);
         let made = Tensor::within(dims, real, symmetries, storage, limits)?;
-        Ok(made.described_like(self))
+        Ok(made.with_meta_of(self))
     }
 
     /// The same tensor with all its cells and no symmetry declared.
@@ -175,7 +175,7 @@ impl Tensor {
         let dims = full.dims().to_vec();
         let storage = full.storage().clone();
         let plain = Tensor::within(dims, full.dtype(), vec![], storage, limits)?;
-        Ok(plain.described_like(self))
+        Ok(plain.with_meta_of(self))
     }
 }
 

@@ -7,25 +7,25 @@
 use super::Tensor;
 use super::sparse::Sparse;
 use super::storage::{Address, Storage};
-use crate::bytes::{PIECE, wide};
+use crate::bytes::{PIECE, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 /// A demand on the values of one tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Demand {
+pub(crate) enum Constraint {
     /// Truths are 0 or 1.
-    Truths,
+    BoolIs0Or1,
     /// The columns of each compressed row rise.
-    Rising,
+    SortedColumns,
     /// The upper half of the last byte is zero.
-    HalfByte,
+    ZeroPadding,
 }
 
 impl Tensor {
     /// Makes a demand on the values of this tensor; what is made from it is free of it.
-    pub(crate) fn demand(&mut self, demand: Demand) {
+    pub(crate) fn demand(&mut self, demand: Constraint) {
         self.demands.push(demand);
     }
 
@@ -33,13 +33,15 @@ impl Tensor {
         for demand in &self.demands {
             match (demand, self.storage()) {
                 (
-                    Demand::Truths,
+                    Constraint::BoolIs0Or1,
                     Storage::Dense { values, .. } | Storage::Sparse { values, .. },
                 ) => {
                     check_truths(values)?;
                 }
-                (Demand::Rising, Storage::Sparse { address, .. }) => self.check_rising(address)?,
-                (Demand::HalfByte, storage) => {
+                (Constraint::SortedColumns, Storage::Sparse { address, .. }) => {
+                    self.check_rising(address)?
+                }
+                (Constraint::ZeroPadding, storage) => {
                     let parts = storage.parts();
                     parts.iter().try_for_each(|part| check_half(part, limits))?;
                 }
@@ -56,7 +58,7 @@ impl Tensor {
         match self.first_fall()? {
             None => Ok(()),
             Some(cell) => {
-                let at = cell.saturating_mul(wide(columns.number.width()));
+                let at = cell.saturating_mul(to_u64(columns.number.width()));
                 let at = columns.bytes.offset_of(at);
                 Err(Error::malformed(at, "the columns of a row do not rise"))
             }
@@ -88,10 +90,10 @@ fn check_truths(values: &Numbers) -> Result<()> {
     let mut seen = 0_u64;
     values.bytes.for_each(PIECE, &mut |piece| {
         if let Some(place) = piece.iter().position(|byte| *byte > 1) {
-            let at = values.bytes.offset_of(seen.saturating_add(wide(place)));
+            let at = values.bytes.offset_of(seen.saturating_add(to_u64(place)));
             return Err(Error::malformed(at, "a truth that is neither 0 nor 1"));
         }
-        seen = seen.saturating_add(wide(piece.len()));
+        seen = seen.saturating_add(to_u64(piece.len()));
         Ok(())
     })
 }

@@ -57,6 +57,6 @@ impl Tensor {
         let dims = self.dims().to_vec();
         let symmetries = self.symmetries().to_vec();
         let made = Tensor::within(dims, DType::real(number), symmetries, storage, limits)?;
-        Ok(made.described_like(self))
+        Ok(made.with_meta_of(self))
     }
 }

@@ -23,14 +23,14 @@ mod verify;
 
 pub use cast::CastChanges;
 use cast::CastRecord;
-pub(crate) use constraint::Demand;
+pub(crate) use constraint::Constraint;
 pub(crate) use dense::read_box::strides;
 pub(crate) use dense::strided::Strides;
 pub(crate) use dequantize::{is_quantization, not_understood};
 use dim::product_of;
 pub use dim::{Dim, Size};
 pub(crate) use dim::{Shapes, product};
-pub use index::expr::Pick;
+pub use index::expr::IndexExpr;
 pub use index::slice::Slice;
 pub(crate) use index::slice::unravel_in;
 pub(crate) use labelled::decimal::Numbering;
@@ -42,7 +42,7 @@ pub use read::Cell;
 use sparse::Distinct;
 pub use sparse::Duplicates;
 pub use sparse::from_dense::Density;
-pub(crate) use sparse::sort::Sorted;
+pub(crate) use sparse::sort::SortedCells;
 pub use storage::{Address, Order, Storage};
 pub(crate) use symmetry::deviation::Deviation;
 pub(crate) use symmetry::group::Group;
@@ -58,7 +58,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::bytes::{Extent, wide};
+use crate::bytes::{Extent, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::{Limits, Meter};
@@ -83,7 +83,7 @@ pub struct Tensor {
     symmetries: Vec<Symmetry>,
     storage: Storage,
     /// What its format demands of the values besides what they mean.
-    demands: Vec<Demand>,
+    demands: Vec<Constraint>,
     /// The last cast of its values that may have changed some.
     cast: Option<Arc<CastRecord>>,
     /// The outcome of the check for sparse cells given twice, once values were read.
@@ -175,7 +175,7 @@ impl Tensor {
 
     /// The same tensor with the metadata, hints and casts of another: of the one it was made from.
     #[must_use]
-    pub(crate) fn described_like(mut self, other: &Tensor) -> Tensor {
+    pub(crate) fn with_meta_of(mut self, other: &Tensor) -> Tensor {
         self.meta.clone_from(&other.meta);
         self.hints.clone_from(&other.hints);
         self.cast.clone_from(&other.cast);
@@ -289,10 +289,10 @@ impl Tensor {
                 _ => 0,
             },
             Storage::Dense { values, .. } | Storage::Sparse { values, .. } => {
-                values.bytes.len() / wide(self.dtype.width())
+                values.bytes.len() / to_u64(self.dtype.width())
             }
             Storage::Train { cores, .. } => cores.iter().fold(0, |sum, core| {
-                sum.saturating_add(core.bytes.len() / wide(self.dtype.width()))
+                sum.saturating_add(core.bytes.len() / to_u64(self.dtype.width()))
             }),
             Storage::Opaque { .. } => 0,
         }
@@ -377,7 +377,7 @@ impl Tensor {
 
     /// Checks that `values` are exactly `elements` elements.
     fn check_len(&self, values: &Numbers, elements: Option<u128>) -> Result<()> {
-        let wanted = elements.and_then(|n| n.checked_mul(wide(self.dtype.width()).into()));
+        let wanted = elements.and_then(|n| n.checked_mul(to_u64(self.dtype.width()).into()));
         let found = u128::from(values.bytes.len());
         if wanted == Some(found) {
             return Ok(());
@@ -390,7 +390,7 @@ impl Tensor {
 
     fn check_sparse_parts(&self, address: &Address, values: &Numbers) -> Result<()> {
         self.check_number(values)?;
-        let count = values.bytes.len() / wide(self.dtype.width());
+        let count = values.bytes.len() / to_u64(self.dtype.width());
         self.check_len(values, Some(count.into()))?;
         let fits = |numbers: &Numbers, wanted: u64| {
             let is_index = matches!(
@@ -415,7 +415,7 @@ impl Tensor {
             },
             Address::Labels => {
                 let block = product(&self.indexed_sizes())
-                    .and_then(|cells| cells.checked_mul(wide(self.dtype.width()).into()));
+                    .and_then(|cells| cells.checked_mul(to_u64(self.dtype.width()).into()));
                 match values.bytes.extent() {
                     Extent::Records(records) => {
                         self.n_mapped() > 0

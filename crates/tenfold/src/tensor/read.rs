@@ -6,7 +6,7 @@ use super::storage::{Address, Order, Storage};
 use super::symmetry::unpack::Packed;
 use super::train::{Train, read_train_box};
 use super::{Slice, Tensor, not_understood, product};
-use crate::bytes::{Bytes, Endian, Extent, PIECE, wide};
+use crate::bytes::{Bytes, Endian, Extent, PIECE, to_u64};
 use crate::dtype::{Element, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Source, Threads};
@@ -121,7 +121,7 @@ impl Tensor {
             }
         };
         let len = product(&sizes)
-            .and_then(|cells| cells.checked_mul(wide(self.dtype().width()).into()))
+            .and_then(|cells| cells.checked_mul(to_u64(self.dtype().width()).into()))
             .unwrap_or(u128::MAX);
         if is_packed {
             limits.check_decoded("a tensor would be expanded to all its cells", len)?;
@@ -143,7 +143,7 @@ impl Tensor {
 
     /// The values of a box as a lazy array, row-major and little-endian; the slices lie inside.
     pub(super) fn boxed(&self, slices: &[Slice], limits: &Limits) -> Result<Numbers> {
-        let len = wide(box_len(slices, self.dtype().width())?);
+        let len = to_u64(box_len(slices, self.dtype().width())?);
         limits.check_decoded("a slice would be expanded to all its cells", len)?;
         let axes = (0..slices.len()).collect();
         self.view_of(slices.to_vec(), self.dtype().number, axes, len, limits)
@@ -229,7 +229,7 @@ impl Tensor {
             slice.check(*size)?;
         }
         let len = box_len(slices, self.dtype().width())?;
-        limits.check_decoded("the slice would be read into memory", wide(len))?;
+        limits.check_decoded("the slice would be read into memory", to_u64(len))?;
         let mut out = memory::zeros(len)?;
         self.at_hand(limits)?
             .fill_box(&sizes, slices, limits, &mut out)?;

@@ -60,7 +60,7 @@ impl Tensor {
             },
         };
         let packed = Tensor::within(dims, DType::real(Number::I8), vec![], storage, limits)?;
-        Ok(packed.described_like(self))
+        Ok(packed.with_meta_of(self))
     }
 }
 

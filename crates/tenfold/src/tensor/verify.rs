@@ -10,7 +10,7 @@ use super::storage::{Address, Storage};
 use super::symmetry::deviation::Claim;
 use super::symmetry::group::{Group, Origin};
 use super::symmetry::{Operation, Symmetry};
-use crate::bytes::{Bytes, Endian, Extent, LabelSet, PIECE, swap, wide};
+use crate::bytes::{Bytes, Endian, Extent, LabelSet, PIECE, swap, to_u64};
 use crate::dtype::{Kind, Numbers};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
@@ -98,7 +98,7 @@ impl Tensor {
                 for element in piece.chunks_exact(width) {
                     self.check_images(&group, element)
                         .map_err(|error| error.or_at(values.bytes.offset_of(position)))?;
-                    position = position.saturating_add(wide(width));
+                    position = position.saturating_add(to_u64(width));
                 }
                 Ok(())
             })?;
@@ -120,7 +120,7 @@ impl Tensor {
                     notes.push(Note::new(NoteKind::Lenient, why).at(at));
                 }
             }
-            position = position.saturating_add(wide(width));
+            position = position.saturating_add(to_u64(width));
             Ok(())
         })
     }
@@ -162,7 +162,7 @@ impl Tensor {
             return Err(Error::malformed(None, why).with_hint(Hint::Duplicates { sum: false }));
         }
         group.charge(sparse.count().into())?;
-        let width = wide(self.dtype().width());
+        let width = to_u64(self.dtype().width());
         sparse.for_each(&mut |cell, index, value| {
             let origin = group.origin(index);
             let at = sparse.values.bytes.offset_of(cell.saturating_mul(width));

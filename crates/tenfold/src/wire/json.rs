@@ -2,7 +2,7 @@
 //! as long as the file is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Scan, wide};
+use crate::bytes::{Scan, to_u64};
 use crate::error::Result;
 use crate::io::Source;
 use crate::limits::Limits;
@@ -141,7 +141,7 @@ impl<'a> Json<'a> {
         let limits = self.limits;
         self.pieces(&mut |piece| {
             memory::append(&mut bytes, piece)?;
-            limits.check_text(wide(bytes.len()))
+            limits.check_text(to_u64(bytes.len()))
         })?;
         match String::from_utf8(bytes) {
             Ok(text) => *out = text,
@@ -236,7 +236,7 @@ impl<'a> Json<'a> {
 
     /// Fails if a text may not have so many bytes.
     pub(crate) fn check_text(&self, len: usize) -> Result<()> {
-        self.limits.check_text(wide(len))
+        self.limits.check_text(to_u64(len))
     }
 
     /// Reads bytes of ASCII that `accept` takes, as many as a text may have.
@@ -279,7 +279,7 @@ impl<'a> Json<'a> {
                     self.scan.skip(1)?;
                     let close = if kind == Kind::Object { b'}' } else { b']' };
                     open.push((close, First::new()));
-                    self.limits.check_depth(wide(open.len()))?;
+                    self.limits.check_depth(to_u64(open.len()))?;
                 }
                 Kind::Text => self.pieces(&mut |_| Ok(()))?,
                 Kind::Number => self.number(&mut text)?,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -12,7 +12,7 @@ use crate::memory;
 /// # Errors
 /// [`Error::Malformed`] if it is no JSON, [`Error::Limit`] if it takes too much memory.
 pub(crate) fn parse(text: &[u8], limits: &Limits) -> Result<Value> {
-    limits.charge(wide(text.len()))?;
+    limits.charge(to_u64(text.len()))?;
     let n_places = n_places(text);
     limits.charge_items::<(String, Value)>(n_places)?;
     // What builds it has no way to say that there is none.

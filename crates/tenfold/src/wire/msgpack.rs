@@ -8,7 +8,7 @@ use std::io;
 use rmp::encode;
 use rmp::encode::ValueWriteError;
 
-use crate::bytes::{Scan, wide};
+use crate::bytes::{Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::io::Sink;
 
@@ -143,7 +143,7 @@ fn signed(number: i64) -> Item {
 /// The bytes of the number or length after the marker at `at`.
 fn rest<const N: usize>(scan: &mut Scan, at: u64) -> Result<[u8; N]> {
     let left = scan.left();
-    if left < wide(N) {
+    if left < to_u64(N) {
         return scan.fail_at(
             at,
             format!("{N} bytes expected after its first, {left} left"),

@@ -192,7 +192,7 @@ fn tensor(format: &dyn Format, tape: &mut Tape) -> Tensor {
     };
     let ndim = (holds.ndim.0 as usize + tape.below(4)).min(holds.ndim.1 as usize);
     let least = holds.size.0 as usize;
-    // Some formats have rules of their own; `quirks` knows them, so cases are drawn until none
+    // Some formats have rules of their own; `format_losses` knows them, so cases are drawn until none
     // speaks.
     for attempt in 0.. {
         let mut dims: Vec<Dim> = (0..ndim)

@@ -4,19 +4,20 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use tenfold::{
     Address, Bundle, Bytes, ContentHash, DType, Dim, Endian, Limits, Mode, Number, Numbers, Order,
-    ReadOptions, RecordsBuilder, SparseAs, Storage, Symmetry, Tensor, file_hash, tensor_hashes,
+    ReadOptions, RecordsBuilder, SparseHashing, Storage, Symmetry, Tensor, file_hash,
+    tensor_hashes,
 };
 
 use crate::generate::{Tape, bundle};
 use crate::support::{verify, write};
 
-fn hash_as(tensor: &Tensor, sparse: SparseAs) -> ContentHash {
+fn hash_as(tensor: &Tensor, sparse: SparseHashing) -> ContentHash {
     let bundle = Bundle::of(tensor.clone());
     tensor_hashes(&bundle, sparse, &Limits::default()).unwrap()[0]
 }
 
 fn hash(tensor: &Tensor) -> ContentHash {
-    hash_as(tensor, SparseAs::Cells)
+    hash_as(tensor, SparseHashing::Cells)
 }
 
 /// What the definition says goes before the values.
@@ -163,13 +164,13 @@ fn sparse_cells_are_sorted_and_zeros_left_out() {
     };
     let dense = Tensor::new(indexed(&[2, 3]), row.dtype(), vec![], storage).unwrap();
     assert_ne!(hash(&row), hash(&dense));
-    assert_eq!(hash_as(&mixed, SparseAs::Dense), hash(&dense));
+    assert_eq!(hash_as(&mixed, SparseHashing::Dense), hash(&dense));
 }
 
 #[test]
 fn a_cell_given_twice_is_a_fault() {
     let twice = Bundle::of(cells(Order::Row, &[1, 0, 1], &[5.0, 1.0, 5.0]));
-    let error = tensor_hashes(&twice, SparseAs::Cells, &Limits::default()).unwrap_err();
+    let error = tensor_hashes(&twice, SparseHashing::Cells, &Limits::default()).unwrap_err();
     assert!(error.to_string().contains("is given twice"), "{error}");
 }
 
@@ -204,7 +205,7 @@ fn packed_tensors_are_hashed_unpacked() {
     let packed = make(vec![symmetry], sparse(&[1], &[7]));
     let cells = make(vec![], sparse(&[2, 1], &[-7, 7]));
     assert_eq!(hash(&packed), hash(&cells));
-    assert_eq!(hash_as(&packed, SparseAs::Dense), hash(&full));
+    assert_eq!(hash_as(&packed, SparseHashing::Dense), hash(&full));
 }
 
 #[test]
@@ -310,7 +311,7 @@ fn a_file_is_its_names_and_tensors_in_order_unless_it_has_one() {
 }
 
 fn named(bundle: &Bundle) -> ContentHash {
-    let hashes = tensor_hashes(bundle, SparseAs::Cells, &Limits::default()).unwrap();
+    let hashes = tensor_hashes(bundle, SparseHashing::Cells, &Limits::default()).unwrap();
     let names = bundle.entries().iter().map(|(key, _)| key.to_string());
     file_hash(&names.zip(hashes).collect::<Vec<_>>()).unwrap()
 }

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tenfold::{
-    Allow, Aspect, Bundle, Bytes, Carries, Cell, Dim, Endian, Error, Format, Key, Limits, Loss,
-    Meta, Mode, Number, Numbers, Order, ReadOptions, Size, Storage, Symmetry, Tensor, Tier,
+    Allow, Aspect, Bundle, Bytes, Cell, Dim, Endian, Error, Format, Key, Limits, Loss, Meta, Mode,
+    Number, Numbers, Order, ReadOptions, SidecarSlot, Size, Storage, Symmetry, Tensor, Tier,
     WriteOptions,
 };
 
 use crate::generate::{Tape, bundle, decorate};
 use crate::meaning::{Content, little_endian, meaning};
-use crate::support::{editions, finish, targets, told, verify};
+use crate::support::{finish, targets, told, verify, versions};
 
 /// What is left of a tensor when some aspects do not count.
 #[derive(Debug, PartialEq, PartialOrd)]
@@ -466,13 +466,13 @@ proptest! {
 
     #[test]
     fn a_conversion_says_what_it_changes(tape in prop::collection::vec(any::<u8>(), 0..400)) {
-        for source in editions() {
+        for source in versions() {
             let bundle = bundle(source, &mut Tape(&tape));
             let decorated = decorate(&bundle, &mut Tape(&tape));
             let is_sound = bundle.check(&Limits::default()).is_ok_and(|notes| notes.is_empty());
             for target in targets() {
                 // Drawn values that break their own packed symmetry cannot be packed again.
-                if !is_sound && target.info().holds.carries != Carries::No {
+                if !is_sound && target.info().holds.carries != SidecarSlot::No {
                     continue;
                 }
                 is_honest(&bundle, target)?;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use tenfold::{Arity, Aspect, Carries, DimNames, Holds, Info, Names, StorageKind, When};
+use tenfold::{Arity, Aspect, Capabilities, DimNames, Info, Names, SidecarSlot, StorageKind, When};
 
 use crate::matrix::{Cell, cell, sources};
 use crate::support::{project, targets};
@@ -44,7 +44,7 @@ fn formats() -> impl Iterator<Item = &'static Info> {
 fn columns() -> impl Iterator<Item = &'static Info> {
     let formats = tenfold::formats::named();
     let all =
-        formats.flat_map(|format| std::iter::once(format).chain(format.editions().iter().copied()));
+        formats.flat_map(|format| std::iter::once(format).chain(format.versions().iter().copied()));
     all.map(|format| format.info())
 }
 
@@ -142,7 +142,7 @@ fn names(names: DimNames) -> &'static str {
     }
 }
 
-fn metadata(holds: &Holds) -> &'static str {
+fn metadata(holds: &Capabilities) -> &'static str {
     match (holds.meta.file, holds.meta.tensor) {
         (true, true) => "of the file and of tensors",
         (true, false) => "of the file",
@@ -151,12 +151,12 @@ fn metadata(holds: &Holds) -> &'static str {
     }
 }
 
-fn carries(carries: Carries) -> &'static str {
+fn carries(carries: SidecarSlot) -> &'static str {
     match carries {
-        Carries::No => "no",
-        Carries::Tensor => "with each tensor",
-        Carries::File => "with the file",
-        Carries::Comment => "in a comment of the file",
+        SidecarSlot::No => "no",
+        SidecarSlot::Tensor => "with each tensor",
+        SidecarSlot::File => "with the file",
+        SidecarSlot::Comment => "in a comment of the file",
     }
 }
 

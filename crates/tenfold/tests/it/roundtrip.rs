@@ -8,7 +8,7 @@ use tenfold::{
 
 use crate::generate::{Tape, bundle};
 use crate::meaning::meanings;
-use crate::support::{editions, verify, write, write_as};
+use crate::support::{verify, versions, write, write_as};
 
 fn comes_back(format: &dyn Format, tape: &[u8]) -> Result<(), TestCaseError> {
     let name = format.info().name;
@@ -50,7 +50,7 @@ proptest! {
 
     #[test]
     fn what_a_format_holds_comes_back(tape in prop::collection::vec(any::<u8>(), 0..600)) {
-        for format in editions() {
+        for format in versions() {
             comes_back(format, &tape)?;
         }
     }

@@ -1,6 +1,8 @@
 //! Parts of tensors, against a naive loop over all their cells.
 
-use tenfold::{Address, Cell, Dim, Endian, Limits, Numbers, Order, Pick, Storage, Tensor, formats};
+use tenfold::{
+    Address, Cell, Dim, Endian, IndexExpr, Limits, Numbers, Order, Storage, Tensor, formats,
+};
 
 use crate::support::project;
 
@@ -79,7 +81,7 @@ fn check(tensor: &Tensor, all: &[Vec<u8>], turn: usize) {
             all[usize::try_from(linear).unwrap()].clone()
         })
         .collect();
-    let picks = Pick::list(&text).unwrap();
+    let picks = IndexExpr::list(&text).unwrap();
     let sliced = tensor.sliced(&picks, &Limits::default()).unwrap();
     assert_eq!(sliced.sizes().unwrap(), kept, "{text} of {sizes:?}");
     match tensor.storage() {
@@ -151,7 +153,7 @@ fn either_order_and_either_end_first_is_sliced() {
 }
 
 fn sliced(tensor: &Tensor, text: &str) -> tenfold::Result<Tensor> {
-    tensor.sliced(&Pick::list(text)?, &Limits::default())
+    tensor.sliced(&IndexExpr::list(text)?, &Limits::default())
 }
 
 #[test]
@@ -300,7 +302,7 @@ fn a_part_of_a_train_is_a_train_whose_cells_are_those_of_the_whole() {
             ("1, :, 2, :, 0, :", vec![3, 3, 3]),
             ("0:0, 1, ...", vec![0, 3, 3, 3, 3]),
         ] {
-            let picks = Pick::list(text).unwrap();
+            let picks = IndexExpr::list(text).unwrap();
             let sliced = train.sliced(&picks, &limits).unwrap();
             assert_eq!(sliced.storage().as_str(), "train", "{text}");
             assert_eq!(sliced.sizes().unwrap(), sizes, "{text}");
@@ -327,17 +329,21 @@ fn a_part_of_an_astronomical_train_costs_nothing() {
     let indices = |n: usize| vec!["1"; n].join(",");
     let started = std::time::Instant::now();
     let half = format!(":,{},:,...", indices(100));
-    let half = train.sliced(&Pick::list(&half).unwrap(), &limits).unwrap();
+    let half = train
+        .sliced(&IndexExpr::list(&half).unwrap(), &limits)
+        .unwrap();
     assert_eq!((half.storage().as_str(), half.dims().len()), ("train", 155));
     let cell = half.cell::<f64>(&[1; 155], &limits).unwrap();
     let own = train.cell::<f64>(&[1; 255], &limits).unwrap();
     assert!((cell - own).abs() <= 1e-12 * own, "{cell} {own}");
     let line = format!("{},:", indices(254));
-    let line = train.sliced(&Pick::list(&line).unwrap(), &limits).unwrap();
+    let line = train
+        .sliced(&IndexExpr::list(&line).unwrap(), &limits)
+        .unwrap();
     assert_eq!(line.storage().as_str(), "dense");
     assert_eq!(line.to_vec::<f64>().unwrap()[1], own);
     let point = train
-        .sliced(&Pick::list(&indices(255)).unwrap(), &limits)
+        .sliced(&IndexExpr::list(&indices(255)).unwrap(), &limits)
         .unwrap();
     assert_eq!(point.to_vec::<f64>().unwrap(), [own]);
     assert!(started.elapsed().as_secs() < 5);

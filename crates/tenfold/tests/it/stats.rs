@@ -2,8 +2,8 @@
 
 use half::bf16;
 use tenfold::{
-    Address, Bytes, DType, Dim, Element, Endian, Finding, Limits, Number, Numbers, Order, PERCENTS,
-    Samples, Stats, Storage, Symmetry, Tensor,
+    Address, Bytes, DType, Dim, Element, Endian, Finding, Limits, Number, Numbers, Order,
+    QUANTILES, Samples, Stats, Storage, Symmetry, Tensor,
 };
 
 /// More values than are sorted in memory, in more than one chunk.
@@ -82,7 +82,7 @@ fn compare(stats: &Stats, values: &[f64]) {
         1e-12 * std + rounding * rounding / std.max(rounding).max(f64::MIN_POSITIVE),
     );
     near(finite.norm / unit, norm, 1e-12 * norm);
-    for (percent, found) in PERCENTS.iter().zip(finite.quantiles) {
+    for (percent, found) in QUANTILES.iter().zip(finite.quantiles) {
         let place = (sorted.len() as u64 - 1) * percent;
         let (low, part) = ((place / 100) as usize, (place % 100) as f64 / 100.0);
         let high = (low + 1).min(sorted.len() - 1);

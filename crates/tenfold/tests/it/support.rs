@@ -78,16 +78,16 @@ pub(crate) fn how(mode: Mode, expected: &Json) -> ReadOptions {
 
 /// Every format that is written, and the versions of one that hold something else, each as a format of
 /// its own.
-pub(crate) fn editions() -> Vec<&'static dyn Format> {
+pub(crate) fn versions() -> Vec<&'static dyn Format> {
     let formats = tenfold::formats::ALL.iter();
     let formats = formats.filter(|format| format.info().is_written());
-    let all = formats.flat_map(|format| std::iter::once(format).chain(format.editions()));
+    let all = formats.flat_map(|format| std::iter::once(format).chain(format.versions()));
     all.copied().collect()
 }
 
 /// Every format that something can be converted to: these, and those that no file shows itself to be of.
 pub(crate) fn targets() -> Vec<&'static dyn Format> {
-    let mut all = editions();
+    let mut all = versions();
     all.extend(tenfold::formats::ONLY_NAMED);
     all
 }

@@ -12,7 +12,7 @@ const FIRST: &str = "x.yaml";
 
 /// A sink in memory for files of any number.
 pub(crate) fn sink() -> Sink {
-    Sink::memory_called(FIRST)
+    Sink::memory_named(FIRST)
 }
 
 /// A file and those beside it as one run of bytes; a file alone is what it is.
@@ -76,7 +76,7 @@ pub(crate) fn source(bytes: Vec<u8>) -> Source {
         return Source::memory(bytes);
     }
     let (name, first) = files.remove(0);
-    Source::memory(first).accompanied(&name, files)
+    Source::memory(first).with_siblings(&name, files)
 }
 
 fn header(bytes: &[u8]) -> Option<(String, usize, &[u8])> {

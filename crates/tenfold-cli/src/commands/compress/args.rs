@@ -8,7 +8,7 @@ use tenfold_train::Caps;
 
 use crate::args::{Files, Part, Reading, Saving, Selection, number};
 use crate::commands::convert::args::{Permission, aspects};
-use crate::commands::convert::transform_args::{Meant, share, size_list, text};
+use crate::commands::convert::transform_args::{PerTensor, share, size_list, text};
 
 /// The arguments of `compress`.
 #[derive(Args)]
@@ -28,11 +28,11 @@ pub(crate) struct Compress {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) nearness: Nearness,
+    pub(crate) nearness: Tolerance,
     /// Put the dimensions into another order first, by number or name: `0,2,1`, `x,z,y` or `acb`;
     /// neighbors that belong together make smaller trains
     #[arg(long, value_name = "[GLOB=]ORDER", value_parser = text, help_heading = "Shape")]
-    pub(crate) permute: Vec<Meant<String>>,
+    pub(crate) permute: Vec<PerTensor<String>>,
     #[command(flatten)]
     pub(crate) reshaping: Reshaping,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct Compress {
 /// How near a train must be, and how large it may be.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Nearness")]
-pub(crate) struct Nearness {
+pub(crate) struct Tolerance {
     /// How far the train may be from the tensor, as a part of its norm: a bound that is proven
     #[arg(long, visible_alias = "rel-error", value_name = "E", value_parser = tolerance)]
     pub(crate) eps: Option<f64>,

@@ -12,12 +12,12 @@ use std::path::Path;
 
 use plan::Entry;
 use tenfold::formats::blz::Proven;
-use tenfold::{Allow, Arity, Carries, Format, Info, Names, Progress, StorageKind};
+use tenfold::{Allow, Arity, Format, Info, Names, Progress, SidecarSlot, StorageKind};
 use tenfold_train::{Caps, Options};
 
 use super::output::line::{Line, writing};
-use super::output::{Content, Destination, Job, target};
-use super::{Compress, Convert, Nearness, Outcome, Reshaping};
+use super::output::{Content, Destination, WriteJob, target};
+use super::{Compress, Convert, Outcome, Reshaping, Tolerance};
 use crate::args::{Choice, Saving};
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     let stem = content.stem.clone();
     let mut how = writing(&args.saving, &args.reading, options, stem, Allow::Nothing);
     how.progress = progress.clone();
-    let job = Job {
+    let job = WriteJob {
         content: &content,
         format,
         how: &how,
@@ -103,7 +103,7 @@ fn format(args: &Compress, destination: &Destination) -> Result<&'static dyn For
 
 fn demand_room(info: &Info) -> Result<(), Failure> {
     let holds = &info.holds;
-    if holds.kinds.contains(&StorageKind::Train) || holds.carries != Carries::No {
+    if holds.kinds.contains(&StorageKind::Train) || holds.carries != SidecarSlot::No {
         return Ok(());
     }
     let name = info.name;
@@ -127,9 +127,9 @@ pub(super) fn turn(
     }
     let file = &*content.name().unwrap_or_default();
     split_components(content, args, file, streams)?;
-    let nearness = Nearness {
+    let nearness = Tolerance {
         eps: Some(eps),
-        ..Nearness::default()
+        ..Tolerance::default()
     };
     let progress = Progress::default();
     let work = Work {
@@ -182,7 +182,7 @@ fn split_components(
 
 /// Notes what was proven, for the version of `.blz` that has room for it, in place of what was proven
 /// of the tensors before.
-fn certify(content: &mut Content, entries: &[Entry], nearness: &Nearness, saving: &Saving) {
+fn certify(content: &mut Content, entries: &[Entry], nearness: &Tolerance, saving: &Saving) {
     if entries.iter().any(|entry| entry.made().is_some()) {
         tenfold::formats::blz::strip(&mut content.bundle);
     }
@@ -206,8 +206,8 @@ fn certify(content: &mut Content, entries: &[Entry], nearness: &Nearness, saving
 }
 
 /// What the engine is told.
-fn options<'a>(nearness: &Nearness) -> Result<Options<'a>, Failure> {
-    let Nearness {
+fn options<'a>(nearness: &Tolerance) -> Result<Options<'a>, Failure> {
+    let Tolerance {
         eps,
         abs_error,
         max_rank,
@@ -236,7 +236,7 @@ fn options<'a>(nearness: &Nearness) -> Result<Options<'a>, Failure> {
 }
 
 /// How the tolerance was asked for, such as `1e-6 asked for`.
-fn asked(nearness: &Nearness) -> String {
+fn asked(nearness: &Tolerance) -> String {
     let mut asked = Vec::new();
     asked.extend(nearness.eps.map(tolerance_text));
     asked.extend(

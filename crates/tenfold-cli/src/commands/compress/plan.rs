@@ -11,7 +11,7 @@ use super::super::output::Content;
 use super::work::{Made, Work};
 use super::{options, tolerance_text, work};
 use crate::args::Choice;
-use crate::before::{Before, mark_permuted, named_like, unmark};
+use crate::before::{OriginalLayout, mark_permuted, named_like, unmark};
 use crate::commands::Compress;
 use crate::error::Failure;
 use crate::render::{bytes_text, shown_name};
@@ -292,7 +292,7 @@ fn train_tensor(
     }
     train.meta = own.meta.clone();
     if target.holds.meta.tensor {
-        Before::of(own).note(&mut train, made.report.relative_error());
+        OriginalLayout::of(own).note(&mut train, made.report.relative_error());
     }
     Ok(train)
 }

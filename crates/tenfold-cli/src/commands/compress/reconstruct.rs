@@ -6,10 +6,10 @@ use tenfold::ops::{cast_tensor, nearest};
 use tenfold::{Bundle, Dim, Info, Key, Limits, Numbers, Order, Rounding, Storage, Tensor};
 use tenfold_train::AnyTrain;
 
-use crate::before::{Before, named_like};
+use crate::before::{OriginalLayout, named_like};
 use crate::commands::output::line::{Line, writing};
 use crate::commands::output::report::Summary;
-use crate::commands::output::{Destination, Job, report, target};
+use crate::commands::output::{Destination, WriteJob, report, target};
 use crate::commands::tt::no_train;
 use crate::commands::{Outcome, Reconstruct, allow};
 use crate::error::Failure;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
         };
         let made = expanded(args, tensor, wanted, format.info());
         *tensor = made.map_err(|failure| failure.of(content.info).about(&line.word))?;
-        if Before::of(tensor).dtype.number != tenfold::Number::F64 {
+        if OriginalLayout::of(tensor).dtype.number != tenfold::Number::F64 {
             let name = shown_name(content.info, key);
             let name = if name.is_empty() {
                 name
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
     }
     let (stem, allow) = (content.stem.clone(), allow(&args.allow));
     let how = writing(&args.saving, &args.reading, options, stem, allow);
-    let job = Job {
+    let job = WriteJob {
         content: &content,
         format,
         how: &how,
@@ -91,12 +91,12 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
 fn expanded(
     args: &Reconstruct,
     train: &Tensor,
-    wanted: Option<Before>,
+    wanted: Option<OriginalLayout>,
     target: &Info,
 ) -> Result<Tensor, Failure> {
     let limits: &Limits = &args.reading.limits.0;
     let mut described = train.clone();
-    let remembered = Before::recall(&mut described);
+    let remembered = OriginalLayout::recall(&mut described);
     let wanted = wanted.map(|wanted| wanted.in_order_of(remembered.as_ref()));
     if let (Some(wanted), None) = (&wanted, &remembered)
         && wanted.is_permutation_of(train)
@@ -176,12 +176,12 @@ impl Like<'_> {
     }
 
     /// What the train called `key` was: the tensor of that name, or the only one.
-    fn find(&self, key: &Key, info: &Info, n_trains: usize) -> Result<Before, Failure> {
+    fn find(&self, key: &Key, info: &Info, n_trains: usize) -> Result<OriginalLayout, Failure> {
         let entries = self.bundle.entries();
         let same = entries.iter().find(|(own, _)| own == key);
         match (same, entries) {
-            (Some((_, tensor)), _) => Ok(Before::of(tensor)),
-            (None, [(_, tensor)]) if n_trains == 1 => Ok(Before::of(tensor)),
+            (Some((_, tensor)), _) => Ok(OriginalLayout::of(tensor)),
+            (None, [(_, tensor)]) if n_trains == 1 => Ok(OriginalLayout::of(tensor)),
             _ => {
                 let (name, file) = (shown_name(info, key), self.file.display());
                 let there = nearest(&name, &self.info.names_of(&self.bundle)?);

@@ -7,7 +7,7 @@ use tenfold::Result;
 use super::asked;
 use super::plan::{Entry, Fate};
 use super::work::Made;
-use crate::commands::Nearness;
+use crate::commands::Tolerance;
 use crate::render::bytes_text;
 use crate::terminal::{
     Row, Streams, Table, counted, dense_len, plain, ranks_text, ratio_text, rough, shape_text,
@@ -20,7 +20,7 @@ const LISTED: usize = 40;
 pub(super) fn say(
     file: &Path,
     entries: &[Entry],
-    nearness: &Nearness,
+    nearness: &Tolerance,
     streams: &mut Streams,
 ) -> Result<()> {
     let who = streams.paint().note("tenfold:");
@@ -43,7 +43,7 @@ pub(super) fn say(
     Ok(())
 }
 
-fn one(entry: &Entry, made: &Made, nearness: &Nearness) -> (String, Table) {
+fn one(entry: &Entry, made: &Made, nearness: &Tolerance) -> (String, Table) {
     let tensor = &entry.tensor;
     let head = format!("{} {} becomes a train", tensor.dtype(), shape_text(tensor));
     let mut table = Table::default();
@@ -104,7 +104,7 @@ fn modes_text(shape: &[usize]) -> String {
     format!("{} dimensions: {}", shape.len(), texts.join(" x "))
 }
 
-fn error_text(made: &Made, nearness: &Nearness) -> String {
+fn error_text(made: &Made, nearness: &Tolerance) -> String {
     let report = &made.report;
     let absolute = match nearness.abs_error {
         Some(_) => format!(", {} absolutely", rough(report.error)),

@@ -7,14 +7,14 @@ use tenfold::{Limits, Order, Progress, Storage, Tensor};
 use tenfold_train::{AnySource, AnyTrain, Distance, Error, Options, Report, Watcher, compress_any};
 
 use crate::args::Choice;
-use crate::commands::{Nearness, Reshaping};
+use crate::commands::{Reshaping, Tolerance};
 use crate::error::Failure;
 use crate::render::bytes_text;
 use crate::terminal::{dense_len, growth_text, ranks_text};
 
 /// What it takes to compress, and what is wanted.
 pub(super) struct Work<'a> {
-    pub(super) nearness: &'a Nearness,
+    pub(super) nearness: &'a Tolerance,
     pub(super) reshaping: &'a Reshaping,
     pub(super) choice: &'a Choice,
     /// Whether the true error is measured too.

@@ -10,7 +10,7 @@ use tenfold::{Aspect, Bundle, Error, Format, Info, Key, Loss, Names, Refusal, Te
 use super::file_names::file_names;
 use crate::commands::output::file::Written;
 use crate::commands::output::report::{Report, SavedFile};
-use crate::commands::output::{Job, file as output};
+use crate::commands::output::{WriteJob, file as output};
 use crate::error::Failure;
 use crate::render::shown_name;
 use crate::terminal::{Streams, counted};
@@ -21,7 +21,11 @@ const SCHEMA: &str = "tenfold.index/1";
 const INDEX: &str = "index.json";
 
 /// Saves every tensor as a file of its own in `folder`, the index last.
-pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<Report, Failure> {
+pub(super) fn write(
+    job: &WriteJob,
+    folder: &Path,
+    streams: &mut Streams,
+) -> Result<Report, Failure> {
     let groups = groups(job);
     if groups.is_empty() {
         let why = "there is no tensor, and --out-dir writes a file for each: -o names one file";
@@ -75,7 +79,7 @@ pub(super) fn write(job: &Job, folder: &Path, streams: &mut Streams) -> Result<R
 /// What goes into one file: a tensor, and its statistics where the file holds them.
 type Group<'a> = Vec<&'a (Key, Tensor)>;
 
-fn groups<'a>(job: &'a Job) -> Vec<Group<'a>> {
+fn groups<'a>(job: &'a WriteJob) -> Vec<Group<'a>> {
     let entries = job.content.bundle.entries();
     let has_state = edition(job).holds.state;
     let (statistics, owners): (Vec<_>, Vec<_>) =
@@ -98,13 +102,13 @@ fn groups<'a>(job: &'a Job) -> Vec<Group<'a>> {
 }
 
 /// What a file of one tensor holds.
-fn edition(job: &Job) -> &'static Info {
+fn edition(job: &WriteJob) -> &'static Info {
     let edition = job.format.edition(&Bundle::new(), job.how);
     edition.map_or_else(|| job.format.info(), Format::info)
 }
 
 /// The names of the files, in the order of the tensors.
-fn names(job: &Job, groups: &[Group]) -> Vec<String> {
+fn names(job: &WriteJob, groups: &[Group]) -> Vec<String> {
     let content = job.content;
     let name = |(key, _): &(Key, Tensor)| match shown_name(content.info, key) {
         name if name.is_empty() => content.stem.clone().unwrap_or_else(|| "tensor".into()),
@@ -123,7 +127,7 @@ fn names(job: &Job, groups: &[Group]) -> Vec<String> {
 }
 
 /// A tensor in a bundle of its own; where a file is its tensor, the index keeps the name.
-fn alone(job: &Job, group: &Group) -> Bundle {
+fn alone(job: &WriteJob, group: &Group) -> Bundle {
     let mut bundle = Bundle::new();
     for (key, tensor) in group {
         let key = match edition(job).holds.names {
@@ -139,7 +143,7 @@ fn alone(job: &Job, group: &Group) -> Bundle {
 
 /// What the files hold, and what is lost, if all of it is permitted for every tensor: nothing is written
 /// before that is known.
-fn forecast(job: &Job, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Error> {
+fn forecast(job: &WriteJob, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Error> {
     let bundle = &job.content.bundle;
     let skipped = tenfold::losses(bundle, job.format)?.into_iter();
     let skipped = skipped.filter(|loss| loss.aspect == Aspect::Skipped && loss.key.is_none());
@@ -195,7 +199,7 @@ fn refuse_links<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), Failure
 }
 
 fn index_text(
-    job: &Job,
+    job: &WriteJob,
     groups: &[Group],
     lowered: &[Bundle],
     files: &[String],
@@ -213,7 +217,7 @@ fn index_text(
 
 /// What the index says of one file, with the options without which it is not read again.
 fn index_entry(
-    job: &Job,
+    job: &WriteJob,
     (key, tensor): &(Key, Tensor),
     lowered: &Bundle,
     file: &str,

@@ -15,7 +15,7 @@ use tenfold::{Allow, Aspect, Bundle, Format, Info, Names, Overflow, WriteOptions
 
 use super::output::line::writing;
 use super::output::report::{Report, SavedFile, Summary};
-use super::output::{Content, Destination, Job, file, report};
+use super::output::{Content, Destination, WriteJob, file, report};
 use super::{Convert, Outcome, allow, compress};
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         keep_sparse: args.transform.sparse.is_some(),
         ..writing(saving, &args.reading, options, stem, allowed(args))
     };
-    let job = Job {
+    let job = WriteJob {
         content: &content,
         format,
         how: &how,
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
 }
 
 fn write(
-    job: &Job,
+    job: &WriteJob,
     destination: &Destination,
     most: Option<u64>,
     streams: &mut Streams,

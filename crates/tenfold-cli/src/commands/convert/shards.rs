@@ -7,14 +7,14 @@ use serde_json::json;
 use tenfold::{Bundle, Info, Key, Names, Result, Tensor};
 
 use crate::commands::output::report::{Report, SavedFile};
-use crate::commands::output::{Job, file as output};
+use crate::commands::output::{WriteJob, file as output};
 use crate::error::Failure;
 use crate::render::{bytes_text, shown_name};
 use crate::terminal::Streams;
 
 /// Saves the tensors, in order, in as few files as hold `most` bytes of values each.
 pub(super) fn write(
-    job: &Job,
+    job: &WriteJob,
     file: &Path,
     most: u64,
     streams: &mut Streams,
@@ -129,7 +129,7 @@ struct Shard<'a> {
 }
 
 /// Some of the tensors, with the metadata of all.
-fn bundled(job: &Job, entries: &[(Key, Tensor)]) -> Bundle {
+fn bundled(job: &WriteJob, entries: &[(Key, Tensor)]) -> Bundle {
     let mut bundle = Bundle::new();
     let all = &job.content.bundle;
     (bundle.meta, bundle.hints) = (all.meta.clone(), all.hints.clone());
@@ -140,7 +140,7 @@ fn bundled(job: &Job, entries: &[(Key, Tensor)]) -> Bundle {
 }
 
 /// How many bytes of values some tensors have once they are as the format holds them.
-fn weight(job: &Job, entries: &[(Key, Tensor)]) -> Result<u64> {
+fn weight(job: &WriteJob, entries: &[(Key, Tensor)]) -> Result<u64> {
     let (lowered, _) = tenfold::forecast(&bundled(job, entries), job.format, job.how)?;
     let lens = lowered
         .entries()
@@ -150,7 +150,7 @@ fn weight(job: &Job, entries: &[(Key, Tensor)]) -> Result<u64> {
 }
 
 /// Cuts the entries into runs of at most `most` bytes; a tensor and its statistics stay together.
-fn cut<'a>(job: &'a Job, most: u64) -> Result<Vec<Shard<'a>>> {
+fn cut<'a>(job: &'a WriteJob, most: u64) -> Result<Vec<Shard<'a>>> {
     let entries = job.content.bundle.entries();
     let (mut shards, mut start, mut end, mut held) = (Vec::new(), 0, 0, 0_u64);
     let shard = |range: std::ops::Range<usize>, len| Shard {

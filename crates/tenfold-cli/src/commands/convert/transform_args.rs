@@ -17,7 +17,7 @@ pub(crate) struct Transform {
     pub(crate) dense: Option<String>,
     /// The value that absent cells get with `--dense`, such as `nan`
     #[arg(long, value_name = "[GLOB=]VALUE", value_parser = text, allow_hyphen_values = true)]
-    pub(crate) fill: Vec<Meant<String>>,
+    pub(crate) fill: Vec<PerTensor<String>>,
     /// Write the labels of a dimension that become positions, one a line, in their order
     #[arg(long, value_name = "DIM=FILE", value_parser = labels_out)]
     pub(crate) labels_out: Vec<(String, PathBuf)>,
@@ -27,24 +27,24 @@ pub(crate) struct Transform {
     pub(crate) unpack: Option<String>,
     /// Give the cells, in row-major order, other sizes; one may be -1 and is worked out
     #[arg(long, value_name = "[GLOB=]SIZES", value_parser = sizes, allow_hyphen_values = true)]
-    pub(crate) reshape: Vec<Meant<Vec<Option<u64>>>>,
+    pub(crate) reshape: Vec<PerTensor<Vec<Option<u64>>>>,
     /// Put the dimensions into another order, by number or name: `0,2,1`, `x,z,y` or `acb`
     #[arg(long, value_name = "[GLOB=]ORDER", value_parser = text)]
-    pub(crate) permute: Vec<Meant<String>>,
+    pub(crate) permute: Vec<PerTensor<String>>,
     /// Name the dimensions, such as `x,y`; `_` is no name
     #[arg(long, value_name = "[GLOB=]NAMES", value_parser = names)]
-    pub(crate) dims: Vec<Meant<Vec<Option<String>>>>,
+    pub(crate) dims: Vec<PerTensor<Vec<Option<String>>>>,
     /// Give the positions along a dimension labels, one a line of FILE; for a mapped dimension that
     /// becomes positions, the order of its labels
     #[arg(long, value_name = "DIM=@FILE", value_parser = labels)]
     pub(crate) labels: Vec<(String, PathBuf)>,
     /// Take one part of complex numbers: `re`, `im`, `abs` or `arg`; of quaternions and octonions `re` or `abs`
     #[arg(long, value_name = "[GLOB=]PART", value_parser = part)]
-    pub(crate) part: Vec<Meant<ComplexPart>>,
+    pub(crate) part: Vec<PerTensor<ComplexPart>>,
     /// Make every cell the mean of its orbit under a symmetry, written as for `--pack`, so that the
     /// values have it; given several times, under all that follow from them together
     #[arg(long, value_name = "[GLOB=]SYMMETRY", value_parser = text, allow_hyphen_values = true)]
-    pub(crate) symmetrize: Vec<Meant<String>>,
+    pub(crate) symmetrize: Vec<PerTensor<String>>,
     /// Find and declare the symmetries that values have, bit for bit or within `--symmetry-tol`,
     /// among up to 6 dimensions
     #[arg(long, value_name = "GLOB", num_args = 0..=1, require_equals = true,
@@ -57,7 +57,7 @@ pub(crate) struct Transform {
     /// Store one cell of every orbit of a symmetry: T[ab] = T[ba] is `ba`, a change of sign `-ba`,
     /// a conjugate `ba*`. Refused unless the values have it
     #[arg(long, value_name = "[GLOB=]SYMMETRY", value_parser = text, allow_hyphen_values = true)]
-    pub(crate) pack: Vec<Meant<String>>,
+    pub(crate) pack: Vec<PerTensor<String>>,
     /// How far values may be from a symmetry, as a share of the largest; 0 forgives the sign of
     /// zeros
     #[arg(long, value_name = "T", value_parser = share)]
@@ -91,7 +91,7 @@ impl From<Round> for Rounding {
 
 /// What a flag says, and of which tensors.
 #[derive(Clone)]
-pub(crate) struct Meant<T> {
+pub(crate) struct PerTensor<T> {
     /// The names of the tensors that are meant; all if there is none.
     pub(crate) glob: Option<String>,
     pub(crate) what: T,
@@ -105,18 +105,18 @@ pub(crate) fn split(text: &str) -> (Option<String>, &str) {
     }
 }
 
-pub(crate) fn text(word: &str) -> Result<Meant<String>, String> {
+pub(crate) fn text(word: &str) -> Result<PerTensor<String>, String> {
     let (glob, what) = split(word);
     let what = what.to_owned();
-    Ok(Meant { glob, what })
+    Ok(PerTensor { glob, what })
 }
 
-fn part(word: &str) -> Result<Meant<ComplexPart>, String> {
+fn part(word: &str) -> Result<PerTensor<ComplexPart>, String> {
     let (glob, what) = split(word);
     let what = what
         .parse()
         .map_err(|error: tenfold::Error| error.to_string())?;
-    Ok(Meant { glob, what })
+    Ok(PerTensor { glob, what })
 }
 
 fn labels(word: &str) -> Result<(String, PathBuf), String> {
@@ -136,10 +136,10 @@ fn labels_out(word: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn sizes(word: &str) -> Result<Meant<Vec<Option<u64>>>, String> {
+fn sizes(word: &str) -> Result<PerTensor<Vec<Option<u64>>>, String> {
     let (glob, list) = split(word);
     let what = size_list(list)?;
-    Ok(Meant { glob, what })
+    Ok(PerTensor { glob, what })
 }
 
 /// Reads sizes, of which one may be left open.
@@ -155,14 +155,14 @@ pub(crate) fn size_list(list: &str) -> Result<Vec<Option<u64>>, String> {
     sizes.map_err(|_: std::num::ParseIntError| "sizes are such as 4,-1 or 4x-1".to_owned())
 }
 
-fn names(word: &str) -> Result<Meant<Vec<Option<String>>>, String> {
+fn names(word: &str) -> Result<PerTensor<Vec<Option<String>>>, String> {
     let (glob, list) = split(word);
     let name = |word: &str| (word != "_").then(|| word.to_owned());
     let what: Vec<Option<String>> = list.split(',').map(|word| name(word.trim())).collect();
     if what.iter().flatten().any(String::is_empty) {
         return Err("a name is empty; `_` is no name".into());
     }
-    Ok(Meant { glob, what })
+    Ok(PerTensor { glob, what })
 }
 
 pub(crate) fn share(word: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{Given, Reading, given};
+use crate::args::{KeyValues, Reading, given};
 
 /// The arguments of `diff`.
 #[derive(Args)]
@@ -36,15 +36,15 @@ pub(crate) struct Diff {
     #[arg(long)]
     pub(crate) meta: bool,
     #[command(flatten)]
-    pub(crate) sameness: Sameness,
+    pub(crate) sameness: ToleranceFlags,
     /// Set options of A's format alone, as `--opt` does of both
     #[arg(long, value_name = "KEY=VALUE[,…]", value_parser = given)]
     #[arg(help_heading = "Reading")]
-    pub(crate) opt_a: Vec<Given>,
+    pub(crate) opt_a: Vec<KeyValues>,
     /// Set options of B's format alone
     #[arg(long, value_name = "KEY=VALUE[,…]", value_parser = given)]
     #[arg(help_heading = "Reading")]
-    pub(crate) opt_b: Vec<Given>,
+    pub(crate) opt_b: Vec<KeyValues>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Diff {
 /// When cells are the same.
 #[derive(Args)]
 #[command(next_help_heading = "What is the same")]
-pub(crate) struct Sameness {
+pub(crate) struct ToleranceFlags {
     /// Cells are the same if |a-b| <= atol + rtol * max(|a|, |b|)
     #[arg(long, value_name = "R", default_value = "0", value_parser = amount)]
     pub(crate) rtol: f64,

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use tenfold::ops::{Input, TensorRef, captures, demand_all, retain, retain_by};
 use tenfold::{
-    Closeness, Comparison, DiffOptions, Error, Info, Key, Limits, Opened, Result, Tensor, Verdict,
-    When, compare, memory, pair,
+    Comparison, DiffOptions, DiffTolerance, Error, Info, Key, Limits, Opened, Result, Tensor,
+    Verdict, When, compare, memory, pair,
 };
 
 use super::output::name_of_all;
 use super::{Diff, Outcome};
-use crate::args::Given;
+use crate::args::KeyValues;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::render::{note_text, shown_name};
@@ -177,7 +177,7 @@ fn both(a: &File, b: &File) -> PathBuf {
 }
 
 /// Options, and then those of one side.
-fn with(mut options: Vec<(String, String)>, own: &[Given]) -> Vec<(String, String)> {
+fn with(mut options: Vec<(String, String)>, own: &[KeyValues]) -> Vec<(String, String)> {
     options.extend(own.iter().flat_map(|given| given.0.iter().cloned()));
     options
 }
@@ -185,7 +185,7 @@ fn with(mut options: Vec<(String, String)>, own: &[Given]) -> Vec<(String, Strin
 /// Opens both files. An option is for the files whose formats have it; `--opt-a` and `--opt-b` are
 /// for one of them.
 fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>), Failure> {
-    let find = |path: &'a Path, own: &[Given], streams: &mut Streams| {
+    let find = |path: &'a Path, own: &[KeyValues], streams: &mut Streams| {
         let about = |error: tenfold::Error| Failure::from(error).about(path);
         let reference = TensorRef::find(path).map_err(about)?;
         let reading = args.reading.with_options(with(args.reading.options(), own));
@@ -195,7 +195,7 @@ fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>
     let a = find(&args.a, &args.opt_a, streams)?;
     let b = find(&args.b, &args.opt_b, streams)?;
     let infos = [&a, &b].map(|(_, _, input)| input.format().info());
-    let mut open = |(path, reference, input): (&'a Path, TensorRef, Input), own: &[Given]| {
+    let mut open = |(path, reference, input): (&'a Path, TensorRef, Input), own: &[KeyValues]| {
         let info = input.format().info();
         let has = |info: &Info, name: &str| options::has(info, name, When::Read);
         let mut given = args.reading.options();
@@ -213,7 +213,7 @@ fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>
 
 fn options(args: &Diff) -> DiffOptions {
     DiffOptions {
-        tolerance: Closeness {
+        tolerance: DiffTolerance {
             relative: args.sameness.rtol,
             absolute: args.sameness.atol,
             ulp: args.sameness.ulp,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tenfold::SparseAs;
+use tenfold::SparseHashing;
 
 use crate::args::{Choice, Reading};
 
@@ -33,11 +33,11 @@ pub(crate) struct Hash {
 
 impl Hash {
     /// What sparse tensors count as.
-    pub(crate) fn sparse_as(&self) -> SparseAs {
+    pub(crate) fn sparse_as(&self) -> SparseHashing {
         if self.dense {
-            SparseAs::Dense
+            SparseHashing::Dense
         } else {
-            SparseAs::Cells
+            SparseHashing::Cells
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tenfold::ops::presence;
 use tenfold::{Aspect, Bundle, Loss, ReadOptions, Sink, Source, Tier, is_stream};
 
-use super::Job;
+use super::WriteJob;
 use super::report::{Report, SavedFile};
 use crate::error::Failure;
 use crate::render::bytes_text;
@@ -13,7 +13,7 @@ use crate::terminal::{Streams, counted, in_output};
 
 /// Saves everything as one file.
 pub(in crate::commands) fn write(
-    job: &Job,
+    job: &WriteJob,
     file: &Path,
     streams: &mut Streams,
 ) -> Result<Report, Failure> {
@@ -28,7 +28,10 @@ pub(in crate::commands) fn write(
 }
 
 /// Writes everything to standard output.
-pub(in crate::commands) fn stream(job: &Job, streams: &mut Streams) -> Result<Report, Failure> {
+pub(in crate::commands) fn stream(
+    job: &WriteJob,
+    streams: &mut Streams,
+) -> Result<Report, Failure> {
     if streams.is_terminal() {
         let why = "the output is a terminal, and these bytes are not for reading: name a file, \
                    or pipe them somewhere";
@@ -83,7 +86,7 @@ pub(in crate::commands) fn say_losses<'a>(
 }
 
 /// Says what users of the file should know.
-pub(in crate::commands) fn say_remark(job: &Job, file: &Path, streams: &mut Streams) {
+pub(in crate::commands) fn say_remark(job: &WriteJob, file: &Path, streams: &mut Streams) {
     if let Some(remark) = job.format.remark(&job.content.bundle, job.how) {
         streams.note(file, remark);
     }
@@ -103,7 +106,7 @@ pub(in crate::commands) fn say_rounding(
 
 /// Says that a file was written, and what it is, with those beside it; a pipe or a device is none.
 pub(in crate::commands) fn say_written(
-    job: &Job,
+    job: &WriteJob,
     file: &Path,
     streams: &mut Streams,
 ) -> tenfold::Result<Vec<SavedFile>> {
@@ -129,7 +132,7 @@ pub(in crate::commands) fn say_written(
 
 /// What was written as one file, and that file with those beside it.
 pub(in crate::commands) fn saved(
-    job: &Job,
+    job: &WriteJob,
     file: &Path,
 ) -> tenfold::Result<(Written, Vec<SavedFile>)> {
     let written = Written::find(job, file)?;
@@ -142,7 +145,7 @@ pub(in crate::commands) fn saved(
 }
 
 /// The programs that open a version, and the version for other programs, in brackets.
-fn readers(job: &Job, version: &str, readers: Option<&str>) -> String {
+fn readers(job: &WriteJob, version: &str, readers: Option<&str>) -> String {
     let Some(readers) = readers else {
         return String::new();
     };
@@ -173,7 +176,7 @@ pub(in crate::commands) struct Written {
 impl Written {
     /// Reads the headers again: which version was written, and what of the content, is the
     /// format's affair.
-    pub(in crate::commands) fn find(job: &Job, file: &Path) -> tenfold::Result<Written> {
+    pub(in crate::commands) fn find(job: &WriteJob, file: &Path) -> tenfold::Result<Written> {
         let info = job.format.info();
         let how = ReadOptions {
             limits: job.how.limits.clone(),

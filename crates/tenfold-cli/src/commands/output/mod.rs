@@ -84,14 +84,14 @@ pub(super) fn name_of_all(paths: &[&Path]) -> Option<PathBuf> {
 }
 
 /// Everything it takes to write.
-pub(super) struct Job<'a> {
+pub(super) struct WriteJob<'a> {
     pub(super) content: &'a Content,
     pub(super) format: &'static dyn tenfold::Format,
     pub(super) how: &'a WriteOptions,
     pub(super) force: bool,
 }
 
-impl Job<'_> {
+impl WriteJob<'_> {
     /// Writes everything to one file, or to standard output.
     pub(super) fn write(
         &self,

@@ -6,7 +6,7 @@ use tenfold::ops::presence;
 use tenfold::{Format, Info, Loss, Result, Tier};
 
 use super::file::Written;
-use super::{Destination, Job};
+use super::{Destination, WriteJob};
 use crate::error::Failure;
 use crate::render::{Json, shown_name};
 use crate::terminal::Streams;
@@ -63,7 +63,7 @@ impl Summary<'_> {
     /// Prints what was written, or why it was refused; gives the failure back.
     pub(in crate::commands) fn print(
         &self,
-        job: &Job,
+        job: &WriteJob,
         written: Result<Report, Failure>,
         streams: &mut Streams,
     ) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use tenfold_view::image::{ColorMap, Part as Component, Scale};
 use tenfold_view::plot::{Ends, Kind};
 
-use crate::args::{Part, Reading, Words};
+use crate::args::{Part, Positional, Reading};
 
 /// The arguments of `plot`.
 #[derive(Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Plot {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) words: Words,
+    pub(crate) words: Positional,
     #[command(flatten)]
     pub(crate) part: Part,
     /// The picture to write; its name ends in .png or .svg

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tenfold::{Finding, Info, PERCENTS, Place, Result, Scalar, write_number};
+use tenfold::{Finding, Info, Place, QUANTILES, Result, Scalar, write_number};
 
 use super::bars::edges;
 use super::{Known, Report};
@@ -77,7 +77,7 @@ fn stats(json: &mut Json, known: &Known) -> Result<()> {
         json.name("std")?.float(finite.std)?;
         json.name("norm")?.float(finite.norm)?;
         json.name("quantiles")?.list(|json| {
-            let mut quantiles = PERCENTS.iter().zip(finite.quantiles);
+            let mut quantiles = QUANTILES.iter().zip(finite.quantiles);
             quantiles.try_for_each(|(percent, value)| {
                 json.object(|json| {
                     json.name("percent")?.number(percent)?;

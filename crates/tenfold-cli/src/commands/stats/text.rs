@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tenfold::{
-    Arity, DType, Finding, Info, Number, PERCENTS, Place, Result, Scalar, Stats, percent_text,
+    Arity, DType, Finding, Info, Number, Place, QUANTILES, Result, Scalar, Stats, percent_text,
 };
 
 use super::{Found, Known, Report, bars};
@@ -213,7 +213,7 @@ fn lines(known: &Known) -> Vec<(String, String)> {
         return lines;
     };
     line("min", scalar_text(&finite.min));
-    for (percent, value) in PERCENTS.iter().zip(finite.quantiles) {
+    for (percent, value) in QUANTILES.iter().zip(finite.quantiles) {
         line(&format!("{percent} %"), float_text(value));
     }
     line("max", scalar_text(&finite.max));

@@ -7,7 +7,7 @@ use tenfold_train::AnyTrain;
 
 use super::super::Outcome;
 use super::super::output::line::{Line, writing};
-use super::super::output::{Destination, Job, target};
+use super::super::output::{Destination, WriteJob, target};
 use super::ranks;
 use crate::before::named_like;
 use crate::commands::{TtRound, allow};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
         stem,
         allow(&args.allow),
     );
-    let job = Job {
+    let job = WriteJob {
         content: &content,
         format,
         how: &how,

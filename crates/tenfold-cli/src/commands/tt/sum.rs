@@ -5,7 +5,7 @@ use tenfold_train::AnyTrain;
 
 use super::super::Outcome;
 use super::super::output::line::{Line, writing};
-use super::super::output::{Destination, Job, target};
+use super::super::output::{Destination, WriteJob, target};
 use super::of_both;
 use crate::before::named_like;
 use crate::commands::{TtSum, allow};
@@ -52,7 +52,7 @@ pub(super) fn run(
         stem,
         allow(&args.allow),
     );
-    let job = Job {
+    let job = WriteJob {
         content: &content,
         format,
         how: &how,

@@ -1,7 +1,7 @@
 //! An orthonormal basis of rows that grows.
 
 use super::key_columns::lead;
-use crate::kernels::{Energies, Lead, Tile};
+use crate::kernels::{Energies, KeyColumns, Tile};
 use crate::scalar::{Scalar, energy, reals, reals_mut};
 use crate::{kernels, linalg};
 
@@ -20,7 +20,7 @@ pub(crate) struct Basis<T> {
 /// Which part of a row its coefficients are told from.
 #[derive(Debug, Clone)]
 enum Leading {
-    Part(Lead),
+    Part(KeyColumns),
     /// All of it, until the basis is another.
     Whole,
     /// All of it, for good.
@@ -87,7 +87,7 @@ impl<T: Scalar> Basis<T> {
 
     fn project_tile(
         &self,
-        lead: Option<&Lead>,
+        lead: Option<&KeyColumns>,
         cells: &[T],
         coefficients: &mut [T],
         ahead: &[T],

@@ -13,7 +13,7 @@ use crate::num::{floor, real};
 use crate::scalar::{Scalar, energy};
 
 /// A guessed basis, and a guess at the energy of the whole matrix.
-pub(crate) struct Opening<T> {
+pub(crate) struct InitialBasis<T> {
     pub(crate) basis: Basis<T>,
     pub(crate) estimate: f64,
 }
@@ -34,7 +34,7 @@ pub(crate) fn opening<T: Scalar>(
     unfolding: &Unfolding<T>,
     part: f64,
     reach: usize,
-) -> Result<Option<Opening<T>>> {
+) -> Result<Option<InitialBasis<T>>> {
     let width = unfolding.width;
     let reach = reach.min(unfolding.height);
     let n_looks = (LOOK / width).min(reach / PART_OF_ROWS).clamp(64, 4096);
@@ -55,9 +55,9 @@ pub(crate) fn opening<T: Scalar>(
 /// What a look at some rows gives.
 enum Looked<T> {
     /// A guess; `None` if it would be too large to be worth it.
-    Enough(Option<Opening<T>>),
+    Enough(Option<InitialBasis<T>>),
     /// A guess that is a good part of the rows that were looked at: others may add to it.
-    TooFew(Opening<T>),
+    TooFew(InitialBasis<T>),
 }
 
 /// As [`opening`], from `n_looks` rows, of which `first` are enough if they show everything.
@@ -91,7 +91,7 @@ fn opening_from<T: Scalar>(
         if let Some(first) = rows.first_mut() {
             *first = T::of_real(1.0);
         }
-        return Ok(Looked::Enough(Some(Opening {
+        return Ok(Looked::Enough(Some(InitialBasis {
             basis: Basis::new(width, rows),
             estimate: 0.0,
         })));
@@ -119,7 +119,7 @@ fn opening_from<T: Scalar>(
             wanted *= 2;
             continue;
         }
-        let opening = Opening {
+        let opening = InitialBasis {
             basis: Basis::new(width, found.rows),
             estimate,
         };

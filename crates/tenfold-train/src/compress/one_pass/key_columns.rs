@@ -8,7 +8,7 @@
 use faer::Mat;
 
 use crate::compress::two_sided::weighted_rows::in_proportion;
-use crate::kernels::{LINE, Lead, pack};
+use crate::kernels::{KeyColumns, LINE, pack};
 use crate::linalg;
 use crate::num::real;
 
@@ -22,7 +22,7 @@ const LOUDER: f64 = 0.25;
 
 /// The places of rows of `width` that tell their coefficients in orthonormal rows; `None` if it
 /// takes too many of them.
-pub(crate) fn lead(rows: &[f64], width: usize) -> Option<Lead> {
+pub(crate) fn lead(rows: &[f64], width: usize) -> Option<KeyColumns> {
     let rank = rows.len() / width;
     let mut weights = vec![0.0; width / LINE];
     for row in rows.chunks_exact(width) {
@@ -36,7 +36,7 @@ pub(crate) fn lead(rows: &[f64], width: usize) -> Option<Lead> {
         let starts: Vec<usize> = starts.map(|run| run * LINE).collect();
         if let Some(factors) = factors(rows, width, &starts) {
             let factors = pack(&factors, starts.len() * LINE);
-            return Some(Lead { starts, factors });
+            return Some(KeyColumns { starts, factors });
         }
         wanted *= 2;
     }

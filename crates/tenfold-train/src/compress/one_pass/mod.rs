@@ -5,13 +5,13 @@ pub(super) mod initial_basis;
 pub(super) mod key_columns;
 pub(super) mod project;
 
-use super::error_budget::Ledger;
+use super::error_budget::ErrorBudget;
 use super::options::Caps;
 use super::progress::Watch;
 use super::two_sided::unfolding::{Held, Side, Unfolding};
-use super::two_sided::{Sweep, Ways};
+use super::two_sided::{Sweep, SweepStrategy};
 use crate::error::Result;
-use crate::scalar::{Scalar, energy, is_tame};
+use crate::scalar::{Scalar, energy, is_in_range};
 use crate::source::{Access, Source};
 use crate::train::{Merged, centered};
 use initial_basis::opening;
@@ -81,7 +81,7 @@ pub(crate) fn stream<T: Scalar>(
         };
         let energy = *total.get_or_insert(pass.energy);
         // Too large, too small, or nothing at all: whoever asked will see to that.
-        if !is_tame(energy) {
+        if !is_in_range(energy) {
             return Ok(Some(Streamed {
                 cores: Vec::new(),
                 error: 0.0,
@@ -108,8 +108,8 @@ pub(crate) fn stream<T: Scalar>(
         shape: open.clone(),
         outer: after,
         energy: left,
-        ledger: Ledger::new(part * total, total.sqrt(), open.len(), Caps::None),
-        ways: Ways::Orthogonal,
+        ledger: ErrorBudget::new(part * total, total.sqrt(), open.len(), Caps::None),
+        ways: SweepStrategy::Orthogonal,
         is_forward: false,
         watch,
         demand: None,

@@ -3,7 +3,7 @@
 //! Each step sees what is left as a tall matrix X (the mode to be split off as its columns, see
 //! [`Unfolding`]), finds an orthonormal basis V and goes on with X·V. What it leaves out is
 //! orthogonal to everything that later steps can leave out, so the squares add up in the
-//! [`Ledger`], whatever V is. The ways to a basis, cheapest first:
+//! [`ErrorBudget`], whatever V is. The ways to a basis, cheapest first:
 //!
 //! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
 //!    whether the guess is good. At first a guess has as few directions as its sample needs, and is
@@ -21,9 +21,9 @@ pub(super) mod weighted_rows;
 
 use faer::Mat;
 
-use super::error_budget::{Choice, Ledger, allows_gram, outside, pythagoras_slack};
+use super::error_budget::{Choice, ErrorBudget, allows_gram, outside, pythagoras_slack};
 use super::progress::Watch;
-use super::size_bound::Demand;
+use super::size_bound::SizeLowerBound;
 use crate::error::{Error, Result};
 use crate::huge_vec::Room;
 use crate::linalg;
@@ -54,7 +54,7 @@ const SOUND: f64 = 1e-10;
 
 /// Which ways to a basis may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ways {
+pub(crate) enum SweepStrategy {
     /// All of them.
     Sampled,
     /// No guesses.
@@ -74,13 +74,13 @@ pub(crate) struct Sweep<'a, T> {
     pub(crate) outer: usize,
     /// The energy of what is held.
     pub(crate) energy: f64,
-    pub(crate) ledger: Ledger,
-    pub(crate) ways: Ways,
+    pub(crate) ledger: ErrorBudget,
+    pub(crate) ways: SweepStrategy,
     /// Only the last mode may be split off while the source itself is held: it is read in order.
     pub(crate) is_forward: bool,
     pub(crate) watch: &'a Watch<'a>,
     /// What every train would have to be.
-    pub(crate) demand: Option<Demand>,
+    pub(crate) demand: Option<SizeLowerBound>,
     /// The first step, if it has been begun.
     pub(crate) started: Option<Started<T>>,
 }
@@ -117,7 +117,7 @@ struct Found<T> {
 
 impl<T: Scalar> Sweep<'_, T> {
     /// Splits off all modes; gives the cores, from the first to the last, and the account.
-    pub(crate) fn run(mut self) -> Result<(Vec<Core<T>>, Ledger)> {
+    pub(crate) fn run(mut self) -> Result<(Vec<Core<T>>, ErrorBudget)> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let mut open = 0..self.shape.len();
         let (mut before, mut after) = (1, self.outer);
@@ -201,7 +201,7 @@ impl<T: Scalar> Sweep<'_, T> {
             let all = tenfold::memory::copied(source.cells(0..cells, &mut Vec::new())?)?;
             self.held = Held::Own(Room::Few(all));
         }
-        Ok(if last <= first && self.ways != Ways::FromLeft {
+        Ok(if last <= first && self.ways != SweepStrategy::FromLeft {
             Side::Right
         } else {
             Side::Left
@@ -211,7 +211,7 @@ impl<T: Scalar> Sweep<'_, T> {
     /// Whether a guess on one side is worth a try: what is split off there has to be large enough
     /// for a sample, and its rounding to be far below the share.
     fn may_guess(&self, width: usize) -> bool {
-        self.ways == Ways::Sampled
+        self.ways == SweepStrategy::Sampled
             && width >= 32
             && allows_gram(self.ledger.share(), self.energy, width)
     }
@@ -279,7 +279,10 @@ impl<T: Scalar> Sweep<'_, T> {
             return Ok(Some(found));
         }
         let may_keep_all = width <= self.ledger.cap(bond);
-        let is_orthogonal = matches!(self.ways, Ways::Orthogonal | Ways::FromLeft);
+        let is_orthogonal = matches!(
+            self.ways,
+            SweepStrategy::Orthogonal | SweepStrategy::FromLeft
+        );
         if may_keep_all && !is_orthogonal {
             let is_regular = unfolding.is_regular(self.energy, self.ledger.share())?;
             if is_regular {

@@ -76,8 +76,8 @@ fn parts(sample: &Sample) -> Vec<Part> {
     }
 }
 
-fn subject(sample: &Sample, part: Part) -> Subject {
-    Subject::new(&sample.tensor, part, &Limits::default()).unwrap()
+fn subject(sample: &Sample, part: Part) -> TensorView {
+    TensorView::new(&sample.tensor, part, &Limits::default()).unwrap()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn every_pixel_says_what_its_cells_have_in_common() {
             for which in parts(&sample) {
                 for wanted in [(3, 4), (100, 100), (1, 2)] {
                     let made = subject(&sample, which);
-                    let tile = tile(&made, &region, wanted, true, &Stop::default()).unwrap();
+                    let tile = tile(&made, &region, wanted, true, &CancelToken::default()).unwrap();
                     compare(&sample, &region, which, wanted, &tile);
                 }
             }
@@ -167,8 +167,14 @@ fn statistics_and_bins_count_every_cell() {
         for which in parts(&sample) {
             let parts = sample.tensor.dtype().arity.count();
             let numbers: Vec<f64> = sample.cells.chunks(parts).map(|e| part(which, e)).collect();
-            let found =
-                histogram(&subject(&sample, which), None, None, 7, &Stop::default()).unwrap();
+            let found = histogram(
+                &subject(&sample, which),
+                None,
+                None,
+                7,
+                &CancelToken::default(),
+            )
+            .unwrap();
             let finite: Vec<f64> = numbers.iter().copied().filter(|n| n.is_finite()).collect();
             let count = |of: &dyn Fn(&f64) -> bool| wide(numbers.iter().filter(|n| of(n)).count());
             let of = &found.statistics;
@@ -209,7 +215,7 @@ fn lines_have_the_cells_of_their_row() {
                 &range,
                 &[at.clone(), vec![0; at.len()]],
                 2,
-                &Stop::default(),
+                &CancelToken::default(),
             );
             let found = found.unwrap();
             assert!(found.is_exact && found.lines.len() == 2);
@@ -247,7 +253,12 @@ fn percentiles_are_those_of_the_sorted_cells() {
             }
             cells.sort_by(f64::total_cmp);
             let wanted = [0.0, 50.0, 100.0];
-            let found = percentiles(&subject(&sample, which), &region, &wanted, &Stop::default());
+            let found = percentiles(
+                &subject(&sample, which),
+                &region,
+                &wanted,
+                &CancelToken::default(),
+            );
             let (found, is_exact) = found.unwrap();
             assert!(is_exact);
             let Some(last) = cells.len().checked_sub(1) else {
@@ -273,9 +284,9 @@ fn the_difference_of_a_tensor_and_another_is_drawn_and_its_worst_cells_found() {
         .minus(&column.tensor)
         .unwrap();
     let region = Region::first_of(&row.sizes);
-    let zero = tile(&made, &region, (9, 9), false, &Stop::default()).unwrap();
+    let zero = tile(&made, &region, (9, 9), false, &CancelToken::default()).unwrap();
     assert_eq!((zero.lowest, zero.highest), (Some(0.0), Some(0.0)));
-    let same = worst(&made, 5, &Stop::default()).unwrap();
+    let same = worst(&made, 5, &CancelToken::default()).unwrap();
     assert_eq!(
         (same.compared, same.different, same.is_exact),
         (210, 0, true)
@@ -292,7 +303,7 @@ fn the_difference_of_a_tensor_and_another_is_drawn_and_its_worst_cells_found() {
     let dims = row.tensor.dims().to_vec();
     let other = tenfold::Tensor::new(dims, "f64".parse().unwrap(), vec![], storage).unwrap();
     let made = subject(column, Part::Component(0)).minus(&other).unwrap();
-    let found = worst(&made, 3, &Stop::default()).unwrap();
+    let found = worst(&made, 3, &CancelToken::default()).unwrap();
     assert_eq!((found.different, found.largest), (4, Some(9.5)));
     let places: Vec<usize> = found.cells.iter().map(|cell| row.place(&cell.at)).collect();
     assert_eq!(places, [20, 77, 10]);
@@ -315,8 +326,8 @@ fn whole_numbers_that_are_the_same_as_doubles_are_told_apart() {
     };
     let first = of(&[u64::MAX, 5, 1 << 60]);
     let second = of(&[u64::MAX - 3, 5, (1 << 60) + 1]);
-    let made = Subject::new(&first, Part::Component(0), &Limits::default()).unwrap();
-    let found = worst(&made.minus(&second).unwrap(), 9, &Stop::default()).unwrap();
+    let made = TensorView::new(&first, Part::Component(0), &Limits::default()).unwrap();
+    let found = worst(&made.minus(&second).unwrap(), 9, &CancelToken::default()).unwrap();
     assert_eq!((found.different, found.largest), (2, Some(3.0)));
     assert_eq!(
         (found.cells[0].first.as_str(), &found.cells[0].at[..]),
@@ -332,15 +343,15 @@ fn trains_of_singles_are_worked_out_too() {
         .tensor
         .cast(tenfold::Number::F32, over, &limits)
         .unwrap();
-    let made = Subject::new(&singles, Part::Component(0), &limits).unwrap();
+    let made = TensorView::new(&singles, Part::Component(0), &limits).unwrap();
     let region = Region::first_of(&train.sizes);
-    let found = tile(&made, &region, (9, 9), false, &Stop::default()).unwrap();
+    let found = tile(&made, &region, (9, 9), false, &CancelToken::default()).unwrap();
     let expected = tile(
         &subject(&train, Part::Component(0)),
         &region,
         (9, 9),
         false,
-        &Stop::default(),
+        &CancelToken::default(),
     );
     assert_eq!(found, expected.unwrap());
 }
@@ -357,13 +368,13 @@ fn a_large_region_is_sampled_in_every_pixel() {
         let values = values.clone();
         let storage = tenfold::Storage::Dense { order, values };
         let tensor = tenfold::Tensor::new(dims(), "f32".parse().unwrap(), vec![], storage).unwrap();
-        let made = Subject::new(&tensor, Part::Component(0), &Limits::default()).unwrap();
+        let made = TensorView::new(&tensor, Part::Component(0), &Limits::default()).unwrap();
         let tile = tile(
             &made,
             &Region::first_of(&[size, size]),
             (300, 300),
             false,
-            &Stop::default(),
+            &CancelToken::default(),
         );
         let tile = tile.unwrap();
         assert!(!tile.is_exact);
@@ -398,7 +409,7 @@ fn regions_and_parts_that_do_not_exist_are_said_so() {
             _ => region.at[0] = 5,
         }
         wrong.push(
-            tile(&made, &region, (9, 9), false, &Stop::default())
+            tile(&made, &region, (9, 9), false, &CancelToken::default())
                 .unwrap_err()
                 .to_string(),
         );
@@ -413,7 +424,7 @@ fn regions_and_parts_that_do_not_exist_are_said_so() {
             "place 5 of an axis of size 5",
         ]
     );
-    let none = Subject::new(&sample.tensor, Part::Phase, &Limits::default());
+    let none = TensorView::new(&sample.tensor, Part::Phase, &Limits::default());
     assert_eq!(
         none.err().unwrap().to_string(),
         "elements of f64 have no such part"

@@ -2,9 +2,9 @@
 
 use sha2::Digest as _;
 
-use crate::bytes::{Bytes, Extent, PIECE, narrow, wide};
+use crate::bytes::{Bytes, Extent, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Source, Threads, at_once, in_order};
+use crate::io::{Source, Threads, join, ordered_pipeline};
 use crate::memory;
 
 /// How a checksum is computed.
@@ -149,8 +149,8 @@ pub(crate) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
         State::Crc32c(crc) => Ok(crc),
         _ => Err(Error::invalid("a checksum of another kind")),
     };
-    let (first, second) = at_once(2, || half(run.start..middle), || half(middle..run.end))?;
-    let second_len = narrow(run.end.saturating_sub(middle))?;
+    let (first, second) = join(2, || half(run.start..middle), || half(middle..run.end))?;
+    let second_len = to_usize(run.end.saturating_sub(middle))?;
     let crc = crc32c::crc32c_combine(first, second, second_len);
     digest.compare(State::Crc32c(crc), run.start)
 }
@@ -160,17 +160,17 @@ fn compare_while_reading(bytes: &Bytes, run: std::ops::Range<u64>, digest: &Dige
     let mut state = digest.start();
     let mut at = run.start;
     let next = |(range, _): &mut (std::ops::Range<u64>, Vec<u8>)| {
-        *range = at..run.end.min(at.saturating_add(wide(PIECE)));
+        *range = at..run.end.min(at.saturating_add(to_u64(PIECE)));
         at = range.end;
         Ok(!range.is_empty())
     };
     let read = |(range, buffer): &mut (std::ops::Range<u64>, Vec<u8>)| {
-        memory::resize(buffer, narrow(range.end.saturating_sub(range.start))?)?;
+        memory::resize(buffer, to_usize(range.end.saturating_sub(range.start))?)?;
         bytes.source().read_at(range.start, buffer)
     };
     let len = usize::try_from(bytes.stored_len()).unwrap_or(usize::MAX);
     let readers = Threads::Cores.for_len(len).min(2);
-    in_order(readers, next, read, |(_, piece)| {
+    ordered_pipeline(readers, next, read, |(_, piece)| {
         state.update(piece);
         Ok(())
     })?;
@@ -198,8 +198,8 @@ pub(crate) fn compare_on_the_way(
     let mut at = run.start;
     let is_crc = digest.algorithm == Algorithm::Crc32c;
     let fill = |piece: &mut Piece| {
-        let len = run.end.saturating_sub(at).min(wide(budget.max(1)));
-        memory::resize(&mut piece.bytes, narrow(len)?)?;
+        let len = run.end.saturating_sub(at).min(to_u64(budget.max(1)));
+        memory::resize(&mut piece.bytes, to_usize(len)?)?;
         bytes.source().read_at(at, &mut piece.bytes)?;
         at = at.saturating_add(len);
         // What does not combine is computed here, where the pieces come by in order.
@@ -215,7 +215,7 @@ pub(crate) fn compare_on_the_way(
         Ok(())
     };
     let len = usize::try_from(bytes.stored_len()).unwrap_or(usize::MAX);
-    in_order(Threads::Cores.for_len(len), fill, work, |piece| {
+    ordered_pipeline(Threads::Cores.for_len(len), fill, work, |piece| {
         if is_crc {
             whole = crc32c::crc32c_combine(whole, piece.crc, piece.bytes.len());
         }
@@ -231,8 +231,8 @@ fn state_of_run(bytes: &Bytes, digest: &Digest, run: std::ops::Range<u64>) -> Re
     let mut buffer = Vec::new();
     let mut at = run.start;
     while at < run.end {
-        let len = wide(PIECE).min(run.end.saturating_sub(at));
-        memory::resize(&mut buffer, narrow(len)?)?;
+        let len = to_u64(PIECE).min(run.end.saturating_sub(at));
+        memory::resize(&mut buffer, to_usize(len)?)?;
         bytes.source().read_at(at, &mut buffer)?;
         state.update(&buffer);
         at = at.saturating_add(len);

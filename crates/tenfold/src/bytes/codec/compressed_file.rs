@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use super::file_decoder::{Codec, Decoder};
-use crate::bytes::{PIECE, narrow, wide};
+use crate::bytes::{PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Head, Source, Spool};
 use crate::limits::Limits;
@@ -54,7 +54,7 @@ impl Source {
     }
 
     fn content(&self, codec: Codec, limits: &Limits) -> Result<Source> {
-        let most = narrow(limits.memory / 4)?;
+        let most = to_usize(limits.memory / 4)?;
         let mut decoder = Decoder::new(self, codec, limits)?;
         let (mut begin, mut window, mut len) = (Vec::new(), Window::default(), 0_u64);
         let mut buffer = memory::zeros(PIECE)?;
@@ -64,18 +64,18 @@ impl Source {
             if piece.is_empty() {
                 break;
             }
-            len = len.saturating_add(wide(piece.len()));
+            len = len.saturating_add(to_u64(piece.len()));
             limits.check_decoded("a compressed file would be decompressed", len)?;
             limits.check_ratio(self.len(), len)?;
             window.push(piece)?;
-            if len <= wide(most) {
+            if len <= to_u64(most) {
                 memory::append(&mut begin, piece)?;
             } else if begin.len() > KEPT {
                 begin.truncate(KEPT);
                 begin.shrink_to_fit();
             }
         }
-        let content = match len <= wide(most) {
+        let content = match len <= to_u64(most) {
             true => Source::memory(begin),
             false => Source::computed(Packed {
                 packed: self.clone(),
@@ -138,12 +138,12 @@ impl Window {
         memory::extend(&mut self.bytes, piece)?;
         let excess = self.bytes.len().saturating_sub(KEPT);
         self.bytes.drain(..excess);
-        self.end = self.end.saturating_add(wide(piece.len()));
+        self.end = self.end.saturating_add(to_u64(piece.len()));
         Ok(())
     }
 
     fn start(&self) -> u64 {
-        self.end.saturating_sub(wide(self.bytes.len()))
+        self.end.saturating_sub(to_u64(self.bytes.len()))
     }
 
     /// Fills the beginning of a buffer with what is there from `at` on; gives how much.
@@ -152,7 +152,7 @@ impl Window {
             return Ok(0);
         };
         let (first, second) = self.bytes.as_slices();
-        let skip = narrow(skip)?;
+        let skip = to_usize(skip)?;
         let first = first.get(skip..).unwrap_or_default();
         let skipped = skip.saturating_sub(self.bytes.as_slices().0.len());
         let second = second.get(skipped..).unwrap_or_default();
@@ -190,7 +190,7 @@ impl Packed {
         let (mut buffer, mut len) = (memory::zeros(PIECE)?, 0_u64);
         loop {
             let piece = decoder.read(&mut buffer)?;
-            len = len.saturating_add(wide(piece));
+            len = len.saturating_add(to_u64(piece));
             match buffer.get(..piece) {
                 Some(piece) if !piece.is_empty() && len <= self.len => spool.write(piece)?,
                 _ if len == self.len => return spool.finish(),
@@ -212,7 +212,7 @@ impl Packed {
             if len == 0 {
                 return Err(self.changed());
             }
-            state.work = state.work.saturating_add(wide(len));
+            state.work = state.work.saturating_add(to_u64(len));
             state.window.push(buffer.get(..len).unwrap_or_default())?;
         }
         Ok(())
@@ -225,8 +225,8 @@ impl Compute for Packed {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let end = at.saturating_add(wide(buffer.len()));
-        if let Some(found) = self.begin.get(narrow(at)?..narrow(end)?) {
+        let end = at.saturating_add(to_u64(buffer.len()));
+        if let Some(found) = self.begin.get(to_usize(at)?..to_usize(end)?) {
             buffer.copy_from_slice(found);
             return Ok(());
         }
@@ -246,7 +246,7 @@ impl Compute for Packed {
             }
             let (_, later) = rest.split_at_mut(len);
             rest = later;
-            at = at.saturating_add(wide(len));
+            at = at.saturating_add(to_u64(len));
         }
         Ok(())
     }
@@ -301,11 +301,11 @@ mod tests {
         let zstd = zstd::encode_all(content.as_slice(), 1).unwrap();
         for file in [gzip, members, zstd] {
             let source = Source::memory(file).unpacked(&limits).unwrap();
-            assert_eq!(source.len(), wide(content.len()));
+            assert_eq!(source.len(), to_u64(content.len()));
             let mut found = vec![0; 100_000];
             // From the end to the middle, and on from there, with steps back.
             let read = |at: usize, found: &mut Vec<u8>| {
-                source.read_at(wide(at), found)?;
+                source.read_at(to_u64(at), found)?;
                 assert_eq!(*found, content[at..at + found.len()], "{at}");
                 Ok(())
             };
@@ -329,7 +329,7 @@ mod tests {
             let source = Source::memory(bytes.to_vec());
             let source = source.unpacked(&Limits::default()).unwrap();
             assert_eq!(source.packing(), Packing::None);
-            assert_eq!(source.len(), wide(bytes.len()));
+            assert_eq!(source.len(), to_u64(bytes.len()));
         }
     }
 

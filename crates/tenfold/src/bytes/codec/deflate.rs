@@ -4,7 +4,7 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::STATE;
-use crate::bytes::{Bytes, PIECE, narrow, wide};
+use crate::bytes::{Bytes, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::memory;
@@ -39,7 +39,7 @@ impl Deflated {
         let due = usize::try_from(self.total.saturating_add(1)).unwrap_or(PIECE);
         let consumed = inflate(bytes, budget.min(due), &mut |piece| {
             let from = done;
-            done = done.saturating_add(wide(piece.len()));
+            done = done.saturating_add(to_u64(piece.len()));
             if done > self.total {
                 return Err(wrong(format!(
                     "deflate data is longer than its {} bytes",
@@ -113,23 +113,23 @@ fn inflate(
     memory::probe(STATE)?;
     let mut stream = Decompress::new(false);
     let mut output = memory::zeros(budget.clamp(1, PIECE))?;
-    let mut input = memory::zeros(narrow(bytes.stored_len().min(wide(PIECE)))?)?;
+    let mut input = memory::zeros(to_usize(bytes.stored_len().min(to_u64(PIECE)))?)?;
     let mut at = 0_u64;
     while at < bytes.stored_len() {
         let left = bytes.stored_len().saturating_sub(at);
         let piece = input
-            .get_mut(..narrow(left.min(wide(PIECE)))?)
+            .get_mut(..to_usize(left.min(to_u64(PIECE)))?)
             .unwrap_or_default();
         bytes.extent().read_at(bytes.source(), at, piece)?;
-        at = at.saturating_add(wide(piece.len()));
+        at = at.saturating_add(to_u64(piece.len()));
         let mut rest: &[u8] = piece;
         loop {
             let (taken, given) = (stream.total_in(), stream.total_out());
             let status = stream
                 .decompress(rest, &mut output, FlushDecompress::None)
                 .map_err(|_| Error::malformed(bytes.at(), "deflate data is broken"))?;
-            let taken = narrow(stream.total_in().saturating_sub(taken))?;
-            let given = narrow(stream.total_out().saturating_sub(given))?;
+            let taken = to_usize(stream.total_in().saturating_sub(taken))?;
+            let given = to_usize(stream.total_out().saturating_sub(given))?;
             rest = rest.get(taken..).unwrap_or_default();
             if given > 0
                 && let Go::Off = each(output.get(..given).unwrap_or_default())?
@@ -213,10 +213,10 @@ impl Deflater {
             .stream
             .compress(input, &mut self.output, flush)
             .map_err(|error| Error::invalid(error.to_string()))?;
-        let given = narrow(self.stream.total_out().saturating_sub(given))?;
+        let given = to_usize(self.stream.total_out().saturating_sub(given))?;
         out.write(self.output.get(..given).unwrap_or_default())?;
         Ok((
-            narrow(self.stream.total_in().saturating_sub(taken))?,
+            to_usize(self.stream.total_in().saturating_sub(taken))?,
             status,
         ))
     }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn whole(data: &[u8]) -> Deflated {
-        let total = wide(data.len());
+        let total = to_u64(data.len());
         Deflated {
             skip: 0,
             len: total,

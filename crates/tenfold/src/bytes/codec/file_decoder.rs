@@ -8,7 +8,7 @@ use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
 use super::{STATE, is_lack, lack};
-use crate::bytes::{PIECE, narrow, wide};
+use crate::bytes::{PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Packing, Source};
 use crate::limits::Limits;
@@ -201,7 +201,7 @@ impl Input {
     /// The offset of the next byte.
     fn at(&self) -> u64 {
         let left = self.piece.len().saturating_sub(self.used);
-        self.next.saturating_sub(wide(left))
+        self.next.saturating_sub(to_u64(left))
     }
 
     /// Passes over zeros, with which tapes and some programs fill up; whether that is the end.
@@ -222,13 +222,13 @@ impl BufRead for Input {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.used >= self.piece.len() {
             let left = self.source.len().saturating_sub(self.next);
-            let len = narrow(left.min(wide(PIECE))).map_err(io::Error::other)?;
+            let len = to_usize(left.min(to_u64(PIECE))).map_err(io::Error::other)?;
             memory::resize(&mut self.piece, len).map_err(io::Error::other)?;
             if let Err(error) = self.source.read_at(self.next, &mut self.piece) {
                 self.piece.clear();
                 return Err(io::Error::other(error));
             }
-            self.next = self.next.saturating_add(wide(len));
+            self.next = self.next.saturating_add(to_u64(len));
             self.used = 0;
         }
         Ok(self.piece.get(self.used..).unwrap_or_default())

@@ -18,7 +18,7 @@ pub(super) mod zstd_seekable;
 
 use super::{Bytes, Deflated};
 #[cfg(feature = "zstd")]
-use super::{PIECE, wide};
+use super::{PIECE, to_u64};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 #[cfg(feature = "zstd")]
@@ -48,7 +48,7 @@ fn decode_frames(
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<u64> {
     let ahead = zstd_frames::decode_ahead(bytes, decoded, budget, place.as_deref_mut(), each)?;
-    let done = super::narrow(ahead.decoded)?;
+    let done = super::to_usize(ahead.decoded)?;
     let mut left = place.and_then(|place| place.get_mut(done..));
     let each: &mut dyn FnMut(&[u8]) -> Result<()> = &mut |piece: &[u8]| {
         if let Some(rest) = &mut left {
@@ -64,8 +64,8 @@ fn decode_frames(
     let (mut at, mut state) = (ahead.stored, ahead.state);
     let mut buffer = Vec::new();
     while at < bytes.stored_len() {
-        let len = bytes.stored_len().saturating_sub(at).min(wide(PIECE));
-        memory::resize(&mut buffer, super::narrow(len)?)?;
+        let len = bytes.stored_len().saturating_sub(at).min(to_u64(PIECE));
+        memory::resize(&mut buffer, super::to_usize(len)?)?;
         bytes.extent().read_at(bytes.source(), at, &mut buffer)?;
         if let Some(state) = &mut state {
             state.update(&buffer);
@@ -153,7 +153,7 @@ impl Decoding {
             let hint = self.decoder.run(&mut input, &mut output);
             self.frame_open = hint.map_err(|error| broken(start, &error))? != 0;
             let out = output.as_slice();
-            self.done = self.done.saturating_add(wide(out.len()));
+            self.done = self.done.saturating_add(to_u64(out.len()));
             if self.done > decoded {
                 let why =
                     format!("zstd data decodes to more than the {decoded} bytes of its shape");
@@ -192,7 +192,7 @@ impl Bytes {
     pub(crate) fn zstd_len(&self, limits: &Limits) -> Result<u64> {
         let mut len = 0_u64;
         decode_frames(self, u64::MAX, super::PIECE, None, &mut |piece| {
-            len = len.saturating_add(super::wide(piece.len()));
+            len = len.saturating_add(super::to_u64(piece.len()));
             limits.check_decoded("a tensor would be expanded", len)?;
             limits.check_ratio(self.stored_len(), len)
         })?;

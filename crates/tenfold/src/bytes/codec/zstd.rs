@@ -5,7 +5,7 @@ use std::thread::{Builder, JoinHandle};
 
 #[cfg(feature = "zstd")]
 use super::{STATE, is_lack, lack};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::limits::Limits;
@@ -54,7 +54,7 @@ impl Compressor {
     pub(crate) fn new(len: u64, level: i32, limits: &Limits) -> Result<Self> {
         let single = len < Compressor::SINGLE;
         let frame = if single {
-            narrow(len)?
+            to_usize(len)?
         } else {
             Compressor::FRAME
         };
@@ -73,7 +73,7 @@ impl Compressor {
         limits: &Limits,
     ) -> Result<Self> {
         // One frame is filled meanwhile.
-        let memory = narrow(limits.memory / 2)?.saturating_sub(Compressor::FRAME);
+        let memory = to_usize(limits.memory / 2)?.saturating_sub(Compressor::FRAME);
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(16)
@@ -155,7 +155,7 @@ impl Compressor {
             let short = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             table.push((short(&press.compressed), short(&press.frame)));
         }
-        out.write_as(&press.compressed, wide(press.frame.len()))?;
+        out.write_as(&press.compressed, to_u64(press.frame.len()))?;
         press.frame.clear();
         self.idle.push(press);
         Ok(())
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn large_data_is_cut_into_frames_as_the_library_makes_them_one_by_one() {
         let data = data(70 << 20);
-        let compressor = Compressor::new(wide(data.len()), 3, &Limits::default()).unwrap();
+        let compressor = Compressor::new(to_u64(data.len()), 3, &Limits::default()).unwrap();
         let frames = data.chunks(16 << 20);
         let wanted: Vec<u8> = frames
             .flat_map(|frame| zstd::bulk::compress(frame, 3).unwrap())

@@ -11,9 +11,9 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 use super::STATE;
 use super::checksum::State;
 use super::zstd_seekable::Table;
-use crate::bytes::{Bytes, Digest, PIECE, narrow, wide};
+use crate::bytes::{Bytes, Digest, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Threads, in_order};
+use crate::io::{Threads, ordered_pipeline};
 use crate::memory;
 
 /// Below so many stored bytes one thread does.
@@ -113,13 +113,13 @@ pub(crate) fn decode_ahead(
         place,
     };
     let mut is_odd = false;
-    let done = in_order(
+    let done = ordered_pipeline(
         threads.min(THREADS),
         |piece: &mut Piece| frames.next(piece),
         Piece::decode,
         |piece| {
             let made = piece.decoded();
-            let all = ahead.decoded.saturating_add(wide(made.len()));
+            let all = ahead.decoded.saturating_add(to_u64(made.len()));
             is_odd = !piece.is_whole || all > decoded;
             if is_odd {
                 return Err(Error::invalid(
@@ -130,7 +130,7 @@ pub(crate) fn decode_ahead(
                 state.update(&piece.stored);
             }
             ahead.decoded = all;
-            ahead.stored = ahead.stored.saturating_add(wide(piece.stored.len()));
+            ahead.stored = ahead.stored.saturating_add(to_u64(piece.stored.len()));
             made.chunks(budget.clamp(1, PIECE)).try_for_each(&mut *each)
         },
     );
@@ -194,10 +194,10 @@ impl<'a> Frames<'a, '_> {
         let most = self.most();
         loop {
             let left = self.held.get(skip..).unwrap_or_default();
-            let at = self.read.saturating_sub(wide(left.len()));
+            let at = self.read.saturating_sub(to_u64(left.len()));
             let room = match get_frame_content_size(left) {
-                Ok(Some(size)) if size > wide(most) => return Ok(None),
-                Ok(Some(size)) => Some(narrow(size)?),
+                Ok(Some(size)) if size > to_u64(most) => return Ok(None),
+                Ok(Some(size)) => Some(to_usize(size)?),
                 Ok(None) if self.place.is_none() => Some(UNSAID),
                 Ok(None) => match self.table.as_ref().and_then(|table| table.room_at(at)) {
                     Some(room) => Some(room),
@@ -213,7 +213,7 @@ impl<'a> Frames<'a, '_> {
             if more == 0 || left.len() > most.saturating_add(most / 4) {
                 return Ok(None);
             }
-            self.read_on(narrow(more.min(STEP))?)?;
+            self.read_on(to_usize(more.min(STEP))?)?;
         }
     }
 
@@ -224,7 +224,7 @@ impl<'a> Frames<'a, '_> {
         self.bytes
             .extent()
             .read_at(self.bytes.source(), self.read, room)?;
-        self.read = self.read.saturating_add(wide(more));
+        self.read = self.read.saturating_add(to_u64(more));
         Ok(())
     }
 }
@@ -275,13 +275,13 @@ mod tests {
         let data = data(lens.iter().sum());
         let stored = stored(&data, &lens);
         let bytes = Bytes::memory(stored.clone()).filtered(Filter::Zstd {
-            decoded: wide(data.len()),
+            decoded: to_u64(data.len()),
         });
         assert!(bytes.to_vec().unwrap() == data);
         if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-            let (ahead, found) = ahead(&stored, wide(data.len()));
+            let (ahead, found) = ahead(&stored, to_u64(data.len()));
             assert!(found == data);
-            assert_eq!(ahead.stored, wide(stored.len()));
+            assert_eq!(ahead.stored, to_u64(stored.len()));
         }
     }
 
@@ -291,11 +291,11 @@ mod tests {
         let data = data(lens.iter().sum());
         let mut stored = stored(&data, &lens);
         // The frame of five million bytes does not say how many they are.
-        let (ahead_of_large, found) = ahead(&stored, wide(data.len()));
+        let (ahead_of_large, found) = ahead(&stored, to_u64(data.len()));
         assert!(data.starts_with(&found) && found.len() <= 3 << 20);
-        assert!(ahead_of_large.stored < wide(stored.len()));
+        assert!(ahead_of_large.stored < to_u64(stored.len()));
         let bytes = |stored: &[u8]| {
-            let decoded = wide(data.len());
+            let decoded = to_u64(data.len());
             Bytes::memory(stored.to_vec()).filtered(Filter::Zstd { decoded })
         };
         assert!(bytes(&stored).to_vec().unwrap() == data);
@@ -303,7 +303,7 @@ mod tests {
         let second = find_frame_compressed_size(&stored).unwrap();
         stored[second + 6] |= 6;
         assert!(bytes(&stored).to_vec().is_err());
-        let (_, found) = ahead(&stored, wide(data.len()));
+        let (_, found) = ahead(&stored, to_u64(data.len()));
         assert!(found.len() <= 1 << 20);
     }
 
@@ -321,7 +321,7 @@ mod tests {
             };
             let bytes = Bytes::memory(stored.clone())
                 .filtered(Filter::Zstd {
-                    decoded: wide(data.len()),
+                    decoded: to_u64(data.len()),
                 })
                 .with_digest(Some(digest));
             assert_eq!(bytes.to_vec().is_ok_and(|found| found == data), is_right);
@@ -333,7 +333,7 @@ mod tests {
     fn frames_are_decoded_where_they_belong_whatever_they_say_of_their_length() {
         let lens = [9 << 20, 1 << 20, 0, 700_000, 17 << 20, 1 << 20, 2 << 20, 5];
         let data = data(lens.iter().sum());
-        let decoded = wide(data.len());
+        let decoded = to_u64(data.len());
         let stored = stored(&data, &lens);
         let is_tried = std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
         // Up to the first frame that does not say its length, which a table would.
@@ -359,7 +359,7 @@ mod tests {
         use crate::io::Sink;
 
         let data = data((3 << 20) + 999);
-        let decoded = wide(data.len());
+        let decoded = to_u64(data.len());
         let mut out = Sink::memory();
         let limits = crate::limits::Limits::default();
         let mut compressor = Compressor::seekable(3, &limits).unwrap();

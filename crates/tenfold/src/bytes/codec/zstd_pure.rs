@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use crate::bytes::{Bytes, DigestState, PIECE, narrow, wide};
+use crate::bytes::{Bytes, DigestState, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -128,8 +128,8 @@ struct Stored<'a> {
 impl Read for Stored<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.bytes.stored_len().saturating_sub(self.at);
-        let len = wide(buffer.len()).min(left);
-        let now = buffer.get_mut(..narrow(len).map_err(io::Error::other)?);
+        let len = to_u64(buffer.len()).min(left);
+        let now = buffer.get_mut(..to_usize(len).map_err(io::Error::other)?);
         let now = now.unwrap_or_default();
         let (extent, source) = (self.bytes.extent(), self.bytes.source());
         extent
@@ -166,7 +166,7 @@ pub(crate) fn decode_frames(
         let Some(piece) = buffer.get(..len).filter(|piece| !piece.is_empty()) else {
             break;
         };
-        done = done.saturating_add(wide(len));
+        done = done.saturating_add(to_u64(len));
         if done > decoded {
             let why = format!("zstd data decodes to more than the {decoded} bytes of its shape");
             return Err(Error::malformed(bytes.at(), why));
@@ -241,7 +241,7 @@ mod tests {
             wanted.extend(data);
         }
         assert!(decode(&stored).unwrap() == wanted);
-        assert!(decode_bytes(stored, wide(wanted.len())).unwrap() == wanted);
+        assert!(decode_bytes(stored, to_u64(wanted.len())).unwrap() == wanted);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use xxhash_rust::xxh64::Xxh64;
 
-use crate::bytes::{Bytes, Extent, Filter, PIECE, narrow, wide};
+use crate::bytes::{Bytes, Extent, Filter, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
 use crate::limits::Limits;
@@ -103,10 +103,10 @@ impl Sums {
         let mut rest = piece;
         while let Some(end) = self.table.end(self.place) {
             let due = end.decoded.saturating_sub(self.done);
-            let len = narrow(due.min(wide(rest.len())))?;
+            let len = to_usize(due.min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at(len);
             self.state.update(now);
-            self.done = self.done.saturating_add(wide(len));
+            self.done = self.done.saturating_add(to_u64(len));
             rest = later;
             if self.done < end.decoded {
                 return Ok(());
@@ -182,7 +182,7 @@ impl Table {
 fn read_table(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
     let stored = bytes.stored_len();
     let read = |at: u64, len: u64| -> Result<Vec<u8>> {
-        let mut buffer = memory::zeros(narrow(len)?)?;
+        let mut buffer = memory::zeros(to_usize(len)?)?;
         bytes.extent().read_at(bytes.source(), at, &mut buffer)?;
         Ok(buffer)
     };
@@ -212,7 +212,7 @@ fn read_table(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
     }
     let (mut ends, mut sums) = (Vec::new(), Vec::new());
     let mut end = End::default();
-    for entry in read(head_at.saturating_add(HEAD), len)?.chunks_exact(narrow(width)?) {
+    for entry in read(head_at.saturating_add(HEAD), len)?.chunks_exact(to_usize(width)?) {
         let Some((stored, rest)) = entry.split_first_chunk::<4>() else {
             return Ok(None);
         };
@@ -293,13 +293,13 @@ impl Compute for Frames {
             }
             let place = self.table.frame_with(at);
             self.hold(place, &mut state)?;
-            let skip = narrow(at.saturating_sub(self.table.start(place).decoded))?;
+            let skip = to_usize(at.saturating_sub(self.table.start(place).decoded))?;
             let frame = state.held.as_ref().map(|(_, frame)| frame.as_slice());
             let found = frame.and_then(|frame| frame.get(skip..)).unwrap_or(&[]);
             let (now, later) = rest.split_at_mut(found.len().min(rest.len()));
             let found = found.get(..now.len()).filter(|found| !found.is_empty());
             now.copy_from_slice(found.ok_or_else(|| Error::invalid("a frame without bytes"))?);
-            at = at.saturating_add(wide(now.len()));
+            at = at.saturating_add(to_u64(now.len()));
             rest = later;
         }
         Ok(())
@@ -368,7 +368,7 @@ mod tests {
             assert!(table < 1300, "{table}");
             let mut buffer = [0; 100];
             for at in [50_950, 51_100, 51_500] {
-                at_hand.read_at(wide(at), &mut buffer).unwrap();
+                at_hand.read_at(to_u64(at), &mut buffer).unwrap();
                 assert_eq!(buffer, data[at..at + 100], "{at}");
             }
             let frames = progress.done() - table;
@@ -384,7 +384,7 @@ mod tests {
         for round in 0..1000 {
             let at = round * 7919 % 10_000;
             let mut buffer = [0];
-            at_hand.read_at(wide(at), &mut buffer).unwrap();
+            at_hand.read_at(to_u64(at), &mut buffer).unwrap();
             assert_eq!(buffer[0], data[at]);
         }
         assert!(progress.done() < 25_000, "{}", progress.done());
@@ -413,11 +413,11 @@ mod tests {
     fn the_checksums_of_a_table_are_compared_by_a_check() {
         for n_frames in [1, 3, 100] {
             let (data, mut stored) = seekable(n_frames, true);
-            let (bytes, _) = counted(&stored, wide(data.len()));
+            let (bytes, _) = counted(&stored, to_u64(data.len()));
             bytes.check().unwrap();
             let last = stored.len() - 9 - 1;
             stored[last] ^= 1;
-            let (bytes, _) = counted(&stored, wide(data.len()));
+            let (bytes, _) = counted(&stored, to_u64(data.len()));
             assert_eq!(bytes.to_vec().unwrap(), data);
             let error = bytes.check().unwrap_err().to_string();
             assert!(error.contains("the checksum of a frame is "), "{error}");

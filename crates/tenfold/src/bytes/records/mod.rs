@@ -10,7 +10,7 @@ pub(super) mod unique;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, Endian, Extent, LabelSet, Scan, narrow, wide};
+use super::{Bytes, Endian, Extent, LabelSet, Scan, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Source, Spool};
 use crate::limits::Limits;
@@ -120,7 +120,7 @@ impl Records {
     fn approach<'a>(&self, source: &'a Source, record: u64) -> Result<(Scan<'a>, u64)> {
         let mark = self
             .marks
-            .get(narrow(record / STEP)?)
+            .get(to_usize(record / STEP)?)
             .copied()
             .unwrap_or(self.span.end);
         Ok((Scan::part(source, "", mark..self.span.end), record % STEP))
@@ -180,7 +180,7 @@ impl Records {
         while !rest.is_empty() {
             read_labels(&mut scan, &mut names, &lifted())?;
             scan.skip(within)?;
-            let part = narrow(self.width.saturating_sub(within).min(wide(rest.len())))?;
+            let part = to_usize(self.width.saturating_sub(within).min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at_mut(part);
             scan.fill(now)?;
             rest = later;
@@ -276,7 +276,7 @@ impl RecordsBuilder {
     /// Starts an empty list of records with `labels` labels and `width` bytes each.
     #[must_use]
     pub fn new(labels: usize, width: usize) -> Self {
-        RecordsBuilder::of_width(labels, wide(width))
+        RecordsBuilder::of_width(labels, to_u64(width))
     }
 
     /// Starts an empty list of records with `labels` labels and `width` bytes each, however many.
@@ -316,7 +316,7 @@ impl RecordsBuilder {
     /// # Errors
     /// [`Error::Invalid`] if it has another number of labels or bytes than the others.
     pub fn push(&mut self, labels: &[&str], cells: &[u8]) -> Result<()> {
-        if labels.len() != self.labels || wide(cells.len()) != self.width {
+        if labels.len() != self.labels || to_u64(cells.len()) != self.width {
             let why = format!(
                 "a record has {} labels and {} bytes, the others {} and {}",
                 labels.len(),
@@ -336,7 +336,7 @@ impl RecordsBuilder {
         let mut address = Vec::new();
         for label in labels {
             let label = label.as_ref();
-            put_short(wide(label.len()), &mut address)?;
+            put_short(to_u64(label.len()), &mut address)?;
             address.extend_from_slice(label.as_bytes());
         }
         if self.count.is_multiple_of(STEP) {
@@ -359,7 +359,7 @@ impl RecordsBuilder {
 
     /// Adds cells to the record that was begun last; all pieces together have its width.
     pub(crate) fn cells(&mut self, piece: &[u8]) -> Result<()> {
-        self.len = self.len.saturating_add(wide(piece.len()));
+        self.len = self.len.saturating_add(to_u64(piece.len()));
         self.bytes.write(piece)
     }
 

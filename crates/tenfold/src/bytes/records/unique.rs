@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::bytes::{Records, wide};
+use crate::bytes::{Records, to_u64};
 use crate::error::Result;
 use crate::io::Source;
 use crate::memory;
@@ -118,7 +118,7 @@ fn repeated(mut hashes: Vec<u64>, records: &Records, source: &Source) -> Result<
 pub(crate) fn hash<T: AsRef<str>>(labels: &[T]) -> u64 {
     let mut state = Xxh3::new();
     for label in labels.iter().map(AsRef::as_ref) {
-        state.update(&wide(label.len()).to_le_bytes());
+        state.update(&to_u64(label.len()).to_le_bytes());
         state.update(label.as_bytes());
     }
     state.digest()

@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
             .map(|((_, at), _)| *at)
             .collect();
         left.sort_unstable();
-        blocks.only_b = crate::bytes::wide(left.len());
+        blocks.only_b = crate::bytes::to_u64(left.len());
         for at in left.iter().take(LISTED) {
             blocks.first_b.push(self.block(*at)?.0);
         }

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use super::DiffOptions;
-use super::compare_block::{Judge, Room};
+use super::compare_block::{BlockComparer, Room};
 use super::sparse::Cells;
 use super::tally::Tally;
 use super::zip_read::{Side, in_pieces};
-use crate::bytes::{Endian, wide};
+use crate::bytes::{Endian, to_u64};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::tensor::{Order, Storage, Tensor, strides, unravel_in};
@@ -135,7 +135,7 @@ pub(super) fn are_identical(a: &Numbers, b: &Numbers, dtype: DType) -> Result<bo
     if a.bytes.len() != b.bytes.len() {
         return Ok(false);
     }
-    let count = a.bytes.len() / wide(dtype.width().max(1));
+    let count = a.bytes.len() / to_u64(dtype.width().max(1));
     // Numbers that both have the same end first are compared as they lie.
     let (left, right) = (
         Side::numbers(a.clone(), dtype, a.endian),
@@ -163,7 +163,7 @@ pub(super) fn tally(
     b_type: DType,
     how: &DiffOptions,
 ) -> Result<Tally> {
-    let judge = Judge::new(a_type, b_type, &how.tolerance);
+    let judge = BlockComparer::new(a_type, b_type, &how.tolerance);
     let mut all = Tally::default();
     let look = |room: &mut Room, first, a: &[u8], b: &[u8]| judge.tally(room, first, a, b);
     in_pieces(a, b, count, look, |tally| {
@@ -183,7 +183,7 @@ fn compare_sparse(
 ) -> Result<Tally> {
     /// How many cells are compared at once.
     const BATCH: usize = 8192;
-    let judge = Judge::new(a.dtype(), b.dtype(), &how.tolerance);
+    let judge = BlockComparer::new(a.dtype(), b.dtype(), &how.tolerance);
     let (mut room, mut all) = (Room::default(), Tally::default());
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let mut indices = Vec::new();

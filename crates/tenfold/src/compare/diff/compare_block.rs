@@ -2,8 +2,8 @@
 
 use super::scaled_sum::{dot, exponent, largest, scaled};
 use super::tally::{Farthest, Tally};
-use super::tolerance::{Closeness, Steps};
-use crate::bytes::wide;
+use super::tolerance::{DiffTolerance, Steps};
+use crate::bytes::to_u64;
 use crate::dtype::{DType, Number, convert, difference, is_exact};
 
 /// How many numbers are compared at once: three such blocks of doubles fit a core's first cache.
@@ -13,10 +13,10 @@ const BLOCK: usize = 1024;
 const SAFE: std::ops::Range<f64> = 1e-250..1e300;
 
 /// Compares elements of two types under a tolerance.
-pub(super) struct Judge<'a> {
+pub(super) struct BlockComparer<'a> {
     a: DType,
     b: DType,
-    tolerance: &'a Closeness,
+    tolerance: &'a DiffTolerance,
     steps: Option<Steps>,
     /// Whether doubles hold all numbers of both types.
     is_double: bool,
@@ -34,12 +34,12 @@ pub(super) struct Room {
     others: Vec<f64>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> BlockComparer<'a> {
     /// Both types have as many numbers an element.
-    pub(super) fn new(a: DType, b: DType, tolerance: &'a Closeness) -> Judge<'a> {
+    pub(super) fn new(a: DType, b: DType, tolerance: &'a DiffTolerance) -> BlockComparer<'a> {
         let steps = tolerance.ulp;
         let fits = |dtype: DType| is_exact(dtype.number, Number::F64);
-        Judge {
+        BlockComparer {
             a,
             b,
             tolerance,
@@ -55,7 +55,7 @@ impl<'a> Judge<'a> {
         let (a_width, b_width) = (self.a.width(), self.b.width());
         let blocks = a.chunks(cells * a_width).zip(b.chunks(cells * b_width));
         for ((a, b), block) in blocks.zip(0_u64..) {
-            let first = first.saturating_add(block.saturating_mul(wide(cells)));
+            let first = first.saturating_add(block.saturating_mul(to_u64(cells)));
             self.block(room, first, a, b, &mut tally);
         }
         tally
@@ -253,7 +253,7 @@ impl<'a> Judge<'a> {
             element.unwrap_or_default().to_vec()
         };
         tally.farthest = Some(Farthest {
-            cell: first.saturating_add(wide(place)),
+            cell: first.saturating_add(to_u64(place)),
             size,
             a: element(a, self.a.width()),
             b: element(b, self.b.width()),

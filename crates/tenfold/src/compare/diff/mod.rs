@@ -1,7 +1,7 @@
 //! What two tensors, or two files of them, differ in.
 //!
 //! Cells are *the same* if they are equal as numbers, have the same bits, or lie within the
-//! [`Closeness`]. Both tensors are read side by side, a piece at a time, in an order in which one of
+//! [`DiffTolerance`]. Both tensors are read side by side, a piece at a time, in an order in which one of
 //! them lies; sums are made in a fixed order, so that they do not depend on the number of cores.
 
 mod blocks;
@@ -22,7 +22,7 @@ mod zip_read;
 pub use blocks::Blocks;
 pub use metrics::{Measures, Worst};
 pub use pair::{Pairing, pair};
-pub use tolerance::Closeness;
+pub use tolerance::DiffTolerance;
 
 use crate::bytes::Endian;
 use crate::dtype::{DType, Numbers};
@@ -38,7 +38,7 @@ use zip_read::Side;
 #[derive(Debug, Clone, Default)]
 pub struct DiffOptions {
     /// When two cells count as the same.
-    pub tolerance: Closeness,
+    pub tolerance: DiffTolerance,
     /// Whether tensors may be the same though their element types differ.
     pub ignore_dtype: bool,
     /// How much the values may ask for when they are expanded.

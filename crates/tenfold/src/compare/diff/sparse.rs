@@ -3,11 +3,11 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::io::{no_thread, spawn};
 use crate::limits::Limits;
-use crate::tensor::{Sorted, Tensor};
+use crate::tensor::{SortedCells, Tensor};
 
 /// How many cells are handed over at once.
 const BATCH: usize = 4096;
@@ -84,7 +84,7 @@ impl Cells {
     /// Fills `out` with all cells from `first` on: the explicit ones, and zeros.
     pub(super) fn fill(&mut self, first: u64, out: &mut [u8]) -> Result<()> {
         out.fill(0);
-        let end = first.saturating_add(wide(out.len() / self.width.max(1)));
+        let end = first.saturating_add(to_u64(out.len() / self.width.max(1)));
         let mut value = Vec::new();
         while let Some(index) = self.next_index()?.filter(|index| *index < end) {
             value.clear();
@@ -107,7 +107,7 @@ fn send_all(
 ) -> Result<()> {
     let stopped = |_| Error::invalid("nobody reads the cells any more");
     let mut batch = Batch::default();
-    Sorted::every(tensor, strides, limits)?.for_each(&mut |index, value| {
+    SortedCells::every(tensor, strides, limits)?.for_each(&mut |index, value| {
         batch.indices.push(index);
         batch.values.extend_from_slice(value);
         if batch.indices.len() < BATCH {

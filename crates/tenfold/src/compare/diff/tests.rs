@@ -22,10 +22,10 @@ fn exactly() -> DiffOptions {
 }
 
 fn within(relative: f64, absolute: f64) -> DiffOptions {
-    let tolerance = Closeness {
+    let tolerance = DiffTolerance {
         relative,
         absolute,
-        ..Closeness::default()
+        ..DiffTolerance::default()
     };
     DiffOptions {
         tolerance,

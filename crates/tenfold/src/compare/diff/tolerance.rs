@@ -8,7 +8,7 @@ use crate::dtype::{Element, Kind, Number, convert, significand};
 ///
 /// Cells that are equal as numbers or have the same bits are the same under every tolerance.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Closeness {
+pub struct DiffTolerance {
     /// How far apart, relative to the larger of the two magnitudes.
     pub relative: f64,
     /// How far apart, added to the relative part.
@@ -19,7 +19,7 @@ pub struct Closeness {
     pub equal_nan: bool,
 }
 
-impl Closeness {
+impl DiffTolerance {
     /// The most that cells of these magnitudes may differ by.
     pub(super) fn limit(&self, a: f64, b: f64) -> f64 {
         let larger = if a > b { a } else { b };

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard};
 
 use super::sparse::Cells;
-use crate::bytes::{Endian, PIECE, narrow, swap, wide};
+use crate::bytes::{Endian, PIECE, swap, to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::io::spawn;
@@ -62,11 +62,11 @@ impl Side {
 
     /// Reads `count` elements from element `first` on.
     fn read(&mut self, first: u64, count: u64, out: &mut Vec<u8>) -> Result<()> {
-        memory::resize(out, narrow(count)?.saturating_mul(self.width))?;
+        memory::resize(out, to_usize(count)?.saturating_mul(self.width))?;
         match &mut self.from {
             From::Cells(cells) => cells.fill(first, out),
             From::Numbers(numbers, swapped) => {
-                let at = first.saturating_mul(wide(self.width));
+                let at = first.saturating_mul(to_u64(self.width));
                 numbers.bytes.read_at(at, out)?;
                 if let Some(width) = swapped {
                     swap(out, *width);
@@ -102,9 +102,9 @@ pub(super) fn in_pieces<T: Send, R: Default>(
     look: impl Fn(&mut R, u64, &[u8], &[u8]) -> T + Sync,
     fold: impl FnMut(T) -> ControlFlow<()> + Send,
 ) -> Result<()> {
-    let per_piece = (wide(PIECE) / wide(a.width.max(b.width).max(1))).max(1);
+    let per_piece = (to_u64(PIECE) / to_u64(a.width.max(b.width).max(1))).max(1);
     let n_pieces = count.div_ceil(per_piece);
-    let cores = std::thread::available_parallelism().map_or(1, |cores| wide(cores.get()));
+    let cores = std::thread::available_parallelism().map_or(1, |cores| to_u64(cores.get()));
     let feed = Mutex::new(Feed { next: 0, a, b });
     let fold = Mutex::new(Fold {
         next: 0,

@@ -1,7 +1,7 @@
 //! How values are distributed.
 
 use super::passes::Tally;
-use super::sort_key::Lens;
+use super::sort_key::ElementOps;
 
 /// How many values lie in each of some equal intervals.
 pub(super) struct Bins<'a, L> {
@@ -11,7 +11,7 @@ pub(super) struct Bins<'a, L> {
     pub(super) counts: Vec<u64>,
 }
 
-impl<L: Lens> Bins<'_, L> {
+impl<L: ElementOps> Bins<'_, L> {
     /// The interval in which a finite value lies.
     pub(super) fn place(&self, value: f64) -> usize {
         // Halves, as the ends may lie further apart than a double can say.
@@ -31,7 +31,7 @@ impl<L: Lens> Bins<'_, L> {
     }
 }
 
-impl<L: Lens> Tally for Bins<'_, L> {
+impl<L: ElementOps> Tally for Bins<'_, L> {
     type Part = ();
 
     fn piece(&mut self, elements: &[u8]) {

@@ -8,7 +8,7 @@ mod quantiles;
 mod sort_key;
 mod summary;
 
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{Arity, DType, Number, Numbers};
 use crate::error::{Error, Result, amount};
 use crate::io::Spool;
@@ -19,12 +19,12 @@ pub use first_nonfinite::{NotFinite, Place};
 use histogram::Bins;
 use moments::float;
 use passes::Chunks;
-use quantiles::{Ranks, add};
-use sort_key::{Double, Lens, Modulus, Short, Single, Whole32, Whole64, Wide};
-use summary::Survey;
+use quantiles::{Quantiles, add};
+use sort_key::{Double, ElementOps, Modulus, Short, Single, Whole32, Whole64, Wide};
+use summary::Summary;
 
 /// The quantiles that [`Stats`] has, in percent.
-pub const PERCENTS: [u64; 7] = [1, 5, 25, 50, 75, 95, 99];
+pub const QUANTILES: [u64; 7] = [1, 5, 25, 50, 75, 95, 99];
 
 /// What can be said about all values of a tensor together.
 ///
@@ -66,7 +66,7 @@ pub struct Finite {
     pub std: f64,
     /// The square root of the sum of squares.
     pub norm: f64,
-    /// The quantiles at [`PERCENTS`]: exact, interpolated between two values where they lie
+    /// The quantiles at [`QUANTILES`]: exact, interpolated between two values where they lie
     /// between.
     pub quantiles: [f64; 7],
 }
@@ -259,7 +259,7 @@ impl Samples {
                 tensor.dense(Order::Row, limits)?.spooled(limits)?
             }
         };
-        let stored = values.bytes.len() / wide(dtype.width());
+        let stored = values.bytes.len() / to_u64(dtype.width());
         let implied = match tensor.storage() {
             Storage::Sparse {
                 address: Address::Labels,
@@ -283,12 +283,12 @@ impl Samples {
         through!(self.dtype, lens => self.stats_through(lens))
     }
 
-    fn stats_through<L: Lens>(&self, lens: &L) -> Result<Stats> {
+    fn stats_through<L: ElementOps>(&self, lens: &L) -> Result<Stats> {
         let chunks = Chunks::new(&self.values, lens.width());
-        let mut survey = Survey::of(lens, &chunks)?;
+        let mut survey = Summary::of(lens, &chunks)?;
         let (stored, digits) = (survey.finite, survey.digits.take());
-        let survey = survey.merge(Survey::repeated(0.0, self.implied));
-        let ranks = Ranks {
+        let survey = survey.merge(Summary::repeated(0.0, self.implied));
+        let ranks = Quantiles {
             chunks: &chunks,
             lens,
             stored,
@@ -320,7 +320,7 @@ impl Samples {
         through!(self.dtype, lens => self.histogram_through(lens, finite, n_bins))
     }
 
-    fn histogram_through<L: Lens>(
+    fn histogram_through<L: ElementOps>(
         &self,
         lens: &L,
         finite: &Finite,
@@ -363,7 +363,7 @@ fn images(tensor: &Tensor, values: &Numbers, limits: &Limits) -> Result<Numbers>
     let mut len = 0_u64;
     tensor.for_each_cell(limits, &mut |cell| match cell {
         Cell::At { value, .. } => {
-            len = len.saturating_add(wide(value.len()));
+            len = len.saturating_add(to_u64(value.len()));
             limits.check_decoded("the cells of a tensor would be unpacked", len)?;
             spool.write(value)
         }
@@ -377,14 +377,14 @@ fn images(tensor: &Tensor, values: &Numbers, limits: &Limits) -> Result<Numbers>
 }
 
 /// What there is to say about `last` + 1 finite values.
-fn finite<L: Lens>(
+fn finite<L: ElementOps>(
     lens: &L,
-    ranks: &Ranks<L>,
-    survey: &Survey,
+    ranks: &Quantiles<L>,
+    survey: &Summary,
     last: u64,
     digits: Option<Vec<u64>>,
 ) -> Result<Finite> {
-    let places = PERCENTS.map(|percent| place(last, percent));
+    let places = QUANTILES.map(|percent| place(last, percent));
     let mut wanted = vec![0, last];
     wanted.extend(
         places
@@ -397,7 +397,7 @@ fn finite<L: Lens>(
     let [min, max, between @ ..] = numbers.as_slice() else {
         return Err(Error::invalid("no value was found"));
     };
-    let mut quantiles = [0.0; PERCENTS.len()];
+    let mut quantiles = [0.0; QUANTILES.len()];
     for ((quantile, pair), (_, part)) in quantiles
         .iter_mut()
         .zip(between.chunks_exact(2))

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::bytes::{Endian, PIECE, narrow, swap, wide};
+use crate::bytes::{Endian, PIECE, swap, to_u64, to_usize};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::io::spawn;
@@ -80,8 +80,8 @@ type Worked<T> = (T, Vec<(u64, <T as Tally>::Part)>);
 impl<'a> Chunks<'a> {
     pub(super) fn new(numbers: &'a Numbers, width: usize) -> Chunks<'a> {
         let width = width.max(1);
-        let count = numbers.bytes.len() / wide(width);
-        let piece = wide(PIECE / width).max(1);
+        let count = numbers.bytes.len() / to_u64(width);
+        let piece = to_u64(PIECE / width).max(1);
         let least = count.div_ceil(MOST_CHUNKS).max(piece.saturating_mul(4));
         Chunks {
             numbers,
@@ -99,7 +99,7 @@ impl<'a> Chunks<'a> {
     /// Goes over all elements once.
     pub(super) fn pass<T: Tally>(&self, make: impl Fn() -> Result<T> + Sync) -> Result<Found<T>> {
         let n_chunks = self.count.div_ceil(self.chunk);
-        let n_cores = std::thread::available_parallelism().map_or(1, |cores| wide(cores.get()));
+        let n_cores = std::thread::available_parallelism().map_or(1, |cores| to_u64(cores.get()));
         let next = AtomicU64::new(0);
         let work = || self.work(&next, make()?);
         let results = if n_cores.min(n_chunks) < 2 {
@@ -128,9 +128,9 @@ impl<'a> Chunks<'a> {
 
     /// Takes chunks until none is left.
     fn work<T: Tally>(&self, next: &AtomicU64, mut tally: T) -> Result<Worked<T>> {
-        let per_piece = wide(PIECE / self.width).max(1);
+        let per_piece = to_u64(PIECE / self.width).max(1);
         let mut buffer =
-            memory::zeros(narrow(per_piece.min(self.count))?.saturating_mul(self.width))?;
+            memory::zeros(to_usize(per_piece.min(self.count))?.saturating_mul(self.width))?;
         let mut parts = Vec::new();
         loop {
             let chunk = next.fetch_add(1, Ordering::Relaxed);
@@ -141,9 +141,9 @@ impl<'a> Chunks<'a> {
             }
             while at < end {
                 let now = per_piece.min(end.saturating_sub(at));
-                let len = narrow(now)?.saturating_mul(self.width);
+                let len = to_usize(now)?.saturating_mul(self.width);
                 let piece = buffer.get_mut(..len).unwrap_or_default();
-                let from = at.saturating_mul(wide(self.width));
+                let from = at.saturating_mul(to_u64(self.width));
                 self.numbers.bytes.read_at(from, piece)?;
                 if self.numbers.must_swap(Endian::Little) {
                     swap(piece, self.numbers.number.width());

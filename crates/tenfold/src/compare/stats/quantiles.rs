@@ -5,7 +5,7 @@
 //! come into question are few enough to be sorted.
 
 use super::passes::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
-use super::sort_key::{Key, Lens, zero};
+use super::sort_key::{ElementOps, Key, zero};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -27,7 +27,7 @@ pub(super) fn table_of<T: Copy>(value: T) -> Result<Box<[T; DIGITS]>> {
 }
 
 /// All finite values of a tensor: those that are stored, and zeros that are not.
-pub(super) struct Ranks<'a, L: Lens> {
+pub(super) struct Quantiles<'a, L: ElementOps> {
     pub(super) chunks: &'a Chunks<'a>,
     pub(super) lens: &'a L,
     /// How many stored values are finite.
@@ -47,7 +47,7 @@ struct Wanted {
     stored: u64,
 }
 
-impl<L: Lens> Ranks<'_, L> {
+impl<L: ElementOps> Quantiles<'_, L> {
     /// The keys of the values at some places of the sorted list of all; `first` counts the first
     /// digits of those that are stored, if somebody did.
     pub(super) fn find(&self, ranks: &[u64], first: Option<Table>) -> Result<Vec<L::Key>> {
@@ -271,14 +271,14 @@ impl Filter {
     }
 }
 
-struct Counter<'a, L: Lens> {
+struct Counter<'a, L: ElementOps> {
     lens: &'a L,
     keys: Vec<L::Key>,
     filter: Filter,
     tables: Vec<Table>,
 }
 
-impl<L: Lens> InBlocks for Counter<'_, L> {
+impl<L: ElementOps> InBlocks for Counter<'_, L> {
     #[inline(always)]
     fn block(&mut self, elements: &[u8]) {
         let level = self.filter.level;
@@ -295,7 +295,7 @@ impl<L: Lens> InBlocks for Counter<'_, L> {
     }
 }
 
-impl<L: Lens> Tally for Counter<'_, L> {
+impl<L: ElementOps> Tally for Counter<'_, L> {
     type Part = ();
 
     fn piece(&mut self, elements: &[u8]) {
@@ -305,13 +305,13 @@ impl<L: Lens> Tally for Counter<'_, L> {
     fn part(&mut self) {}
 }
 
-struct Collector<'a, L: Lens> {
+struct Collector<'a, L: ElementOps> {
     lens: &'a L,
     filter: Filter,
     keys: Vec<L::Key>,
 }
 
-impl<L: Lens> Tally for Collector<'_, L> {
+impl<L: ElementOps> Tally for Collector<'_, L> {
     type Part = ();
 
     fn piece(&mut self, elements: &[u8]) {

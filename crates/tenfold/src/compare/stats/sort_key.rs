@@ -51,7 +51,7 @@ macro_rules! key {
 key!(u16, u32, u64, u128);
 
 /// How elements of one type are looked at.
-pub(super) trait Lens: Sync {
+pub(super) trait ElementOps: Sync {
     /// What they sort by.
     type Key: Key;
 
@@ -67,7 +67,7 @@ pub(super) trait Lens: Sync {
     /// The number that has this key.
     fn number(&self, key: Self::Key) -> Scalar;
 
-    /// [`Lens::value`] of some elements at once.
+    /// [`ElementOps::value`] of some elements at once.
     #[inline(always)]
     fn values(&self, elements: &[u8], out: &mut Vec<f64>) {
         out.clear();
@@ -75,7 +75,7 @@ pub(super) trait Lens: Sync {
         out.extend(elements.map(|element| self.value(element)));
     }
 
-    /// [`Lens::key`] of some elements at once.
+    /// [`ElementOps::key`] of some elements at once.
     #[inline(always)]
     fn keys(&self, elements: &[u8], out: &mut Vec<Self::Key>) {
         out.clear();
@@ -112,7 +112,7 @@ float_bits!(key128, bits128, u128);
 /// Numbers of up to 16 bits.
 pub(super) struct Short(pub(super) Number);
 
-impl Lens for Short {
+impl ElementOps for Short {
     type Key = u16;
 
     #[inline(always)]
@@ -166,7 +166,7 @@ macro_rules! whole {
             }
         }
 
-        impl Lens for $name {
+        impl ElementOps for $name {
             type Key = $bits;
 
             #[inline(always)]
@@ -204,7 +204,7 @@ macro_rules! float {
     ($name:ident, $rust:ty, $bits:ty, $to_key:ident, $from_key:ident, $number:ident) => {
         pub(super) struct $name;
 
-        impl Lens for $name {
+        impl ElementOps for $name {
             type Key = $bits;
 
             #[inline(always)]
@@ -249,7 +249,7 @@ float!(Double, f64, u64, key64, bits64, F64);
 /// Numbers of 128 bits.
 pub(super) struct Wide(pub(super) Number);
 
-impl Lens for Wide {
+impl ElementOps for Wide {
     type Key = u128;
 
     fn width(&self) -> usize {
@@ -297,7 +297,7 @@ fn near_double(number: F128) -> f64 {
 /// Elements of several numbers, looked at by their modulus.
 pub(super) struct Modulus(pub(super) DType);
 
-impl Lens for Modulus {
+impl ElementOps for Modulus {
     type Key = u64;
 
     fn width(&self) -> usize {
@@ -355,7 +355,7 @@ fn modulus_of(element: &[u8], width: usize, value: impl Fn(&[u8]) -> f64) -> f64
 }
 
 /// The bytes of an element that is zero.
-pub(super) fn zero(lens: &impl Lens) -> Vec<u8> {
+pub(super) fn zero(lens: &impl ElementOps) -> Vec<u8> {
     vec![0; lens.width()]
 }
 
@@ -363,7 +363,7 @@ pub(super) fn zero(lens: &impl Lens) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn ascend<L: Lens>(lens: &L, elements: &[Vec<u8>]) {
+    fn ascend<L: ElementOps>(lens: &L, elements: &[Vec<u8>]) {
         let keys: Vec<L::Key> = elements.iter().map(|element| lens.key(element)).collect();
         assert!(keys.is_sorted_by(|a, b| a < b));
         for (key, element) in keys.iter().zip(elements) {

@@ -3,14 +3,14 @@
 use super::moments::{Moments, Signs};
 use super::passes::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
 use super::quantiles::{DIGITS, FEW, Table, add, table_of};
-use super::sort_key::{Key, Lens};
-use crate::bytes::wide;
+use super::sort_key::{ElementOps, Key};
+use crate::bytes::to_u64;
 use crate::error::Result;
 use crate::memory;
 
 /// What the first pass finds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Survey {
+pub(super) struct Summary {
     pub(super) nan: u64,
     pub(super) positive_infinite: u64,
     pub(super) negative_infinite: u64,
@@ -21,12 +21,12 @@ pub(super) struct Survey {
     pub(super) digits: Option<Table>,
 }
 
-impl Survey {
+impl Summary {
     /// Goes over all values.
-    pub(super) fn of<L: Lens>(lens: &L, chunks: &Chunks) -> Result<Survey> {
+    pub(super) fn of<L: ElementOps>(lens: &L, chunks: &Chunks) -> Result<Summary> {
         let is_large = chunks.count() > FEW;
         if is_large && L::Key::DIGITS == 1 {
-            return Survey::of_digits(lens, chunks);
+            return Summary::of_digits(lens, chunks);
         }
         let (surveyors, parts) = chunks.pass(|| {
             Ok(Surveyor {
@@ -34,17 +34,17 @@ impl Survey {
                 values: Vec::with_capacity(BLOCK),
                 keys: Vec::with_capacity(BLOCK),
                 digits: is_large.then(Counts::none).transpose()?,
-                survey: Survey::default(),
+                survey: Summary::default(),
             })
         })?;
-        let mut all = parts.into_iter().fold(Survey::default(), Survey::merge);
+        let mut all = parts.into_iter().fold(Summary::default(), Summary::merge);
         let counts = surveyors.into_iter().filter_map(|found| found.digits);
         all.digits = counts.map(Counts::table).reduce(add);
         Ok(all)
     }
 
     /// Values of 16 bits at most: how often each comes says everything.
-    fn of_digits<L: Lens>(lens: &L, chunks: &Chunks) -> Result<Survey> {
+    fn of_digits<L: ElementOps>(lens: &L, chunks: &Chunks) -> Result<Summary> {
         let width = lens.width();
         let (counters, _) = chunks.pass(|| {
             let counts = Counts::none()?;
@@ -60,7 +60,7 @@ impl Survey {
                 *sum = sum.saturating_add(count);
             }
         }
-        let mut all = Survey::default();
+        let mut all = Summary::default();
         for (digit, count) in table
             .iter_mut()
             .enumerate()
@@ -68,7 +68,7 @@ impl Survey {
         {
             let key = L::Key::narrow(u128::try_from(digit).unwrap_or(0));
             let value = lens.value(&lens.number(key).bytes);
-            all = all.merge(Survey::repeated(value, *count));
+            all = all.merge(Summary::repeated(value, *count));
             if !value.is_finite() {
                 *count = 0;
             }
@@ -78,8 +78,8 @@ impl Survey {
     }
 
     /// What there is to find about one value that comes `count` times.
-    pub(super) fn repeated(value: f64, count: u64) -> Survey {
-        let mut survey = Survey::default();
+    pub(super) fn repeated(value: f64, count: u64) -> Summary {
+        let mut survey = Summary::default();
         if value.is_finite() {
             survey.finite = count;
             survey.moments = Moments::repeated(value, count);
@@ -106,12 +106,12 @@ impl Survey {
     }
 
     /// What both found; the digits stay behind.
-    pub(super) fn merge(self, other: Survey) -> Survey {
+    pub(super) fn merge(self, other: Summary) -> Summary {
         let signs = Signs {
             zeros: self.signs.zeros.saturating_add(other.signs.zeros),
             negative: self.signs.negative.saturating_add(other.signs.negative),
         };
-        Survey {
+        Summary {
             nan: self.nan.saturating_add(other.nan),
             positive_infinite: self
                 .positive_infinite
@@ -214,15 +214,15 @@ impl Tally for Spellings {
     fn part(&mut self) {}
 }
 
-struct Surveyor<'a, L: Lens> {
+struct Surveyor<'a, L: ElementOps> {
     lens: &'a L,
     values: Vec<f64>,
     keys: Vec<L::Key>,
     digits: Option<Counts>,
-    survey: Survey,
+    survey: Summary,
 }
 
-impl<L: Lens> InBlocks for Surveyor<'_, L> {
+impl<L: ElementOps> InBlocks for Surveyor<'_, L> {
     #[inline(always)]
     fn block(&mut self, elements: &[u8]) {
         let values = &mut self.values;
@@ -244,24 +244,24 @@ impl<L: Lens> InBlocks for Surveyor<'_, L> {
             digits.add_keys(&self.keys);
         }
         let (moments, signs) = Moments::of(values);
-        let block = Survey {
-            finite: wide(values.len()),
+        let block = Summary {
+            finite: to_u64(values.len()),
             signs,
             moments,
-            ..Survey::default()
+            ..Summary::default()
         };
         self.survey = std::mem::take(&mut self.survey).merge(block);
     }
 }
 
-impl<L: Lens> Tally for Surveyor<'_, L> {
-    type Part = Survey;
+impl<L: ElementOps> Tally for Surveyor<'_, L> {
+    type Part = Summary;
 
     fn piece(&mut self, elements: &[u8]) {
         in_blocks(self, elements, self.lens.width());
     }
 
-    fn part(&mut self) -> Survey {
+    fn part(&mut self) -> Summary {
         std::mem::take(&mut self.survey)
     }
 }

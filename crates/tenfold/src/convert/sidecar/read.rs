@@ -13,10 +13,10 @@ use super::value::meta_of;
 use super::write::{MOST, NAME, NAMES_OF_FEED, VERSION, hint};
 use super::{opaque, train};
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::format::{Carries, Info};
+use crate::format::{Info, SidecarSlot};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
@@ -28,10 +28,10 @@ type Fields = Map<String, Json>;
 /// Gives a bundle with everything that its format carries.
 pub(crate) fn restore(bundle: Bundle, info: &Info, limits: &Limits) -> Bundle {
     let mut bundle = match info.holds.carries {
-        Carries::No => bundle,
+        SidecarSlot::No => bundle,
         _ if !has_any(&bundle) => bundle,
-        Carries::Tensor => from_tensors(&bundle, limits),
-        Carries::File | Carries::Comment => from_file(bundle, limits),
+        SidecarSlot::Tensor => from_tensors(&bundle, limits),
+        SidecarSlot::File | SidecarSlot::Comment => from_file(bundle, limits),
     };
     for name in NAMES_OF_FEED {
         let text = bundle.meta.text(name).map(str::to_owned);
@@ -358,7 +358,7 @@ fn named(tensor: &Tensor, fields: &Fields) -> Result<Tensor> {
     }
     let symmetries = tensor.symmetries().to_vec();
     let named = Tensor::new(dims, tensor.dtype(), symmetries, tensor.storage().clone())?;
-    Ok(named.described_like(tensor))
+    Ok(named.with_meta_of(tensor))
 }
 
 /// Puts the components of elements together.
@@ -420,7 +420,7 @@ fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<T
 
 pub(crate) fn symmetries_of(json: &Json, limits: &Limits) -> Result<Vec<Symmetry>> {
     let symmetries = json.as_array().ok_or_else(|| wrong("symmetries"))?;
-    limits.check_symmetries(wide(symmetries.len()))?;
+    limits.check_symmetries(to_u64(symmetries.len()))?;
     let one = |json: &Json| {
         let places = json.get("permutation")?.as_array()?.iter();
         let places = places.map(|place| usize::try_from(place.as_u64()?).ok());

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value as Json, json};
 
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::convert::fit::has_place;
 use crate::convert::fit_names::KeyNames;
 use crate::dtype::{Arity, DType, Numbers};
@@ -39,7 +39,7 @@ pub(crate) fn can_be_parted(tensor: &Tensor, format: &dyn Format) -> bool {
         && holds.orders.contains(&Order::Row)
         && holds.numbers.contains(&dtype.number)
         && holds.arities.contains(&core_dtype(dtype, format).arity)
-        && (holds.ndim.0..=holds.ndim.1).contains(&wide(ndim))
+        && (holds.ndim.0..=holds.ndim.1).contains(&to_u64(ndim))
         && ranks.iter().chain(&tensor.indexed_sizes()).all(fits)
         && !tensor.is_packed()
 }
@@ -78,7 +78,7 @@ fn core_dtype(dtype: DType, format: &dyn Format) -> DType {
 fn core_dims(sizes: [u64; 3], dtype: DType, format: &dyn Format) -> Vec<Dim> {
     let parts = match core_dtype(dtype, format) == dtype {
         true => None,
-        false => Some(wide(dtype.arity.count())),
+        false => Some(to_u64(dtype.arity.count())),
     };
     sizes.into_iter().chain(parts).map(Dim::indexed).collect()
 }
@@ -103,7 +103,7 @@ pub(crate) fn parted(tensor: &Tensor, format: &dyn Format, limits: &Limits) -> R
         parts.push(part);
     }
     if let Some(first) = parts.first_mut() {
-        *first = first.clone().described_like(tensor);
+        *first = first.clone().with_meta_of(tensor);
     }
     Ok(parts)
 }
@@ -284,8 +284,8 @@ impl Joint {
 
     /// Adds a core, if it fits the last one.
     fn push(&mut self, core: &Tensor) -> Result<()> {
-        let number = wide(self.cores.len());
-        let parts = wide(self.dtype.arity.count());
+        let number = to_u64(self.cores.len());
+        let parts = to_u64(self.dtype.arity.count());
         let own = core.dtype();
         let is_plain = core.symmetries().is_empty() && core.dims().iter().all(|d| d.name.is_none());
         let Storage::Dense {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::bundle::Bundle;
 use crate::error::Result;
-use crate::format::{Carries, Holds, Info};
+use crate::format::{Capabilities, Info, SidecarSlot};
 use crate::key::Key;
 use crate::memory;
 use crate::meta::Meta;
@@ -47,8 +47,8 @@ pub(crate) mod hint {
 }
 
 /// Collects what a file carries.
-pub(crate) struct Carrier {
-    carries: Carries,
+pub(crate) struct SidecarWriter {
+    carries: SidecarSlot,
     file: Map<String, Json>,
     /// What each tensor carries, in their order.
     tensors: Vec<Map<String, Json>>,
@@ -60,20 +60,20 @@ pub(crate) struct Carrier {
     name: Option<String>,
 }
 
-impl Carrier {
-    pub(crate) fn new(holds: &Holds, is_off: bool, n_tensors: usize) -> Carrier {
+impl SidecarWriter {
+    pub(crate) fn new(holds: &Capabilities, is_off: bool, n_tensors: usize) -> SidecarWriter {
         let carries = match holds.carries {
-            _ if is_off => Carries::No,
-            Carries::Tensor if n_tensors == 0 => Carries::No,
+            _ if is_off => SidecarSlot::No,
+            SidecarSlot::Tensor if n_tensors == 0 => SidecarSlot::No,
             carries => carries,
         };
-        Carrier {
+        SidecarWriter {
             carries,
             file: Map::new(),
             tensors: Vec::new(),
             room: match carries {
-                Carries::Comment => MOST_IN_COMMENT,
-                Carries::No | Carries::Tensor | Carries::File => MOST,
+                SidecarSlot::Comment => MOST_IN_COMMENT,
+                SidecarSlot::No | SidecarSlot::Tensor | SidecarSlot::File => MOST,
             },
             frame: 0,
             name: None,
@@ -87,7 +87,7 @@ impl Carrier {
         let name = self.name.get_or_insert_default();
         name.clear();
         name.push_str(key.flat_name().unwrap_or_default());
-        if self.carries == Carries::Tensor && !self.tensors.is_empty() {
+        if self.carries == SidecarSlot::Tensor && !self.tensors.is_empty() {
             self.room = MOST;
         }
         memory::push(&mut self.tensors, Map::new())
@@ -95,7 +95,7 @@ impl Carrier {
 
     /// Whether anything can be carried.
     pub(crate) fn is_on(&self) -> bool {
-        self.carries != Carries::No
+        self.carries != SidecarSlot::No
     }
 
     /// Carries something about the current tensor; false if that cannot be.
@@ -120,7 +120,7 @@ impl Carrier {
     }
 
     fn takes(&mut self, name: &str, value: &Json, frame: usize) -> bool {
-        if self.carries == Carries::No || depth(value) > DEEPEST {
+        if self.carries == SidecarSlot::No || depth(value) > DEEPEST {
             return false;
         }
         let len = value
@@ -138,7 +138,7 @@ impl Carrier {
 
     /// Puts it where the target keeps it.
     pub(crate) fn finish(self, bundle: &mut Bundle) {
-        let Carrier {
+        let SidecarWriter {
             carries,
             mut file,
             tensors,
@@ -147,11 +147,11 @@ impl Carrier {
         let mut all = Vec::new();
         for ((key, tensor), fields) in bundle.entries_mut().zip(tensors) {
             let fields = match carries {
-                Carries::Tensor => std::mem::take(&mut file)
+                SidecarSlot::Tensor => std::mem::take(&mut file)
                     .into_iter()
                     .chain(fields)
                     .collect(),
-                Carries::No | Carries::File | Carries::Comment => fields,
+                SidecarSlot::No | SidecarSlot::File | SidecarSlot::Comment => fields,
             };
             if fields.is_empty() {
                 continue;
@@ -159,8 +159,8 @@ impl Carrier {
             let mut object = frame(key, tensor);
             object.extend(fields);
             match carries {
-                Carries::Tensor => set(&mut tensor.meta, versioned(object)),
-                Carries::No | Carries::File | Carries::Comment => {
+                SidecarSlot::Tensor => set(&mut tensor.meta, versioned(object)),
+                SidecarSlot::No | SidecarSlot::File | SidecarSlot::Comment => {
                     all.push(Json::Object(object));
                 }
             }
@@ -277,13 +277,13 @@ mod tests {
 
     fn whole() -> Whole {
         let own = ZTensor.info();
-        let meta = crate::format::HoldsMeta {
+        let meta = crate::format::MetaSupport {
             file: true,
             tensor: false,
         };
         Whole(Info {
-            holds: Holds {
-                carries: Carries::File,
+            holds: Capabilities {
+                carries: SidecarSlot::File,
                 meta,
                 ..own.holds
             },
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_not_carried() {
-        let mut carrier = Carrier::new(&ZTensor.info().holds, false, 2);
+        let mut carrier = SidecarWriter::new(&ZTensor.info().holds, false, 2);
         carrier.next(&Key::flat("a"), 1).unwrap();
         assert!(!carrier.add("dims", json!("x".repeat(MOST))));
         assert!(carrier.add("dims", json!("x".repeat(MOST / 2))));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::scalar::convert;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::distance::difference;
 use crate::dtype::{Kind, Number};
 
@@ -98,7 +98,7 @@ impl Counter<'_> {
         let lost_nan: u64 = lanes.lost_nan.iter().sum();
         let changed: u64 = lanes.changed.iter().sum();
         let counts = &mut self.counts;
-        counts.numbers = counts.numbers.saturating_add(wide(before.len()));
+        counts.numbers = counts.numbers.saturating_add(to_u64(before.len()));
         counts.changed = counts.changed.saturating_add(changed + lost_nan);
         let largest = lanes.largest.into_iter().fold(0.0, f64::max);
         counts.reach(if lost_nan > 0 { f64::NAN } else { largest });

@@ -134,7 +134,7 @@ fn no_room(from: Number, to: Number, number: &[u8]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::{Bytes, wide};
+    use crate::bytes::{Bytes, to_u64};
     use crate::dtype::cast::scalar::convert;
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
                 let parts = [(3, 4 * part + 5), (4 * part, 6 * part)];
                 for (start, end) in [(0, slowly.len())].into_iter().chain(parts) {
                     let mut part = vec![0; end - start];
-                    cast.read_at(wide(start), &mut part).unwrap();
+                    cast.read_at(to_u64(start), &mut part).unwrap();
                     assert_eq!(part, slowly[start..end], "{to} {endian:?} {start}");
                 }
             }

@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::bytes::{Bytes, PIECE, narrow, put_next, wide};
+use crate::bytes::{Bytes, PIECE, put_next, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Compute, Source, Threads, in_order, share_out};
+use crate::io::{Compute, Source, Threads, ordered_pipeline, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 
@@ -49,8 +49,8 @@ struct Piece {
 
 impl<W: Work> Compute for Worked<W> {
     fn len(&self) -> u64 {
-        let units = self.bytes.len() / wide(self.work.stored());
-        units.saturating_mul(wide(self.work.made()))
+        let units = self.bytes.len() / to_u64(self.work.stored());
+        units.saturating_mul(to_u64(self.work.made()))
     }
 
     fn inputs(&self) -> Vec<&Bytes> {
@@ -62,7 +62,7 @@ impl<W: Work> Compute for Worked<W> {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let end = at.saturating_add(wide(buffer.len()));
+        let end = at.saturating_add(to_u64(buffer.len()));
         if self.read_units(at, buffer)? {
             if end >= self.len() {
                 self.let_go();
@@ -80,16 +80,16 @@ impl<W: Work> Compute for Worked<W> {
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let bytes = self.at_hand()?;
-        let (from, to) = (self.work.stored(), wide(self.work.made()));
+        let (from, to) = (self.work.stored(), to_u64(self.work.made()));
         let last = range.end.div_ceil(to);
         let mut next = range.start / to;
-        let mut skip = narrow(range.start % to)?;
+        let mut skip = to_usize(range.start % to)?;
         let mut left = range.end.saturating_sub(range.start);
-        let per_piece = wide(PIECE / from).max(1);
+        let per_piece = to_u64(PIECE / from).max(1);
         let fill = |piece: &mut Piece| {
             let count = per_piece.min(last.saturating_sub(next));
-            memory::resize(&mut piece.stored, narrow(count)?.saturating_mul(from))?;
-            let at = next.saturating_mul(wide(from));
+            memory::resize(&mut piece.stored, to_usize(count)?.saturating_mul(from))?;
+            let at = next.saturating_mul(to_u64(from));
             bytes.read_at(at, &mut piece.stored)?;
             next = next.saturating_add(count);
             Ok(count > 0)
@@ -99,12 +99,12 @@ impl<W: Work> Compute for Worked<W> {
             memory::resize(&mut piece.made, units.saturating_mul(self.work.made()))?;
             self.work.work(&piece.stored, &mut piece.made)
         };
-        let threads = Threads::Cores.for_len(narrow(left)?);
-        in_order(threads, fill, work, |piece| {
+        let threads = Threads::Cores.for_len(to_usize(left)?);
+        ordered_pipeline(threads, fill, work, |piece| {
             let made = piece.made.get(skip..).unwrap_or_default();
             skip = 0;
-            let made = made.get(..narrow(left)?).unwrap_or(made);
-            left = left.saturating_sub(wide(made.len()));
+            let made = made.get(..to_usize(left)?).unwrap_or(made);
+            left = left.saturating_sub(to_u64(made.len()));
             made.chunks(budget.max(1)).try_for_each(&mut *each)
         })?;
         if range.end >= self.len() {
@@ -123,20 +123,20 @@ impl<W: Work> Worked<W> {
         const SHARE: usize = 1 << 20;
         let (from, to) = (self.work.stored(), self.work.made());
         let bytes = self.at_hand()?;
-        let is_whole = at.is_multiple_of(wide(to)) && buffer.len().is_multiple_of(to);
+        let is_whole = at.is_multiple_of(to_u64(to)) && buffer.len().is_multiple_of(to);
         if !is_whole || bytes.source().is_computed() {
             return Ok(false);
         }
-        let start = (at / wide(to)).saturating_mul(wide(from));
+        let start = (at / to_u64(to)).saturating_mul(to_u64(from));
         let share = (SHARE / to).max(1);
         let threads = Threads::Cores.for_len(buffer.len());
         let shares = buffer.chunks_mut(share.saturating_mul(to)).enumerate();
-        share_out(threads, shares, |(number, out)| {
-            let skipped = wide(number.saturating_mul(share)).saturating_mul(wide(from));
+        par_for_each(threads, shares, |(number, out)| {
+            let skipped = to_u64(number.saturating_mul(share)).saturating_mul(to_u64(from));
             let start = start.saturating_add(skipped);
             let len = (out.len() / to).saturating_mul(from);
             if let Some(all) = bytes.as_slice() {
-                let stored = all.get(narrow(start)?..).and_then(|rest| rest.get(..len));
+                let stored = all.get(to_usize(start)?..).and_then(|rest| rest.get(..len));
                 let stored = stored.ok_or_else(|| Error::invalid("a unit outside its bytes"))?;
                 return self.work.work(stored, out);
             }

@@ -2,7 +2,7 @@
 
 use rustc_apfloat::{Float, FloatConvert, Round, Status, ieee};
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Element, Kind, Number};
 
 /// Whether every value of `from` is a value of `to`.
@@ -207,9 +207,9 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     } else {
         // A subnormal becomes normal: its first set bit is the one that is not stored.
         let lead = u128::from(128 - fraction.leading_zeros());
-        let raised = fraction << (u128::from(wide(wide_bits)) + 1 - lead);
+        let raised = fraction << (u128::from(to_u64(wide_bits)) + 1 - lead);
         (
-            bias + lead - u128::from(wide(narrow_bits)),
+            bias + lead - u128::from(to_u64(narrow_bits)),
             raised & ((1 << wide_bits) - 1),
         )
     };

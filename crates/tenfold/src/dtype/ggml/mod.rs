@@ -16,7 +16,7 @@ use bits::Fields;
 use super::cast::lazy::Cast;
 use super::cast::map::{Work, worked};
 use super::{Number, Numbers, Overflow, Rounding};
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::error::Result;
 use crate::limits::Limits;
 
@@ -121,13 +121,13 @@ impl Block {
     /// there are more than 2^64.
     pub(crate) fn len(&self, sizes: &[u64]) -> Option<u64> {
         let row = sizes.last().copied().unwrap_or(1);
-        if !row.is_multiple_of(wide(self.cells)) {
+        if !row.is_multiple_of(to_u64(self.cells)) {
             return None;
         }
         let cells = sizes
             .iter()
             .try_fold(1_u64, |n, size| n.checked_mul(*size))?;
-        (cells / wide(self.cells)).checked_mul(wide(self.bytes))
+        (cells / to_u64(self.cells)).checked_mul(to_u64(self.bytes))
     }
 
     /// The values of all blocks in `bytes`, worked out when they are read and brought to the type

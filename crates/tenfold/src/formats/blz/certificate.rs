@@ -5,7 +5,7 @@
 use super::v2;
 use crate::bundle::Bundle;
 use crate::bytes::Endian::Little;
-use crate::bytes::{Scan, wide};
+use crate::bytes::{Scan, to_u64};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::Mode;
 use crate::io::Sink;
@@ -64,7 +64,7 @@ pub fn strip(bundle: &mut Bundle) {
 }
 
 /// What the bundle is said to be, and cannot be said of the tensor in it.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     let is_verdict = v2::Verdict::of(bundle).is_some();
     for name in bundle.meta.proofs() {
@@ -135,7 +135,7 @@ fn is_of(meta: &Meta, tensor: &Tensor) -> bool {
 /// Bytes of all cells; `None` if there are too many to be counted.
 fn dense_bytes(tensor: &Tensor) -> Option<u64> {
     let mut factors = tensor.sizes().ok()?;
-    factors.push(wide(tensor.dtype().width()));
+    factors.push(to_u64(tensor.dtype().width()));
     product(&factors).and_then(|len| u64::try_from(len).ok())
 }
 
@@ -146,7 +146,9 @@ pub(super) fn write(bundle: &Bundle, tensor: &Tensor, bytes: u64, out: &mut Sink
         true => &bundle.meta,
         false => &none,
     };
-    let values = bytes.checked_div(wide(tensor.dtype().width())).unwrap_or(0);
+    let values = bytes
+        .checked_div(to_u64(tensor.dtype().width()))
+        .unwrap_or(0);
     write_fields(meta, (values, bytes), dense_bytes(tensor), out)
 }
 

@@ -64,8 +64,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 
@@ -116,7 +116,7 @@ static INFO_2: Info = Info {
     holds: HOLDS,
 };
 
-const HOLDS: Holds = Holds {
+const HOLDS: Capabilities = Capabilities {
     names: Names::One,
     numbers: &[Number::F64],
     arities: &[Arity::Real, Arity::Complex],
@@ -127,11 +127,11 @@ const HOLDS: Holds = Holds {
     dim_names: DimNames::No,
     symmetry: false,
     state: false,
-    meta: HoldsMeta {
+    meta: MetaSupport {
         file: false,
         tensor: false,
     },
-    carries: Carries::No,
+    carries: SidecarSlot::No,
 };
 
 impl Format for Blz {
@@ -157,7 +157,7 @@ impl Format for Blz {
         }
     }
 
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[&Version2]
     }
 
@@ -171,7 +171,7 @@ impl Format for Blz {
         is_other.then_some(&Version2)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let lost = certificate::unsaid(bundle, " is dropped, --to blz@2 keeps it");
         Ok(lost.into_iter().collect())
     }
@@ -194,7 +194,7 @@ impl Format for Version2 {
         v2::Verdict::of(bundle).is_some()
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(certificate::quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(certificate::format_losses(bundle))
     }
 }

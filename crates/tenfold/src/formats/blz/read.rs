@@ -4,7 +4,7 @@
 use super::{DTYPE_COMPLEX, DTYPE_F64, MAGIC, MAGIC_2, NAME, RESERVED, VERSION, v2};
 use crate::bundle::Bundle;
 use crate::bytes::Endian::Little;
-use crate::bytes::{Bytes, Scan, wide};
+use crate::bytes::{Bytes, Scan, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
@@ -14,7 +14,7 @@ use crate::tensor::{Dim, Storage, Tensor, product};
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
-    match scan.take(wide(MAGIC.len()))? {
+    match scan.take(to_u64(MAGIC.len()))? {
         magic if magic == MAGIC => {}
         magic if magic == MAGIC_2 => return v2::read(source, how),
         _ => return scan.fail_at(0, "the magic is neither BLZ1 nor BLZ2"),
@@ -101,7 +101,7 @@ pub(super) fn cores(
     let links = ranks.iter().zip(ranks.iter().skip(1));
     let mut cores = Vec::new();
     for (size, (rank, next)) in sizes.iter().zip(links) {
-        let len = product(&[*rank, *size, *next, wide(dtype.width())])
+        let len = product(&[*rank, *size, *next, to_u64(dtype.width())])
             .and_then(|len| u64::try_from(len).ok());
         let Some(len) = len else {
             return scan.fail(format!(

@@ -9,7 +9,7 @@ use super::{
     COMPRESSED, DIGEST_LEN, DTYPE_COMPLEX, DTYPE_F64, MAGIC_2, NAME, VERSION, certificate, hint,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Digest, Scan, wide};
+use crate::bytes::{Algorithm, Bytes, Digest, Scan, to_u64};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -26,9 +26,9 @@ const DECLINED: u8 = 0;
 const UNDECIDED: u8 = 2;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
-    let end = source.len().saturating_sub(wide(DIGEST_LEN));
+    let end = source.len().saturating_sub(to_u64(DIGEST_LEN));
     let mut scan = Scan::part(source, NAME, 0..end);
-    scan.skip(wide(MAGIC_2.len()))?;
+    scan.skip(to_u64(MAGIC_2.len()))?;
     let version = scan.u8()?;
     if version != VERSION {
         let what = format!("BLZ2 version {version}");
@@ -56,7 +56,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         scan.end()?;
         let lens = cores.iter().map(|core| core.bytes.len());
         let bytes = lens.fold(0, u64::saturating_add);
-        let values = bytes.checked_div(wide(dtype.width())).unwrap_or(0);
+        let values = bytes.checked_div(to_u64(dtype.width())).unwrap_or(0);
         certificate.check(&scan, values, bytes)?;
         // It covers the whole file; reading all cores reads the first.
         if let Some(first) = cores.first_mut() {
@@ -149,7 +149,7 @@ impl Verdict {
     /// How many values and bytes the cores had, as far as the ratio says it.
     fn counts(&self, bundle: &Bundle) -> [u64; 2] {
         let bytes = certificate::said_bytes(&bundle.meta).unwrap_or(0);
-        let values = bytes.checked_div(wide(self.dtype.width()));
+        let values = bytes.checked_div(to_u64(self.dtype.width()));
         [values.unwrap_or(0), bytes]
     }
 

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{NAME, meta};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result, sound};
-use crate::io::{Beside, Compute, Neighbour, Source};
+use crate::io::{Compute, Lookup, Sibling, Source};
 use crate::limits::Limits;
 use crate::meta::Value;
 use crate::tensor::{Address, Dim, Storage, Tensor, product};
@@ -130,9 +130,9 @@ pub(super) fn read_types(
                 continue;
             }
             let file = format!("{name}.yaml");
-            let found = match source.beside(Beside::Called(&file), NAME)? {
-                Neighbour::Found(found) => found,
-                Neighbour::Missing(absent) => return Err(absent.error()),
+            let found = match source.beside(Sibling::Called(&file), NAME)? {
+                Lookup::Found(found) => found,
+                Lookup::Missing(absent) => return Err(absent.error()),
             };
             let read = || {
                 let text = yaml::text(&found, NAME, limits)?;
@@ -183,10 +183,10 @@ impl Blocks {
         let lens = self
             .conditions
             .iter()
-            .map(|condition| wide(condition.tuples.len()));
+            .map(|condition| to_u64(condition.tuples.len()));
         let n_blocks = lens.fold(1, u64::saturating_mul);
         limits.check_labels(n_blocks)?;
-        let each = wide(self.axes.len()).saturating_add(wide(self.conditions.len()));
+        let each = to_u64(self.axes.len()).saturating_add(to_u64(self.conditions.len()));
         let visits = u128::from(n_blocks).saturating_mul(each.into());
         /// What working out one dimension or condition of a block takes, in cells.
         const COST: u128 = 4;
@@ -196,7 +196,7 @@ impl Blocks {
             let members = self.members(number)?;
             let lens = members.iter().map(|members| match members {
                 Members::All(size) => *size,
-                Members::Some(indices) => wide(indices.len()),
+                Members::Some(indices) => to_u64(indices.len()),
             });
             let cells = lens.fold(1, u64::saturating_mul);
             if cells == 0 {
@@ -222,10 +222,10 @@ impl Blocks {
         let mut rest = number;
         let mut chosen: Vec<&Tuple> = Vec::with_capacity(self.conditions.len());
         for condition in &self.conditions {
-            let len = wide(condition.tuples.len());
+            let len = to_u64(condition.tuples.len());
             let place = rest.checked_rem(len).unwrap_or(0);
             rest = rest.checked_div(len).unwrap_or(0);
-            let tuple = condition.tuples.get(narrow(place)?);
+            let tuple = condition.tuples.get(to_usize(place)?);
             chosen.push(tuple.ok_or_else(|| fault("no such block"))?);
         }
         let value = |(condition, place): &(usize, usize)| {
@@ -257,7 +257,7 @@ impl Blocks {
             let members = self.members(*number)?;
             let lens = members.iter().map(|members| match members {
                 Members::All(size) => *size,
-                Members::Some(indices) => wide(indices.len()),
+                Members::Some(indices) => to_u64(indices.len()),
             });
             let lens: Vec<u64> = lens.collect();
             let cells = lens.iter().copied().fold(1, u64::saturating_mul);
@@ -322,7 +322,7 @@ fn axis(
     }
     let mut indices: HashMap<Tuple, Vec<u64>> = HashMap::new();
     for index in 0..size {
-        let at = narrow(index)?;
+        let at = to_usize(index)?;
         let values = lists.iter().map(|list| list.get(at).copied().unwrap_or(0));
         indices.entry(values.collect()).or_default().push(index);
     }
@@ -338,7 +338,7 @@ fn property_values(types: &Value, kind: &str, property: &str, size: u64) -> Resu
     let wrong = |why: String| fault(format!("the property {property:?} of {kind:?} {why}"));
     let list = list.ok_or_else(|| wrong("is not there".into()))?;
     let values = numbers(list).ok_or_else(|| wrong("is no list of numbers".into()))?;
-    if wide(values.len()) != size {
+    if to_u64(values.len()) != size {
         return Err(wrong(format!(
             "has {} values for {size} indices",
             values.len()

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::{BINARY, NAME, TEXT, VERSION, meta};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Arity, DType, Number};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
-use crate::io::Beside;
+use crate::io::Sibling;
 use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, product};
@@ -104,7 +104,7 @@ impl Described {
     /// Reads a yaml of 2020.
     pub(super) fn read_old(node: &Node, how: &ReadOptions) -> Result<Described> {
         let data = node.need("data")?;
-        let is_beside = |name: &&str| Beside::Called(name).path(Path::new("x.yaml")).is_some();
+        let is_beside = |name: &&str| Sibling::Called(name).path(Path::new("x.yaml")).is_some();
         let file = data.text().filter(is_beside);
         let file = file.ok_or_else(|| data.wrong("is no name of a file beside this one"))?;
         let mut described = Described::begin(node, Elements::Called(file.into()), how)?;
@@ -131,7 +131,7 @@ impl Described {
         let dimensions = node.need("dimensions")?;
         let dims = read_dims(dimensions, how)?;
         let sizes: Vec<u64> = dims.iter().filter_map(Dim::indexed_size).collect();
-        let width = u128::from(wide(dtype.width()));
+        let width = u128::from(to_u64(dtype.width()));
         let len = product(&sizes).and_then(|cells| cells.checked_mul(width));
         let Some(len) = len.and_then(|len| u64::try_from(len).ok()) else {
             let why = "elements of 2^64 bytes or more";
@@ -272,7 +272,7 @@ fn read_dims(node: &Node, how: &ReadOptions) -> Result<Vec<Dim>> {
         }
         (None, None) => return Err(wrong()),
     };
-    how.limits.check_ndim(wide(numbered.len()))?;
+    how.limits.check_ndim(to_u64(numbered.len()))?;
     numbered.sort_by_key(|(number, _)| *number);
     let mut dims = Vec::with_capacity(numbered.len());
     for (place, (number, dim)) in (0..).zip(numbered) {
@@ -293,6 +293,6 @@ fn read_dim(node: &Node, how: &ReadOptions) -> Result<Dim> {
     let name = kind
         .text()
         .ok_or_else(|| kind.wrong("is no type of a dimension"))?;
-    how.limits.check_text(wide(name.len()))?;
+    how.limits.check_text(to_u64(name.len()))?;
     Ok(dim.named(name))
 }

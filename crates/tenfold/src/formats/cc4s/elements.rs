@@ -3,10 +3,10 @@
 
 use super::NAME;
 use super::describe::{Described, Elements};
-use crate::bytes::{Bytes, Endian, truncated, wide};
+use crate::bytes::{Bytes, Endian, to_u64, truncated};
 use crate::dtype::{Arity, Number, Numbers};
 use crate::error::{Error, Result};
-use crate::io::{Absent, Beside, Head, Neighbour, Source};
+use crate::io::{Head, Lookup, Missing, Sibling, Source};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::wire::text::{Body, Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
@@ -21,24 +21,24 @@ const TENS_DIM: u64 = 8;
 /// What came of looking for a file of elements.
 pub(super) enum Found {
     File { name: String, file: Source },
-    Missing(Absent),
+    Missing(Missing),
 }
 
 /// Looks for the elements of a tensor, which need `len` bytes, beside its yaml.
 pub(super) fn find(source: &Source, described: &Described, len: u64) -> Result<Found> {
     let which = match &described.file {
-        Elements::Ending(ending) => Beside::Ending(ending),
-        Elements::Called(name) => Beside::Called(name),
+        Elements::Ending(ending) => Sibling::Ending(ending),
+        Elements::Called(name) => Sibling::Called(name),
     };
     let name = source.name_beside(which);
     match source.beside(which, NAME)? {
         // Nothing that is missing is missed.
-        Neighbour::Missing(_) if len == 0 && described.condition.is_none() => Ok(Found::File {
+        Lookup::Missing(_) if len == 0 && described.condition.is_none() => Ok(Found::File {
             name,
             file: Source::memory(Vec::new()),
         }),
-        Neighbour::Missing(absent) => Ok(Found::Missing(absent)),
-        Neighbour::Found(file) => Ok(Found::File { name, file }),
+        Lookup::Missing(absent) => Ok(Found::Missing(absent)),
+        Lookup::Found(file) => Ok(Found::File { name, file }),
     }
 }
 
@@ -50,7 +50,7 @@ impl Found {
         };
         match described.is_binary {
             true => {
-                let width = wide(described.dtype.width());
+                let width = to_u64(described.dtype.width());
                 file.len().checked_div(width).unwrap_or(0)
             }
             // A digit each, and a space between.
@@ -116,7 +116,7 @@ fn binary(
         return Bytes::run(file, 0..len);
     }
     check_dry_run(file)?;
-    let dims = wide(described.dims.len());
+    let dims = to_u64(described.dims.len());
     let header = dims.saturating_mul(TENS_DIM).saturating_add(TENS_HEADER);
     if file.len() == len.saturating_add(header) && begins_with(file, TENS)? {
         let text = format!("{name}: a whole TENS file, whose header is passed over");
@@ -140,7 +140,7 @@ fn text(
     notes: &mut Vec<Note>,
 ) -> Result<Bytes> {
     check_dry_run(file)?;
-    let (arity, width) = (described.dtype.arity, wide(described.dtype.width()));
+    let (arity, width) = (described.dtype.arity, to_u64(described.dtype.width()));
     let wanted = len.checked_div(width).unwrap_or(0);
     let mut table = Table::within(limits);
     let mut is_over = false;

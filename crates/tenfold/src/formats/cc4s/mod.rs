@@ -65,8 +65,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
+    SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source, presence};
 use crate::tensor::{Order, Storage};
@@ -109,7 +109,7 @@ static INFO: Info = Info {
         values: "binary, text",
         about: "how elements are kept",
     }],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Tree,
         numbers: &[Number::F64],
         arities: &[Arity::Real, Arity::Complex],
@@ -120,11 +120,11 @@ static INFO: Info = Info {
         dim_names: DimNames::Any,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: true,
         },
-        carries: Carries::Tensor,
+        carries: SidecarSlot::Tensor,
     },
 };
 
@@ -152,7 +152,7 @@ impl Format for Cc4s {
         write::write(bundle, out, how)
     }
 
-    fn described_by(&self, path: &Path) -> Result<Option<PathBuf>> {
+    fn primary_of(&self, path: &Path) -> Result<Option<PathBuf>> {
         if path.extension().is_none_or(|ending| ending != ELEMENTS) {
             return Ok(None);
         }
@@ -170,7 +170,7 @@ impl Format for Cc4s {
         Ok(None)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = write::odd_names(bundle);
         for (key, tensor) in bundle.entries() {
             for (name, value) in tensor.meta.iter() {

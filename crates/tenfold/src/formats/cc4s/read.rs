@@ -6,7 +6,7 @@ use super::describe::{Described, check_version, is_old};
 use super::elements::Found;
 use super::{ELEMENTS, NAME, blocks, elements, meta};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     fn add(&mut self, path: Vec<String>, described: Described) -> Result<()> {
-        let count = wide(self.found.len()).saturating_add(1);
+        let count = to_u64(self.found.len()).saturating_add(1);
         self.how.limits.check_tensors(count)?;
         self.found.push((Key::tree(path), described));
         Ok(())
@@ -121,7 +121,7 @@ impl Reader<'_> {
         file: &mut Vec<String>,
     ) -> Result<()> {
         let text = name.text().unwrap_or_default();
-        self.how.limits.check_text(wide(text.len()))?;
+        self.how.limits.check_text(to_u64(text.len()))?;
         if text.contains(['/', '\\', '\0']) {
             return Err(name.wrong("cannot be a part of the name of a file"));
         }
@@ -167,7 +167,7 @@ fn tensor(source: &Source, described: Described, key: &Key, reader: &mut Reader)
             let most = found.most_elements(&described);
             let blocks = Blocks::read(condition, &types, &described.dims, most, limits)
                 .map_err(|error| error.or_at(Some(*at)))?;
-            let width = wide(described.dtype.width());
+            let width = to_u64(described.dtype.width());
             let len = blocks.cells().saturating_mul(width);
             let values = found.values(len, &described, limits, &mut notes)?;
             let places = Numbers {

@@ -6,11 +6,11 @@ use super::blocks::Stored;
 use super::describe::is_one;
 use super::{BINARY, ELEMENTS, TEXT, VERSION, blocks, meta};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, PIECE, TEXT_LEN, wide};
+use crate::bytes::{Endian, PIECE, TEXT_LEN, to_u64};
 use crate::dtype::{Arity, Element, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
-use crate::io::{Beside, Sink};
+use crate::io::{Sibling, Sink};
 use crate::key::Key;
 use crate::meta::Value;
 use crate::tensor::{Order, Storage, Tensor};
@@ -48,7 +48,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     };
     tree.write(0, &mut Vec::new(), &mut text, &mut visit);
     for (ending, tensor, kept) in files {
-        out.beside(Beside::Ending(&ending), |out| {
+        out.beside(Sibling::Ending(&ending), |out| {
             elements(&tensor, kept, out, how)
         })?;
     }
@@ -58,7 +58,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
             write_pair(key.as_text().unwrap_or_default(), value, 0, &mut text);
         }
         let file = format!("{name}.yaml");
-        out.beside(Beside::Called(&file), |out| out.write(text.as_bytes()))?;
+        out.beside(Sibling::Called(&file), |out| out.write(text.as_bytes()))?;
     }
     out.write(text.as_bytes())
 }
@@ -238,7 +238,7 @@ fn elements(tensor: &Tensor, kept: Kept, out: &mut Sink, how: &WriteOptions) -> 
                 let mut element = vec![0; width];
                 let mut written = Ok(());
                 blocks.for_each(&mut |place| {
-                    let at = place.saturating_mul(wide(width));
+                    let at = place.saturating_mul(to_u64(width));
                     let read = dense.bytes.read_at(at, &mut element);
                     written = read.and_then(|()| piece(&element, width, kept, out));
                     written.is_ok()

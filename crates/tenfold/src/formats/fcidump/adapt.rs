@@ -108,7 +108,7 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Op
         said.push((Tier::Said, Aspect::Sparsity, detail));
     }
     let packed = Tensor::within(dims, dtype, symmetries, storage, limits)?;
-    Ok(Some((packed.described_like(tensor), said)))
+    Ok(Some((packed.with_meta_of(tensor), said)))
 }
 
 /// A zero that is listed: without a line a tensor would not be there.

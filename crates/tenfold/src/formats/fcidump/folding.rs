@@ -6,7 +6,7 @@
 //! listed follows from one that is.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Bytes, Endian, narrow, wide};
+use crate::bytes::{Bytes, Endian, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::io::Spool;
@@ -51,11 +51,11 @@ impl List<'_> {
         let mut cell = 0_u64;
         while cell < self.count() {
             let batch = BATCH.min(self.count().saturating_sub(cell));
-            memory::resize(&mut places, narrow(batch)?.saturating_mul(8))?;
-            memory::resize(&mut values, narrow(batch)?.saturating_mul(width))?;
+            memory::resize(&mut places, to_usize(batch)?.saturating_mul(8))?;
+            memory::resize(&mut values, to_usize(batch)?.saturating_mul(width))?;
             self.places.read_at(cell.saturating_mul(8), &mut places)?;
             self.values
-                .read_at(cell.saturating_mul(wide(width)), &mut values)?;
+                .read_at(cell.saturating_mul(to_u64(width)), &mut values)?;
             let cells = places.as_chunks::<8>().0.iter();
             for (place, value) in cells.zip(values.chunks_exact(width)) {
                 each(cell, u64::from_le_bytes(*place), value)?;
@@ -280,7 +280,7 @@ impl<'a> Folding<'a> {
         each: &mut dyn FnMut(&[Entry]) -> Result<()>,
     ) -> Result<()> {
         let room = (self.limits.memory / 4).clamp(*PASS.start(), *PASS.end());
-        let len = self.list.count().saturating_mul(wide(size_of::<Entry>()));
+        let len = self.list.count().saturating_mul(to_u64(size_of::<Entry>()));
         let n_passes = len.div_ceil(room).max(1);
         for pass in 0..n_passes {
             let mut entries = Vec::new();
@@ -318,7 +318,7 @@ impl<'a> Folding<'a> {
         found: &mut Found,
     ) -> Result<()> {
         // Of one more than an orbit has, two are one.
-        let most = narrow(full.order())?.saturating_add(1);
+        let most = to_usize(full.order())?.saturating_add(1);
         let some = orbit.get(..most).unwrap_or(orbit);
         for (number, later) in some.iter().enumerate() {
             for earlier in some.iter().take(number) {

@@ -9,7 +9,7 @@ use crate::key::Key;
 use crate::meta::Value;
 use crate::tensor::{Storage, Tensor};
 
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         for_tensor(key, tensor, &mut losses);

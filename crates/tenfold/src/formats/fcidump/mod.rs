@@ -54,8 +54,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
+    ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
@@ -100,7 +100,7 @@ static INFO: Info = Info {
             about: "MS2, twice the spin, which programs ask for",
         },
     ],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: &[Number::F64],
         arities: &[Arity::Real, Arity::Complex],
@@ -111,11 +111,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: true,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 
@@ -152,7 +152,7 @@ impl Format for Fcidump {
         adapt::name(bundle, key, tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(losses::quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::format_losses(bundle))
     }
 }

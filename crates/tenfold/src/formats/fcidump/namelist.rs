@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{MOST_ORBITALS, NAME, PREFIX};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Head, Source};
 use crate::limits::Limits;
@@ -57,7 +57,7 @@ impl Namelist {
             let why = "the file does not begin with the namelist &FCI";
             return Err(Error::malformed(first.at, why));
         };
-        let before = wide(first.text.len().saturating_sub(rest.len()));
+        let before = to_u64(first.text.len().saturating_sub(rest.len()));
         let mut tokens = Vec::new();
         let mut is_ended = read_tokens(
             &Line {
@@ -202,7 +202,7 @@ pub(super) fn is_key(text: &str) -> bool {
 fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<bool> {
     let at = |rest: &[u8]| {
         let before = line.text.len().saturating_sub(rest.len());
-        line.at.saturating_add(wide(before))
+        line.at.saturating_add(to_u64(before))
     };
     let mut rest = line.text;
     loop {
@@ -252,7 +252,7 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<
 
 /// Checks that nothing follows the end of the namelist, which is `len` bytes at `end`.
 fn ended(line: &Line, end: u64, len: u64) -> Result<bool> {
-    let skip = narrow(end.saturating_add(len).saturating_sub(line.at))?;
+    let skip = to_usize(end.saturating_add(len).saturating_sub(line.at))?;
     let after = line.text.get(skip..).unwrap_or_default();
     match after.trim_ascii().is_empty() {
         true => Ok(true),

@@ -5,7 +5,7 @@ use super::folding::{Clash, Each, Folded, Folding, List, Outcome, Walk};
 use super::integrals::{Fold, Places, Role, dtype};
 use super::namelist::Namelist;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, wide};
+use crate::bytes::{Bytes, to_u64};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -116,7 +116,7 @@ impl Integrals {
         let limits = &how.limits;
         let mut parts: Vec<Part> = Role::ALL.map(|role| Part::new(role, limits)).into();
         walk(&mut |cell, number, element| {
-            let each = wide(element.len()).saturating_add(8);
+            let each = to_u64(element.len()).saturating_add(8);
             let all = cell.saturating_add(1).saturating_mul(each);
             limits.check_decoded("text would become numbers", all)?;
             let (role, place) = self.places.find(number);

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::{Sink, Spool};
 use crate::meta::{Meta, Value};
-use crate::tensor::{Address, Cell, Order, Sorted, Storage, Tensor, strides, unravel_in};
+use crate::tensor::{Address, Cell, Order, SortedCells, Storage, Tensor, strides, unravel_in};
 use crate::wire::text::write_float;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -111,7 +111,7 @@ fn is_word(text: &str) -> bool {
 fn write_integrals(tensor: &Tensor, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     let written = largest(tensor, how)?;
     let sizes = written.sizes()?;
-    let sorted = Sorted::every(&written, strides(&sizes, Order::Row), &how.limits)?;
+    let sorted = SortedCells::every(&written, strides(&sizes, Order::Row), &how.limits)?;
     let mut text = String::new();
     let mut index = vec![0; sizes.len()];
     sorted.for_each(&mut |cell, value| {

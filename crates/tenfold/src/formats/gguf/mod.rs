@@ -95,8 +95,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, Shard,
-    StorageKind, WriteOptions, layout_not_held,
+    Capabilities, DimNames, ENDIAN, Format, Info, MetaSupport, Names, ReadOptions, Shard,
+    SidecarSlot, StorageKind, WriteOptions, layout_not_held,
 };
 use crate::io::{Sink, Source};
 use crate::meta::Value;
@@ -139,7 +139,7 @@ static INFO: Info = Info {
     versions: &["3", "2"],
     only_read: &[],
     options: &[ENDIAN],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: &[
             Number::I8,
@@ -159,11 +159,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: true,
             tensor: false,
         },
-        carries: Carries::File,
+        carries: SidecarSlot::File,
     },
 };
 
@@ -192,7 +192,7 @@ impl Format for Gguf {
         split::mark(bundle, shard);
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (name, value) in bundle.meta.iter() {
             if let Some(why) = no_value(name, value) {
@@ -249,7 +249,7 @@ fn alignment(value: &Value) -> Option<u64> {
     }
 }
 
-/// Why there is no place for a tensor, where [`Holds`] does not say it already.
+/// Why there is no place for a tensor, where [`Capabilities`] does not say it already.
 fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     let known = Type::of(tensor);
     match tensor.storage() {

@@ -12,7 +12,7 @@ use super::{
     VERSION, is_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, gaps, wide};
+use crate::bytes::{Bytes, Endian, Scan, gaps, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
@@ -30,7 +30,7 @@ const LEAST_ENTRY: u64 = 24;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let mut scan = Scan::new(source, NAME);
-    if scan.take(wide(MAGIC.len()))? != MAGIC {
+    if scan.take(to_u64(MAGIC.len()))? != MAGIC {
         return scan.fail_at(0, "it does not begin with GGUF");
     }
     let mut reader = Reader {
@@ -322,7 +322,7 @@ impl Reader<'_> {
             return Ok(len);
         }
         let why = match (known, sizes.last().copied().unwrap_or(1)) {
-            (Type::Blocks(block), row) if !row.is_multiple_of(wide(block.cells)) => {
+            (Type::Blocks(block), row) if !row.is_multiple_of(to_u64(block.cells)) => {
                 let (name, cells) = (block.name, block.cells);
                 format!("{key}: rows of {row} cells, and {name} has blocks of {cells}")
             }

@@ -3,7 +3,7 @@
 
 use super::NAME;
 use super::metadata_type::{ARRAY, Kind, Whole};
-use crate::bytes::{Endian, Scan, wide};
+use crate::bytes::{Endian, Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::limits::Limits;
@@ -74,7 +74,7 @@ impl<'a, 's> Values<'a, 's> {
         };
         let least = match &items {
             None => 12,
-            Some(kind) => kind.width().map_or(8, wide),
+            Some(kind) => kind.width().map_or(8, to_u64),
         };
         let left = self.scan.left();
         if count.checked_mul(least).is_none_or(|len| len > left) {
@@ -116,16 +116,16 @@ impl<'a, 's> Values<'a, 's> {
             }
             return Ok(());
         };
-        let per_run = wide(RUN.checked_div(width).unwrap_or(1));
+        let per_run = to_u64(RUN.checked_div(width).unwrap_or(1));
         let mut left = count;
         while left > 0 {
             let now = left.min(per_run);
             let at = self.scan.at();
             let mut bytes = std::mem::take(&mut self.bytes);
             self.scan
-                .take_into(now.saturating_mul(wide(width)), &mut bytes)?;
+                .take_into(now.saturating_mul(to_u64(width)), &mut bytes)?;
             for (item, place) in bytes.chunks_exact(width).zip(0_u64..) {
-                let at = at.saturating_add(place.saturating_mul(wide(width)));
+                let at = at.saturating_add(place.saturating_mul(to_u64(width)));
                 memory::push(values, self.number(kind, item, at)?)?;
             }
             self.bytes = bytes;
@@ -140,7 +140,7 @@ impl<'a, 's> Values<'a, 's> {
             return self.text();
         };
         let at = self.scan.at();
-        let bytes = self.scan.take(wide(width))?;
+        let bytes = self.scan.take(to_u64(width))?;
         self.number(kind, &bytes, at)
     }
 

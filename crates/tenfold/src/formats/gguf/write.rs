@@ -6,7 +6,7 @@ use super::metadata_type::Kind;
 use super::types::Type;
 use super::{ALIGNMENT, ALIGNMENT_NAME, HINT_ENDIAN, KINDS, MAGIC, NAME, VERSION, alignment};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -35,8 +35,8 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     };
     writer.out.write(MAGIC)?;
     writer.u32(version)?;
-    writer.u64(wide(bundle.entries().len()))?;
-    writer.u64(wide(bundle.meta.len()))?;
+    writer.u64(to_u64(bundle.entries().len()))?;
+    writer.u64(to_u64(bundle.meta.len()))?;
     writer.values(bundle)?;
     let plans = plans(bundle, endian, &how.limits)?;
     writer.table(&plans)?;
@@ -126,7 +126,7 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, text: &[u8]) -> Result<()> {
-        self.u64(wide(text.len()))?;
+        self.u64(to_u64(text.len()))?;
         self.out.write(text)
     }
 
@@ -176,7 +176,7 @@ impl Writer<'_> {
             },
             (Kind::Array(Some(items)), Value::List(values)) => {
                 self.u32(items.code())?;
-                self.u64(wide(values.len()))?;
+                self.u64(to_u64(values.len()))?;
                 values.iter().try_for_each(|value| self.value(value, items))
             }
             _ => Err(Error::invalid("a value of another type")),

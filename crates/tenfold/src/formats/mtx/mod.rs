@@ -56,8 +56,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
-    WriteOptions, elements_of,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions, elements_of,
 };
 use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Storage, Tensor};
@@ -83,7 +83,7 @@ static INFO: Info = Info {
     versions: &["1"],
     only_read: &[],
     options: &[],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         numbers: &[Number::I64, Number::U64, Number::F64, Number::Bool],
         arities: &[Arity::Real, Arity::Complex],
@@ -94,11 +94,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: true,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::Comment,
+        carries: SidecarSlot::Comment,
     },
 };
 
@@ -121,7 +121,7 @@ impl Format for Mtx {
         write::write(bundle, out, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (key, tensor) in bundle.entries() {
             if let Some(detail) = no_number(tensor) {
@@ -136,7 +136,7 @@ impl Format for Mtx {
     }
 }
 
-/// Why the elements of a tensor have no place, where [`Holds`] does not say it already.
+/// Why the elements of a tensor have no place, where [`Capabilities`] does not say it already.
 fn no_number(tensor: &Tensor) -> Option<String> {
     let dtype = tensor.dtype();
     let is_dense = matches!(tensor.storage(), Storage::Dense { .. });

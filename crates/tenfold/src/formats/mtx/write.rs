@@ -10,7 +10,7 @@ use crate::dtype::{Element, write_number};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
-use crate::tensor::{Sorted, Storage, Tensor};
+use crate::tensor::{SortedCells, Storage, Tensor};
 use crate::wire::text::{write_comments, write_float};
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -57,7 +57,7 @@ fn write_entries(
     out: &mut Sink,
     how: &WriteOptions,
 ) -> Result<()> {
-    let sorted = Sorted::new(tensor, &how.limits)?;
+    let sorted = SortedCells::new(tensor, &how.limits)?;
     let place = |index: u64| {
         let column = index.checked_div(rows).unwrap_or(0);
         (index.checked_rem(rows).unwrap_or(0), column)

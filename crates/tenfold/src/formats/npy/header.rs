@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{NAME, Version};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -37,7 +37,7 @@ pub(super) fn parse(bytes: &[u8], at: u64, version: Version, limits: &Limits) ->
         Version::V1 | Version::V2 => bytes.iter().copied().map(char::from).collect(),
         Version::V3 => std::str::from_utf8(bytes)
             .map_err(|error| {
-                let at = at.saturating_add(wide(error.valid_up_to()));
+                let at = at.saturating_add(to_u64(error.valid_up_to()));
                 Error::malformed(at, "the header is not UTF-8").of(NAME)
             })?
             .to_owned(),
@@ -85,7 +85,7 @@ impl Parser<'_> {
             Version::V1 | Version::V2 => 1,
             Version::V3 => next.len_utf8(),
         };
-        self.at = self.at.saturating_add(wide(len));
+        self.at = self.at.saturating_add(to_u64(len));
         Some(next)
     }
 
@@ -200,7 +200,7 @@ impl Parser<'_> {
                 break;
             }
             self.limits
-                .check_ndim(wide(sizes.len()).saturating_add(1))?;
+                .check_ndim(to_u64(sizes.len()).saturating_add(1))?;
             sizes.push(self.size()?);
             self.space();
             if !self.eat(',') {

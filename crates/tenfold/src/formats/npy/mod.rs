@@ -61,12 +61,12 @@ pub(super) use read::{Array, behind_pickle, callables};
 pub(super) use write::parts;
 
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Arity, DType, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
-    WriteOptions, elements_of,
+    Capabilities, DimNames, ENDIAN, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions, elements_of,
 };
 use crate::io::{Sink, Source};
 use crate::key::Key;
@@ -147,7 +147,7 @@ static INFO: Info = Info {
 };
 
 /// What an array can be.
-pub(super) const HOLDS: Holds = Holds {
+pub(super) const HOLDS: Capabilities = Capabilities {
     names: Names::One,
     numbers: &[
         Number::Bool,
@@ -171,11 +171,11 @@ pub(super) const HOLDS: Holds = Holds {
     dim_names: DimNames::No,
     symmetry: false,
     state: false,
-    meta: HoldsMeta {
+    meta: MetaSupport {
         file: false,
         tensor: false,
     },
-    carries: Carries::No,
+    carries: SidecarSlot::No,
 };
 
 impl Format for Npy {
@@ -191,14 +191,14 @@ impl Format for Npy {
         write::write(bundle, out, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let entries = bundle.entries().iter();
         let losses = entries.flat_map(|(key, tensor)| misfits(key, tensor));
         Ok(losses.collect())
     }
 }
 
-/// Why NumPy has no such array, where [`Holds`] does not say it already.
+/// Why NumPy has no such array, where [`Capabilities`] does not say it already.
 pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
     let mut losses = Vec::new();
     let dtype = tensor.dtype();
@@ -217,7 +217,7 @@ pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
 /// How many bytes the values of an array take; `None` if NumPy cannot have it.
 fn len(sizes: &[u64], dtype: DType) -> Option<u64> {
     let mut factors: Vec<u64> = sizes.iter().copied().filter(|size| *size != 0).collect();
-    factors.push(wide(dtype.width()));
+    factors.push(to_u64(dtype.width()));
     let len = product(&factors).filter(|len| *len < TOO_LONG)?;
     if sizes.contains(&0) {
         return Some(0);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::header::{Descr, Header, excerpt};
 use super::{HINT_ENDIAN, HINT_VERSION, MAGIC, MOST_DIMS, NAME, TYPES, Version, header, len};
 use crate::bundle::{Bundle, Callable};
-use crate::bytes::{Bytes, Endian, Scan, truncated, wide};
+use crate::bytes::{Bytes, Endian, Scan, to_u64, truncated};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{BIG, Mode, ReadOptions};
@@ -116,7 +116,7 @@ fn prelude(scan: &mut Scan, how: &ReadOptions) -> Result<(Version, Header, Fault
         mode: how.mode,
         notes: Vec::new(),
     };
-    if scan.take(wide(MAGIC.len()))? != MAGIC {
+    if scan.take(to_u64(MAGIC.len()))? != MAGIC {
         return scan.fail_at(start, "the magic is not \\x93NUMPY");
     }
     let version = version(scan.array()?)?;
@@ -204,7 +204,7 @@ fn unsupported(what: String) -> Error {
 /// How many bytes the values take.
 fn values_len(header: &Header, dtype: DType) -> Result<u64> {
     let ndim = header.shape.len();
-    if wide(ndim) > MOST_DIMS {
+    if to_u64(ndim) > MOST_DIMS {
         return Err(unsupported(format!(
             "an array of {ndim} dimensions, more than {MOST_DIMS},"
         )));
@@ -292,7 +292,7 @@ mod tests {
             panic!("{tensor:?}")
         };
         assert_eq!((*order, values.endian), (Order::Column, Endian::Big));
-        assert_eq!(values.bytes.at(), 10 + wide(header.len()));
+        assert_eq!(values.bytes.at(), 10 + to_u64(header.len()));
     }
 
     #[test]

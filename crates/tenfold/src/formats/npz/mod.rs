@@ -47,7 +47,8 @@ use std::collections::HashSet;
 use crate::bundle::Bundle;
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, ENDIAN, Format, Holds, Info, Match, Names, OptionInfo, ReadOptions, When, WriteOptions,
+    Capabilities, ENDIAN, Format, Info, Match, Names, OptionInfo, ReadOptions, SidecarSlot, When,
+    WriteOptions,
 };
 use crate::formats::npy;
 use crate::io::{Head, Sink, Source};
@@ -101,9 +102,9 @@ static INFO: Info = Info {
         },
         ENDIAN,
     ],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
-        carries: Carries::Comment,
+        carries: SidecarSlot::Comment,
         ..npy::HOLDS
     },
 };
@@ -136,7 +137,7 @@ impl Format for Npz {
         })
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         let mut seen = HashSet::new();
         for (key, tensor) in bundle.entries() {

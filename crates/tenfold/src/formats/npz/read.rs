@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::{CARRIED, NAME, SUFFIX, hint};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Filter, Scan, narrow, wide};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Filter, Scan, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
 use crate::formats::npy;
@@ -253,7 +253,7 @@ impl Reader<'_> {
     fn stored(&self, member: &Member) -> Result<Option<(Array, Tensor)>> {
         let end = member.stored.end;
         let mut scan = Scan::part(self.source, NAME, member.stored.clone());
-        let magic = scan.take(wide(npy::MAGIC.len()).min(scan.left()))?;
+        let magic = scan.take(to_u64(npy::MAGIC.len()).min(scan.left()))?;
         if !Self::is_array(&magic) {
             return Ok(None);
         }
@@ -280,10 +280,10 @@ impl Reader<'_> {
             return Ok(None);
         }
         let wanted = header_len(&start);
-        if wanted > wide(start.len()) {
+        if wanted > to_u64(start.len()) {
             self.how.limits.check_header(wanted)?;
             self.how.limits.charge(wanted)?;
-            start = Deflated::beginning(stored, narrow(wanted)?)?;
+            start = Deflated::beginning(stored, to_usize(wanted)?)?;
         }
         let start = Source::memory(start);
         let array = Array::read(&mut Scan::new(&start, NAME), member.len, self.how)?;

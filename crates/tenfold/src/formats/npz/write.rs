@@ -2,7 +2,7 @@
 
 use super::{CARRIED, SUFFIX, hint};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Deflater, Endian, PIECE, wide};
+use crate::bytes::{Algorithm, Deflater, Endian, PIECE, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -65,7 +65,7 @@ impl OneMember<'_> {
     fn write(&self, writer: &mut Writer, out: &mut Sink) -> Result<()> {
         let version = self.tensor.hints.text(hint::VERSION);
         let (header, values) = npy::parts(self.tensor, self.endian, version)?;
-        let len = wide(header.len()).saturating_add(values.bytes.len());
+        let len = to_u64(header.len()).saturating_add(values.bytes.len());
         let align = match self.method {
             Method::Stored => ALIGNMENT,
             _ => 1,

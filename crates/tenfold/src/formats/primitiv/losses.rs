@@ -1,9 +1,9 @@
-//! What primitiv files cannot hold besides what [`Holds`](crate::Holds) says.
+//! What primitiv files cannot hold besides what [`Capabilities`](crate::Capabilities) says.
 
 use super::write::{Sizes, float_configs, parameters, shape, split, uint_configs};
 use super::{BATCH, DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Aspect, Loss, Result, Tier};
 use crate::format::Adapted;
 use crate::key::Key;
@@ -45,11 +45,11 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, data_type: DataType) -> Result<O
     let storage = tensor.storage().clone();
     let symmetries = tensor.symmetries().to_vec();
     let adapted = Tensor::new(dims, tensor.dtype(), symmetries, storage)?;
-    Ok(Some((adapted.described_like(tensor), said)))
+    Ok(Some((adapted.with_meta_of(tensor), said)))
 }
 
 /// What a file of type `data_type` cannot hold.
-pub(super) fn quirks(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
+pub(super) fn format_losses(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     if let (DataType::Shape | DataType::Optimizer, [_, ..]) = (data_type, bundle.entries()) {
         let (word, count) = (data_type.word(), bundle.entries().len());
         let detail = format!(
@@ -119,7 +119,7 @@ fn for_meta(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
 }
 
 fn for_sizes(sizes: &Sizes, add: &mut dyn FnMut(Aspect, String)) {
-    let n_dims = wide(sizes.dims.len());
+    let n_dims = to_u64(sizes.dims.len());
     if n_dims > MAX_DIMS {
         let detail = format!(
             "{n_dims} dimensions besides a batch, at most {MAX_DIMS} fit; --reshape gives others"
@@ -200,7 +200,7 @@ mod tests {
             let key = loss.key.map_or_else(String::new, |key| key.to_string());
             (loss.aspect, key)
         };
-        let losses = quirks(bundle, choose(bundle));
+        let losses = format_losses(bundle, choose(bundle));
         losses.into_iter().map(name).collect()
     }
 
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(lost(&beside).len(), 2);
         bundle.meta.set(META_UINTS, pair(Value::Int(1 << 32)));
         bundle.meta.set(META_FLOATS, pair(Value::Int(1)));
-        let details: Vec<String> = quirks(&bundle, DataType::Optimizer)
+        let details: Vec<String> = format_losses(&bundle, DataType::Optimizer)
             .into_iter()
             .map(|loss| loss.detail)
             .collect();

@@ -64,8 +64,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
+    ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
@@ -163,7 +163,7 @@ const INFO: Info = Info {
         about: "what the file is, whatever its extension says; auto keeps what it was, or takes what \
                 fits",
     }],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Tree,
         numbers: &[Number::F32],
         arities: &[Arity::Real],
@@ -174,25 +174,25 @@ const INFO: Info = Info {
         dim_names: DimNames::Batch,
         symmetry: false,
         state: true,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 
 static ANY: Info = INFO;
 /// What a file of one parameter holds: its value and its statistics.
 static OF_PARAMETER: Info = Info {
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         ..INFO.holds
     },
     ..INFO
 };
 static OF_TENSOR: Info = Info {
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         state: false,
         ..INFO.holds
@@ -241,8 +241,8 @@ impl Format for Primitiv {
         Ok(if is_header { Match::Yes } else { Match::No })
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(losses::quirks(bundle, write::choose(bundle)))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::format_losses(bundle, write::choose(bundle)))
     }
 }
 
@@ -277,8 +277,8 @@ impl Format for Object {
         losses::adapt(key, tensor, self.0)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(losses::quirks(bundle, self.0))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::format_losses(bundle, self.0))
     }
 }
 

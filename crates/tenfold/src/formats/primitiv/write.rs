@@ -7,7 +7,7 @@ use super::{
     MINOR,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, wide};
+use crate::bytes::{Endian, to_u64};
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
@@ -189,7 +189,7 @@ pub(super) fn shape(bundle: &Bundle) -> Result<Sizes> {
         return Err(Error::Invalid(why));
     };
     let sizes = Sizes { dims, batch };
-    if wide(sizes.dims.len()) > MAX_DIMS
+    if to_u64(sizes.dims.len()) > MAX_DIMS
         || sizes.dims.last() == Some(&1)
         || sizes.cells().is_none_or(|cells| cells > u32::MAX.into())
     {

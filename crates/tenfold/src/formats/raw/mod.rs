@@ -29,8 +29,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, Options,
+    ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
@@ -106,7 +106,7 @@ static INFO: Info = Info {
             "how many zeros stand before the values; none unless given",
         ),
     ],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         numbers: Number::ALL,
         arities: Arity::ALL,
@@ -117,11 +117,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 

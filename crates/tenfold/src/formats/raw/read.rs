@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, wide};
+use crate::bytes::{Bytes, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -23,9 +23,9 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let why = format!("the values begin at byte {from}, and the file has {len} bytes");
         return Err(Error::malformed(None, why));
     };
-    let width = wide(dtype.width());
+    let width = to_u64(dtype.width());
     let shape = layout.shape.unwrap_or_else(|| vec![None]);
-    how.limits.check_ndim(wide(shape.len()))?;
+    how.limits.check_ndim(to_u64(shape.len()))?;
     let sizes = closed(&shape, left, width)?;
     let need = { product(&sizes) }
         .and_then(|count| count.checked_mul(width.into()))

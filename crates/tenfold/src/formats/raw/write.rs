@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, shape_word};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, wide};
+use crate::bytes::{PIECE, to_u64};
 use crate::dtype::DType;
 use crate::error::{Aspect, Error, Result, Tier};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
@@ -37,7 +37,7 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
             let symmetries = cast.symmetries().to_vec();
             let dims = cast.dims().to_vec();
             Tensor::within(dims, cast.dtype(), symmetries, storage, &how.limits)?
-                .described_like(&cast)
+                .with_meta_of(&cast)
         }
     };
     let words = layout.words(ordered.dtype(), &sizes);
@@ -96,7 +96,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     while left > 0 {
         let len = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
         out.write(zeros.get(..len).unwrap_or_default())?;
-        left = left.saturating_sub(wide(len));
+        left = left.saturating_sub(to_u64(len));
     }
     values.write(out, layout.endian)
 }

@@ -10,7 +10,7 @@ use serde::de::{
 };
 
 use super::{METADATA, NAME, Type};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -27,7 +27,7 @@ pub(super) struct Header {
 #[derive(Default)]
 pub(super) enum Metadata {
     #[default]
-    Absent,
+    Missing,
     /// Something that the reference takes for absent.
     Null,
     Texts(Vec<(String, String)>),
@@ -80,7 +80,11 @@ fn blame(error: &serde_json::Error, text: &str, at: u64) -> Error {
     let place = lines.saturating_add(error.column().saturating_sub(1));
     let words = error.to_string();
     let why = words.split(" at line ").next().unwrap_or(&words);
-    Error::malformed(at.saturating_add(wide(place)), format!("the header: {why}")).of(NAME)
+    Error::malformed(
+        at.saturating_add(to_u64(place)),
+        format!("the header: {why}"),
+    )
+    .of(NAME)
 }
 
 /// What is known while the header is read.
@@ -99,7 +103,7 @@ impl<'a> State<'a> {
     fn place(&self, part: &str) -> Option<u64> {
         let start = self.text.as_ptr().addr();
         let offset = part.as_ptr().addr().checked_sub(start)?;
-        (offset < self.text.len()).then(|| self.at.saturating_add(wide(offset)))
+        (offset < self.text.len()).then(|| self.at.saturating_add(to_u64(offset)))
     }
 
     /// Keeps an error that the parser has no word for.
@@ -164,7 +168,7 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
         let state = self.0;
         while let Some(Text(name)) = members.next_key()? {
             let at = state.place(&name);
-            state.check(state.limits.check_text(wide(name.len())))?;
+            state.check(state.limits.check_text(to_u64(name.len())))?;
             let room = memory::reserve_set(&mut state.names, 1);
             state.check(room)?;
             if !state.names.insert(name.clone()) {
@@ -188,7 +192,7 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
             let room = memory::reserve(&mut state.header.entries, 1);
             state.check(room)?;
             state.header.entries.push(entry);
-            let count = wide(state.header.entries.len());
+            let count = to_u64(state.header.entries.len());
             state.check(state.limits.check_tensors(count))?;
         }
         Ok(())
@@ -333,7 +337,8 @@ impl<'a> Visitor<'a> for Shape<'_, 'a> {
         let mut sizes = Vec::new();
         while let Some(size) = items.next_element()? {
             sizes.push(size);
-            self.0.check(self.0.limits.check_ndim(wide(sizes.len())))?;
+            self.0
+                .check(self.0.limits.check_ndim(to_u64(sizes.len())))?;
         }
         Ok(sizes)
     }

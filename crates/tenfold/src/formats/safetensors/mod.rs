@@ -68,8 +68,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, DType, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, FROM_TORCH, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, StorageKind, When, WriteOptions, elements_of, layout_not_held,
+    Capabilities, DimNames, FROM_TORCH, Format, Info, Match, MetaSupport, Names, OptionInfo,
+    ReadOptions, SidecarSlot, StorageKind, When, WriteOptions, elements_of, layout_not_held,
 };
 use crate::io::{Head, Sink, Source};
 use crate::meta::Value;
@@ -181,7 +181,7 @@ static INFO: Info = Info {
         about: "the program the file is for, which some ask of a file: pt is PyTorch; kept as it \
                 was unless given, pt for what was a checkpoint of PyTorch",
     }],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: Number::WEIGHTS,
         arities: &[Arity::Real, Arity::Complex],
@@ -192,11 +192,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: true,
             tensor: false,
         },
-        carries: Carries::File,
+        carries: SidecarSlot::File,
     },
 };
 
@@ -228,7 +228,7 @@ impl Format for Safetensors {
         }
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
         let mut losses = Vec::new();
         for (name, _) in bundle
             .meta
@@ -256,7 +256,7 @@ impl Format for Safetensors {
     }
 }
 
-/// Why there is no place for a tensor, where [`Holds`] does not say it already.
+/// Why there is no place for a tensor, where [`Capabilities`] does not say it already.
 fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     let dtype = tensor.dtype();
     let (parts, sizes) = (tensor.storage().parts(), tensor.indexed_sizes());
@@ -286,7 +286,7 @@ fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::wide;
+    use crate::bytes::to_u64;
 
     #[test]
     fn bits_that_are_no_whole_bytes_have_no_length() {
@@ -309,7 +309,7 @@ mod tests {
     fn wider_numbers_have_wider_types() {
         for known in &TYPES {
             if let Some(dtype) = known.dtype {
-                assert_eq!(wide(dtype.width()) * 8, known.bits, "{}", known.name);
+                assert_eq!(to_u64(dtype.width()) * 8, known.bits, "{}", known.name);
             }
         }
     }

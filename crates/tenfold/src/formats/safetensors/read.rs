@@ -4,7 +4,7 @@
 use super::header::{Entry, Metadata, Named};
 use super::{EMPTY, METADATA, MOST_HEADER, NAME, PART, Type, header};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, narrow, wide};
+use crate::bytes::{Bytes, Endian, Scan, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
@@ -32,7 +32,7 @@ pub(super) fn looks_right(head: &Head) -> Result<bool> {
     // Padded to a multiple of 8, or a little more.
     let tail = end.saturating_sub(len.min(64))..end;
     let ends = |tail: &[u8]| tail.trim_ascii_end().last() == Some(&b'}');
-    let held = narrow(tail.start).and_then(|start| Ok(start..narrow(tail.end)?));
+    let held = to_usize(tail.start).and_then(|start| Ok(start..to_usize(tail.end)?));
     if let Some(tail) = held.ok().and_then(|place| head.bytes().get(place)) {
         return Ok(ends(tail));
     }
@@ -56,7 +56,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     }
     let bytes = scan.keep(len, &how.limits)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
-        let at = HEADER.saturating_add(wide(error.valid_up_to()));
+        let at = HEADER.saturating_add(to_u64(error.valid_up_to()));
         Error::malformed(at, "the header is not UTF-8").of(NAME)
     })?;
     let mut reader = Reader {
@@ -116,7 +116,7 @@ impl Reader<'_> {
             .saturating_sub(text.trim_end_matches(is_space).len());
         let spaces = text.len().saturating_sub(text.trim_end_matches(' ').len());
         if padding != spaces {
-            let at = self.data.saturating_sub(wide(spaces)).saturating_sub(1);
+            let at = self.data.saturating_sub(to_u64(spaces)).saturating_sub(1);
             self.forgive(at, "the header is padded with other than spaces")?;
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Reader<'_> {
 
     fn metadata(&mut self, metadata: Metadata) -> Result<()> {
         match metadata {
-            Metadata::Absent => Ok(()),
+            Metadata::Missing => Ok(()),
             Metadata::Null => self.forgive(None, &format!("{METADATA} is null")),
             Metadata::Texts(texts) => {
                 if texts.is_empty() {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use super::{EMPTY, FORMAT, METADATA, MOST_HEADER, Type};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, wide};
+use crate::bytes::{Endian, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -35,7 +35,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let plans = plans(bundle)?;
     let is_empty = bundle.hints.get(EMPTY).is_some();
     let header = header((is_empty || !meta.is_empty()).then_some(&meta), &plans)?;
-    let len = wide(header.len());
+    let len = to_u64(header.len());
     if len > MOST_HEADER {
         let why = format!("a header of {len} bytes, safetensors allows {MOST_HEADER}");
         return Err(Error::invalid(why));

@@ -4,7 +4,7 @@
 use super::read::{Header, Reader};
 use super::{CARRIED, CHUNK_HEADER, DENSDATA, FLAG_PK, NAME, SYMMETRY, align8, is_printable};
 use crate::bytes::Endian::Little;
-use crate::bytes::{Bytes, Column, wide};
+use crate::bytes::{Bytes, Column, to_u64};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result, amount};
 use crate::meta::Value;
@@ -44,7 +44,7 @@ impl Reader<'_> {
                 SYMMETRY => {
                     let symmetry = self.symmetry(header, size_at, end, symmetries)?;
                     symmetries.push(symmetry);
-                    self.how.limits.check_symmetries(wide(symmetries.len()))?;
+                    self.how.limits.check_symmetries(to_u64(symmetries.len()))?;
                 }
                 DENSDATA if header.has_pairs => {
                     return self
@@ -93,7 +93,7 @@ impl Reader<'_> {
         end: u64,
         known: &[Symmetry],
     ) -> Result<Symmetry> {
-        let ndim = wide(header.sizes.len());
+        let ndim = to_u64(header.sizes.len());
         let content = end.saturating_sub(self.scan.at());
         if content < 2 {
             return self
@@ -151,7 +151,7 @@ impl Reader<'_> {
     /// The names of the dimensions, in another order.
     fn map(&mut self, header: &Header) -> Result<Vec<usize>> {
         let at = self.scan.at();
-        let map = self.scan.take(wide(header.names.len()))?;
+        let map = self.scan.take(to_u64(header.names.len()))?;
         let mut names = header.names.clone();
         names.sort_unstable();
         names.dedup();
@@ -205,7 +205,7 @@ impl Reader<'_> {
         } else {
             product(&header.sizes)
         };
-        let len = stored.and_then(|stored| stored.checked_mul(wide(header.dtype.width()).into()));
+        let len = stored.and_then(|stored| stored.checked_mul(to_u64(header.dtype.width()).into()));
         let len = len.unwrap_or(u128::MAX);
         let from = self.scan.at();
         let size = u128::from(end.saturating_sub(from)).saturating_add(CHUNK_HEADER.into());
@@ -273,7 +273,7 @@ impl Reader<'_> {
     }
 
     fn pairs(&mut self, header: &Header, at: u64, count: u64) -> Result<Storage> {
-        let width = wide(header.dtype.width());
+        let width = to_u64(header.dtype.width());
         let stride = width.saturating_add(8);
         let first = self.scan.at();
         let len = count

@@ -69,12 +69,12 @@ mod write;
 pub use v09::Version09;
 
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, OptionInfo, ReadOptions, StorageKind,
-    When, WriteOptions,
+    Capabilities, DimNames, Format, Info, MetaSupport, Names, OptionInfo, ReadOptions, SidecarSlot,
+    StorageKind, When, WriteOptions,
 };
 use crate::io::{Sink, Source};
 use crate::tensor::Order;
@@ -139,7 +139,7 @@ static INFO: Info = Info {
     versions: &["1.0", "0.9"],
     only_read: &[],
     options: OPTIONS,
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         numbers: &[
             Number::U8,
@@ -164,11 +164,11 @@ static INFO: Info = Info {
         dim_names: DimNames::Letter,
         symmetry: true,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::File,
+        carries: SidecarSlot::File,
     },
 };
 
@@ -188,7 +188,7 @@ impl Format for Tens {
         }
     }
 
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[&Version09]
     }
 
@@ -196,13 +196,13 @@ impl Format for Tens {
         v09::edition(bundle, how)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(format_losses(bundle))
     }
 }
 
 /// What neither version holds.
-fn quirks(bundle: &Bundle) -> Vec<Loss> {
+fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: &str| losses.push(Loss::impossible(key, aspect, detail));
@@ -272,7 +272,7 @@ fn default_name(place: usize) -> u8 {
 
 /// The name that version 0.9 gives dimension `place`, running past `z` as the programs did.
 fn old_name(place: usize) -> u8 {
-    let [low, ..] = (wide(place) & 0xff).to_le_bytes();
+    let [low, ..] = (to_u64(place) & 0xff).to_le_bytes();
     b'a'.wrapping_add(low)
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::bundle::Bundle;
 use crate::bytes::Endian::Little;
-use crate::bytes::{Bytes, Endian, Scan, narrow, truncated, wide};
+use crate::bytes::{Bytes, Endian, Scan, to_u64, to_usize, truncated};
 use crate::dtype::{Arity, DType, Kind, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
@@ -78,7 +78,7 @@ impl Reader<'_> {
     }
 
     fn header(&mut self) -> Result<Header> {
-        if self.scan.take(wide(MAGIC.len()))? != MAGIC {
+        if self.scan.take(to_u64(MAGIC.len()))? != MAGIC {
             return self.scan.fail_at(0, "the magic is not TENS");
         }
         let version = self.scan.u32(Little)?;
@@ -203,7 +203,7 @@ impl Reader<'_> {
     fn bare_values(&mut self, header: &mut Header, cells: u128) -> Result<Storage> {
         let from = self.scan.at();
         let payload = u128::from(self.scan.left());
-        let needs = |dtype: DType| cells.saturating_mul(wide(dtype.width()).into());
+        let needs = |dtype: DType| cells.saturating_mul(to_u64(dtype.width()).into());
         let as_quad = DType::complex(Number::F128);
         let as_double = DType::complex(Number::F64);
         let is_note_free = self.notes.is_empty();
@@ -307,7 +307,7 @@ fn chosen_names(header: &Header) -> bool {
 }
 
 fn number_of(kind: Kind, width: u32) -> Option<Number> {
-    let width = narrow(width.into()).ok()?;
+    let width = to_usize(width.into()).ok()?;
     let is_it = |number: &&Number| {
         // TENS has no 16-bit floats and no booleans.
         number.kind() == kind && number.width() == width && !(kind == Kind::Float && width == 2)

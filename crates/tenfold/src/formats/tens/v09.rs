@@ -5,8 +5,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Aspect, Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    Capabilities, DimNames, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions,
 };
 use crate::io::{Sink, Source};
 use crate::tensor::{Order, Storage, Tensor};
@@ -42,8 +42,8 @@ static REWRITTEN: Info = Info {
     holds: holds(&[Number::F32, Number::F64, Number::F128], Arity::ALL),
 };
 
-const fn holds(numbers: &'static [Number], arities: &'static [Arity]) -> Holds {
-    Holds {
+const fn holds(numbers: &'static [Number], arities: &'static [Arity]) -> Capabilities {
+    Capabilities {
         names: Names::One,
         numbers,
         arities,
@@ -54,11 +54,11 @@ const fn holds(numbers: &'static [Number], arities: &'static [Arity]) -> Holds {
         dim_names: DimNames::Letter,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     }
 }
 
@@ -89,8 +89,8 @@ fn is_plain(bundle: &Bundle) -> bool {
     tensors.all(is_dense) && bundle.meta.get(name::CHUNKS).is_none()
 }
 
-fn quirks(bundle: &Bundle) -> Vec<Loss> {
-    let mut losses = super::quirks(bundle);
+fn format_losses(bundle: &Bundle) -> Vec<Loss> {
+    let mut losses = super::format_losses(bundle);
     if bundle.meta.get(name::CHUNKS).is_some() {
         let detail = "chunks, which version 1.0 has";
         losses.push(Loss::impossible(None, Aspect::Metadata, detail));
@@ -111,7 +111,7 @@ impl Format for Version09 {
         write::write_0_9(bundle, out, how)
     }
 
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[&Tens]
     }
 
@@ -119,8 +119,8 @@ impl Format for Version09 {
         key == name::CHUNKS
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(format_losses(bundle))
     }
 }
 
@@ -137,7 +137,7 @@ impl Format for Rewritten09 {
         write::write_0_9(bundle, out, how)
     }
 
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[&Tens]
     }
 
@@ -145,7 +145,7 @@ impl Format for Rewritten09 {
         key == name::CHUNKS
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(format_losses(bundle))
     }
 }

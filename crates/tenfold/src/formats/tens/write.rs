@@ -5,13 +5,13 @@ use super::{
     VERSION_1_0, align8, default_name, is_printable, name, old_name,
 };
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Endian, swap, to_u64, to_usize};
 use crate::dtype::{Kind, Numbers};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::meta::Value;
-use crate::tensor::{Sorted, Storage, Symmetry, Tensor};
+use crate::tensor::{SortedCells, Storage, Symmetry, Tensor};
 
 /// Writes version 1.0.
 pub(super) fn write_1_0(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
         let Some(text) = self.carried else {
             return Ok(());
         };
-        let total = align8(u128::from(wide(text.len())).saturating_add(CHUNK_HEADER.into()));
+        let total = align8(u128::from(to_u64(text.len())).saturating_add(CHUNK_HEADER.into()));
         out.write(CARRIED)?;
         out.write(&u64::try_from(total).unwrap_or(u64::MAX).to_le_bytes())?;
         out.write(text.as_bytes())?;
@@ -180,7 +180,11 @@ impl<'a> Writer<'a> {
             }
             if stands_after == after {
                 out.write(magic)?;
-                out.write(&wide(data.len()).saturating_add(CHUNK_HEADER).to_le_bytes())?;
+                out.write(
+                    &to_u64(data.len())
+                        .saturating_add(CHUNK_HEADER)
+                        .to_le_bytes(),
+                )?;
                 out.write(data)?;
             }
         }
@@ -191,7 +195,7 @@ impl<'a> Writer<'a> {
     fn write_pairs(&self, out: &mut Sink) -> Result<()> {
         let keep = [("drop", false), ("keep", true)];
         let keeps_zeros = self.how.options.choose("zeros", &keep)?.unwrap_or(false);
-        let sorted = Sorted::new(self.tensor, &self.how.limits)?;
+        let sorted = SortedCells::new(self.tensor, &self.how.limits)?;
         let dropped = if keeps_zeros { 0 } else { sorted.n_zeros() };
         if dropped > 0 {
             let stored = self.tensor.stored();
@@ -208,7 +212,7 @@ impl<'a> Writer<'a> {
         out.write(&self.tensor.stored().saturating_sub(dropped).to_le_bytes())?;
         let is_big = self.endian(self.values()?) == Endian::Big;
         let width = self.tensor.dtype().number.width();
-        let mut pair = Vec::with_capacity(narrow(CHUNK_HEADER)?);
+        let mut pair = Vec::with_capacity(to_usize(CHUNK_HEADER)?);
         sorted.for_each(&mut |index, value| {
             if !keeps_zeros && sorted.says_nothing(index, value)? {
                 return Ok(());
@@ -229,7 +233,7 @@ fn write_symmetry(symmetry: &Symmetry, names: &[u8], out: &mut Sink) -> Result<(
     let n =
         u8::try_from(code.len()).map_err(|_| Error::invalid(format!("{NAME}: code too long")))?;
     let total = align8(
-        wide(names.len())
+        to_u64(names.len())
             .saturating_add(n.into())
             .saturating_add(18)
             .into(),

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{EXTENDED, SHAPE};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::Result;
 use crate::io::Source;
 use crate::limits::Limits;
@@ -72,7 +72,7 @@ fn looks_extended(lines: &mut Lines) -> Result<bool> {
     else {
         return Ok(false);
     };
-    let Ok(n_sizes) = narrow(rank) else {
+    let Ok(n_sizes) = to_usize(rank) else {
         return Ok(false);
     };
     let second = lines.next_full()?;
@@ -125,7 +125,7 @@ impl Said {
                 return Ok(false);
             }
         }
-        let rank = wide(fields.clone().count());
+        let rank = to_u64(fields.clone().count());
         limits.check_ndim(rank)?;
         if rank == 0 {
             fields.need("the size of a dimension")?;

@@ -47,8 +47,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    StorageKind, When, WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
+    SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::tensor::Order;
@@ -84,7 +84,7 @@ static INFO: Info = Info {
         values: "none|extended",
         about: "whether lines of sizes come first; as it was unless given",
     }],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         numbers: &[Number::F64],
         arities: &[Arity::Real],
@@ -95,11 +95,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::Comment,
+        carries: SidecarSlot::Comment,
     },
 };
 

@@ -4,7 +4,7 @@
 use super::header::{Extended, Said};
 use super::{COMMENTS, HEADER, NAME};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, PIECE, narrow, wide};
+use crate::bytes::{Bytes, Endian, PIECE, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -82,7 +82,7 @@ impl Entries {
         let mut fields = first.fields();
         fields.need("an index")?;
         let rank = fields.count();
-        limits.check_ndim(wide(rank))?;
+        limits.check_ndim(to_u64(rank))?;
         match rank {
             0 => Err(Error::malformed(first.at, "a value without an index")),
             _ => Ok(Entries::Open { rank }),
@@ -211,7 +211,7 @@ struct Positions {
 impl Positions {
     /// How many bytes the indices of a cell have.
     fn width(&self) -> u64 {
-        wide(self.strides.len()).saturating_mul(8)
+        to_u64(self.strides.len()).saturating_mul(8)
     }
 }
 
@@ -226,16 +226,16 @@ impl Compute for Positions {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let (width, end) = (self.width(), at.saturating_add(wide(buffer.len())));
-        let per_batch = wide(PIECE).checked_div(width).unwrap_or(0).max(1);
-        let mut skip = narrow(at % 8)?;
+        let (width, end) = (self.width(), at.saturating_add(to_u64(buffer.len())));
+        let per_batch = to_u64(PIECE).checked_div(width).unwrap_or(0).max(1);
+        let mut skip = to_usize(at % 8)?;
         let (mut cell, mut rest, mut indices) = (at / 8, buffer, Vec::new());
         while !rest.is_empty() {
             let count = per_batch.min(end.div_ceil(8).saturating_sub(cell));
-            indices.resize(narrow(count.saturating_mul(width))?, 0);
+            indices.resize(to_usize(count.saturating_mul(width))?, 0);
             self.indices
                 .read_at(cell.saturating_mul(width), &mut indices)?;
-            for indices in indices.chunks_exact(narrow(width)?) {
+            for indices in indices.chunks_exact(to_usize(width)?) {
                 let indices = indices.as_chunks::<8>().0.iter();
                 let indices = indices.copied().map(u64::from_le_bytes);
                 // Not more than there are cells.

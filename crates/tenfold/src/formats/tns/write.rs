@@ -11,13 +11,13 @@ use crate::error::Result;
 use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::meta::{Meta, Value};
-use crate::tensor::{Cell, Order, Sorted, Tensor, strides, unravel_in};
+use crate::tensor::{Cell, Order, SortedCells, Tensor, strides, unravel_in};
 use crate::wire::text::{comment_text, write_comments, write_float};
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     let tensor = bundle.only()?;
     let sizes = tensor.sizes()?;
-    let sorted = Sorted::every(tensor, strides(&sizes, Order::Row), &how.limits)?;
+    let sorted = SortedCells::every(tensor, strides(&sizes, Order::Row), &how.limits)?;
     let choices = [("none", false), ("extended", true)];
     let asked = how.options.choose("header", &choices)?;
     let has_header = asked.unwrap_or_else(|| had_header(bundle));

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::NAME;
 use super::storages::{Packing, Storages, Stored};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Endian, Scan, wide};
+use crate::bytes::{Bytes, Endian, Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::io::{Head, Source};
 use crate::limits::Limits;
@@ -74,7 +74,7 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
         mut gaps,
     } = zip::read(source, NAME, limits)?;
     // Nothing of a checkpoint is in the comment.
-    gaps.push(source.len().saturating_sub(wide(comment.len()))..source.len());
+    gaps.push(source.len().saturating_sub(to_u64(comment.len()))..source.len());
     let mut pickles = members.iter().filter(|member| is_pickle(&member.name));
     let Some(pickle) = pickles.next() else {
         return fail(0, "the archive has no member data.pkl");

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::NAME;
 use super::storages::{Named, Storages, Stored};
 use super::types::{Kind, Type};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::Source;
@@ -163,7 +163,7 @@ impl<'a> Calls<'a> {
         let Some(items) = self.pickle.sequence(inner) else {
             return self.fail(id, "sizes and strides are tuples");
         };
-        self.limits.check_ndim(wide(items.len()))?;
+        self.limits.check_ndim(to_u64(items.len()))?;
         let numbers: Option<Vec<u64>> = items.iter().map(|n| self.pickle.count(*n)).collect();
         match numbers {
             Some(numbers) => Ok(numbers),

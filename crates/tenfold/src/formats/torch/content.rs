@@ -12,7 +12,7 @@ use super::plain::{Seen, View};
 use super::shared::Use;
 use super::{NAME, shared};
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::meta::{Meta, Value};
@@ -63,7 +63,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(calls: Calls<'a>) -> Walk<'a> {
-        let items = wide(calls.pickle.n_items());
+        let items = to_u64(calls.pickle.n_items());
         let allowed = |least: u64, own: u64| least.saturating_add(own.saturating_mul(TIMES));
         Walk {
             left: (allowed(LEAST.0, items), allowed(LEAST.1, calls.pickle.len)),
@@ -83,8 +83,8 @@ impl<'a> Walk<'a> {
     /// Counts values and bytes that are about to be made.
     pub(super) fn spend(&mut self, id: Id, values: usize, bytes: usize) -> Result<()> {
         let left = (
-            self.left.0.checked_sub(wide(values)),
-            self.left.1.checked_sub(wide(bytes)),
+            self.left.0.checked_sub(to_u64(values)),
+            self.left.1.checked_sub(to_u64(bytes)),
         );
         match left {
             (Some(values), Some(bytes)) => {
@@ -164,12 +164,12 @@ impl<'a> Walk<'a> {
     /// What a child is called: in a path, and as metadata; `None` if it is left out.
     fn named(&mut self, child: &super::plain::Child) -> Result<Option<(String, Value)>> {
         let Some(key) = child.key else {
-            let place = wide(child.place);
+            let place = to_u64(child.place);
             return Ok(Some((place.to_string(), place.into())));
         };
         let (segment, value) = match self.pickle().item(key) {
             Item::Text(text) => {
-                self.calls.limits.check_text(wide(text.len()))?;
+                self.calls.limits.check_text(to_u64(text.len()))?;
                 (text.to_string(), Value::Text(text.to_string()))
             }
             Item::Int(number) => (number.to_string(), Value::Int((*number).into())),
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         }
         self.calls
             .limits
-            .check_depth(wide(self.frames.len()).saturating_add(1))?;
+            .check_depth(to_u64(self.frames.len()).saturating_add(1))?;
         self.spend(id, view.len().saturating_add(1), 0)?;
         self.check_keys(id, &view)?;
         self.frames.push(Frame {
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
         let place = self.bundle.entries().len();
         self.calls
             .limits
-            .check_tensors(wide(place).saturating_add(1))?;
+            .check_tensors(to_u64(place).saturating_add(1))?;
         let len = self
             .path
             .iter()

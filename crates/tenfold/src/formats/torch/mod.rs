@@ -80,8 +80,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::tensor::Order;
@@ -106,7 +106,7 @@ static INFO: Info = Info {
     versions: &[],
     only_read: &["zip", "legacy"],
     options: &[],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Tree,
         numbers: Number::WEIGHTS,
         arities: &[Arity::Real, Arity::Complex],
@@ -117,11 +117,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: true,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 

@@ -74,7 +74,7 @@ impl<'a> Calls<'a> {
         let Some(bytes) = self.raw(*value)? else {
             return self.fail(id, "a scalar of NumPy needs bytes");
         };
-        if bytes.len() != crate::bytes::wide(dtype.width()) {
+        if bytes.len() != crate::bytes::to_u64(dtype.width()) {
             return self.fail(id, "a scalar of NumPy has the bytes of its type");
         }
         let mut bytes = bytes.to_vec()?;

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::calls::{Calls, Found};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
@@ -45,8 +45,8 @@ impl<'a> Calls<'a> {
         let (indices, values) = (self.plain(indices)?, self.plain(values)?);
         let sizes = self.numbers(sizes)?;
         let (ndim, count) = match indices.tensor.sizes()?.as_slice() {
-            [ndim, count] if *ndim == wide(sizes.len()) => (*ndim, *count),
-            [ndim, _] if *ndim < wide(sizes.len()) => {
+            [ndim, count] if *ndim == to_u64(sizes.len()) => (*ndim, *count),
+            [ndim, _] if *ndim < to_u64(sizes.len()) => {
                 return self.unsupported("a sparse tensor of dense blocks");
             }
             _ => return self.fail(id, "the indices of a sparse tensor have a row a dimension"),
@@ -55,7 +55,7 @@ impl<'a> Calls<'a> {
             return self.fail(id, "a sparse tensor has as many values as indices");
         }
         let all = self.positions(id, &indices.tensor)?;
-        let len = count.saturating_mul(wide(all.number.width()));
+        let len = count.saturating_mul(to_u64(all.number.width()));
         let mut columns = Vec::new();
         for row in 0..ndim {
             let start = row.saturating_mul(len);

@@ -27,7 +27,7 @@ impl Kind {
     /// How many bytes an element takes.
     pub(super) fn width(&self) -> u64 {
         match self {
-            Kind::Known(dtype) => crate::bytes::wide(dtype.width()),
+            Kind::Known(dtype) => crate::bytes::to_u64(dtype.width()),
             Kind::Opaque(..) => 1,
             Kind::Foreign(width) => *width,
         }

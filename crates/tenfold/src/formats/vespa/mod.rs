@@ -54,8 +54,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, ReadOptions,
-    SPARSE_CELLS, StorageKind, When, WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
+    SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Tensor};
@@ -77,7 +77,7 @@ pub(super) const SCALARS: &[Number] = &[Number::F64];
 pub(super) const MOST: u64 = (1 << 31) - 1;
 
 /// What a tensor of Vespa is, in bytes or as text.
-pub(super) const HOLDS: Holds = Holds {
+pub(super) const HOLDS: Capabilities = Capabilities {
     names: Names::One,
     numbers: CELL_TYPES,
     arities: &[Arity::Real],
@@ -88,11 +88,11 @@ pub(super) const HOLDS: Holds = Holds {
     dim_names: DimNames::Required,
     symmetry: false,
     state: false,
-    meta: HoldsMeta {
+    meta: MetaSupport {
         file: false,
         tensor: false,
     },
-    carries: Carries::No,
+    carries: SidecarSlot::No,
 };
 
 static INFO: Info = Info {
@@ -145,8 +145,8 @@ impl Format for Vespa {
         numbers(tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(write::quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(write::format_losses(bundle))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CELL_TYPES, DENSE, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
 use crate::bytes::Endian::Big;
-use crate::bytes::{Bytes, Extent, LabelSet, Records, Scan, narrow, short, short_text, wide};
+use crate::bytes::{Bytes, Extent, LabelSet, Records, Scan, short, short_text, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
@@ -77,7 +77,7 @@ impl Reader<'_> {
         }
         let at = self.scan.at();
         let id = short(&mut self.scan)?;
-        match CELL_TYPES.get(narrow(id.into())?) {
+        match CELL_TYPES.get(to_usize(id.into())?) {
             Some(number) => Ok(*number),
             None => self
                 .scan
@@ -101,13 +101,13 @@ impl Reader<'_> {
 
     /// The indexed dimensions, and how many bytes the cells of a block take.
     fn indexed(&mut self, tag: u32, number: Number, mapped: &[String]) -> Result<(Vec<Dim>, u64)> {
-        let mut block_len = wide(number.width());
+        let mut block_len = to_u64(number.width());
         if tag & DENSE == 0 {
             return Ok((Vec::new(), block_len));
         }
         let n_indexed = self.count("indexed dimensions", 2)?;
         let limits = &self.how.limits;
-        limits.check_ndim(wide(mapped.len()).saturating_add(n_indexed))?;
+        limits.check_ndim(to_u64(mapped.len()).saturating_add(n_indexed))?;
         let mut dims: Vec<Dim> = Vec::with_capacity(self.scan.room(n_indexed, 2));
         for _ in 0..n_indexed {
             let last = dims.last().and_then(|dim| dim.name.as_ref());
@@ -199,9 +199,9 @@ impl Reader<'_> {
         };
         let values = match (count, number) {
             (0, _) => Numbers::from_vec(&[0.0_f64]),
-            (1, Number::F64) => return self.dense(number, wide(number.width())),
+            (1, Number::F64) => return self.dense(number, to_u64(number.width())),
             (1, _) => {
-                let mut cell = self.scan.take(wide(number.width()))?;
+                let mut cell = self.scan.take(to_u64(number.width()))?;
                 cell.reverse();
                 Numbers::from_vec(&[number.to_f64(&cell)])
             }
@@ -236,7 +236,7 @@ impl Reader<'_> {
         block_len: u64,
     ) -> Result<Storage> {
         // A label takes at least the byte of its length.
-        let least = block_len.saturating_add(wide(n_mapped));
+        let least = block_len.saturating_add(to_u64(n_mapped));
         let n_blocks = self.count("blocks", least)?;
         let mut labels_seen = LabelSet::default();
         let mut empty_at = None;

@@ -2,7 +2,7 @@
 
 use super::{CELL_TYPES, DENSE, MOST, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name};
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Extent, PIECE, Records, Scan, put_short, swap, wide};
+use crate::bytes::{Endian, Extent, PIECE, Records, Scan, put_short, swap, to_u64};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::WriteOptions;
@@ -64,16 +64,16 @@ fn header(tensor: &Tensor) -> Result<Vec<u8>> {
     if tag & WITH_CELL_TYPE != 0 {
         let id = CELL_TYPES.iter().position(|known| *known == number);
         let id = id.ok_or_else(|| Error::invalid(format!("{number} is no cell type")))?;
-        put_short(wide(id), &mut out)?;
+        put_short(to_u64(id), &mut out)?;
     }
     if tag & SPARSE != 0 {
-        put_short(wide(mapped.len()), &mut out)?;
+        put_short(to_u64(mapped.len()), &mut out)?;
         for name in mapped {
             put_text(name, &mut out)?;
         }
     }
     if tag & DENSE != 0 {
-        put_short(wide(indexed.len()), &mut out)?;
+        put_short(to_u64(indexed.len()), &mut out)?;
         for (name, size) in indexed.iter().zip(tensor.indexed_sizes()) {
             put_text(name, &mut out)?;
             put_short(size, &mut out)?;
@@ -86,7 +86,7 @@ fn header(tensor: &Tensor) -> Result<Vec<u8>> {
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
-    put_short(wide(text.len()), out)?;
+    put_short(to_u64(text.len()), out)?;
     out.extend_from_slice(text.as_bytes());
     Ok(())
 }
@@ -171,8 +171,8 @@ fn write_labels(labels: &[String], out: &mut Sink) -> Result<()> {
     out.write(&bytes)
 }
 
-/// What a file cannot hold of a bundle, beyond what [`Holds`](crate::format::Holds) says.
-pub(in crate::formats) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+/// What a file cannot hold of a bundle, beyond what [`Capabilities`](crate::format::Capabilities) says.
+pub(in crate::formats) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn refusal(tensor: Tensor) -> Vec<(Aspect, String)> {
-        let losses = quirks(&Bundle::of(tensor)).into_iter();
+        let losses = format_losses(&Bundle::of(tensor)).into_iter();
         losses.map(|loss| (loss.aspect, loss.detail)).collect()
     }
 

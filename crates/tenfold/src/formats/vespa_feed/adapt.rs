@@ -116,7 +116,7 @@ impl Rows<'_> {
         let storage = tensor.storage().clone();
         let dtype = tensor.dtype();
         let renamed = Tensor::within(dims, dtype, vec![], storage, &self.how.limits)?;
-        Ok(renamed.described_like(tensor))
+        Ok(renamed.with_meta_of(tensor))
     }
 
     /// Gives the dimensions of the field the names of the type: their own, if these are the type's, or else in the
@@ -248,8 +248,8 @@ impl Rows<'_> {
 }
 
 /// What a feed cannot hold of a bundle, beyond what the binary form cannot.
-pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
-    let mut losses = vespa::write::quirks(bundle);
+pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
+    let mut losses = vespa::write::format_losses(bundle);
     losses.extend(others::left_out(bundle));
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));

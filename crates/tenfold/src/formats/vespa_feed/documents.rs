@@ -5,7 +5,7 @@ use super::super::vespa::spec::{Extent, Spec};
 use super::super::vespa_text::document::find_type;
 use super::Operation;
 use super::others::{CONDITIONS, HELD, Other, json_at};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::io::Source;
@@ -46,7 +46,7 @@ pub(super) struct Document {
 
 /// What the name of a field and its place take in memory.
 fn weight(name: &str) -> u64 {
-    wide(size_of::<[(String, u64); 3]>()).saturating_add(wide(name.len()))
+    to_u64(size_of::<[(String, u64); 3]>()).saturating_add(to_u64(name.len()))
 }
 
 impl Documents<'_> {

@@ -56,8 +56,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::{Loss, Result};
 use crate::format::{
-    Adapted, Carries, DimNames, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo,
-    ReadOptions, SPARSE_CELLS, StorageKind, When, WriteOptions,
+    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
+    ReadOptions, SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
@@ -209,7 +209,7 @@ static INFO: Info = Info {
             "whether values are hexadecimal digits",
         ),
     ],
-    holds: Holds {
+    holds: Capabilities {
         names: Names::One,
         numbers: CELL_TYPES,
         arities: &[Arity::Real],
@@ -220,11 +220,11 @@ static INFO: Info = Info {
         dim_names: DimNames::Required,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: false,
         },
-        carries: Carries::No,
+        carries: SidecarSlot::No,
     },
 };
 
@@ -267,7 +267,7 @@ impl Format for VespaFeed {
         )
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        adapt::quirks(bundle)
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        adapt::format_losses(bundle)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::NAME;
 use super::adapt::id_place;
 use crate::bundle::Bundle;
-use crate::bytes::{Extent, Scan, wide};
+use crate::bytes::{Extent, Scan, to_u64};
 use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -129,13 +129,13 @@ pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
 fn held((name, value): &(Value, Value)) -> u64 {
     /// The least that a list of pairs has room for.
     const LEAST: usize = 4;
-    let pair = wide(size_of::<(Value, Value)>());
-    let name = name.as_text().map_or(0, |name| wide(name.len()));
+    let pair = to_u64(size_of::<(Value, Value)>());
+    let name = name.as_text().map_or(0, |name| to_u64(name.len()));
     let own = pair.saturating_mul(2).saturating_add(name);
     let Some(pairs) = value.as_map() else {
         return own;
     };
-    let least = pair.saturating_mul(wide(LEAST.saturating_sub(pairs.len())));
+    let least = pair.saturating_mul(to_u64(LEAST.saturating_sub(pairs.len())));
     let below = pairs.iter().map(held).fold(least, u64::saturating_add);
     own.saturating_add(below)
 }

@@ -11,7 +11,7 @@ use super::others::Others;
 use super::rows::Rows;
 use super::{ID, NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
-use crate::bytes::{PIECE, Scan, wide};
+use crate::bytes::{PIECE, Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
 use crate::formats::vespa_text::builder;
@@ -66,7 +66,7 @@ fn in_line(source: &Source, error: Error) -> Error {
     let mut lines = 1_u64;
     let counted = Scan::part(source, "", 0..*at).pieces(*at, PIECE, &mut |piece| {
         let breaks = piece.iter().filter(|byte| **byte == b'\n').count();
-        lines = lines.saturating_add(wide(breaks));
+        lines = lines.saturating_add(to_u64(breaks));
         Ok(())
     });
     match counted {

@@ -8,7 +8,7 @@ use super::others::Known;
 use super::read::prefix;
 use super::{NAME, OPERATION, Operation};
 use crate::bundle::Bundle;
-use crate::bytes::{Extent, Records, Scan, wide};
+use crate::bytes::{Extent, Records, Scan, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::WriteOptions;
@@ -86,7 +86,7 @@ fn ids(how: &WriteOptions, rows: u64) -> Result<Option<Labels>> {
         return Ok(None);
     };
     let ids: Labels = text.lines().collect();
-    if wide(ids.len()) != rows {
+    if to_u64(ids.len()) != rows {
         let why = format!("{rows} rows need as many ids, {} are given", ids.len());
         return Err(Error::Mismatch(why));
     }
@@ -192,12 +192,12 @@ impl Lines<'_> {
         records.for_each(source, &mut |at, labels, _| {
             let id = labels.get(id_place).map(String::as_str).unwrap_or_default();
             blocks.push((known.of(id), at));
-            let held = wide(blocks.capacity()).saturating_mul(16);
+            let held = to_u64(blocks.capacity()).saturating_mul(16);
             let why = "the blocks of a document are looked for by its id";
             how.limits
                 .check_memory(why, held.saturating_add(known.held()))
         })?;
-        let ids = ids(how, wide(known.labels.len()))?;
+        let ids = ids(how, to_u64(known.labels.len()))?;
         let ids = ids.as_ref().unwrap_or(&known.labels);
         blocks.sort_unstable();
         for document in blocks.chunk_by(|one, next| one.0 == next.0) {

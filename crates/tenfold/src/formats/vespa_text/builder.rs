@@ -4,7 +4,7 @@
 use super::super::vespa::spec::Spec;
 use super::gather::Gather;
 use super::values::{Spelling, Values};
-use crate::bytes::{Bytes, Endian, RecordsBuilder, wide};
+use crate::bytes::{Bytes, Endian, RecordsBuilder, to_u64};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
@@ -44,7 +44,7 @@ impl<'a> Target<'a> {
         twice: Option<Vec<String>>,
         how: &'a ReadOptions,
     ) -> Result<Target<'a>> {
-        how.limits.check_ndim(wide(spec.dims.len()))?;
+        how.limits.check_ndim(to_u64(spec.dims.len()))?;
         let (mapped, indexed) = (spec.mapped(), spec.indexed());
         let values = Values {
             spelling,
@@ -56,7 +56,7 @@ impl<'a> Target<'a> {
             let why = format!("{spec} has a size that cannot be inferred: give it");
             return Err(Error::malformed(None, why));
         }
-        let width = wide(spec.number.width());
+        let width = to_u64(spec.number.width());
         let all = indexed.iter().filter_map(|(_, size)| *size);
         let mut len = Some(width);
         for size in all {
@@ -137,7 +137,7 @@ impl<'a> Target<'a> {
                 .scan
                 .fail("a size cannot be inferred from single cells: give it");
         };
-        let len = count.saturating_mul(wide(self.values.number.width()));
+        let len = count.saturating_mul(to_u64(self.values.number.width()));
         let blocks = gather.n_blocks();
         let all = u128::from(len).saturating_mul(blocks.into());
         let limits = &self.how.limits;

@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use super::values::Cells;
-use crate::bytes::{PIECE, narrow, wide};
+use crate::bytes::{PIECE, to_u64, to_usize};
 use crate::error::Result;
 use crate::memory;
 use crate::wire::json::Json;
@@ -48,12 +48,12 @@ impl Gather {
     }
 
     pub(super) fn n_blocks(&self) -> u64 {
-        wide(self.blocks.len())
+        to_u64(self.blocks.len())
     }
 
     /// About how many bytes of memory it takes.
     pub(super) fn held(&self) -> u64 {
-        let cells = wide(self.cells.capacity()).saturating_mul(wide(size_of::<One>()));
+        let cells = to_u64(self.cells.capacity()).saturating_mul(to_u64(size_of::<One>()));
         cells.saturating_add(self.labels_len.saturating_mul(2))
     }
 
@@ -66,10 +66,10 @@ impl Gather {
                 self.places.insert(labels.to_vec(), next);
                 self.blocks.push(labels.to_vec());
                 let len: usize = labels.iter().map(String::len).sum();
-                let each = wide(labels.len()).saturating_mul(24).saturating_add(32);
+                let each = to_u64(labels.len()).saturating_mul(24).saturating_add(32);
                 self.labels_len = self
                     .labels_len
-                    .saturating_add(wide(len))
+                    .saturating_add(to_u64(len))
                     .saturating_add(each);
                 next
             }
@@ -105,12 +105,12 @@ impl Gather {
                 return json.scan.fail_at(other.at, "a cell is given twice");
             }
         }
-        let width = wide(self.width);
+        let width = to_u64(self.width);
         let mut cells = self.cells.iter().peekable();
         for (block, labels) in self.blocks.iter().enumerate() {
             begin(labels)?;
             let mut done = 0;
-            while let Some(cell) = cells.next_if(|cell| cell.block == wide(block)) {
+            while let Some(cell) = cells.next_if(|cell| cell.block == to_u64(block)) {
                 let start = cell.offset.saturating_mul(width);
                 zeros(start.saturating_sub(done), out)?;
                 out(cell.bytes.get(..self.width).unwrap_or_default())?;
@@ -123,12 +123,12 @@ impl Gather {
 }
 
 fn zeros(len: u64, out: &mut Cells) -> Result<()> {
-    let piece = memory::zeros(narrow(len.min(wide(PIECE)))?)?;
+    let piece = memory::zeros(to_usize(len.min(to_u64(PIECE)))?)?;
     let mut left = len;
     while left > 0 {
-        let part = piece.get(..narrow(left.min(wide(piece.len())))?);
+        let part = piece.get(..to_usize(left.min(to_u64(piece.len())))?);
         out(part.unwrap_or_default())?;
-        left = left.saturating_sub(wide(piece.len()));
+        left = left.saturating_sub(to_u64(piece.len()));
     }
     Ok(())
 }

@@ -128,7 +128,7 @@ impl Format for VespaText {
         vespa::numbers(tensor)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        write::quirks(bundle)
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        write::format_losses(bundle)
     }
 }

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::cell;
-use crate::bytes::{PIECE, narrow, wide};
+use crate::bytes::{PIECE, to_u64, to_usize};
 use crate::dtype::{Number, convert};
 use crate::error::Result;
 use crate::wire::json::{First, Json, Kind};
@@ -149,7 +149,7 @@ impl Values {
         let mut n_digits = 0_u64;
         let mut is_hex = true;
         digits(self.spelling, json, &mut |piece| {
-            n_digits = n_digits.saturating_add(wide(piece.len()));
+            n_digits = n_digits.saturating_add(to_u64(piece.len()));
             is_hex = is_hex && piece.iter().all(u8::is_ascii_hexdigit);
             Ok(())
         })?;
@@ -159,7 +159,7 @@ impl Values {
                 .scan
                 .fail_at(at, "hexadecimal digits or a list expected");
         }
-        let own = wide(self.number.width());
+        let own = to_u64(self.number.width());
         let count = self
             .count()
             .unwrap_or_else(|| n_digits.div_ceil(own.saturating_mul(2)));
@@ -281,7 +281,7 @@ impl Decoder {
         Ok(Decoder {
             from,
             to,
-            width: narrow(wide(from.width()))?,
+            width: to_usize(to_u64(from.width()))?,
             half: None,
             bytes: Vec::new(),
         })

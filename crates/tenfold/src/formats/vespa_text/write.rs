@@ -88,8 +88,8 @@ pub(in crate::formats) fn loses_nans(tensor: &Tensor) -> Result<bool> {
 }
 
 /// What a text cannot hold of a bundle, beyond what the binary form cannot.
-pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
-    let mut losses = vespa::write::quirks(bundle);
+pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
+    let mut losses = vespa::write::format_losses(bundle);
     for (key, tensor) in bundle.entries() {
         let names = tensor.dims().iter().filter_map(|dim| dim.name.as_deref());
         for name in names.filter(|name| vespa::is_usual_name(name) && !is_word(name)) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::NAME;
 use crate::bundle::Bundle;
-use crate::bytes::{Endian, Scan, wide};
+use crate::bytes::{Endian, Scan, to_u64};
 use crate::error::Result;
 use crate::format::{Mode, ReadOptions};
 use crate::io::Source;
@@ -13,7 +13,7 @@ use crate::note::{Note, NoteKind};
 
 /// Where blobs may lie: between the magic and the index.
 pub(super) fn room(magic: &[u8; 8], index: &Range<u64>) -> Range<u64> {
-    wide(magic.len())..index.start
+    to_u64(magic.len())..index.start
 }
 
 /// Finds the index of a file that begins with `magic` and has `after` bytes after the length.
@@ -25,19 +25,19 @@ pub(super) fn find(
     bundle: &mut Bundle,
 ) -> Result<Range<u64>> {
     let mut scan = Scan::new(source, NAME);
-    if scan.take(wide(magic.len()))? != magic {
+    if scan.take(to_u64(magic.len()))? != magic {
         let name = String::from_utf8_lossy(magic);
         return scan.fail_at(0, format!("the magic is not {name}"));
     }
     let end = source.len().saturating_sub(after.saturating_add(8));
-    if end < wide(magic.len()) {
+    if end < to_u64(magic.len()) {
         return scan.fail("the file ends before the size of its index");
     }
     scan.seek(end)?;
     let size = scan.u64(Endian::Little)?;
     let start = end
         .checked_sub(size)
-        .filter(|start| *start >= wide(magic.len()));
+        .filter(|start| *start >= to_u64(magic.len()));
     let Some(start) = start else {
         return scan.fail_at(
             end,

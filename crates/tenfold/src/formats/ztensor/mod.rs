@@ -127,12 +127,12 @@ pub use v1::Version1;
 pub use v2::Version2;
 
 use crate::bundle::Bundle;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{Arity, Number};
 use crate::error::{Error, Loss, Result};
 use crate::format::{
-    Carries, DimNames, ENDIAN, Format, Holds, HoldsMeta, Info, Match, Names, OptionInfo, Options,
-    ReadOptions, StorageKind, When, WriteOptions,
+    Capabilities, DimNames, ENDIAN, Format, Info, Match, MetaSupport, Names, OptionInfo, Options,
+    ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Tensor, product};
@@ -213,7 +213,7 @@ static INFO: Info = Info {
     versions: &["0.1", "1.2", "2"],
     only_read: &["1.0", "1.1"],
     options: OPTIONS,
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: NUMBERS,
         arities: &[Arity::Real],
@@ -224,11 +224,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: false,
             tensor: true,
         },
-        carries: Carries::Tensor,
+        carries: SidecarSlot::Tensor,
     },
 };
 
@@ -284,7 +284,7 @@ impl Format for ZTensor {
         Ok(generation.map_or(Match::No, |_| Match::Yes))
     }
 
-    fn editions(&self) -> &'static [&'static dyn Format] {
+    fn versions(&self) -> &'static [&'static dyn Format] {
         &[&Version1, &Version2]
     }
 
@@ -306,8 +306,8 @@ impl Format for ZTensor {
         v0::keeps_checksum(tensor, &how.options)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        v0::quirks(bundle)
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        v0::format_losses(bundle)
     }
 }
 
@@ -332,5 +332,5 @@ fn zstd_level(options: &Options, was_compressed: bool) -> Result<Option<i32>> {
 /// How many bytes all cells take; `None` if 64 bits do not count them.
 fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
     let cells = product(sizes)?;
-    u64::try_from(cells.checked_mul(wide(width).into())?).ok()
+    u64::try_from(cells.checked_mul(to_u64(width).into())?).ok()
 }

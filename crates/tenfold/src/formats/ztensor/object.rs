@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::types::{Element, Means};
 use super::{TYPES, dense_len};
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::meta::{Meta, Value};
-use crate::tensor::{Address, Demand, Dim, Order, Storage, Tensor};
+use crate::tensor::{Address, Constraint, Dim, Order, Storage, Tensor};
 
 /// An object: one tensor.
 pub(super) struct Object<'a> {
@@ -162,7 +162,7 @@ impl Object<'_> {
                 let mut tensor = self.opaque(layout)?;
                 tensor.meta.remove(TYPES);
                 if cells.is_some_and(|cells| !cells.is_multiple_of(per_byte.max(1))) {
-                    tensor.demand(Demand::HalfByte);
+                    tensor.demand(Constraint::ZeroPadding);
                 }
                 Ok(tensor)
             }
@@ -176,7 +176,7 @@ impl Object<'_> {
         let Element::Known(dtype) = part.element()? else {
             return Ok(None);
         };
-        let (len, width) = (part.bytes.len(), wide(dtype.width()));
+        let (len, width) = (part.bytes.len(), to_u64(dtype.width()));
         match len.checked_div(width) {
             Some(count) if len.is_multiple_of(width) => {
                 let values = part.at_hand(dtype.number, limits)?;
@@ -198,7 +198,7 @@ impl Object<'_> {
                 format!("indices of {}, not u32 or u64", part.number),
             );
         }
-        let wanted = count.and_then(|count| count.checked_mul(wide(part.number.width())));
+        let wanted = count.and_then(|count| count.checked_mul(to_u64(part.number.width())));
         if wanted == Some(part.bytes.len()) {
             return part.at_hand(part.number, limits);
         }
@@ -233,15 +233,15 @@ impl Object<'_> {
         let Some((dtype, values, count)) = self.values(limits)? else {
             return self.opaque(&self.layout);
         };
-        let all = count.checked_mul(wide(self.sizes.len()));
+        let all = count.checked_mul(to_u64(self.sizes.len()));
         let coords = self.indices("coords", all, limits)?;
         self.has_only(2)?;
         if self.sizes.is_empty() {
             return misfit(self.shape_at, "coordinates of a scalar");
         }
-        let len = count.saturating_mul(wide(coords.number.width()));
+        let len = count.saturating_mul(to_u64(coords.number.width()));
         let mut columns = Vec::new();
-        for axis in 0..wide(self.sizes.len()) {
+        for axis in 0..to_u64(self.sizes.len()) {
             let start = axis.saturating_mul(len);
             let bytes = coords
                 .bytes

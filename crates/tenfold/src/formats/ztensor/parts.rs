@@ -3,8 +3,8 @@
 use super::object::{Layout, opaque_number};
 use super::types::{Means, Type, is_stored, stored_as};
 use super::{TYPES, dense_len};
-use crate::bytes::{Endian, PIECE, wide};
-use crate::dtype::{DType, Number, Numbers, truths};
+use crate::bytes::{Endian, PIECE, to_u64};
+use crate::dtype::{DType, Number, Numbers, bools};
 use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::limits::Limits;
@@ -62,7 +62,7 @@ pub(super) enum Content<'a> {
     /// Numbers, little-endian.
     Numbers(&'a Numbers),
     /// Truths, which are 0 and 1.
-    Truths(&'a Numbers),
+    BoolIs0Or1(&'a Numbers),
     /// Indices, one column after another, each as wide as the number says.
     Indices(Vec<&'a Numbers>, Number),
     /// The coordinates of sparse cells in 64 bits, one dimension after another.
@@ -110,7 +110,7 @@ fn elements<'a>(
     let (number, found) =
         stored.ok_or_else(|| Error::invalid(format!("ztensor has no {dtype}")))?;
     let content = match dtype.number {
-        Number::Bool => Content::Truths(values),
+        Number::Bool => Content::BoolIs0Or1(values),
         _ => Content::Numbers(values),
     };
     Ok(Part {
@@ -270,13 +270,13 @@ impl Content<'_> {
         let count =
             |columns: &[&Numbers]| -> u64 { columns.iter().map(|column| column.len()).sum() };
         match self {
-            Content::Numbers(numbers) | Content::Truths(numbers) => numbers.bytes.len(),
+            Content::Numbers(numbers) | Content::BoolIs0Or1(numbers) => numbers.bytes.len(),
             Content::Indices(columns, number) => {
-                count(columns).saturating_mul(wide(number.width()))
+                count(columns).saturating_mul(to_u64(number.width()))
             }
             Content::Coordinates(tensor) => tensor
                 .stored()
-                .saturating_mul(wide(tensor.dims().len()))
+                .saturating_mul(to_u64(tensor.dims().len()))
                 .saturating_mul(8),
         }
     }
@@ -291,9 +291,9 @@ impl Content<'_> {
             Content::Numbers(numbers) => {
                 numbers.for_each(Endian::Little, numbers.number.width(), PIECE, each)
             }
-            Content::Truths(numbers) => numbers
+            Content::BoolIs0Or1(numbers) => numbers
                 .bytes
-                .for_each(PIECE, &mut |piece| each(&truths(piece))),
+                .for_each(PIECE, &mut |piece| each(&bools(piece))),
             Content::Indices(columns, number) => columns
                 .iter()
                 .try_for_each(|column| widened(column, number.width(), each)),

@@ -32,7 +32,7 @@ static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes the hidden files that unfinished saves of this process use: for whoever is about to end
 /// it. Those saves then fail, or have succeeded.
-pub fn remove_drafts() {
+pub fn remove_temp_files() {
     for hidden in in_use().drain(..) {
         // The process is about to end; what stays is removed by the next save.
         let _ = std::fs::remove_file(hidden);
@@ -44,28 +44,28 @@ fn in_use() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// A file that has no name yet, or a hidden one.
-pub(crate) struct Draft {
+pub(crate) struct AtomicFile {
     pub(crate) file: File,
     path: PathBuf,
     hidden: Option<Hidden>,
 }
 
-impl Draft {
+impl AtomicFile {
     /// Begins a file that will be called `path`.
-    pub(crate) fn create(path: &Path) -> Result<Draft> {
+    pub(crate) fn create(path: &Path) -> Result<AtomicFile> {
         if let Some(file) = platform::nameless(folder_of(path)) {
             lock(&file);
-            return Ok(Draft {
+            return Ok(AtomicFile {
                 file,
                 path: path.into(),
                 hidden: None,
             });
         }
-        Draft::hidden(path)
+        AtomicFile::hidden(path)
     }
 
     /// The same under a hidden name from the start.
-    fn hidden(path: &Path) -> Result<Draft> {
+    fn hidden(path: &Path) -> Result<AtomicFile> {
         let (hidden, file) = Hidden::take(path, |name| {
             // Never an existing file, nor through a link that somebody laid there meanwhile.
             let mut options = OpenOptions::new();
@@ -79,7 +79,7 @@ impl Draft {
             let is_removed = platform::is_unlinked(&about);
             Ok((!is_removed).then_some(file))
         })?;
-        Ok(Draft {
+        Ok(AtomicFile {
             file,
             path: path.into(),
             hidden: Some(hidden),
@@ -218,8 +218,8 @@ mod tests {
 
     use super::*;
 
-    type Begin = fn(&Path) -> Result<Draft>;
-    const WAYS: [Begin; 2] = [Draft::create, Draft::hidden];
+    type Begin = fn(&Path) -> Result<AtomicFile>;
+    const WAYS: [Begin; 2] = [AtomicFile::create, AtomicFile::hidden];
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();
@@ -230,14 +230,14 @@ mod tests {
         names
     }
 
-    fn begin(way: Begin, path: &Path) -> Draft {
+    fn begin(way: Begin, path: &Path) -> AtomicFile {
         let mut draft = way(path).unwrap();
         draft.file.write_all(b"new").unwrap();
         draft
     }
 
     /// What a save that was killed leaves: the file, and no lock.
-    fn kill(draft: Draft) {
+    fn kill(draft: AtomicFile) {
         let mut draft = draft;
         let hidden = draft.hidden.take().unwrap();
         in_use().retain(|name| *name != hidden.0);
@@ -276,8 +276,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.zt");
             std::fs::write(&path, "old").unwrap();
-            let going_on = begin(Draft::hidden, &path);
-            kill(begin(Draft::hidden, &path));
+            let going_on = begin(AtomicFile::hidden, &path);
+            kill(begin(AtomicFile::hidden, &path));
             let left = [".a.zt.tenfold-0", ".a.zt.tenfold-1", "a.zt"];
             assert_eq!(names(folder.path()), left);
             begin(way, &path).publish(true, false).unwrap();
@@ -294,7 +294,9 @@ mod tests {
         std::fs::write(&path, "old").unwrap();
         std::fs::create_dir(folder.path().join(".a.zt.tenfold-0")).unwrap();
         std::os::unix::fs::symlink(&path, folder.path().join(".a.zt.tenfold-1")).unwrap();
-        begin(Draft::hidden, &path).publish(true, false).unwrap();
+        begin(AtomicFile::hidden, &path)
+            .publish(true, false)
+            .unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         let names = names(folder.path());
         assert_eq!(names, [".a.zt.tenfold-0", ".a.zt.tenfold-1", "a.zt"]);
@@ -317,7 +319,9 @@ mod tests {
     fn the_longest_name_leaves_room_for_the_hidden_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("{}x", "ä".repeat(127)));
-        begin(Draft::hidden, &path).publish(true, false).unwrap();
+        begin(AtomicFile::hidden, &path)
+            .publish(true, false)
+            .unwrap();
         assert!(path.exists());
     }
 }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use super::{Sink, platform, presence};
 use crate::bytes::{Gzip, is_gzip_name, is_packed_name};
 use crate::error::{Error, Result};
-use atomic_file::Draft;
-use sibling_files::Drafts;
+use atomic_file::AtomicFile;
+use sibling_files::SiblingFiles;
 
 /// Saves what `write` writes as the file `path`, in the way of [`save`](crate::save).
 ///
@@ -30,26 +30,26 @@ pub fn save_with<T>(
         Error::Io { .. } => error.in_file(path),
         other => other,
     };
-    match Place::find(path, replace).map_err(in_file)? {
-        Place::Stream(file) => {
+    match Destination::find(path, replace).map_err(in_file)? {
+        Destination::Stream(file) => {
             let mut out = Sink::stream(Box::new(file));
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
             Ok(written)
         }
-        Place::File(_) if is_packed_name(path) && !is_gzip_name(path) => {
+        Destination::File(_) if is_packed_name(path) && !is_gzip_name(path) => {
             let name = path.display();
             let why = format!("{name}: a compressed file is written as .gz alone");
             Err(Error::invalid(why))
         }
-        Place::File(place) => {
-            let draft = Draft::create(&place).map_err(in_file)?;
+        Destination::File(place) => {
+            let draft = AtomicFile::create(&place).map_err(in_file)?;
             let file = draft.file.try_clone()?;
             let mut out = match is_gzip_name(path) {
                 true => Sink::stream(Box::new(Gzip::new(file))),
                 false => Sink::file(file).bound_for_disk(!skip_sync),
             };
-            let beside = Drafts::default();
+            let beside = SiblingFiles::default();
             out = beside.beside(out, path, replace);
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
@@ -62,7 +62,7 @@ pub fn save_with<T>(
 }
 
 /// Gives a draft the name `path`.
-pub(crate) fn publish(draft: Draft, path: &Path, replace: bool, sync: bool) -> Result<()> {
+pub(crate) fn publish(draft: AtomicFile, path: &Path, replace: bool, sync: bool) -> Result<()> {
     match draft.publish(replace, sync) {
         Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
         other => other.map_err(|error| error.in_file(path)),
@@ -70,34 +70,34 @@ pub(crate) fn publish(draft: Draft, path: &Path, replace: bool, sync: bool) -> R
 }
 
 /// Where a file is to go.
-pub(crate) enum Place {
+pub(crate) enum Destination {
     /// To a name in a folder.
     File(PathBuf),
     /// Straight into what is no file.
     Stream(File),
 }
 
-impl Place {
-    pub(crate) fn find(path: &Path, replace: bool) -> Result<Place> {
+impl Destination {
+    pub(crate) fn find(path: &Path, replace: bool) -> Result<Destination> {
         let about = match path.metadata() {
             Err(error) if error.kind() == NotFound && is_link(path)? => {
                 let why = format!("{} is a link to nothing", path.display());
                 return Err(Error::invalid(why));
             }
-            Err(error) if error.kind() == NotFound => return Ok(Place::File(path.into())),
+            Err(error) if error.kind() == NotFound => return Ok(Destination::File(path.into())),
             other => other?,
         };
         if about.is_dir() {
             return Err(std::io::Error::from(IsADirectory).into());
         }
         if platform::is_own_stream(path) || !about.is_file() && !platform::is_block_device(&about) {
-            return Place::stream(path);
+            return Destination::stream(path);
         }
         if !replace {
             return Err(taken(path));
         }
         if platform::is_block_device(&about) {
-            return Place::stream(path);
+            return Destination::stream(path);
         }
         // A link stays, and the file it points to is replaced, in its own folder.
         let file = if is_link(path)? {
@@ -105,10 +105,10 @@ impl Place {
         } else {
             path.into()
         };
-        Ok(Place::File(file))
+        Ok(Destination::File(file))
     }
 
-    fn stream(path: &Path) -> Result<Place> {
+    fn stream(path: &Path) -> Result<Destination> {
         // At the end: a shell may have opened the same file to append to it.
         let file = OpenOptions::new().append(true).open(path)?;
         if file.is_terminal() {
@@ -116,7 +116,7 @@ impl Place {
             let why = format!("{name} is a terminal, and these bytes are not for reading");
             return Err(Error::invalid(why));
         }
-        Ok(Place::Stream(file))
+        Ok(Destination::Stream(file))
     }
 }
 

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::atomic_file::Draft;
-use super::{Place, taken};
+use super::atomic_file::AtomicFile;
+use super::{Destination, taken};
 use crate::bytes::{Bytes, PIECE, is_gzip_name};
 use crate::error::{Error, Result};
-use crate::io::{Beside, Companions, Sink, Source, presence};
+use crate::io::{Sibling, SiblingSink, Sink, Source, presence};
 
 /// Drafts of the files beside one, in the order in which they were written.
 #[derive(Clone, Default)]
-pub(crate) struct Drafts(Arc<Mutex<Vec<(PathBuf, Draft)>>>);
+pub(crate) struct SiblingFiles(Arc<Mutex<Vec<(PathBuf, AtomicFile)>>>);
 
-impl Drafts {
+impl SiblingFiles {
     /// A sink whose companions become drafts beside `path`.
     pub(crate) fn beside(&self, sink: Sink, path: &Path, replace: bool) -> Sink {
-        sink.accompanied(Box::new(Folder {
+        sink.with_siblings(Box::new(Folder {
             path: path.into(),
             replace,
             begun: None,
@@ -38,18 +38,18 @@ struct Folder {
     /// The file that the others lie beside.
     path: PathBuf,
     replace: bool,
-    begun: Option<(PathBuf, Draft)>,
-    drafts: Drafts,
+    begun: Option<(PathBuf, AtomicFile)>,
+    drafts: SiblingFiles,
 }
 
-impl Companions for Folder {
-    fn begin(&mut self, which: Beside) -> Result<Sink> {
+impl SiblingSink for Folder {
+    fn begin(&mut self, which: Sibling) -> Result<Sink> {
         if is_gzip_name(&self.path) {
             let why = "files that belong together are not compressed: take .gz off the name";
             return Err(Error::invalid(why));
         }
         let path = which.path(&self.path).ok_or_else(|| {
-            let (Beside::Ending(name) | Beside::Called(name)) = which;
+            let (Sibling::Ending(name) | Sibling::Called(name)) = which;
             let path = self.path.display();
             Error::invalid(format!("{name:?} is no name of a file beside {path}"))
         })?;
@@ -61,26 +61,26 @@ impl Companions for Folder {
         // Opening a pipe would wait for somebody to read from it.
         let is_odd = presence::metadata(&path)?.is_some_and(|about| !about.is_file());
         // What others share is compared when it is there.
-        let replace = self.replace || matches!(which, Beside::Called(_));
+        let replace = self.replace || matches!(which, Sibling::Called(_));
         let place = match is_odd {
-            false => Place::find(&path, replace)?,
+            false => Destination::find(&path, replace)?,
             true => return Err(no_file(&path)),
         };
-        let Place::File(place) = place else {
+        let Destination::File(place) = place else {
             return Err(no_file(&path));
         };
-        let draft = Draft::create(&place).map_err(|error| error.in_file(&path))?;
+        let draft = AtomicFile::create(&place).map_err(|error| error.in_file(&path))?;
         let sink = Sink::file(draft.file.try_clone()?);
         self.begun = Some((path, draft));
         Ok(sink)
     }
 
-    fn end(&mut self, which: Beside, written: Sink) -> Result<()> {
+    fn end(&mut self, which: Sibling, written: Sink) -> Result<()> {
         written.finish()?;
         let Some((path, draft)) = self.begun.take() else {
             return Ok(());
         };
-        if let Beside::Called(_) = which
+        if let Sibling::Called(_) = which
             && presence::metadata(&path)?.is_some()
         {
             if is_same(
@@ -113,7 +113,7 @@ fn is_same(first: &Source, second: &Source) -> Result<bool> {
     Bytes::whole(first.clone()).for_each(PIECE, &mut |piece| {
         let other = other.get_mut(..piece.len()).unwrap_or_default();
         second.read_at(at, other)?;
-        at = at.saturating_add(crate::bytes::wide(piece.len()));
+        at = at.saturating_add(crate::bytes::to_u64(piece.len()));
         is_same &= piece == other;
         Ok(())
     })?;

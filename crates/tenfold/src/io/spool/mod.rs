@@ -10,7 +10,7 @@ use std::io::Read;
 
 use super::sink::AT_ONCE;
 use super::{Putting, Source, platform};
-use crate::bytes::{PIECE, wide};
+use crate::bytes::{PIECE, to_u64};
 use crate::error::Result;
 use crate::limits::{Limits, Meter};
 use crate::memory;
@@ -127,7 +127,7 @@ impl Spool {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
     pub fn write(&mut self, piece: &[u8]) -> Result<()> {
-        let goes_to_file = self.is_spilled() || self.expected > wide(self.threshold);
+        let goes_to_file = self.is_spilled() || self.expected > to_u64(self.threshold);
         if goes_to_file && piece.len() >= WORTH_IT {
             self.flush()?;
             return self.put_down(piece);
@@ -164,7 +164,7 @@ impl Spool {
 
     /// Appends bytes to the file.
     fn put_down(&mut self, piece: &[u8]) -> Result<()> {
-        let end = self.written.saturating_add(wide(piece.len()));
+        let end = self.written.saturating_add(to_u64(piece.len()));
         if self.putting.is_counting() {
             self.written = end;
             return Ok(());
@@ -178,10 +178,10 @@ impl Spool {
             }
         };
         if let Some(text) = &self.text {
-            text.charge_temp(wide(piece.len()))?;
+            text.charge_temp(to_u64(piece.len()))?;
         }
         file.grow(end)?;
-        put_down_at(file, piece, self.written)?;
+        append_at(file, piece, self.written)?;
         self.written = end;
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Default for Spool {
 }
 
 /// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does.
-pub(crate) fn put_down_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+pub(crate) fn append_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     let places = (at..).step_by(AT_ONCE);
     for (piece, at) in bytes.chunks(AT_ONCE).zip(places) {
         platform::write_all_at(file, piece, at)?;
@@ -253,7 +253,7 @@ mod tests {
             spool.write(&piece).unwrap();
             spool.write(&[2; 5]).unwrap();
             let source = spool.finish().unwrap();
-            assert_eq!(source.len(), wide(300 + PIECE + 1 + 5));
+            assert_eq!(source.len(), to_u64(300 + PIECE + 1 + 5));
             let mut end = [0; 7];
             source.read_at(source.len() - 7, &mut end).unwrap();
             assert_eq!(end, [7, 7, 2, 2, 2, 2, 2]);

@@ -3,12 +3,12 @@
 
 use std::sync::Mutex;
 
-use super::put_down_at;
+use super::append_at;
 use super::scratch::Scratch;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::parallel::stopped;
-use crate::io::{Source, share_out};
+use crate::io::{Source, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 
@@ -38,7 +38,7 @@ pub(crate) fn in_parts(
         Err(stopped())
     };
     let kept = match len <= limits.memory / 4 {
-        true => in_memory(threads, narrow(len)?, part, &try_to_fill),
+        true => in_memory(threads, to_usize(len)?, part, &try_to_fill),
         false => in_file(threads, len, part, limits, &try_to_fill),
     };
     match failure.into_inner().map_err(|_| stopped())? {
@@ -55,7 +55,7 @@ fn in_memory(
 ) -> Result<Source> {
     let mut memory = memory::zeros(len)?;
     let parts = memory.chunks_mut(part).enumerate();
-    share_out(threads, parts, |(number, out)| fill(number, out))?;
+    par_for_each(threads, parts, |(number, out)| fill(number, out))?;
     Ok(Source::memory(memory))
 }
 
@@ -68,14 +68,14 @@ fn in_file(
 ) -> Result<Source> {
     let file = Scratch::of_len(len, limits)?;
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
-    let count = narrow(len.div_ceil(wide(part)))?;
-    share_out(threads, 0..count, |number| {
+    let count = to_usize(len.div_ceil(to_u64(part)))?;
+    par_for_each(threads, 0..count, |number| {
         let mut buffer = buffers.lock().map_err(|_| stopped())?.pop();
         let buffer = buffer.get_or_insert_default();
-        let at = wide(number).saturating_mul(wide(part));
-        memory::resize(buffer, narrow(len.saturating_sub(at).min(wide(part)))?)?;
+        let at = to_u64(number).saturating_mul(to_u64(part));
+        memory::resize(buffer, to_usize(len.saturating_sub(at).min(to_u64(part)))?)?;
         fill(number, buffer)?;
-        put_down_at(&file, buffer, at)?;
+        append_at(&file, buffer, at)?;
         let mut buffers = buffers.lock().map_err(|_| stopped())?;
         buffers.push(std::mem::take(buffer));
         Ok(())
@@ -99,7 +99,7 @@ mod tests {
                 })
                 .unwrap();
                 assert_eq!(source.as_file().is_some(), is_file && len > 25);
-                let mut found = vec![0; narrow(len).unwrap()];
+                let mut found = vec![0; to_usize(len).unwrap()];
                 source.read_at(0, &mut found).unwrap();
                 let part = part.max(1);
                 let wanted = (0..found.len()).map(|at| u8::try_from(at / part).unwrap());

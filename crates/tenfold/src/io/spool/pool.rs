@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::put_down_at;
+use super::append_at;
 use super::scratch::Scratch;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::io::Source;
 
@@ -58,9 +58,9 @@ fn put_down(bytes: &[u8]) -> Result<Source> {
         Some(file) => (file, shelf.1),
         None => (Arc::new(Scratch::new(u64::MAX)?), 0),
     };
-    let len = wide(bytes.len());
+    let len = to_u64(bytes.len());
     file.grow(at.saturating_add(len))?;
-    put_down_at(&file, bytes, at)?;
+    append_at(&file, bytes, at)?;
     *shelf = (Arc::downgrade(&file), at.saturating_add(len));
     Ok(Source::part_of_scratch(&file, at, len))
 }

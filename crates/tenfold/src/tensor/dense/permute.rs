@@ -63,7 +63,7 @@ impl Tensor {
         let symmetries = self.symmetries().iter().map(|own| conjugated(own, axes));
         let symmetries = symmetries.collect();
         let permuted = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(permuted.described_like(self))
+        Ok(permuted.with_meta_of(self))
     }
 
     fn permute_dense(

@@ -1,8 +1,8 @@
 //! Boxes out of values that are all there.
 
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Pages, Threads, share_out};
+use crate::io::{Pages, Threads, par_for_each};
 use crate::tensor::index::slice::{Slice, unravel_in};
 use crate::tensor::storage::Order;
 
@@ -63,7 +63,7 @@ pub(crate) fn read_stored(
     let mut len = width;
     for axis in run {
         start = start.saturating_add(axis.slice.start.saturating_mul(axis.stored));
-        len = len.saturating_mul(narrow(axis.slice.count)?);
+        len = len.saturating_mul(to_usize(axis.slice.count)?);
     }
     if are_far_apart(outer, width, len) && bytes.is_plain() && !bytes.source().is_computed() {
         return read_runs(bytes, width, outer, start, len, out);
@@ -72,7 +72,7 @@ pub(crate) fn read_stored(
     let mut runs = out.chunks_exact_mut(len);
     each_run(outer, start, &mut |cell| {
         let run = runs.next().ok_or_else(outside)?;
-        pages.read_through(cell.saturating_mul(wide(width)), run)
+        pages.read_through(cell.saturating_mul(to_u64(width)), run)
     })
 }
 
@@ -82,8 +82,10 @@ fn are_far_apart(outer: &[Axis], width: usize, len: usize) -> bool {
     let steps = outer.iter().rev().find(|axis| axis.slice.count > 1);
     steps.is_some_and(|axis| {
         let step = axis.slice.step.unsigned_abs();
-        let apart = step.saturating_mul(axis.stored).saturating_mul(wide(width));
-        apart >= wide(len).saturating_add(FAR)
+        let apart = step
+            .saturating_mul(axis.stored)
+            .saturating_mul(to_u64(width));
+        apart >= to_u64(len).saturating_add(FAR)
     })
 }
 
@@ -108,12 +110,12 @@ fn read_runs(
             let place = axis.slice.place(*item).ok_or_else(outside)?;
             cell = cell.saturating_add(place.saturating_mul(axis.stored));
         }
-        Ok(cell.saturating_mul(wide(width)))
+        Ok(cell.saturating_mul(to_u64(width)))
     };
-    share_out(threads, shares, |(share, out)| {
+    par_for_each(threads, shares, |(share, out)| {
         let mut index = vec![0; outer.len()];
-        let first = wide(share.saturating_mul(SHARE));
-        let last = first.saturating_add(wide(out.len() / len.max(1)).saturating_sub(1));
+        let first = to_u64(share.saturating_mul(SHARE));
+        let last = first.saturating_add(to_u64(out.len() / len.max(1)).saturating_sub(1));
         let ends = [at(first, &mut index)?, at(last, &mut index)?];
         announce(bytes, ends, last.saturating_sub(first));
         for (number, run) in (first..).zip(out.chunks_exact_mut(len)) {
@@ -216,7 +218,7 @@ mod tests {
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let mut item = vec![0; sizes.len()];
         for (cell, found) in out.iter().enumerate() {
-            unravel_in(wide(cell), &counts, Order::Row, &mut item);
+            unravel_in(to_u64(cell), &counts, Order::Row, &mut item);
             let expected: u64 = slices
                 .iter()
                 .zip(&item)

@@ -54,7 +54,7 @@ impl Tensor {
             }
         };
         let reshaped = Tensor::within(dims, self.dtype(), vec![], storage, limits)?;
-        Ok(reshaped.described_like(self))
+        Ok(reshaped.with_meta_of(self))
     }
 
     /// The same tensor with its dimensions called `names`; `None` leaves one without.

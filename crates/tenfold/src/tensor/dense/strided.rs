@@ -3,7 +3,7 @@
 
 use super::permute;
 use super::read_box::strides;
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Pages, Source};
@@ -77,7 +77,7 @@ impl Tensor {
         place: &Strides,
         limits: &Limits,
     ) -> Result<Tensor> {
-        let width = wide(dtype.width());
+        let width = to_u64(dtype.width());
         let outside = || Error::invalid("cells that lie outside of their storage");
         let span = place.span().ok_or_else(outside)?;
         let start = span.start.checked_mul(width).ok_or_else(outside)?;
@@ -190,7 +190,7 @@ impl Compute for Gathered {
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         if let Some(meter) = &self.meter {
-            meter.charge(wide(buffer.len()))?;
+            meter.charge(to_u64(buffer.len()))?;
         }
         let mut pages = Pages::new(self.run.clone());
         let width = self.width.max(1);
@@ -200,11 +200,11 @@ impl Compute for Gathered {
             let (element, run) = self.find(at.checked_div(width).unwrap_or(0));
             let from = element.saturating_mul(width).saturating_add(skip);
             let there = run.saturating_mul(width).saturating_sub(skip);
-            let part = narrow(there.min(wide(rest.len())))?;
+            let part = to_usize(there.min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at_mut(part);
             pages.read_through(from, now)?;
             rest = later;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         Ok(())
     }

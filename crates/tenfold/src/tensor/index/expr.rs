@@ -13,7 +13,7 @@ use crate::tensor::dim::Dim;
 /// # Ok::<(), tenfold::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pick {
+pub enum IndexExpr {
     /// One place, counted from the end if it is negative. The dimension goes.
     Index(i128),
     /// `start:stop:step`, each counted from the end if it is negative, and cut off where the
@@ -32,9 +32,9 @@ pub enum Pick {
     Named(String, String),
 }
 
-impl Pick {
+impl IndexExpr {
     /// Everything along one dimension.
-    pub const ALL: Pick = Pick::Range {
+    pub const ALL: IndexExpr = IndexExpr::Range {
         start: None,
         stop: None,
         step: 1,
@@ -44,7 +44,7 @@ impl Pick {
     ///
     /// # Errors
     /// [`Error::Invalid`] if one of them is none.
-    pub fn list(text: &str) -> Result<Vec<Pick>> {
+    pub fn list(text: &str) -> Result<Vec<IndexExpr>> {
         let text = text.trim();
         let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
         let text = inside.unwrap_or(text).trim();
@@ -56,18 +56,18 @@ impl Pick {
     }
 }
 
-fn one(text: &str) -> Result<Pick> {
+fn one(text: &str) -> Result<IndexExpr> {
     if text == "..." || text == "…" {
-        return Ok(Pick::Rest);
+        return Ok(IndexExpr::Rest);
     }
     if let Some((name, what)) = text.split_once('=') {
-        return Ok(Pick::Named(name.trim().into(), what.trim().into()));
+        return Ok(IndexExpr::Named(name.trim().into(), what.trim().into()));
     }
     by_position(text)
 }
 
 /// Reads an index or a range.
-fn by_position(text: &str) -> Result<Pick> {
+fn by_position(text: &str) -> Result<IndexExpr> {
     let wanted = || Error::invalid(format!("{text:?} is no index or slice, such as 0:3 or -1"));
     let number = |text: &str| text.parse::<i128>().map_err(|_| wanted());
     let maybe = |text: &str| match text.trim() {
@@ -76,7 +76,7 @@ fn by_position(text: &str) -> Result<Pick> {
     };
     let parts: Vec<&str> = text.split(':').collect();
     let (start, stop, step) = match parts.as_slice() {
-        [index] => return number(index.trim()).map(Pick::Index),
+        [index] => return number(index.trim()).map(IndexExpr::Index),
         [start, stop] => (maybe(start)?, maybe(stop)?, None),
         [start, stop, step] => (maybe(start)?, maybe(stop)?, maybe(step)?),
         _ => return Err(wanted()),
@@ -91,12 +91,12 @@ fn by_position(text: &str) -> Result<Pick> {
         Some(step) => i64::try_from(step).unwrap_or(if step < 0 { -i64::MAX } else { i64::MAX }),
         None => 1,
     };
-    Ok(Pick::Range { start, stop, step })
+    Ok(IndexExpr::Range { start, stop, step })
 }
 
 /// What is taken of one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum Resolved {
     /// One place; the dimension goes.
     Place(u64),
     /// Some places.
@@ -107,37 +107,37 @@ pub(crate) enum Taken {
     Labels,
 }
 
-impl Taken {
+impl Resolved {
     /// Whether the dimension stays.
     pub(crate) fn stays(&self) -> bool {
-        matches!(self, Taken::Places(_) | Taken::Labels)
+        matches!(self, Resolved::Places(_) | Resolved::Labels)
     }
 
     /// Whether the dimension stays as it is.
     pub(crate) fn is_all(&self, dim: &Dim) -> bool {
         match self {
-            Taken::Places(slice) => dim.indexed_size().map(Slice::all) == Some(*slice),
-            Taken::Labels => true,
-            Taken::Place(_) | Taken::Label(_) => false,
+            Resolved::Places(slice) => dim.indexed_size().map(Slice::all) == Some(*slice),
+            Resolved::Labels => true,
+            Resolved::Place(_) | Resolved::Label(_) => false,
         }
     }
 
     /// The places along an indexed dimension.
     pub(crate) fn slice(&self) -> Option<Slice> {
         match self {
-            Taken::Place(place) => Some(Slice::one(*place)),
-            Taken::Places(slice) => Some(*slice),
-            Taken::Label(_) | Taken::Labels => None,
+            Resolved::Place(place) => Some(Slice::one(*place)),
+            Resolved::Places(slice) => Some(*slice),
+            Resolved::Label(_) | Resolved::Labels => None,
         }
     }
 }
 
 /// What picks take of each dimension. Those with a name go to their dimension, the others to the
 /// dimensions that are left, in order; what nobody speaks of is taken whole.
-pub(crate) fn taken(picks: &[Pick], dims: &[Dim]) -> Result<Vec<Taken>> {
-    let mut found: Vec<Option<Taken>> = vec![None; dims.len()];
+pub(crate) fn taken(picks: &[IndexExpr], dims: &[Dim]) -> Result<Vec<Resolved>> {
+    let mut found: Vec<Option<Resolved>> = vec![None; dims.len()];
     for pick in picks {
-        if let Pick::Named(name, what) = pick {
+        if let IndexExpr::Named(name, what) = pick {
             let place = by_name(name, dims)?;
             let (Some(slot), Some(dim)) = (found.get_mut(place), dims.get(place)) else {
                 continue;
@@ -146,7 +146,7 @@ pub(crate) fn taken(picks: &[Pick], dims: &[Dim]) -> Result<Vec<Taken>> {
                 return Err(Error::invalid(format!("{name} is picked twice")));
             }
             *slot = Some(match dim.indexed_size() {
-                None => Taken::Label(what.clone()),
+                None => Resolved::Label(what.clone()),
                 Some(_) => take(&by_position(what)?, place, dim)?,
             });
         }
@@ -175,12 +175,15 @@ fn by_name(name: &str, dims: &[Dim]) -> Result<usize> {
 }
 
 /// The picks without a name, one for each of `n_left` dimensions.
-fn spread(picks: &[Pick], n_left: usize) -> Result<Vec<Pick>> {
-    let places: Vec<&Pick> = picks
+fn spread(picks: &[IndexExpr], n_left: usize) -> Result<Vec<IndexExpr>> {
+    let places: Vec<&IndexExpr> = picks
         .iter()
-        .filter(|pick| !matches!(pick, Pick::Named(..)))
+        .filter(|pick| !matches!(pick, IndexExpr::Named(..)))
         .collect();
-    let n_rests = places.iter().filter(|pick| ***pick == Pick::Rest).count();
+    let n_rests = places
+        .iter()
+        .filter(|pick| ***pick == IndexExpr::Rest)
+        .count();
     if n_rests > 1 {
         return Err(Error::invalid("... can stand once"));
     }
@@ -189,12 +192,12 @@ fn spread(picks: &[Pick], n_left: usize) -> Result<Vec<Pick>> {
         let why = format!("{n_given} slices for {n_left} dimensions");
         return Err(Error::invalid(why));
     };
-    let before = places.iter().take_while(|pick| ***pick != Pick::Rest);
+    let before = places.iter().take_while(|pick| ***pick != IndexExpr::Rest);
     let after = places
         .iter()
-        .skip_while(|pick| ***pick != Pick::Rest)
+        .skip_while(|pick| ***pick != IndexExpr::Rest)
         .skip(1);
-    let rest = std::iter::repeat_n(&Pick::ALL, missing);
+    let rest = std::iter::repeat_n(&IndexExpr::ALL, missing);
     Ok(before
         .copied()
         .chain(rest)
@@ -203,14 +206,14 @@ fn spread(picks: &[Pick], n_left: usize) -> Result<Vec<Pick>> {
         .collect())
 }
 
-fn take(pick: &Pick, place: usize, dim: &Dim) -> Result<Taken> {
+fn take(pick: &IndexExpr, place: usize, dim: &Dim) -> Result<Resolved> {
     let called = || match &dim.name {
         Some(name) => format!("dimension {place} ({name})"),
         None => format!("dimension {place}"),
     };
     let Some(size) = dim.indexed_size() else {
         return match pick {
-            pick if *pick == Pick::ALL => Ok(Taken::Labels),
+            pick if *pick == IndexExpr::ALL => Ok(Resolved::Labels),
             _ => {
                 let name = dim.name.as_deref().unwrap_or_default();
                 let why = format!("{} has labels: take one with {name}=LABEL", called());
@@ -219,7 +222,7 @@ fn take(pick: &Pick, place: usize, dim: &Dim) -> Result<Taken> {
         };
     };
     match pick {
-        Pick::Index(index) => {
+        IndexExpr::Index(index) => {
             let from_start = if *index < 0 {
                 index.checked_add(size.into())
             } else {
@@ -233,10 +236,12 @@ fn take(pick: &Pick, place: usize, dim: &Dim) -> Result<Taken> {
                 );
                 Error::invalid(why)
             })?;
-            Ok(Taken::Place(found))
+            Ok(Resolved::Place(found))
         }
-        Pick::Range { start, stop, step } => Ok(Taken::Places(clipped(*start, *stop, *step, size))),
-        Pick::Rest | Pick::Named(..) => Ok(Taken::Places(Slice::all(size))),
+        IndexExpr::Range { start, stop, step } => {
+            Ok(Resolved::Places(clipped(*start, *stop, *step, size)))
+        }
+        IndexExpr::Rest | IndexExpr::Named(..) => Ok(Resolved::Places(Slice::all(size))),
     }
 }
 
@@ -348,7 +353,7 @@ mod tests {
     }
 
     fn text(dims: &[Dim], text: &str) -> String {
-        match Pick::list(text).and_then(|picks| taken(&picks, dims)) {
+        match IndexExpr::list(text).and_then(|picks| taken(&picks, dims)) {
             Ok(taken) => format!("{taken:?}"),
             Err(error) => error.to_string(),
         }

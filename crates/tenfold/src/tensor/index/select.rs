@@ -1,8 +1,8 @@
 //! A part of a tensor, as a tensor.
 
-use super::expr::{Pick, Taken, taken};
+use super::expr::{IndexExpr, Resolved, taken};
 use super::slice::{Slice, box_len, boxes, ravel_in, within};
-use crate::bytes::{Bytes, Endian, RecordsBuilder, narrow, wide};
+use crate::bytes::{Bytes, Endian, RecordsBuilder, to_u64, to_usize};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source, Spool};
@@ -26,7 +26,7 @@ impl Tensor {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the picks do not fit the dimensions.
-    pub fn sliced(&self, picks: &[Pick], limits: &Limits) -> Result<Tensor> {
+    pub fn sliced(&self, picks: &[IndexExpr], limits: &Limits) -> Result<Tensor> {
         let taken = taken(picks, self.dims())?;
         let by_dim = || taken.iter().zip(self.dims());
         if by_dim().all(|(taken, dim)| taken.is_all(dim)) {
@@ -48,8 +48,8 @@ impl Tensor {
         Ok(sliced)
     }
 
-    fn sliced_storage(&self, taken: &[Taken], dims: &[Dim], limits: &Limits) -> Result<Storage> {
-        let slices: Vec<Slice> = taken.iter().filter_map(Taken::slice).collect();
+    fn sliced_storage(&self, taken: &[Resolved], dims: &[Dim], limits: &Limits) -> Result<Storage> {
+        let slices: Vec<Slice> = taken.iter().filter_map(Resolved::slice).collect();
         let width = self.dtype().width();
         match self.storage() {
             Storage::Dense { order, values } if !self.is_packed() => Ok(Storage::Dense {
@@ -57,7 +57,9 @@ impl Tensor {
                 values: cut(values, width, &self.sizes()?, *order, &slices, limits)?,
             }),
             // A line or a point of it is small: it is worked out where it is read.
-            Storage::Train { ranks, cores } if dims.len() > 1 || taken.iter().all(Taken::stays) => {
+            Storage::Train { ranks, cores }
+                if dims.len() > 1 || taken.iter().all(Resolved::stays) =>
+            {
                 self.sliced_train(ranks, cores, taken, &slices, limits)
             }
             Storage::Sparse {
@@ -83,7 +85,7 @@ impl Tensor {
         &self,
         ranks: &[u64],
         cores: &[Numbers],
-        taken: &[Taken],
+        taken: &[Resolved],
         slices: &[Slice],
         limits: &Limits,
     ) -> Result<Storage> {
@@ -114,11 +116,11 @@ impl Tensor {
         &self,
         order: Order,
         number: Number,
-        taken: &[Taken],
+        taken: &[Resolved],
         slices: &[Slice],
         limits: &Limits,
     ) -> Result<Storage> {
-        let stays: Vec<bool> = taken.iter().map(Taken::stays).collect();
+        let stays: Vec<bool> = taken.iter().map(Resolved::stays).collect();
         let kept = |items: &[u64]| -> Vec<u64> {
             let pairs = items.iter().zip(&stays);
             pairs
@@ -163,11 +165,11 @@ impl Tensor {
         &self,
         order: Order,
         values: &Numbers,
-        taken: &[Taken],
+        taken: &[Resolved],
         slices: &[Slice],
         limits: &Limits,
     ) -> Result<Storage> {
-        let mapped: Vec<&Taken> = taken
+        let mapped: Vec<&Resolved> = taken
             .iter()
             .filter(|taken| taken.slice().is_none())
             .collect();
@@ -181,8 +183,8 @@ impl Tensor {
                 return Ok(());
             };
             let pairs = || labels.iter().zip(&mapped);
-            let is_meant = |(label, taken): (&String, &&Taken)| match taken {
-                Taken::Label(wanted) => wanted == label,
+            let is_meant = |(label, taken): (&String, &&Resolved)| match taken {
+                Resolved::Label(wanted) => wanted == label,
                 _ => true,
             };
             if !pairs().all(is_meant) {
@@ -234,12 +236,12 @@ fn cut(
     let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
     let cells = product(&counts).and_then(|cells| u64::try_from(cells).ok());
     let len = cells
-        .and_then(|cells| cells.checked_mul(wide(width)))
+        .and_then(|cells| cells.checked_mul(to_u64(width)))
         .ok_or_else(|| Error::invalid("more cells than can be counted"))?;
     let settled = values.at_hand(limits)?;
-    let run = run(&sizes, &slices, len / wide(width));
+    let run = run(&sizes, &slices, len / to_u64(width));
     let run = run.and_then(|start| {
-        let start = start.checked_mul(wide(width))?;
+        let start = start.checked_mul(to_u64(width))?;
         settled.bytes.run_within(start..start.checked_add(len)?)
     });
     let bytes = run.unwrap_or_else(|| {
@@ -293,16 +295,16 @@ impl Compute for Cut {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let width = wide(self.width);
+        let width = to_u64(self.width);
         let (from, skip) = (at / width, at % width);
-        let to = at.saturating_add(wide(buffer.len())).div_ceil(width);
+        let to = at.saturating_add(to_u64(buffer.len())).div_ceil(width);
         if skip == 0 && buffer.len().is_multiple_of(self.width) {
             return self.read_cells(from, to, buffer);
         }
-        let mut cells = memory::zeros(narrow(to.saturating_sub(from).saturating_mul(width))?)?;
+        let mut cells = memory::zeros(to_usize(to.saturating_sub(from).saturating_mul(width))?)?;
         self.read_cells(from, to, &mut cells)?;
         let wanted = cells
-            .get(narrow(skip)?..)
+            .get(to_usize(skip)?..)
             .and_then(|rest| rest.get(..buffer.len()));
         buffer.copy_from_slice(wanted.ok_or_else(|| Error::invalid("a slice ends too early"))?);
         Ok(())

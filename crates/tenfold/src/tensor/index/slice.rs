@@ -1,6 +1,6 @@
 //! Which part of a tensor is meant.
 
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::tensor::dim::product;
 use crate::tensor::storage::Order;
@@ -116,7 +116,7 @@ pub(crate) fn within(outer: &[Slice], inner: &[Slice]) -> Result<Vec<Slice>> {
 pub(crate) fn box_len(slices: &[Slice], width: usize) -> Result<usize> {
     let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
     product(&counts)
-        .and_then(|cells| cells.checked_mul(wide(width).into()))
+        .and_then(|cells| cells.checked_mul(to_u64(width).into()))
         .and_then(|len| usize::try_from(len).ok())
         .ok_or_else(|| Error::invalid("the slice has more cells than memory"))
 }
@@ -198,7 +198,7 @@ pub(crate) fn place_in_box(slices: &[Slice], index: &[u64]) -> Result<Option<usi
         };
         place = place.saturating_mul(slice.count).saturating_add(item);
     }
-    narrow(place).map(Some)
+    to_usize(place).map(Some)
 }
 
 #[cfg(test)]

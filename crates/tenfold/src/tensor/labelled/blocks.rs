@@ -1,6 +1,6 @@
 //! Labelled blocks made anew from others.
 
-use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder, wide};
+use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder, to_u64};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -36,7 +36,7 @@ impl Tensor {
             return Err(no_labels());
         };
         let width = product(&self.indexed_sizes())
-            .and_then(|cells| cells.checked_mul(wide(dtype.width()).into()))
+            .and_then(|cells| cells.checked_mul(to_u64(dtype.width()).into()))
             .and_then(|width| u64::try_from(width).ok())
             .ok_or_else(|| Error::invalid("a block has more cells than can be counted"))?;
         let mut made = RecordsBuilder::like(records, width);

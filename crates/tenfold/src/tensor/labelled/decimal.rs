@@ -1,7 +1,7 @@
 //! Sparse cells as blocks labelled by their positions, and back, in memory for the stored cells alone.
 
 use super::labels::Places;
-use crate::bytes::{Bytes, Endian, Extent, PIECE, Records, RecordsBuilder, wide};
+use crate::bytes::{Bytes, Endian, Extent, PIECE, Records, RecordsBuilder, to_u64};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::Spool;
@@ -52,7 +52,7 @@ impl Tensor {
             dim.size = Size::Mapped;
         }
         let labelled = Tensor::within(dims, self.dtype(), vec![], storage, limits)?;
-        Ok(labelled.described_like(self))
+        Ok(labelled.with_meta_of(self))
     }
 
     /// A labelled tensor as a sparse one whose cells are those of all blocks.
@@ -72,7 +72,7 @@ impl Tensor {
         let mut done = 0_u64;
         records.for_each(values.bytes.source(), &mut |_, labels, scan| {
             let block = positions(&mut axes, labels, &mut done, limits)?;
-            cells.addresses(&block, records.width() / wide(self.dtype().width()))?;
+            cells.addresses(&block, records.width() / to_u64(self.dtype().width()))?;
             scan.pieces(records.width(), PIECE, &mut |piece| {
                 cells.values.write(piece)
             })
@@ -84,7 +84,7 @@ impl Tensor {
         }
         let storage = cells.finish(values)?;
         let sparse = Tensor::within(dims, self.dtype(), vec![], storage, limits)?;
-        Ok(sparse.described_like(self))
+        Ok(sparse.with_meta_of(self))
     }
 
     /// How many different labels each mapped dimension has.
@@ -176,7 +176,7 @@ struct Axis {
 impl Axis {
     fn position(&mut self, label: &str) -> Result<u64> {
         let position = match &mut self.places {
-            Some(places) => wide(places.of(label)),
+            Some(places) => to_u64(places.of(label)),
             None => decimal(label).ok_or_else(|| {
                 let name = &self.name;
                 let why = format!("the label {label:?} of {name} is no position in decimal digits");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::bytes::{Bytes, Extent, Records, narrow, put_short, wide};
+use crate::bytes::{Bytes, Extent, Records, put_short, to_u64, to_usize};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
@@ -35,7 +35,7 @@ impl Tensor {
             .split_at_checked(labels.len())
             .ok_or_else(|| Error::invalid("more labels than dimensions"))?;
         check_labels(labels, mapped)?;
-        let width = wide(self.dtype().width());
+        let width = to_u64(self.dtype().width());
         let width = product(inner)
             .and_then(|cells| u64::try_from(cells.checked_mul(width.into())?).ok())
             .ok_or_else(|| Error::invalid("a block is too large"))?;
@@ -67,7 +67,7 @@ impl Tensor {
             values: Numbers { bytes, ..values },
         };
         let tensor = Tensor::new(dims, self.dtype(), vec![], storage)?;
-        Ok(tensor.described_like(self))
+        Ok(tensor.with_meta_of(self))
     }
 }
 
@@ -75,7 +75,7 @@ impl Tensor {
 fn check_labels(labels: &[Vec<String>], sizes: &[u64]) -> Result<()> {
     for (labels, size) in labels.iter().zip(sizes) {
         let different: HashSet<&String> = labels.iter().collect();
-        if wide(labels.len()) != *size || different.len() != labels.len() {
+        if to_u64(labels.len()) != *size || different.len() != labels.len() {
             return Err(Error::invalid("labels that do not fit their dimension"));
         }
     }
@@ -112,14 +112,14 @@ impl Woven {
         for block in &blocks {
             unravel_in(*block, sizes, Order::Row, &mut index);
             for (place, labels) in index.iter().zip(labels) {
-                let label = labels.get(narrow(*place)?).map_or("", String::as_str);
-                put_short(wide(label.len()), &mut names)?;
+                let label = labels.get(to_usize(*place)?).map_or("", String::as_str);
+                put_short(to_u64(label.len()), &mut names)?;
                 names.extend_from_slice(label.as_bytes());
             }
             if names.len() > MOST {
                 return Err(Error::invalid("too many labels"));
             }
-            ends.push(wide(names.len()));
+            ends.push(to_u64(names.len()));
         }
         let all = product(sizes).and_then(|all| u64::try_from(all).ok());
         let width = values
@@ -151,7 +151,7 @@ impl Woven {
         let before = number.checked_sub(1).and_then(|last| self.ends.get(last));
         let from = before.copied().unwrap_or(0);
         let to = self.ends.get(number).copied().unwrap_or(from);
-        let cells = wide(number).saturating_mul(self.width);
+        let cells = to_u64(number).saturating_mul(self.width);
         (from.saturating_add(cells), from..to)
     }
 
@@ -172,8 +172,8 @@ impl Woven {
 
 impl Compute for Woven {
     fn len(&self) -> u64 {
-        let cells = wide(self.blocks.len()).saturating_mul(self.width);
-        cells.saturating_add(wide(self.names.len()))
+        let cells = to_u64(self.blocks.len()).saturating_mul(self.width);
+        cells.saturating_add(to_u64(self.names.len()))
     }
 
     fn inputs(&self) -> Vec<&Bytes> {
@@ -196,10 +196,10 @@ impl Compute for Woven {
                 true => n_labels,
                 false => n_labels.saturating_add(self.width),
             };
-            let part = narrow(end.saturating_sub(within).min(wide(rest.len())))?;
+            let part = to_usize(end.saturating_sub(within).min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at_mut(part);
             if within < n_labels {
-                let from = narrow(labels.start.saturating_add(within))?;
+                let from = to_usize(labels.start.saturating_add(within))?;
                 let names = self.names.get(from..).and_then(|names| names.get(..part));
                 now.copy_from_slice(names.unwrap_or_default());
             } else if part > 0 {
@@ -208,8 +208,8 @@ impl Compute for Woven {
                 let values = self.settled()?;
                 values.read_at(cells.saturating_sub(n_labels), now)?;
             }
-            at = at.saturating_add(wide(part));
-            if within.saturating_add(wide(part)) >= n_labels.saturating_add(self.width) {
+            at = at.saturating_add(to_u64(part));
+            if within.saturating_add(to_u64(part)) >= n_labels.saturating_add(self.width) {
                 number = number.saturating_add(1);
             }
             rest = later;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 
 /// Labels in order, kept as one text.
@@ -130,9 +130,9 @@ impl Places {
     /// About how many bytes of memory all this takes.
     pub(crate) fn held(&self) -> u64 {
         // A slot is a position and a byte; the table has its size doubled when it is full.
-        let slots = wide(self.positions.capacity()).saturating_mul(10);
-        let ends = wide(self.labels.ends.capacity()).saturating_mul(8);
-        wide(self.labels.text.capacity())
+        let slots = to_u64(self.positions.capacity()).saturating_mul(10);
+        let ends = to_u64(self.labels.ends.capacity()).saturating_mul(8);
+        to_u64(self.labels.text.capacity())
             .saturating_add(ends)
             .saturating_add(slots)
     }

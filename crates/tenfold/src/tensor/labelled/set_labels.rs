@@ -1,6 +1,6 @@
 //! Labels for positions: an indexed dimension becomes a mapped one.
 
-use crate::bytes::{Endian, PIECE, RecordsBuilder, narrow, wide};
+use crate::bytes::{Endian, PIECE, RecordsBuilder, to_u64, to_usize};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -21,7 +21,7 @@ impl Tensor {
         for (axis, labels) in given {
             labels.check_unique()?;
             let size = sizes.get(*axis).copied();
-            if size != Some(wide(labels.len())) {
+            if size != Some(to_u64(labels.len())) {
                 let size = size.unwrap_or(0);
                 let n = labels.len();
                 return Err(Error::invalid(format!(
@@ -29,7 +29,10 @@ impl Tensor {
                 )));
             }
         }
-        let counts: Vec<u64> = given.iter().map(|(_, labels)| wide(labels.len())).collect();
+        let counts: Vec<u64> = given
+            .iter()
+            .map(|(_, labels)| to_u64(labels.len()))
+            .collect();
         let n_blocks = product(&counts).and_then(|count| u64::try_from(count).ok());
         let n_blocks = n_blocks.unwrap_or(u64::MAX);
         limits.check_labels(n_blocks)?;
@@ -55,7 +58,7 @@ impl Tensor {
             values,
         };
         let labelled = Tensor::new(dims, self.dtype(), vec![], storage)?;
-        Ok(labelled.described_like(self))
+        Ok(labelled.with_meta_of(self))
     }
 }
 
@@ -72,8 +75,8 @@ impl Blocks<'_> {
         let mut rest = block;
         let mut labels = Vec::with_capacity(self.given.len());
         for (_, names) in self.given.iter().rev() {
-            let count = wide(names.len()).max(1);
-            let name = names.get(narrow(rest % count)?);
+            let count = to_u64(names.len()).max(1);
+            let name = names.get(to_usize(rest % count)?);
             labels.push(name.unwrap_or_default());
             rest /= count;
         }
@@ -83,7 +86,7 @@ impl Blocks<'_> {
 
     /// Puts the labels of each block before its cells.
     fn collect(&self, all: &Numbers, element: usize) -> Result<Numbers> {
-        let width = narrow(self.width)?;
+        let width = to_usize(self.width)?;
         let mut made = RecordsBuilder::new(self.given.len(), width);
         let mut block = 0;
         let mut left = 0;

@@ -1,7 +1,7 @@
 //! Labelled blocks at positions: every label gets one, in the order of first appearance.
 
 use super::labels::{Labels, Places};
-use crate::bytes::{Bytes, Endian, Extent, Records, narrow, swap, wide};
+use crate::bytes::{Bytes, Endian, Extent, Records, swap, to_u64, to_usize};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source, Spool};
@@ -38,7 +38,7 @@ impl Placed {
     /// # Errors
     /// [`Error::Io`] if a temporary file fails.
     pub fn blocks(&self) -> Result<Vec<u64>> {
-        let entries = self.table.read(0, narrow(self.table.count)?)?;
+        let entries = self.table.read(0, to_usize(self.table.count)?)?;
         memory::collected(entries.into_iter().map(|[block, _]| block))
     }
 }
@@ -88,7 +88,7 @@ impl Tensor {
         let mut found = find(records, values.bytes.source(), &mut axes, limits)?;
         let sizes: Vec<u64> = axes
             .iter()
-            .map(|axis| wide(axis.places.labels.len()))
+            .map(|axis| to_u64(axis.places.labels.len()))
             .collect();
         let blocks = product(&sizes).unwrap_or(u128::MAX);
         let len = blocks.saturating_mul(records.width().into());
@@ -131,8 +131,7 @@ impl Tensor {
             order: *order,
             values,
         };
-        let tensor =
-            Tensor::new(dims.collect(), self.dtype(), vec![], storage)?.described_like(self);
+        let tensor = Tensor::new(dims.collect(), self.dtype(), vec![], storage)?.with_meta_of(self);
         Ok(Placed {
             tensor,
             sizes,
@@ -172,9 +171,9 @@ impl Axis {
 
     fn place(&mut self, label: &str) -> Result<u64> {
         if !self.is_closed {
-            return Ok(wide(self.places.of(label)));
+            return Ok(to_u64(self.places.of(label)));
         }
-        let place = self.places.find(label).map(wide);
+        let place = self.places.find(label).map(to_u64);
         place.ok_or_else(|| {
             let why = format!("the label {label:?} is not among those given");
             Error::invalid(why)
@@ -204,7 +203,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
         n_axes: axes.len(),
     };
     let stride = found.stride();
-    let all = wide(stride)
+    let all = to_u64(stride)
         .saturating_mul(8)
         .saturating_mul(records.count());
     let check = |axes: &[Axis], done: u64| {
@@ -223,7 +222,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
     };
     check(axes, 0)?;
     // The records have been walked over: there are as many.
-    found.numbers.reserve_exact(narrow(all / 8)?);
+    found.numbers.reserve_exact(to_usize(all / 8)?);
     let mut done = 0_u64;
     records.for_each(source, &mut |_, labels, scan| {
         for (label, axis) in labels.iter().zip(axes.iter_mut()) {
@@ -296,16 +295,16 @@ impl Table {
         }
         Ok(Table {
             entries: entries.finish()?,
-            count: wide(pairs.len()),
+            count: to_u64(pairs.len()),
             marks,
         })
     }
 
     /// Up to `count` entries from `place` on.
     fn read(&self, place: u64, count: usize) -> Result<Vec<[u64; 2]>> {
-        let left = narrow(self.count.saturating_sub(place))?;
+        let left = to_usize(self.count.saturating_sub(place))?;
         let mut bytes = memory::zeros(count.min(left).saturating_mul(ENTRY))?;
-        let at = place.saturating_mul(wide(ENTRY));
+        let at = place.saturating_mul(to_u64(ENTRY));
         self.entries.read_at(at, &mut bytes)?;
         let (numbers, _) = bytes.as_chunks::<8>();
         let (pairs, _) = numbers.as_chunks::<2>();
@@ -316,7 +315,7 @@ impl Table {
     /// The place of the first entry that is `block` or later, or at most `STEP` places before it.
     fn approach(&self, block: u64) -> u64 {
         let before = self.marks.partition_point(|mark| *mark <= block);
-        wide(before.saturating_sub(1).saturating_mul(STEP))
+        to_u64(before.saturating_sub(1).saturating_mul(STEP))
     }
 }
 
@@ -341,7 +340,7 @@ impl Grid {
             return Ok(());
         }
         // A block is a whole number of elements.
-        let skip = narrow(within)? % self.fill.len();
+        let skip = to_usize(within)? % self.fill.len();
         let bytes = self.fill.iter().cycle().skip(skip);
         now.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
         Ok(())
@@ -363,16 +362,16 @@ impl Compute for Grid {
             let (block, within) = (at / width, at % width);
             if known.last().is_none_or(|[last, _]| *last < block) && place < self.table.count {
                 known = self.table.read(place, STEP)?;
-                place = place.saturating_add(wide(known.len()));
+                place = place.saturating_add(to_u64(known.len()));
                 continue;
             }
             let found = known.binary_search_by_key(&block, |[number, _]| *number);
             let cells = found.ok().and_then(|found| known.get(found));
-            let part = narrow(width.saturating_sub(within).min(wide(rest.len())))?;
+            let part = to_usize(width.saturating_sub(within).min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at_mut(part);
             self.fill(cells.map(|[_, cells]| *cells), within, now)?;
             rest = later;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         Ok(())
     }

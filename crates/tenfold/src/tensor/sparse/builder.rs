@@ -7,16 +7,16 @@ use crate::io::Spool;
 use crate::tensor::storage::{Address, Order, Storage};
 
 /// Sparse cells as they are found: their positions, counted in some order, and their values.
-pub(crate) struct Listed {
+pub(crate) struct CooBuilder {
     number: Number,
     order: Order,
     places: Spool,
     values: Spool,
 }
 
-impl Listed {
-    pub(crate) fn new(number: Number, order: Order) -> Listed {
-        Listed {
+impl CooBuilder {
+    pub(crate) fn new(number: Number, order: Order) -> CooBuilder {
+        CooBuilder {
             number,
             order,
             places: Spool::new(),

@@ -6,9 +6,9 @@
 )]
 
 use super::Sparse;
-use super::builder::Listed;
+use super::builder::CooBuilder;
 use super::duplicates::{Distinct, room_of_pass};
-use crate::bytes::{Endian, swap, wide};
+use crate::bytes::{Endian, swap, to_u64};
 use crate::dtype::{Kind, add_to};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
@@ -48,7 +48,7 @@ impl Sparse<'_> {
         self.for_each(&mut |cell, index, value| {
             let origin = group.origin(index);
             if origin.zero && !self.dtype.is_zero(value) {
-                let width = wide(self.dtype.width());
+                let width = to_u64(self.dtype.width());
                 let at = self.values.bytes.offset_of(cell.saturating_mul(width));
                 let why = format!("the symmetry forces cell {index:?} to be zero, and it is not");
                 return Err(Error::malformed(at, why));
@@ -131,7 +131,7 @@ impl Sparse<'_> {
         key: &dyn Fn(&[u64]) -> u64,
         each: &mut dyn FnMut(&[Member]) -> Result<()>,
     ) -> Result<()> {
-        let len = u128::from(self.count()) * u128::from(wide(size_of::<Member>()));
+        let len = u128::from(self.count()) * u128::from(to_u64(size_of::<Member>()));
         let room = room_of_pass(len, limits);
         let n_passes = u64::try_from(len.div_ceil(room.into())).unwrap_or(u64::MAX);
         let n_passes = n_passes.max(1);
@@ -161,7 +161,7 @@ impl Sparse<'_> {
         limits: &Limits,
     ) -> Result<(Storage, u64)> {
         let mut reader = CellReader::new(self, limits)?;
-        let mut listed = Listed::new(self.dtype.number, self.order);
+        let mut listed = CooBuilder::new(self.dtype.number, self.order);
         let mut kept = 0_u64;
         let by_place = |index: &[u64]| ravel_in(index, self.sizes, self.order);
         let by_orbit = |index: &[u64]| group.origin(index).index;
@@ -219,7 +219,7 @@ impl<'a> CellReader<'a> {
     fn value(&mut self, cell: u64) -> Result<Vec<u8>> {
         let dtype = self.sparse.dtype;
         let mut value = vec![0; dtype.width()];
-        let at = cell.saturating_mul(wide(dtype.width()));
+        let at = cell.saturating_mul(to_u64(dtype.width()));
         self.pages.read_at(at, &mut value)?;
         if self.sparse.values.must_swap(Endian::Little) {
             swap(&mut value, dtype.number.width());

@@ -1,7 +1,7 @@
 //! Where stored cells are: addresses of every kind turned into indices.
 
 use super::Sparse;
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Endian, swap, to_u64, to_usize};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -12,7 +12,7 @@ use crate::tensor::storage::{Address, Order};
 const BATCH: u64 = 4096;
 
 /// Turns addresses into indices, a batch at a time.
-pub(crate) struct Finder<'a> {
+pub(crate) struct CoordinateReader<'a> {
     sizes: &'a [u64],
     order: Order,
     address: &'a Address,
@@ -23,9 +23,9 @@ pub(crate) struct Finder<'a> {
     cell: u64,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> CoordinateReader<'a> {
     pub(crate) fn new(sparse: &'a Sparse) -> Result<Self> {
-        let mut finder = Finder {
+        let mut finder = CoordinateReader {
             sizes: sparse.sizes,
             order: sparse.order,
             address: sparse.address,
@@ -73,7 +73,7 @@ impl<'a> Finder<'a> {
             .loaded
             .iter()
             .map(|column| column.get(item).copied().unwrap_or(0));
-        let cell = self.cell.saturating_add(wide(item));
+        let cell = self.cell.saturating_add(to_u64(item));
         match self.address {
             Address::Linear(numbers) => {
                 let linear = loaded.next().unwrap_or(0);
@@ -122,7 +122,7 @@ pub(super) fn at_cell(numbers: &Numbers, cell: u64, why: impl Into<String>) -> E
     Error::malformed(
         numbers
             .bytes
-            .offset_of(cell.saturating_mul(wide(numbers.number.width()))),
+            .offset_of(cell.saturating_mul(to_u64(numbers.number.width()))),
         why,
     )
 }
@@ -148,10 +148,10 @@ fn check_ascending(starts: &Numbers) -> Result<()> {
 /// Reads unsigned integers of any width.
 pub(super) fn read_many(numbers: &Numbers, from: u64, count: u64) -> Result<Vec<u64>> {
     let width = numbers.number.width();
-    let mut bytes = memory::zeros(narrow(count)?.saturating_mul(width))?;
+    let mut bytes = memory::zeros(to_usize(count)?.saturating_mul(width))?;
     numbers
         .bytes
-        .read_at(from.saturating_mul(wide(width)), &mut bytes)?;
+        .read_at(from.saturating_mul(to_u64(width)), &mut bytes)?;
     if numbers.must_swap(Endian::Little) {
         swap(&mut bytes, width);
     }

@@ -14,8 +14,8 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use super::clusters::Rule;
-use super::{Finder, Sparse, read_many};
-use crate::bytes::{narrow, wide};
+use super::{CoordinateReader, Sparse, read_many};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::limits::Limits;
@@ -152,7 +152,7 @@ impl Tensor {
         }
         let (dims, symmetries) = (self.dims().to_vec(), self.symmetries().to_vec());
         let tensor = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok((tensor.described_like(self), merged))
+        Ok((tensor.with_meta_of(self), merged))
     }
 }
 
@@ -186,10 +186,10 @@ impl Sparse<'_> {
 
     /// An error at a stored cell.
     pub(super) fn fault(&self, cell: u64, why: String) -> Error {
-        let width = wide(self.dtype.width());
+        let width = to_u64(self.dtype.width());
         let at = match self.address {
             Address::Linear(numbers) => {
-                let width = wide(numbers.number.width());
+                let width = to_u64(numbers.number.width());
                 numbers.bytes.offset_of(cell.saturating_mul(width))
             }
             _ => self.values.bytes.offset_of(cell.saturating_mul(width)),
@@ -205,7 +205,7 @@ impl Sparse<'_> {
     ) -> Result<()> {
         let mut index = vec![0; self.sizes.len()];
         let total = product(self.sizes).and_then(|total| u64::try_from(total).ok());
-        let mut finder = Finder::new(self)?;
+        let mut finder = CoordinateReader::new(self)?;
         let mut first = 0;
         while first < self.count() {
             let count = BATCH.min(self.count() - first);
@@ -216,8 +216,8 @@ impl Sparse<'_> {
                     None
                 }
             };
-            for item in 0..narrow(count)? {
-                let cell = first + wide(item);
+            for item in 0..to_usize(count)? {
+                let cell = first + to_u64(item);
                 let positions = if let Some(linear) = &linear {
                     let position = linear[item];
                     if total.is_none_or(|total| position >= total) {
@@ -263,17 +263,17 @@ impl Sparse<'_> {
             return Ok(None);
         }
         let bits = product(self.sizes).map_or(u128::MAX, |cells| cells.div_ceil(8));
-        let list = u128::from(self.count()) * u128::from(wide(size_of::<u64>()));
+        let list = u128::from(self.count()) * u128::from(to_u64(size_of::<u64>()));
         let room = room_of_pass(list, limits);
         if bits <= list.min(room.into()) {
-            return self.repeated_by_bits(narrow(u64::try_from(bits).unwrap_or(room))?);
+            return self.repeated_by_bits(to_usize(u64::try_from(bits).unwrap_or(room))?);
         }
         let n_passes = u64::try_from(list.div_ceil(room.into())).unwrap_or(u64::MAX);
         let mut repeated: Vec<u64> = Vec::new();
         for pass in 0..n_passes.max(1) {
             // Shares are about equal; a little room spares a copy of the list when one is not.
             let share = self.count() / n_passes.max(1);
-            let mut seen: Vec<u64> = memory::with_room(narrow(share + share / 16)?)?;
+            let mut seen: Vec<u64> = memory::with_room(to_usize(share + share / 16)?)?;
             let mut lack = None;
             self.for_each_position(&mut |_, [position, _]| {
                 if n_passes <= 1 || spread(position) % n_passes == pass {

@@ -1,7 +1,7 @@
 //! From dense to sparse, and how much that spares.
 
-use super::builder::Listed;
-use crate::bytes::{Endian, PIECE, wide};
+use super::builder::CooBuilder;
+use crate::bytes::{Endian, PIECE, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -39,7 +39,7 @@ impl Tensor {
             Storage::Sparse { .. } => self.cells().unwrap_or(u128::MAX),
             _ => stored.into(),
         };
-        let width = u128::from(wide(self.dtype().width()));
+        let width = u128::from(to_u64(self.dtype().width()));
         Ok(Density {
             cells,
             nonzero,
@@ -61,7 +61,7 @@ impl Tensor {
             Storage::Dense { order, .. } => *order,
             _ => Order::Row,
         };
-        let mut listed = Listed::new(self.dtype().number, order);
+        let mut listed = CooBuilder::new(self.dtype().number, order);
         self.for_each_stored(
             limits,
             &mut |place, value| match value.iter().any(|byte| *byte != 0) {
@@ -72,7 +72,7 @@ impl Tensor {
         let (dims, symmetries) = (self.dims().to_vec(), self.symmetries().to_vec());
         let storage = listed.finish()?;
         let sparse = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(sparse.described_like(self))
+        Ok(sparse.with_meta_of(self))
     }
 
     /// Calls `each` with every stored cell: its position in the tensor's order (of sparse cells,

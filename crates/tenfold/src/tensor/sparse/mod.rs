@@ -10,7 +10,7 @@ pub(super) mod reindex;
 pub(super) mod sort;
 pub(super) mod to_dense;
 
-pub(crate) use coordinates::Finder;
+pub(crate) use coordinates::CoordinateReader;
 pub(crate) use duplicates::Distinct;
 pub use duplicates::Duplicates;
 
@@ -20,10 +20,10 @@ use super::dense::read_box::strides;
 use super::index::slice::{Slice, place_in_box, unravel_in};
 use super::storage::{Address, Order, Storage};
 use super::symmetry::group::Group;
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Endian, swap, to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
-use crate::io::{Threads, in_order};
+use crate::io::{Threads, ordered_pipeline};
 use crate::memory;
 
 /// A sparse tensor whose cells are addressed by position.
@@ -67,7 +67,7 @@ impl<'a> Sparse<'a> {
 impl Sparse<'_> {
     /// How many cells are stored.
     pub(crate) fn count(&self) -> u64 {
-        self.values.bytes.len() / wide(self.dtype.width())
+        self.values.bytes.len() / to_u64(self.dtype.width())
     }
 
     /// Calls `each` with the number, the index and the little-endian value of every stored cell.
@@ -76,23 +76,23 @@ impl Sparse<'_> {
     /// [`Error::Malformed`] if an index lies outside the tensor.
     pub(crate) fn for_each(&self, each: &mut EachStored) -> Result<()> {
         let width = self.dtype.width();
-        let mut finder = Finder::new(self)?;
+        let mut finder = CoordinateReader::new(self)?;
         let mut values = Vec::new();
         let mut index = vec![0; self.sizes.len()];
         let mut cell = 0;
         while cell < self.count() {
             let batch = BATCH.min(self.count().saturating_sub(cell));
-            memory::resize(&mut values, narrow(batch)?.saturating_mul(width))?;
+            memory::resize(&mut values, to_usize(batch)?.saturating_mul(width))?;
             self.values
                 .bytes
-                .read_at(cell.saturating_mul(wide(width)), &mut values)?;
+                .read_at(cell.saturating_mul(to_u64(width)), &mut values)?;
             if self.values.must_swap(Endian::Little) {
                 swap(&mut values, self.dtype.number.width());
             }
             finder.load(cell, batch)?;
             for (item, value) in values.chunks_exact(width).enumerate() {
                 finder.index(item, &mut index)?;
-                each(cell.saturating_add(wide(item)), &index, value)?;
+                each(cell.saturating_add(to_u64(item)), &index, value)?;
             }
             cell = cell.saturating_add(batch);
         }
@@ -131,9 +131,9 @@ impl Sparse<'_> {
             next = next.saturating_add(batch.count);
             Ok(batch.count > 0)
         };
-        let threads = Threads::Cores.for_len(narrow(self.values.bytes.len())?);
+        let threads = Threads::Cores.for_len(to_usize(self.values.bytes.len())?);
         let work = |batch: &mut Batch| self.place(&ways, batch);
-        in_order(threads, fill, work, |batch| {
+        ordered_pipeline(threads, fill, work, |batch| {
             match width {
                 4 => put::<4>(batch, out),
                 8 => put::<8>(batch, out),
@@ -156,8 +156,8 @@ impl Sparse<'_> {
             values,
         } = batch;
         let width = self.dtype.width();
-        memory::resize(values, narrow(*count)?.saturating_mul(width))?;
-        let at = first.saturating_mul(wide(width));
+        memory::resize(values, to_usize(*count)?.saturating_mul(width))?;
+        let at = first.saturating_mul(to_u64(width));
         self.values.bytes.read_at(at, values)?;
         if self.values.must_swap(Endian::Little) {
             swap(values, self.dtype.number.width());

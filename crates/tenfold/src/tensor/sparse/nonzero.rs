@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
@@ -37,7 +37,7 @@ impl Tensor {
             endian: Endian::Little,
             bytes: Bytes::whole(Source::computed(Column {
                 cells: Arc::clone(&cells),
-                len: count.saturating_mul(wide(width)),
+                len: count.saturating_mul(to_u64(width)),
                 part,
             })),
         };
@@ -49,7 +49,7 @@ impl Tensor {
         let dims = self.dims().to_vec();
         let symmetries = self.symmetries().to_vec();
         let sparse = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(sparse.described_like(self))
+        Ok(sparse.with_meta_of(self))
     }
 }
 

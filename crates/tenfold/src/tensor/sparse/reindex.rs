@@ -1,7 +1,7 @@
 //! The addresses of sparse cells, counted anew.
 
-use super::{Finder, Sparse};
-use crate::bytes::{Bytes, Endian, narrow, wide};
+use super::{CoordinateReader, Sparse};
+use crate::bytes::{Bytes, Endian, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source, Spool};
@@ -90,19 +90,19 @@ impl Compute for Positions {
             values: &self.values,
         };
         let first = at / WIDTH;
-        let last = at.saturating_add(wide(buffer.len())).div_ceil(WIDTH);
+        let last = at.saturating_add(to_u64(buffer.len())).div_ceil(WIDTH);
         let count = last.saturating_sub(first);
-        let mut finder = Finder::new(&sparse)?;
+        let mut finder = CoordinateReader::new(&sparse)?;
         finder.load(first, count)?;
         let seen = crate::tensor::dense::permute::pick(&self.sizes, &self.axes);
         let (mut index, mut permuted) = (vec![0; seen.len()], vec![0; seen.len()]);
         let mut found = memory::with_room(buffer.len().saturating_add(16))?;
-        for item in 0..narrow(count)? {
+        for item in 0..to_usize(count)? {
             finder.index(item, &mut index)?;
             permute_into(&index, &self.axes, &mut permuted);
             found.extend(ravel_in(&permuted, &seen, Order::Row).to_le_bytes());
         }
-        let skip = narrow(at % WIDTH)?;
+        let skip = to_usize(at % WIDTH)?;
         let wanted = found.get(skip..).and_then(|rest| rest.get(..buffer.len()));
         buffer.copy_from_slice(wanted.ok_or_else(|| Error::invalid("too few addresses"))?);
         Ok(())

@@ -4,7 +4,7 @@
 //! over the file as memory demands, each taking the cells of one range of indices.
 
 use super::Sparse;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -14,7 +14,7 @@ use crate::tensor::storage::Order;
 use crate::tensor::symmetry::group::Group;
 
 /// A sparse tensor that has been looked over once.
-pub(crate) struct Sorted {
+pub(crate) struct SortedCells {
     tensor: Tensor,
     sizes: Vec<u64>,
     group: Group,
@@ -34,25 +34,33 @@ const PASS: u64 = 64 << 20;
 /// The least, so that passes do not become too many.
 const SHORT_PASS: u64 = 4 << 20;
 
-impl Sorted {
+impl SortedCells {
     /// Looks over the cells.
     ///
     /// # Errors
     /// [`Error::Malformed`] if a cell is given twice, lies outside, or is not zero where its symmetry
     /// forces it to be.
-    pub(crate) fn new(tensor: &Tensor, limits: &Limits) -> Result<Sorted> {
-        Sorted::look_over(tensor, None, limits)
+    pub(crate) fn new(tensor: &Tensor, limits: &Limits) -> Result<SortedCells> {
+        SortedCells::look_over(tensor, None, limits)
     }
 
     /// Looks over the cells, where all of an orbit are wanted; the index of each is the sum of its
     /// places times `strides`.
-    pub(crate) fn every(tensor: &Tensor, strides: Vec<u64>, limits: &Limits) -> Result<Sorted> {
-        Sorted::look_over(tensor, Some(strides), limits)
+    pub(crate) fn every(
+        tensor: &Tensor,
+        strides: Vec<u64>,
+        limits: &Limits,
+    ) -> Result<SortedCells> {
+        SortedCells::look_over(tensor, Some(strides), limits)
     }
 
-    fn look_over(tensor: &Tensor, strides: Option<Vec<u64>>, limits: &Limits) -> Result<Sorted> {
+    fn look_over(
+        tensor: &Tensor,
+        strides: Option<Vec<u64>>,
+        limits: &Limits,
+    ) -> Result<SortedCells> {
         let (sizes, group) = (tensor.sizes()?, tensor.packed_group(limits)?);
-        let mut sorted = Sorted {
+        let mut sorted = SortedCells {
             tensor: tensor.distinct(limits)?,
             sizes,
             group,
@@ -120,14 +128,14 @@ impl Sorted {
             .cells()
             .and_then(|cells| u64::try_from(cells).ok());
         let range = cells.unwrap_or(u64::MAX).div_ceil(RANGES).max(1);
-        let mut counts: Vec<u64> = memory::zeros(narrow(RANGES)?)?;
+        let mut counts: Vec<u64> = memory::zeros(to_usize(RANGES)?)?;
         self.visit(&mut |index, _| {
-            if let Some(count) = counts.get_mut(narrow(index / range)?) {
+            if let Some(count) = counts.get_mut(to_usize(index / range)?) {
                 *count = count.saturating_add(1);
             }
             Ok(())
         })?;
-        let per_pass = self.pass / wide(self.tensor.dtype().width()).saturating_add(16);
+        let per_pass = self.pass / to_u64(self.tensor.dtype().width()).saturating_add(16);
         let mut passes: Vec<(u64, u64, u64)> = Vec::new();
         for (number, count) in (0_u64..).zip(counts).filter(|(_, count)| *count > 0) {
             let from = number.saturating_mul(range);
@@ -151,7 +159,7 @@ impl Sorted {
         each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let width = self.tensor.dtype().width();
-        let count = narrow(count)?;
+        let count = to_usize(count)?;
         let mut values = memory::with_room(count.saturating_mul(width))?;
         let mut cells: Vec<(u64, usize)> = memory::with_room(count)?;
         self.visit(&mut |index, value| {

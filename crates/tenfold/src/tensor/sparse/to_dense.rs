@@ -1,6 +1,6 @@
 //! From sparse to dense, with any value for the cells that are absent.
 
-use crate::bytes::{Bytes, Endian, narrow, wide};
+use crate::bytes::{Bytes, Endian, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
@@ -34,7 +34,7 @@ impl Tensor {
         }
         let (dims, storage) = (self.dims().to_vec(), Storage::Dense { order, values });
         let dense = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(dense.described_like(self))
+        Ok(dense.with_meta_of(self))
     }
 
     fn dense_over(&self, fill: &[u8], limits: &Limits) -> Result<Numbers> {
@@ -125,11 +125,13 @@ impl Compute for Filled {
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         self.values.read_at(at, buffer)?;
         let width = self.fill.len().max(1);
-        let first = at / wide(width);
-        let last = at.saturating_add(wide(buffer.len())).div_ceil(wide(width));
-        let mut there = memory::zeros(narrow(last.saturating_sub(first))?)?;
+        let first = at / to_u64(width);
+        let last = at
+            .saturating_add(to_u64(buffer.len()))
+            .div_ceil(to_u64(width));
+        let mut there = memory::zeros(to_usize(last.saturating_sub(first))?)?;
         self.there.read_at(first, &mut there)?;
-        let skip = narrow(at % wide(width))?;
+        let skip = to_usize(at % to_u64(width))?;
         for (place, byte) in buffer.iter_mut().enumerate() {
             let within = place.saturating_add(skip);
             if there.get(within / width) == Some(&0) {

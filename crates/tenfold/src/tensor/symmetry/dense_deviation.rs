@@ -6,10 +6,10 @@ use super::Operation;
 use super::deviation::Deviation;
 use super::group::advance;
 use super::tiles::Tiles;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
-use crate::io::{Threads, share_out};
+use crate::io::{Threads, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::Tensor;
@@ -100,7 +100,7 @@ impl Cells {
 
     /// Tiles of at most so many bytes.
     fn tiles_of(&self, permutation: &[usize], len: u64) -> Tiles {
-        let most = len / wide(self.dtype.width()).max(1);
+        let most = len / to_u64(self.dtype.width()).max(1);
         Tiles::new(&self.sizes, permutation, &self.slowest_first(), most)
     }
 
@@ -146,7 +146,7 @@ impl Cells {
         let pairs: Vec<Vec<Slice>> = tiles.all().filter(|tile| tiles.is_first(tile)).collect();
         let len = usize::try_from(self.values.bytes.len()).unwrap_or(usize::MAX);
         let all = Mutex::new(Alike::default());
-        share_out(Threads::Cores.for_len(len), pairs.chunks(BATCH), |batch| {
+        par_for_each(Threads::Cores.for_len(len), pairs.chunks(BATCH), |batch| {
             let mut found = Alike::default();
             let (mut own, mut images) = (Vec::new(), Vec::new());
             for tile in batch {
@@ -155,7 +155,7 @@ impl Cells {
                 let len = box_len(&seen, self.dtype.width())?;
                 for (cells, buffer) in [(&own_cells, &mut own), (&image_cells, &mut images)] {
                     memory::resize(buffer, len)?;
-                    cells.read_box(&seen, wide(len), Threads::Exactly(1), buffer)?;
+                    cells.read_box(&seen, to_u64(len), Threads::Exactly(1), buffer)?;
                 }
                 if operation.apply_all(self.dtype, &mut images).is_ok() && own == images {
                     found.largest = largest(self.dtype, &own).max(found.largest);
@@ -184,7 +184,7 @@ impl Cells {
         let axes: Vec<usize> = (0..self.sizes.len()).collect();
         let mut out = memory::zeros(box_len(slices, self.dtype.width())?)?;
         self.seen(&axes)
-            .read_box(slices, wide(out.len()), Threads::Cores, &mut out)?;
+            .read_box(slices, to_u64(out.len()), Threads::Cores, &mut out)?;
         Ok(out)
     }
 
@@ -250,7 +250,7 @@ impl Cells {
             sum.saturating_add(item.saturating_mul(*stride))
         });
         let width = self.dtype.width();
-        let at = narrow(place)?.saturating_mul(width);
+        let at = to_usize(place)?.saturating_mul(width);
         let element = bytes.get(at..).and_then(|rest| rest.get(..width));
         Ok(element.unwrap_or_default())
     }

@@ -3,7 +3,7 @@
 use super::Symmetry;
 use super::dense_deviation::Cells;
 use super::group::Group;
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -130,7 +130,7 @@ impl<'a> Claim<'a> {
         let width = self.tensor.dtype().width();
         let images = sparse.count().saturating_mul(packed.order());
         let n_passes = images
-            .saturating_mul(wide(width).saturating_add(24))
+            .saturating_mul(to_u64(width).saturating_add(24))
             .div_ceil(PASS)
             .max(1);
         for pass in 0..n_passes {
@@ -150,7 +150,7 @@ impl<'a> Claim<'a> {
 
     fn compare_all(&self, cells: &[(u64, Vec<u8>)], worst: &mut Deviation) -> Result<()> {
         let dtype = self.tensor.dtype();
-        self.group.charge(wide(cells.len()).into())?;
+        self.group.charge(to_u64(cells.len()).into())?;
         let zero = vec![0; dtype.width()];
         let mut index = vec![0; self.sizes.len()];
         for (global, value) in cells {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::{Operation, Symmetry};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::limits::{Limits, Meter};
@@ -102,7 +102,7 @@ impl Group {
         if self.is_trivial {
             return Ok(());
         }
-        let each = u128::from(self.order()).saturating_mul(wide(self.sizes.len()).into());
+        let each = u128::from(self.order()).saturating_mul(to_u64(self.sizes.len()).into());
         self.meter.charge(cells.saturating_mul(each))
     }
 
@@ -127,7 +127,7 @@ impl Group {
 
     /// How many combinations there are.
     pub(crate) fn order(&self) -> u64 {
-        wide(self.elements.len())
+        to_u64(self.elements.len())
     }
 
     /// The different operations among them.
@@ -479,7 +479,7 @@ mod tests {
                 let found = if sizes.contains(&0) {
                     0
                 } else {
-                    crate::bytes::wide(walked(&group).len())
+                    crate::bytes::to_u64(walked(&group).len())
                 };
                 assert_eq!(
                     group.stored(),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::group::{Group, advance};
 use super::{Operation, Symmetry};
-use crate::bytes::{Bytes, Endian, narrow, swap, wide};
+use crate::bytes::{Bytes, Endian, swap, to_u64, to_usize};
 use crate::dtype::{DType, Kind, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Pages, Source};
@@ -37,7 +37,7 @@ impl Tensor {
         };
         let dims = self.dims().to_vec();
         let tensor = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(tensor.described_like(self))
+        Ok(tensor.with_meta_of(self))
     }
 
     fn picked(&self, symmetry: &Symmetry, limits: &Limits) -> Result<Numbers> {
@@ -59,7 +59,7 @@ impl Tensor {
         let group = Group::generate(&sizes, dtype, all, |_| true, limits)?;
         let stored = group
             .stored()
-            .and_then(|cells| cells.checked_mul(wide(dtype.width())))
+            .and_then(|cells| cells.checked_mul(to_u64(dtype.width())))
             .ok_or_else(|| Error::invalid("more cells than can be counted"))?;
         let picked = Picked {
             tensor: self.clone(),
@@ -165,19 +165,19 @@ impl Compute for Picked {
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         let stopped = |_| Error::invalid("another reader of the tensor stopped halfway");
         let mut walk = self.walk.lock().map_err(stopped)?;
-        let width = wide(self.dtype.width());
+        let width = to_u64(self.dtype.width());
         let mut element = vec![0; self.dtype.width()];
         let mut at = at;
         let mut rest = buffer;
         while !rest.is_empty() {
             self.seek(&mut walk, at / width)?;
             self.next(&mut walk, &mut element)?;
-            let within = element.get(narrow(at % width)?..).unwrap_or_default();
+            let within = element.get(to_usize(at % width)?..).unwrap_or_default();
             let part = within.len().min(rest.len());
             let (now, later) = rest.split_at_mut(part);
             now.copy_from_slice(within.get(..part).unwrap_or_default());
             rest = later;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Picked {
     /// Stands before the stored cell number `position`.
     fn seek(&self, walk: &mut Walk, position: u64) -> Result<()> {
         if position < walk.position {
-            let mark = narrow(position / STEP)?;
+            let mark = to_usize(position / STEP)?;
             walk.global = walk.marks.get(mark).copied().unwrap_or(0);
             walk.position = position - position % STEP;
         }
@@ -200,7 +200,7 @@ impl Picked {
 
     /// Passes over the next stored cell, whose value goes to `element`.
     fn next(&self, walk: &mut Walk, element: &mut [u8]) -> Result<()> {
-        if walk.position.is_multiple_of(STEP) && wide(walk.marks.len()) == walk.position / STEP {
+        if walk.position.is_multiple_of(STEP) && to_u64(walk.marks.len()) == walk.position / STEP {
             walk.marks.push(walk.global);
         }
         let mut index = vec![0; self.sizes.len()];
@@ -231,7 +231,7 @@ impl Picked {
 
     /// Reads the cell that is next, and compares it with what the symmetry makes of its image.
     fn check(&self, walk: &mut Walk, index: &[u64], element: &mut [u8]) -> Result<()> {
-        let at = walk.global.saturating_mul(wide(element.len()));
+        let at = walk.global.saturating_mul(to_u64(element.len()));
         let mut image = vec![0; element.len()];
         let [cells, images] = match &mut walk.values {
             Some(values) => values,

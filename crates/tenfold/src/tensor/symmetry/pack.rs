@@ -5,15 +5,15 @@ use super::dense_deviation::Cells;
 use super::deviation::{Deviation, spread};
 use super::group::{Group, Origin};
 use super::stored_runs::{Lines, stored_parts};
-use crate::bytes::{Bytes, Endian, PIECE, swap, wide};
+use crate::bytes::{Bytes, Endian, PIECE, swap, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Aspect, Error, Loss, Refusal, Result};
-use crate::io::{Spool, Threads, at_once};
+use crate::io::{Spool, Threads, join};
 use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::Tensor;
 use crate::tensor::index::slice::unravel_in;
-use crate::tensor::sparse::builder::Listed;
+use crate::tensor::sparse::builder::CooBuilder;
 use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::verify::SYMMETRY_TOLERANCE;
 use crate::units::measure_text;
@@ -138,7 +138,7 @@ impl Tensor {
             false => worst.changed,
         };
         Ok(Ok(Packing {
-            tensor: tensor.described_like(self),
+            tensor: tensor.with_meta_of(self),
             deviation: worst.apart,
             changed,
         }))
@@ -161,10 +161,10 @@ impl Tensor {
             },
             Storage::Sparse { .. } => {
                 let sizes = self.sizes()?;
-                let mut listed = Listed::new(self.dtype().number, Order::Column);
+                let mut listed = CooBuilder::new(self.dtype().number, Order::Column);
                 let group = self.packed_group(limits)?;
                 if let Some(sparse) = self.sparse(&sizes, limits)? {
-                    let most = wide(self.dtype().width()).saturating_add(8);
+                    let most = to_u64(self.dtype().width()).saturating_add(8);
                     let cells = sparse.count().saturating_mul(group.order());
                     let why = "a sparse tensor would be unpacked";
                     limits.check_decoded(why, cells.saturating_mul(most))?;
@@ -182,7 +182,7 @@ impl Tensor {
         }
         let dims = self.dims().to_vec();
         let tensor = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;
-        Ok(tensor.described_like(self))
+        Ok(tensor.with_meta_of(self))
     }
 
     fn pack_dense(
@@ -213,7 +213,7 @@ impl Tensor {
             false => 0,
         };
         let threads = Threads::Cores.for_len(usize::try_from(len).unwrap_or(usize::MAX));
-        let (worst, bytes) = at_once(threads, check, || self.kept(group, limits))?;
+        let (worst, bytes) = join(threads, check, || self.kept(group, limits))?;
         let values = Numbers {
             number: self.dtype().number,
             endian: Endian::Little,
@@ -236,8 +236,8 @@ impl Tensor {
                 swap(&mut image, other.number.width());
             }
             let cells = piece.chunks_exact(width).zip(image.chunks_exact(width));
-            count = count.saturating_add(wide(cells.filter(|(one, two)| one != two).count()));
-            at = at.saturating_add(wide(piece.len()));
+            count = count.saturating_add(to_u64(cells.filter(|(one, two)| one != two).count()));
+            at = at.saturating_add(to_u64(piece.len()));
             Ok(())
         })?;
         Ok(count)
@@ -248,7 +248,7 @@ impl Tensor {
         let sizes = self.sizes()?;
         let all = self.dense(Order::Column, limits)?;
         let width = self.dtype().width();
-        let len = group.stored().unwrap_or(0).saturating_mul(wide(width));
+        let len = group.stored().unwrap_or(0).saturating_mul(to_u64(width));
         let mut spool = Spool::new().expecting(len);
         let lines = Lines::of(group, &sizes);
         let lines = lines.ok_or_else(|| Error::invalid("more cells than can be counted"))?;
@@ -258,7 +258,7 @@ impl Tensor {
         all.for_each(Endian::Little, width, PIECE, &mut |piece| {
             let mut keep = |part: &[u8]| spool.write(part);
             stored_parts(&mut run, &mut runs, first, piece, width, &mut keep)?;
-            first = first.saturating_add(wide(piece.len() / width.max(1)));
+            first = first.saturating_add(to_u64(piece.len() / width.max(1)));
             Ok(())
         })?;
         Ok(Bytes::whole(spool.finish()?))
@@ -267,10 +267,10 @@ impl Tensor {
     /// Passes over the cells, each holding whole orbits.
     fn pack_sparse(&self, group: &Group, limits: &Limits) -> Result<(Storage, Deviation)> {
         let sizes = self.sizes()?;
-        let mut listed = Listed::new(self.dtype().number, Order::Column);
+        let mut listed = CooBuilder::new(self.dtype().number, Order::Column);
         let mut worst = Deviation::default();
         if let Some(sparse) = self.sparse(&sizes, limits)? {
-            let room = wide(self.dtype().width()).saturating_add(40);
+            let room = to_u64(self.dtype().width()).saturating_add(40);
             let n_passes = sparse.count().saturating_mul(room).div_ceil(PASS).max(1);
             for pass in 0..n_passes {
                 let mut cells: Vec<(u64, u64, Vec<u8>)> = Vec::new();
@@ -311,7 +311,7 @@ impl Tensor {
         group: &Group,
         sizes: &[u64],
         orbit: &[(u64, u64, Vec<u8>)],
-        listed: &mut Listed,
+        listed: &mut CooBuilder,
         worst: &mut Deviation,
     ) -> Result<()> {
         let dtype = self.dtype();
@@ -412,7 +412,7 @@ mod tests {
 
     fn sparse(tensor: &Tensor) -> Tensor {
         let sizes = tensor.sizes().unwrap();
-        let mut listed = Listed::new(tensor.dtype().number, Order::Column);
+        let mut listed = CooBuilder::new(tensor.dtype().number, Order::Column);
         let all = tensor.dense(Order::Column, &Limits::default()).unwrap();
         let all = all.bytes.to_vec().unwrap();
         for (place, value) in (0..).zip(all.chunks_exact(tensor.dtype().width())) {

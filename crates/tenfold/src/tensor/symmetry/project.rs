@@ -6,7 +6,7 @@ use super::group::Group;
 use super::project_pairs::Pairs;
 use super::tiles::boxes;
 use super::{Operation, Symmetry};
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::io::Spool;
@@ -37,7 +37,7 @@ impl Tensor {
             symmetries: vec![],
             ..self.clone()
         };
-        let given = given.declaring(symmetries)?;
+        let given = given.with_declared_symmetries(symmetries)?;
         let group = Group::generate(&sizes, dtype, symmetries, |_| true, limits)?;
         let is_sparse = matches!(self.storage(), Storage::Sparse { .. });
         let cells = Cells::of(self, limits)?;
@@ -59,7 +59,7 @@ impl Tensor {
             },
         };
         let dims = self.dims().to_vec();
-        let tensor = Tensor::within(dims, dtype, all, storage, limits)?.described_like(self);
+        let tensor = Tensor::within(dims, dtype, all, storage, limits)?.with_meta_of(self);
         let tensor = match is_sparse {
             true => tensor.to_sparse(limits)?,
             false => tensor,
@@ -72,7 +72,7 @@ impl Tensor {
     ///
     /// # Errors
     /// [`Error::Invalid`] if they do not fit the dimensions.
-    pub fn declaring(&self, symmetries: &[Symmetry]) -> Result<Tensor> {
+    pub fn with_declared_symmetries(&self, symmetries: &[Symmetry]) -> Result<Tensor> {
         let mut tensor = self.clone();
         for symmetry in symmetries {
             if !tensor.declares(symmetry) {
@@ -125,7 +125,7 @@ impl Made {
         };
         // A slab and all its images together take a quarter of the memory.
         let images = group.order().saturating_add(1);
-        let most = limits.memory / 4 / wide(dtype.width()).max(1) / images;
+        let most = limits.memory / 4 / to_u64(dtype.width()).max(1) / images;
         for slices in boxes(sizes, &slab(sizes, most)) {
             projection.add(&slices)?;
         }
@@ -322,7 +322,7 @@ mod tests {
 
     fn in_file(bytes: &[u8]) -> Bytes {
         let file = crate::io::Scratch::of_len(0, &Limits::default()).unwrap();
-        crate::io::put_down_at(&file, bytes, 0).unwrap();
+        crate::io::append_at(&file, bytes, 0).unwrap();
         Bytes::whole(file.into_source().unwrap())
     }
 

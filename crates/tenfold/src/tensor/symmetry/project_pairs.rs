@@ -9,7 +9,7 @@ use super::group::Group;
 use super::project::no_mean;
 use super::stored_runs::{Image, Lines};
 use super::tiles::boxes as tiles;
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::io::{Threads, in_parts};
@@ -65,7 +65,7 @@ impl<'a> Pairs<'a> {
             false => 4 << 20,
         };
         // Every thread has a part, and a quarter of the memory is theirs.
-        let room = limits.memory / 4 / wide(threads.for_len(usize::MAX)).max(1);
+        let room = limits.memory / 4 / to_u64(threads.for_len(usize::MAX)).max(1);
         Some(Pairs {
             dtype: cells.dtype(),
             sizes,
@@ -88,7 +88,7 @@ impl<'a> Pairs<'a> {
 
     /// What becomes of every cell, as the cells are stored, and the most that one changes.
     pub(crate) fn project(&self, limits: &Limits) -> Result<(Bytes, f64)> {
-        let width = wide(self.dtype.width());
+        let width = to_u64(self.dtype.width());
         let sizes = self.dims.iter().filter_map(|dim| self.sizes.get(*dim));
         let sizes: Vec<u64> = sizes.copied().collect();
         let cells = sizes
@@ -102,11 +102,11 @@ impl<'a> Pairs<'a> {
         let most = Mutex::new(0.0_f64);
         let buffers = Mutex::new(Vec::new());
         let stopped = |_| Error::invalid("another thread stopped halfway");
-        let part_len = narrow(part.saturating_mul(width))?;
+        let part_len = to_usize(part.saturating_mul(width))?;
         let source = in_parts(threads, len, part_len, limits, |number, out| {
             let mut own_buffers: [Vec<u8>; 2] =
                 buffers.lock().map_err(stopped)?.pop().unwrap_or_default();
-            let first = wide(number).saturating_mul(part);
+            let first = to_u64(number).saturating_mul(part);
             let end = first.saturating_add(part).min(cells);
             let mut rest = out;
             for slices in boxes(&sizes, first, end) {
@@ -130,7 +130,7 @@ impl<'a> Pairs<'a> {
         const SEVERAL: u64 = 16;
         let inner = sizes.iter().skip(self.across.saturating_add(1));
         let inner = inner.fold(1, |inner: u64, size| inner.saturating_mul(*size));
-        let width = wide(self.dtype.width()).max(1);
+        let width = to_u64(self.dtype.width()).max(1);
         let wanted = inner.saturating_mul(SEVERAL).saturating_mul(width);
         let most = self.room.min(wanted.max(16 << 20));
         whole_places(sizes, most / width)
@@ -153,10 +153,10 @@ impl<'a> Pairs<'a> {
             let len = box_len(&tile, width)?;
             for (stored, buffer) in [(&self.cells, &mut *own), (&self.images, &mut *images)] {
                 memory::resize(buffer, len)?;
-                stored.read_box(&seen, wide(len), Threads::Exactly(1), buffer)?;
+                stored.read_box(&seen, to_u64(len), Threads::Exactly(1), buffer)?;
             }
             let inner: Vec<u64> = tile.iter().map(|slice| slice.count).collect();
-            let run = narrow(self.run(&inner, &counts))?;
+            let run = to_usize(self.run(&inner, &counts))?;
             let mut item = vec![0; inner.len()];
             let rows = own.chunks(run.saturating_mul(width).max(1));
             let rows = rows.zip(images.chunks(run.saturating_mul(width).max(1)));
@@ -171,11 +171,11 @@ impl<'a> Pairs<'a> {
                     true => self.leading(&self.index(slices, &counts, cell)),
                     false => (usize::MAX, false),
                 };
-                let start = narrow(cell)?.saturating_mul(width);
+                let start = to_usize(cell)?.saturating_mul(width);
                 let room = out.get_mut(start..).unwrap_or_default();
                 let room = room.get_mut(..pair.0.len()).ok_or_else(outside)?;
                 if let Err(place) = means.put_run(pair, leading, room) {
-                    let cell = cell.saturating_add(wide(place));
+                    let cell = cell.saturating_add(to_u64(place));
                     failed = Some(failed.unwrap_or(cell).min(cell));
                     break;
                 }
@@ -191,7 +191,7 @@ impl<'a> Pairs<'a> {
     fn sides(&self, counts: &[u64]) -> Vec<u64> {
         /// As many places as a relayout takes at a time.
         const LONG: u64 = 128;
-        let mut room = (self.tile / wide(self.dtype.width()).max(1)).max(1);
+        let mut room = (self.tile / to_u64(self.dtype.width()).max(1)).max(1);
         let mut sides = vec![0; counts.len()];
         let count = |dim: usize| counts.get(dim).copied().unwrap_or(1).max(1);
         let fastest = counts.len().saturating_sub(1);

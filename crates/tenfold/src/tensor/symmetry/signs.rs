@@ -1,7 +1,7 @@
 //! Numbers whose signs are to be read the other way round.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{Kind, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
@@ -53,7 +53,7 @@ impl Compute for Flipped {
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         self.numbers.bytes.read_at(at, buffer)?;
-        let width = wide(self.numbers.number.width()).max(1);
+        let width = to_u64(self.numbers.number.width()).max(1);
         let sign = match self.numbers.endian {
             Endian::Little => width.saturating_sub(1),
             Endian::Big => 0,
@@ -87,7 +87,7 @@ mod tests {
     fn read(numbers: &Numbers, cut: usize) -> Vec<u8> {
         let mut all = vec![0; usize::try_from(numbers.bytes.len()).unwrap()];
         for (number, piece) in all.chunks_mut(cut).enumerate() {
-            let at = wide(number.saturating_mul(cut));
+            let at = to_u64(number.saturating_mul(cut));
             numbers.bytes.read_at(at, piece).unwrap();
         }
         all

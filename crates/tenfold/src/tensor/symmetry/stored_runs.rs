@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Operation;
 use super::group::{Group, advance};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::tensor::index::slice::Slice;
 
 /// The lines of a tensor whose cells are packed by a group.
@@ -269,7 +269,7 @@ pub(crate) fn stored_parts<'a>(
     width: usize,
     each: &mut dyn FnMut(&'a [u8]) -> crate::error::Result<()>,
 ) -> crate::error::Result<()> {
-    let end = first.saturating_add(wide(piece.len() / width.max(1)));
+    let end = first.saturating_add(to_u64(piece.len() / width.max(1)));
     let at = |cell: u64| {
         let cell = usize::try_from(cell.saturating_sub(first)).unwrap_or(usize::MAX);
         cell.saturating_mul(width).min(piece.len())
@@ -336,7 +336,7 @@ mod tests {
                 );
                 let joined: Vec<u64> = joined.into_iter().flatten().collect();
                 assert_eq!(joined, walked, "{sizes:?} {permutation:?} {operation}");
-                assert_eq!(wide(lines.offsets().len()), lines.count());
+                assert_eq!(to_u64(lines.offsets().len()), lines.count());
             }
         }
     }
@@ -366,7 +366,7 @@ mod tests {
                     Ok(())
                 })
                 .unwrap();
-                first += wide(piece.len());
+                first += to_u64(piece.len());
             }
             assert_eq!(found, [0, 1, 2, 3, 5, 6, 7, 10, 11, 15]);
         }

@@ -10,7 +10,7 @@ use num_complex::Complex;
 
 use super::dense::read_box;
 use super::index::slice::{Slice, box_len};
-use crate::bytes::{Bytes, Endian, narrow, swap, wide};
+use crate::bytes::{Bytes, Endian, swap, to_u64, to_usize};
 use crate::dtype::{DType, Element, Kind, Number, Numbers, Overflow, Rounding, is_exact};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -198,9 +198,9 @@ impl Train<'_> {
             self.cores.iter().zip(self.sizes).zip(slices).zip(links)
         {
             let mut selected = self.core::<T>(core, [*rank, *size, *next], *slice)?;
-            powers = balance(&mut selected, &powers, narrow(*next)?);
-            let count = narrow(slice.count)?;
-            let shape = (narrow(*rank)?, count, narrow(*next)?);
+            powers = balance(&mut selected, &powers, to_usize(*next)?);
+            let count = to_usize(slice.count)?;
+            let shape = (to_usize(*rank)?, count, to_usize(*next)?);
             rows = Some(match rows {
                 None => selected,
                 Some(rows) => self.extend(&rows, &selected, shape)?,
@@ -233,7 +233,7 @@ impl Train<'_> {
         for ((core, size), (rank, next)) in self.cores.iter().zip(self.sizes).zip(links) {
             let all = Slice::range(0..*size);
             let mut core = self.core::<T>(core, [*rank, *size, *next], all)?;
-            let next = narrow(*next)?;
+            let next = to_usize(*next)?;
             powers = balance(&mut core, &powers, next);
             growth += 1.0 + f64::from(u32::try_from(next).unwrap_or(u32::MAX)).log2();
         }
@@ -269,13 +269,13 @@ impl Train<'_> {
         let nan_places: Vec<HashSet<usize>> = { cores.iter().zip(slices) }
             .zip(self.ranks.iter().skip(1))
             .map(|((core, slice), next)| {
-                let (count, next) = (narrow(slice.count)?, narrow(*next)?);
+                let (count, next) = (to_usize(slice.count)?, to_usize(*next)?);
                 Ok(nan_places(core, count, next))
             })
             .collect::<Result<_>>()?;
         let is_nan = |places: &[u64]| {
             let mut pairs = places.iter().zip(&nan_places);
-            pairs.any(|(place, nan)| narrow(*place).is_ok_and(|at| nan.contains(&at)))
+            pairs.any(|(place, nan)| to_usize(*place).is_ok_and(|at| nan.contains(&at)))
         };
         for (number, cell) in cells.iter_mut().enumerate() {
             if !is_spoiled(cell) {
@@ -295,8 +295,8 @@ impl Train<'_> {
                 row = step(
                     &row,
                     core,
-                    (narrow(*place)?, narrow(slice.count)?),
-                    narrow(*next)?,
+                    (to_usize(*place)?, to_usize(slice.count)?),
+                    to_usize(*next)?,
                 );
             }
             let wide = row.first().copied().unwrap_or(Wide::new(T::default(), 0));
@@ -337,7 +337,7 @@ impl Train<'_> {
         let width = T::DTYPE.width();
         let len = box_len(&slices, width)?;
         self.limits
-            .check_decoded("the selected part of a core would be read", wide(len))?;
+            .check_decoded("the selected part of a core would be read", to_u64(len))?;
         let mut bytes = memory::zeros(len)?;
         read_box::read_stored(&core.bytes, width, &shape, &slices, &mut bytes)?;
         if core.must_swap(Endian::Little) {
@@ -357,7 +357,7 @@ impl Train<'_> {
         // The selected matrices side by side are one.
         let n_columns = count.saturating_mul(next);
         let len = n_rows.saturating_mul(n_columns);
-        let bytes = wide(len).saturating_mul(wide(T::DTYPE.width()));
+        let bytes = to_u64(len).saturating_mul(to_u64(T::DTYPE.width()));
         self.limits
             .check_decoded("part of a train would be expanded", bytes)?;
         let mut product = memory::with_room(len)?;
@@ -389,7 +389,7 @@ fn step<T: Scalar>(
 
 /// Where a cell stands in a box, from its number there.
 fn places(number: usize, slices: &[Slice]) -> Vec<u64> {
-    let mut rest = wide(number);
+    let mut rest = to_u64(number);
     let places = slices.iter().rev().map(|slice| {
         let count = slice.count.max(1);
         let place = rest % count;

@@ -7,7 +7,7 @@
 //! an entry that does not is no harm.
 
 use super::{Scalar, Wide, not_computed};
-use crate::bytes::{Bytes, Endian, PIECE, narrow, swap, wide};
+use crate::bytes::{Bytes, Endian, PIECE, swap, to_u64, to_usize};
 use crate::dtype::{DType, Element, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
@@ -72,7 +72,7 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
         }
         if let Some(behind) = behind {
             let rows = if parts.is_empty() { 1 } else { rank };
-            next = wide(behind.n_columns);
+            next = to_u64(behind.n_columns);
             let cells = rows.saturating_mul(count).saturating_mul(next);
             part = part.times::<T>(Side::Behind, behind, cells);
         }
@@ -132,7 +132,7 @@ fn settled<T: Scalar>(mut parts: Vec<Part>) -> Result<Vec<Numbers>> {
     let cores = parts.into_iter().map(|part| match part.power {
         0 => part.core,
         power => {
-            let cells = part.core.bytes.len() / wide(T::DTYPE.width()).max(1);
+            let cells = part.core.bytes.len() / to_u64(T::DTYPE.width()).max(1);
             Product::<T>::numbers(None, power, part.core, cells)
         }
     });
@@ -153,15 +153,15 @@ impl<T: Scalar> Matrix<T> {
         limits.check_decoded("a part of a core would be read", link.core.bytes.len())?;
         let values = link.core.to_vec::<T>()?.into_iter();
         Ok(Matrix {
-            n_rows: narrow(rank)?,
-            n_columns: narrow(next)?,
+            n_rows: to_usize(rank)?,
+            n_columns: to_usize(next)?,
             values: values.map(|value| Wide::new(value, 0)).collect(),
         })
     }
 
     fn times(&self, other: &Matrix<T>, limits: &Limits) -> Result<Matrix<T>> {
         let len = self.n_rows.saturating_mul(other.n_columns);
-        let bytes = wide(len).saturating_mul(wide(size_of::<Wide<T>>()));
+        let bytes = to_u64(len).saturating_mul(to_u64(size_of::<Wide<T>>()));
         limits.check_decoded("part of a train would be multiplied out", bytes)?;
         let mut values = memory::with_room(len)?;
         let mut terms = memory::with_room(other.n_rows)?;
@@ -259,7 +259,7 @@ impl<T: Scalar> Product<T> {
     fn read(&self, from: u64, count: usize) -> Result<Vec<T>> {
         let width = T::DTYPE.width();
         let mut bytes = memory::zeros(count.saturating_mul(width))?;
-        let at = from.saturating_mul(wide(width));
+        let at = from.saturating_mul(to_u64(width));
         self.core.bytes.read_at(at, &mut bytes)?;
         if self.core.must_swap(Endian::Little) {
             swap(&mut bytes, self.core.number.width());
@@ -269,15 +269,15 @@ impl<T: Scalar> Product<T> {
 
     /// Some elements of the product, at most so many as make a piece.
     fn elements(&self, from: u64, to: u64) -> Result<Vec<T>> {
-        let most = wide(PIECE / T::DTYPE.width());
+        let most = to_u64(PIECE / T::DTYPE.width());
         let mut is_finite = true;
         let elements = match &self.factor {
             None => {
-                let count = narrow(to.saturating_sub(from).min(most))?;
+                let count = to_usize(to.saturating_sub(from).min(most))?;
                 self.read(from, count)?
             }
             Some(row) if matches!(row.side, Side::Before) => {
-                let count = narrow(to.saturating_sub(from).min(most))?;
+                let count = to_usize(to.saturating_sub(from).min(most))?;
                 let mut sums: Option<Vec<T>> = None;
                 for (number, (left, power)) in (0_u64..).zip(&row.steps) {
                     let at = number.saturating_mul(self.cells).saturating_add(from);
@@ -293,17 +293,17 @@ impl<T: Scalar> Product<T> {
                 sums.unwrap_or_else(|| vec![T::default(); count])
             }
             Some(matrix) => {
-                let (rank, columns) = (matrix.n_rows, wide(matrix.n_columns).max(1));
-                let (first, skip) = (from / columns, narrow(from % columns)?);
+                let (rank, columns) = (matrix.n_rows, to_u64(matrix.n_columns).max(1));
+                let (first, skip) = (from / columns, to_usize(from % columns)?);
                 let rows = to.div_ceil(columns).saturating_sub(first);
-                let rows = narrow(rows.min((most / columns.max(wide(rank)).max(1)).max(1)))?;
-                let at = first.saturating_mul(wide(rank));
+                let rows = to_usize(rows.min((most / columns.max(to_u64(rank)).max(1)).max(1)))?;
+                let at = first.saturating_mul(to_u64(rank));
                 let core = self.read(at, rows.saturating_mul(rank))?;
                 is_finite = all_finite(&core);
                 let products = core
                     .chunks_exact(rank.max(1))
                     .flat_map(|row| matrix.after(row));
-                let wanted = narrow(to.saturating_sub(from))?;
+                let wanted = to_usize(to.saturating_sub(from))?;
                 products.skip(skip).take(wanted).collect()
             }
         };
@@ -336,7 +336,7 @@ fn all_finite<T: Scalar>(values: &[T]) -> bool {
 
 impl<T: Scalar> Compute for Product<T> {
     fn len(&self) -> u64 {
-        self.cells.saturating_mul(wide(T::DTYPE.width()))
+        self.cells.saturating_mul(to_u64(T::DTYPE.width()))
     }
 
     fn inputs(&self) -> Vec<&Bytes> {
@@ -348,9 +348,9 @@ impl<T: Scalar> Compute for Product<T> {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let width = wide(T::DTYPE.width());
-        let to = at.saturating_add(wide(buffer.len())).div_ceil(width);
-        let (mut from, mut skip) = (at / width, narrow(at % width)?);
+        let width = to_u64(T::DTYPE.width());
+        let to = at.saturating_add(to_u64(buffer.len())).div_ceil(width);
+        let (mut from, mut skip) = (at / width, to_usize(at % width)?);
         let mut rest = buffer;
         let mut bytes = Vec::new();
         while !rest.is_empty() {
@@ -358,7 +358,7 @@ impl<T: Scalar> Compute for Product<T> {
             if elements.is_empty() {
                 return Err(Error::invalid("a product of cores ends too early"));
             }
-            from = from.saturating_add(wide(elements.len()));
+            from = from.saturating_add(to_u64(elements.len()));
             bytes.clear();
             elements
                 .into_iter()

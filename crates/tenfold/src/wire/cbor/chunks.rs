@@ -5,7 +5,7 @@ use std::mem::replace;
 use std::ops::Range;
 
 use super::{BREAK, Items, Left};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::Result;
 use crate::io::Source;
 use crate::limits::Limits;
@@ -67,7 +67,7 @@ impl<'a> Parts<'a> {
         let all = end.saturating_sub(start);
         let mut len = self.part.min(all);
         loop {
-            memory::resize(&mut part.bytes, narrow(len)?)?;
+            memory::resize(&mut part.bytes, to_usize(len)?)?;
             self.source.read_at(start, &mut part.bytes)?;
             let (count, whole) = whole_items(&part.bytes, &self.left);
             self.is_over = len == all;
@@ -80,7 +80,7 @@ impl<'a> Parts<'a> {
                 part.bytes.truncate(whole);
                 part.left = Left(Some(count));
                 self.left.pass(count);
-                self.range.start = start.saturating_add(wide(whole));
+                self.range.start = start.saturating_add(to_u64(whole));
                 return Ok(true);
             }
             len = len.saturating_mul(2).min(all);

@@ -5,7 +5,7 @@
 //! no simple values but true, false and null.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 
 /// The only NaN.
@@ -36,12 +36,12 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn fail<T>(&self, at: usize, why: impl Into<String>) -> Result<T> {
-        let at = self.base.saturating_add(wide(at));
+        let at = self.base.saturating_add(to_u64(at));
         Err(Error::malformed(at, why).of(self.format))
     }
 
     fn take(&mut self, len: u64) -> Result<&'a [u8]> {
-        let end = narrow(len)
+        let end = to_usize(len)
             .ok()
             .and_then(|len| self.at.checked_add(len))
             .unwrap_or(usize::MAX);

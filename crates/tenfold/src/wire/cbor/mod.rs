@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use minicbor::data::{Tag, Type};
 use minicbor::{Decoder, Encoder};
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -69,7 +69,7 @@ impl<'a> Items<'a> {
 
     /// The offset in the file of the next item.
     pub(crate) fn at(&self) -> u64 {
-        self.base.saturating_add(wide(self.decoder.position()))
+        self.base.saturating_add(to_u64(self.decoder.position()))
     }
 
     pub(crate) fn fail_at<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
@@ -94,7 +94,7 @@ impl<'a> Items<'a> {
 
     /// How many bytes there are, read or not.
     pub(crate) fn len(&self) -> u64 {
-        wide(self.decoder.input().len())
+        to_u64(self.decoder.input().len())
     }
 
     /// Whether every byte has been read.
@@ -155,14 +155,14 @@ impl<'a> Items<'a> {
             && let Ok(word) = std::str::from_utf8(short)
         {
             self.decoder.set_position(end);
-            self.limits.check_text(wide(word.len()))?;
+            self.limits.check_text(to_u64(word.len()))?;
             return Ok(Cow::Borrowed(word));
         }
         let at = self.at();
         if let Ok(Type::String) = self.decoder.datatype() {
             let word = self.decoder.str();
             let word = self.checked(at, what, word)?;
-            self.limits.check_text(wide(word.len()))?;
+            self.limits.check_text(to_u64(word.len()))?;
             return Ok(Cow::Borrowed(word));
         }
         let mut all = String::new();
@@ -170,7 +170,7 @@ impl<'a> Items<'a> {
         let pieces: Result<Vec<&str>, _> = pieces.and_then(Iterator::collect);
         for piece in self.checked(at, what, pieces)? {
             self.limits
-                .check_text(wide(all.len()).saturating_add(wide(piece.len())))?;
+                .check_text(to_u64(all.len()).saturating_add(to_u64(piece.len())))?;
             all.push_str(piece);
         }
         Ok(Cow::Owned(all))
@@ -385,12 +385,12 @@ impl Out {
 
     pub(crate) fn array(&mut self, count: usize) -> Result<()> {
         self.room(0)?;
-        Out::done(self.0.array(wide(count)))
+        Out::done(self.0.array(to_u64(count)))
     }
 
     pub(crate) fn map(&mut self, count: usize) -> Result<()> {
         self.room(0)?;
-        Out::done(self.0.map(wide(count)))
+        Out::done(self.0.map(to_u64(count)))
     }
 
     pub(crate) fn open_map(&mut self) -> Result<()> {

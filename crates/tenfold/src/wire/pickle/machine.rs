@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::mem::size_of;
 
 use super::{Id, Item, Node, Object, Pickle, opcode};
-use crate::bytes::{Endian, Scan, wide};
+use crate::bytes::{Endian, Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -116,7 +116,7 @@ impl Machine<'_, '_> {
 
     /// Counts memory, before it is taken.
     fn spend(&mut self, bytes: usize) -> Result<()> {
-        self.limits.charge(wide(bytes))
+        self.limits.charge(to_u64(bytes))
     }
 
     /// Puts an item on the stack.

@@ -14,7 +14,7 @@ mod opcode;
 
 use std::ops::Range;
 
-use crate::bytes::{Scan, narrow};
+use crate::bytes::{Scan, to_usize};
 use crate::error::Result;
 use crate::io::Source;
 use crate::limits::Limits;
@@ -161,7 +161,7 @@ impl Pickle {
         let Item::Bytes(range) = self.item(id) else {
             return Ok(None);
         };
-        let mut bytes = memory::zeros(narrow(range.end.saturating_sub(range.start))?)?;
+        let mut bytes = memory::zeros(to_usize(range.end.saturating_sub(range.start))?)?;
         source.read_at(range.start, &mut bytes)?;
         Ok(Some(bytes))
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::memory;
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn pair(&mut self) -> Result<[Field<'a>; 2]> {
         let from = self.text.iter().position(|byte| !is_space(*byte));
         let skip = from.unwrap_or(self.text.len());
-        let at = self.at.saturating_add(wide(skip));
+        let at = self.at.saturating_add(to_u64(skip));
         let text = self.text.get(skip..).unwrap_or_default();
         let none = || Error::malformed(at, "no complex number, such as (0.5,-1.0)");
         // A NaN may have brackets of its own.
@@ -69,7 +69,7 @@ impl<'a> Fields<'a> {
             .ok_or_else(none)?;
         let (real, imaginary) = inside.split_at_checked(comma).ok_or_else(none)?;
         let real_at = at.saturating_add(1);
-        let imaginary_at = real_at.saturating_add(wide(comma)).saturating_add(1);
+        let imaginary_at = real_at.saturating_add(to_u64(comma)).saturating_add(1);
         let one = |at: u64, text: &'a [u8]| {
             let mut fields = Fields::new(at, text);
             let field = fields.need("a number")?;
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
             one(real_at, real)?,
             one(imaginary_at, imaginary.get(1..).unwrap_or_default())?,
         ];
-        self.at = at.saturating_add(wide(len)).saturating_add(1);
+        self.at = at.saturating_add(to_u64(len)).saturating_add(1);
         self.text = rest.get(1..).unwrap_or_default();
         Ok(pair)
     }
@@ -102,8 +102,8 @@ impl<'a> Iterator for Fields<'a> {
         let rest = self.text.get(from..)?;
         let len = rest.iter().position(|byte| is_space(*byte));
         let (text, rest) = rest.split_at_checked(len.unwrap_or(rest.len()))?;
-        let at = self.at.saturating_add(wide(from));
-        self.at = at.saturating_add(wide(text.len()));
+        let at = self.at.saturating_add(to_u64(from));
+        self.at = at.saturating_add(to_u64(text.len()));
         self.text = rest;
         Some(Field { at, text })
     }
@@ -113,7 +113,7 @@ impl<'a> Iterator for Fields<'a> {
 pub(crate) fn field_at<'a>(source: &Source, at: u64, buffer: &'a mut Vec<u8>) -> Result<Field<'a>> {
     const LONG: u64 = 4096;
     let len = source.len().saturating_sub(at).min(LONG);
-    memory::resize(buffer, narrow(len)?)?;
+    memory::resize(buffer, to_usize(len)?)?;
     source.read_at(at, buffer)?;
     Fields::new(at, buffer).need("a field")
 }

@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::Fields;
-use crate::bytes::{PIECE, narrow, wide};
+use crate::bytes::{PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -79,15 +79,15 @@ impl<'a> Lines<'a> {
             return Ok(None);
         }
         let at = self.at;
-        let mut wanted = wide(PIECE);
+        let mut wanted = to_u64(PIECE);
         while self.end_of(at).is_none() {
             let left = self.source.len().saturating_sub(at);
             let len = wanted.min(left);
-            if len > wide(PIECE) {
+            if len > to_u64(PIECE) {
                 self.limits.check_header(len)?;
                 self.limits.charge(len)?;
             }
-            memory::resize(&mut self.buffer, narrow(len)?)?;
+            memory::resize(&mut self.buffer, to_usize(len)?)?;
             self.source.read_at(at, &mut self.buffer)?;
             self.buffer_at = at;
             if len == left && !self.buffer.contains(&b'\n') {
@@ -97,8 +97,8 @@ impl<'a> Lines<'a> {
         }
         let end = self.end_of(at).unwrap_or_else(|| self.source.len());
         self.limits.check_header(end)?;
-        let from = narrow(at.saturating_sub(self.buffer_at))?;
-        let to = narrow(end.saturating_sub(self.buffer_at))?;
+        let from = to_usize(at.saturating_sub(self.buffer_at))?;
+        let to = to_usize(end.saturating_sub(self.buffer_at))?;
         self.at = end;
         let text = self.buffer.get(from..to).unwrap_or_default();
         Ok(Some(Line { at, text }))
@@ -121,10 +121,10 @@ impl<'a> Lines<'a> {
 
     /// Where the line that begins at `at` ends, if the buffer holds that.
     fn end_of(&self, at: u64) -> Option<u64> {
-        let from = narrow(at.checked_sub(self.buffer_at)?).ok()?;
+        let from = to_usize(at.checked_sub(self.buffer_at)?).ok()?;
         let rest = self.buffer.get(from..)?;
         let len = rest.iter().position(|byte| *byte == b'\n')?;
-        Some(at.saturating_add(wide(len)).saturating_add(1))
+        Some(at.saturating_add(to_u64(len)).saturating_add(1))
     }
 }
 
@@ -134,12 +134,12 @@ pub(crate) fn line_number(source: &Source, at: u64) -> Result<u64> {
     let (mut from, mut line) = (0_u64, 1_u64);
     let end = at.min(source.len());
     while from < end {
-        let len = narrow(end.saturating_sub(from))?.min(PIECE);
+        let len = to_usize(end.saturating_sub(from))?.min(PIECE);
         let piece = buffer.get_mut(..len).unwrap_or_default();
         source.read_at(from, piece)?;
         let ends = piece.iter().filter(|byte| **byte == b'\n').count();
-        line = line.saturating_add(wide(ends));
-        from = from.saturating_add(wide(len));
+        line = line.saturating_add(to_u64(ends));
+        from = from.saturating_add(to_u64(len));
     }
     Ok(line)
 }

@@ -14,9 +14,9 @@ pub(crate) use fast::Quick;
 pub(crate) use field::{Field, Fields, field_at, write_float};
 pub(crate) use lines::{Line, Lines, cut, line_number};
 
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Source, Spool, Threads, in_order};
+use crate::io::{Source, Spool, Threads, ordered_pipeline};
 use crate::limits::Limits;
 use crate::memory;
 
@@ -94,7 +94,7 @@ impl Piece {
             let (raw, later) = rest.split_at_checked(end).unwrap_or((rest, &[]));
             rest = later;
             let line = Line { at, text: raw };
-            at = at.saturating_add(wide(raw.len()));
+            at = at.saturating_add(to_u64(raw.len()));
             if body.is_comment(&line) {
                 *comments = comments.saturating_add(1);
             } else if !line.is_blank() {
@@ -120,7 +120,7 @@ impl Piece {
                     None => return at,
                 }
             }
-            at = at.saturating_add(wide(raw.len()));
+            at = at.saturating_add(to_u64(raw.len()));
         }
         at
     }
@@ -140,7 +140,7 @@ pub(crate) fn parse_lines(
         piece.cells.clear();
         piece.comments = 0;
         piece.at = at;
-        memory::resize(&mut piece.text, narrow(len)?)?;
+        memory::resize(&mut piece.text, to_usize(len)?)?;
         source.read_at(at, &mut piece.text)?;
         at = at.saturating_add(len);
         if at < source.len() {
@@ -151,14 +151,14 @@ pub(crate) fn parse_lines(
             };
             let whole = last.saturating_add(1);
             let rest = piece.text.len().saturating_sub(whole);
-            at = at.saturating_sub(wide(rest));
+            at = at.saturating_sub(to_u64(rest));
             piece.text.truncate(whole);
         }
         Ok(!piece.text.is_empty())
     };
     let left = source.len().saturating_sub(body.from);
     let threads = Threads::Cores.for_len(usize::try_from(left).unwrap_or(usize::MAX));
-    in_order(threads, fill, |piece| piece.parse(body, &parse), take)
+    ordered_pipeline(threads, fill, |piece| piece.parse(body, &parse), take)
 }
 
 /// All cells of a text, put aside.
@@ -223,7 +223,7 @@ impl Table {
     /// Adds cells.
     pub(crate) fn add(&mut self, cells: &Cells, limits: &Limits) -> Result<()> {
         let len = cells.places.len().saturating_add(cells.values.len());
-        self.len = self.len.saturating_add(wide(len));
+        self.len = self.len.saturating_add(to_u64(len));
         limits.check_decoded("text would become numbers", self.len)?;
         self.count = self.count.saturating_add(cells.count);
         let parts = self.largest.len().max(cells.largest.len());

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use crate::bytes::{Scan, wide};
+use crate::bytes::{Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -48,7 +48,7 @@ pub(crate) fn text(source: &Source, format: &'static str, limits: &Limits) -> Re
     limits.charge(source.len().saturating_mul(2))?;
     let bytes = Scan::new(source, format).keep(source.len(), limits)?;
     String::from_utf8(bytes).map_err(|error| {
-        let at = wide(error.utf8_error().valid_up_to());
+        let at = to_u64(error.utf8_error().valid_up_to());
         Error::malformed(at, "text that is not UTF-8")
     })
 }
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
 
     fn at(&mut self, letter: usize) -> u64 {
         if self.is_ascii {
-            return wide(letter.min(self.text.len()));
+            return to_u64(letter.min(self.text.len()));
         }
         let (before, after) = self.text.split_at_checked(self.byte).unwrap_or_default();
         self.byte = match letter.checked_sub(self.letter) {
@@ -121,7 +121,7 @@ impl<'a> Places<'a> {
             }
         };
         self.letter = letter;
-        wide(self.byte)
+        to_u64(self.byte)
     }
 }
 
@@ -179,7 +179,7 @@ impl<'a> Builder<'a, '_> {
 
     fn begin(&mut self, at: u64, items: Items<'a>) -> Result<()> {
         self.limits
-            .check_depth(wide(self.open.len()).saturating_add(1))?;
+            .check_depth(to_u64(self.open.len()).saturating_add(1))?;
         self.open.push(Open { at, items });
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::read::{Member, Reader, short};
 use super::{DESCRIPTOR, ELSEWHERE_32, ENTRY, LOCAL, Method, flag};
-use crate::bytes::{Endian, wide};
+use crate::bytes::{Endian, to_u64};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::memory;
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let end = self.source.len();
         let (mut members, mut at) = (Vec::new(), 0);
         while let Some(member) = self.member_at(at, limits)? {
-            limits.check_tensors(wide(members.len()).saturating_add(1))?;
+            limits.check_tensors(to_u64(members.len()).saturating_add(1))?;
             limits.charge_items::<Member>(1)?;
             limits.charge_text(member.raw_name.len().saturating_mul(3))?;
             let is_cut = member.stored.end > end;
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
         let mut scan = self.scan(0..end);
         scan.seek(at)?;
-        let is_directory = scan.left() >= wide(ENTRY.len()) && scan.array()? == ENTRY;
+        let is_directory = scan.left() >= to_u64(ENTRY.len()) && scan.array()? == ENTRY;
         Ok((members, (!is_directory).then_some(at)))
     }
 
@@ -94,7 +94,7 @@ impl Reader<'_> {
     fn after(&self, member: &Member) -> Result<u64> {
         let end = member.stored.end;
         let mut scan = self.scan(end..self.source.len());
-        let is_described = scan.left() >= wide(DESCRIPTOR.len()) && scan.array()? == DESCRIPTOR;
+        let is_described = scan.left() >= to_u64(DESCRIPTOR.len()) && scan.array()? == DESCRIPTOR;
         let len = match (
             is_described && member.flags & flag::DESCRIBED != 0,
             member.is_wide,
@@ -123,7 +123,7 @@ impl Reader<'_> {
                 if !window.starts_with(&DESCRIPTOR) {
                     continue;
                 }
-                let found = at.saturating_add(wide(place));
+                let found = at.saturating_add(to_u64(place));
                 if self.is_described_at(found, member)? {
                     return Ok(true);
                 }
@@ -161,7 +161,7 @@ impl Reader<'_> {
             // It ends nowhere, so that it is cut wherever the file ends.
             found.stored = u64::MAX;
         }
-        limits.check_text(wide(found.raw_name.len()))?;
+        limits.check_text(to_u64(found.raw_name.len()))?;
         Ok(Some(Member {
             name: self.name(&found.raw_name, found.flags, at)?,
             at,

@@ -7,7 +7,7 @@ use super::{
     CODE_PAGE, DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCATOR, Method, WIDE_END,
     WIDE_FIELD, flag,
 };
-use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, gaps, wide};
+use crate::bytes::{Algorithm, Bytes, Deflated, Digest, Endian, Filter, Scan, gaps, to_u64};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
     /// Finds the last record: its comment ends the file.
     fn end(&mut self) -> Result<End> {
         let len = self.source.len();
-        let tail_at = len.saturating_sub(wide(END_LEN).saturating_add(u16::MAX.into()));
+        let tail_at = len.saturating_sub(to_u64(END_LEN).saturating_add(u16::MAX.into()));
         let tail = self.scan(tail_at..len).take(len.saturating_sub(tail_at))?;
         let fits = |place: &usize| {
             let record = tail.get(*place..).unwrap_or_default();
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         let Some(place) = (0..tail.len()).rev().find(fits) else {
             return self.fail(len, "no end of a zip archive is found");
         };
-        let at = tail_at.saturating_add(wide(place));
+        let at = tail_at.saturating_add(to_u64(place));
         let mut scan = self.scan(at..len);
         scan.skip(4)?;
         let [disk, directory_disk] = [short(&mut scan)?, short(&mut scan)?];
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
     fn directory(&mut self, end: &End, limits: &Limits) -> Result<Vec<Member>> {
         let mut scan = self.scan(end.directory.clone());
         let mut members = memory::with_room(limits.room::<Member>(scan.room(end.count, 46)))?;
-        while wide(members.len()) < end.count {
+        while to_u64(members.len()) < end.count {
             let member = self.entry(&mut scan, limits)?;
             limits.charge_items::<Member>(1)?;
             limits.charge_text(member.raw_name.len().saturating_mul(3))?;
@@ -474,7 +474,7 @@ impl Reader<'_> {
         // APPNOTE 4.3.9.3: the mark may be missing.
         let unmarked = found.strip_prefix(&DESCRIPTOR);
         let mark = if unmarked.is_some() {
-            wide(DESCRIPTOR.len())
+            to_u64(DESCRIPTOR.len())
         } else {
             0
         };
@@ -482,7 +482,7 @@ impl Reader<'_> {
         let form = [wide_form, short_form.to_vec()];
         let is_there = |form: &&Vec<u8>| rest.starts_with(form);
         let form = form.iter().find(is_there);
-        Ok(form.map_or(0, |form| mark.saturating_add(wide(form.len()))))
+        Ok(form.map_or(0, |form| mark.saturating_add(to_u64(form.len()))))
     }
 }
 

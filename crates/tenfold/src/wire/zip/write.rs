@@ -4,7 +4,7 @@ use super::{
     DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCAL, LOCATOR, Method, PADDING_FIELD,
     WIDE_END, WIDE_FIELD, flag,
 };
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::memory;
@@ -84,7 +84,7 @@ impl Writer {
         if is_wide {
             put_wide(&mut extra, &[0, 0]);
         }
-        let unpadded = out.at() + 30 + wide(entry.name.len()) + wide(extra.len());
+        let unpadded = out.at() + 30 + to_u64(entry.name.len()) + to_u64(extra.len());
         put_padding(&mut extra, unpadded, align)?;
         let size = if is_wide { ELSEWHERE_32 } else { 0 };
         let mut record = LOCAL.to_vec();
@@ -120,7 +120,7 @@ impl Writer {
     /// Writes the directory and the end.
     pub(crate) fn finish(self, comment: &[u8], out: &mut Sink) -> Result<()> {
         let start = out.at();
-        let count = wide(self.entries.len());
+        let count = to_u64(self.entries.len());
         for entry in &self.entries {
             out.write(&entry.record()?)?;
         }

@@ -16,7 +16,7 @@ fn found_within(tensor: &Tensor, tolerance: Tolerance) -> Vec<String> {
         let text = tensor.symmetry_text(symmetry);
         assert_eq!(&tensor.symmetry(&text).unwrap(), symmetry);
     }
-    let declared = tensor.declaring(&found).unwrap();
+    let declared = tensor.with_declared_symmetries(&found).unwrap();
     assert_eq!(samples::bytes(&declared), samples::bytes(tensor));
     if tolerance == Tolerance::Exact {
         assert!(declared.check(&limits).unwrap().is_empty());
@@ -164,7 +164,10 @@ fn every_kind_of_storage_is_searched_and_names_are_used() {
 fn a_symmetry_that_is_declared_twice_is_kept_once() {
     let full = made(&[3, 3], |at| number(at[0] * at[1]));
     let given: [Symmetry; 2] = [symmetry(&[1, 0], "x", true), symmetry(&[1, 0], "x", false)];
-    let declared = full.declaring(&given).unwrap();
+    let declared = full.with_declared_symmetries(&given).unwrap();
     assert_eq!(declared.symmetries(), [symmetry(&[1, 0], "x", false)]);
-    assert!(full.declaring(&[symmetry(&[0], "x", false)]).is_err());
+    assert!(
+        full.with_declared_symmetries(&[symmetry(&[0], "x", false)])
+            .is_err()
+    );
 }

@@ -56,7 +56,7 @@ pub(super) const DTYPES: &[(&str, Number)] = &[
 ];
 
 /// What it cannot hold of a bundle.
-pub(super) fn quirks(bundle: &Bundle) -> Result<Vec<Loss>> {
+pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
         let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));

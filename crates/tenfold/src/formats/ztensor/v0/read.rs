@@ -10,11 +10,11 @@ use super::super::{NAME, dense_len, index};
 use super::entries::Found;
 use super::{ALIGNMENT, COORDINATES, DTYPES, FIELDS, MAGIC, ROWS};
 use crate::bundle::Bundle;
-use crate::bytes::{Scan, narrow, wide};
+use crate::bytes::{Scan, to_u64, to_usize};
 use crate::dtype::Number;
 use crate::error::Result;
 use crate::format::ReadOptions;
-use crate::io::{Source, Threads, in_order};
+use crate::io::{Source, Threads, ordered_pipeline};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
@@ -35,8 +35,8 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     let mut found = Found::with_room(bundle, room)?;
     let hasher = DefaultHashBuilder::default();
     let mut parts = Parts::new(source, start..index.end, left);
-    in_order(
-        Threads::Cores.for_len(narrow(len)?),
+    ordered_pipeline(
+        Threads::Cores.for_len(to_usize(len)?),
         |piece: &mut Piece| parts.next(&mut piece.part, &how.limits),
         |piece| piece.read(source, &how.limits, &hasher, index.start),
         |piece| {
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         self.sizes.clear();
         while self.items.more(&mut left)? {
             self.sizes.push(self.items.u64("a size of a dimension")?);
-            self.limits.check_ndim(wide(self.sizes.len()))?;
+            self.limits.check_ndim(to_u64(self.sizes.len()))?;
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
             .take()
             .map_or(Cow::Borrowed("dense"), |(layout, _)| layout);
 
-        if offset < wide(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
+        if offset < to_u64(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
             let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
             return self.items.fail_at(offset_at, why);
         }

@@ -3,7 +3,7 @@
 
 use super::super::hint;
 use super::{COORDINATES, PART, ROWS};
-use crate::bytes::{Bytes, Column, Endian, wide};
+use crate::bytes::{Bytes, Column, Endian, to_u64};
 use crate::dtype::{Element, Number, Numbers};
 use crate::error::{Error, Result, sound};
 use crate::io::{Sink, Source};
@@ -58,12 +58,12 @@ struct Blob<'a> {
 
 impl Blob<'_> {
     fn width(&self) -> u64 {
-        wide(self.number.width())
+        to_u64(self.number.width())
     }
 
     /// Records of one coordinate a dimension, and the value.
     fn coordinates(&self, sizes: &[u64]) -> Result<Option<Storage>> {
-        let ndim = wide(sizes.len());
+        let ndim = to_u64(sizes.len());
         let stride = ndim.saturating_mul(8).saturating_add(self.width());
         if ndim == 0 || !self.len.is_multiple_of(stride) {
             return Ok(None);

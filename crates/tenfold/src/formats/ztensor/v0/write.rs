@@ -3,7 +3,7 @@
 use super::super::{NAME, checksum, hint, refuse_option, zstd_level};
 use super::{ALIGNMENT, DTYPES, MAGIC, sparse};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, wide};
+use crate::bytes::{Algorithm, Bytes, Compressor, Endian, PIECE, to_u64};
 use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::format::{BIG, Options, WriteOptions};
@@ -27,7 +27,7 @@ pub(in super::super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOption
     }
     let index = index.finish();
     out.write(&index)?;
-    out.write(&wide(index.len()).to_le_bytes())
+    out.write(&to_u64(index.len()).to_le_bytes())
 }
 
 /// How a tensor is written.

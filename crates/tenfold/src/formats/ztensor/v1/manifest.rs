@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::memory;
@@ -177,7 +177,7 @@ impl Reader<'_> {
             self.limits.charge_text(name.len())?;
             let object = self.object(name, at)?;
             memory::push(&mut objects, object)?;
-            self.limits.check_tensors(wide(objects.len()))?;
+            self.limits.check_tensors(to_u64(objects.len()))?;
         }
         Ok(objects)
     }
@@ -213,7 +213,7 @@ impl Reader<'_> {
         while self.items.more(&mut left)? {
             sizes.push(self.items.u64("a size of a dimension")?);
             self.limits.charge_items::<u64>(1)?;
-            self.limits.check_ndim(wide(sizes.len()))?;
+            self.limits.check_ndim(to_u64(sizes.len()))?;
         }
         Ok(sizes)
     }

@@ -11,7 +11,7 @@ use super::super::{NAME, checksum, dense_len, hint, index, object};
 use super::manifest::{Component, Manifest, Object, Reader};
 use super::{ALIGNMENT, DIALECT, MAGIC};
 use crate::bundle::Bundle;
-use crate::bytes::{Bytes, Filter, Scan, wide};
+use crate::bytes::{Bytes, Filter, Scan, to_u64};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::format::{Mode, ReadOptions};
@@ -25,7 +25,7 @@ use crate::wire::cbor::Items;
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let is_1_0 = !ends_with_magic(source)?;
-    let after = if is_1_0 { 0 } else { wide(MAGIC.len()) };
+    let after = if is_1_0 { 0 } else { to_u64(MAGIC.len()) };
     let mut bundle = Bundle::new();
     let index = index::find(source, MAGIC, after, how, &mut bundle)?;
     let mut manifest = Manifest::default();
@@ -73,7 +73,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
 /// Only generation 1.0 does not end with what it begins with.
 fn ends_with_magic(source: &Source) -> Result<bool> {
     let mut end = [0; 8];
-    let Some(at) = source.len().checked_sub(wide(end.len())) else {
+    let Some(at) = source.len().checked_sub(to_u64(end.len())) else {
         return Ok(false);
     };
     source.read_at(at, &mut end)?;
@@ -206,9 +206,9 @@ impl Maker<'_> {
         let offset = component.offset.ok_or_else(|| missing("offset"))?;
         let len = component.len.ok_or_else(|| missing("length"))?;
         let at = component.offset_at;
-        if offset < wide(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
+        if offset < to_u64(MAGIC.len()) || !offset.is_multiple_of(ALIGNMENT) {
             let why = format!("a blob at {offset}, a multiple of {ALIGNMENT} was expected");
-            if offset < wide(MAGIC.len()) || self.how.mode == Mode::Strict {
+            if offset < to_u64(MAGIC.len()) || self.how.mode == Mode::Strict {
                 return Err(Error::malformed(at, why));
             }
             self.bundle

@@ -11,7 +11,7 @@ use super::super::{NAME, checksum, hint, refuse_option, zstd_level};
 use super::manifest::DECODED;
 use super::{ALIGNMENT, DIALECT, INFO, MAGIC};
 use crate::bundle::Bundle;
-use crate::bytes::{Algorithm, Compressor, wide};
+use crate::bytes::{Algorithm, Compressor, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::error::{Aspect, Error, Loss, Result};
 use crate::format::{Options, WriteOptions, elements_of};
@@ -49,7 +49,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     }
     let index = index.finish();
     out.write(&index)?;
-    out.write(&wide(index.len()).to_le_bytes())?;
+    out.write(&to_u64(index.len()).to_le_bytes())?;
     out.write(MAGIC)
 }
 
@@ -237,7 +237,7 @@ fn write_component(component: &Component, said: Option<&Value>, out: &mut Out) -
 }
 
 /// What it cannot hold of a bundle.
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for detail in misfits(&bundle.meta) {
         let detail = format!("file {detail}");

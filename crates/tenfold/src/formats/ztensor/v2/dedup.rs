@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sha2::{Digest as _, Sha256};
 
 use super::super::parts::Content;
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
@@ -65,9 +65,9 @@ fn hash(content: &Content, most: u64, limits: &Limits) -> Result<Hash> {
     let mut sha = Sha256::new();
     let mut left = most.min(content.len());
     let read = content.for_each(limits, &mut |piece| {
-        let part = narrow(left.min(wide(piece.len())))?;
+        let part = to_usize(left.min(to_u64(piece.len())))?;
         sha.update(piece.get(..part).unwrap_or_default());
-        left = left.saturating_sub(wide(part));
+        left = left.saturating_sub(to_u64(part));
         // Nothing else ends a walk over bytes; what comes is not looked at.
         match left {
             0 if most < content.len() => Err(Error::invalid("enough")),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::NAME;
 use super::LEAST_ALIGNMENT;
 use crate::bytes::Endian::Little;
-use crate::bytes::{Scan, wide};
+use crate::bytes::{Scan, to_u64};
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
@@ -33,7 +33,7 @@ impl Footer {
 
     /// Where blobs may lie in a file of `len` bytes.
     pub(super) fn blobs(len: u64) -> Range<u64> {
-        wide(MAGIC.len())..Footer::start(len)
+        to_u64(MAGIC.len())..Footer::start(len)
     }
 
     /// The field of a footer that is reserved.
@@ -47,7 +47,7 @@ impl Footer {
             return scan.fail_at(0, "the magic is not \\x89ZT2\\r\\n\\x1a\\n");
         }
         let start = Footer::start(source.len());
-        if start < wide(MAGIC.len()) {
+        if start < to_u64(MAGIC.len()) {
             return scan.fail("the file ends before its footer");
         }
         scan.seek(start)?;
@@ -104,7 +104,7 @@ impl Footer {
     pub(super) fn bytes(offset: u64, manifest: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(offset.to_le_bytes());
-        bytes.extend(wide(manifest.len()).to_le_bytes());
+        bytes.extend(to_u64(manifest.len()).to_le_bytes());
         bytes.extend(xxhash_rust::xxh3::xxh3_64(manifest).to_le_bytes());
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend([0; 4]);

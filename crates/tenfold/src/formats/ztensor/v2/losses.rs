@@ -13,7 +13,7 @@ use crate::meta::{Meta, Value};
 use crate::tensor::{Storage, Tensor};
 use crate::wire::cbor::{Out, deterministic};
 
-pub(super) fn quirks(bundle: &Bundle) -> Vec<Loss> {
+pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for detail in misfits(&bundle.meta, LEVELS.saturating_sub(FILE_LEVELS)) {
         let detail = format!("file {detail}");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::super::NAME;
 use super::{LEVELS, MOST_DIMS, is_name};
-use crate::bytes::wide;
+use crate::bytes::to_u64;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::memory;
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             let name = self.name("the name of an object")?;
             self.limits.charge_items::<Object>(1)?;
             memory::push(&mut objects, self.object(name, at)?)?;
-            self.limits.check_tensors(wide(objects.len()))?;
+            self.limits.check_tensors(to_u64(objects.len()))?;
         }
         Ok(objects)
     }
@@ -191,12 +191,12 @@ impl<'a> Reader<'a> {
             self.limits.charge_items::<u64>(1)?;
             sizes.push(size);
             cells = cells.and_then(|cells| cells.checked_mul(size));
-            if wide(sizes.len()) > MOST_DIMS {
+            if to_u64(sizes.len()) > MOST_DIMS {
                 let why = format!("more than {MOST_DIMS} dimensions");
                 return self.items.fail_at(at, why);
             }
         }
-        self.limits.check_ndim(wide(sizes.len()))?;
+        self.limits.check_ndim(to_u64(sizes.len()))?;
         match cells {
             Some(_) => Ok(sizes),
             None => self

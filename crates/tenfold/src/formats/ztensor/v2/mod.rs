@@ -16,8 +16,8 @@ use crate::bundle::Bundle;
 use crate::dtype::Arity;
 use crate::error::{Loss, Result};
 use crate::format::{
-    Carries, DimNames, Format, Holds, HoldsMeta, Info, Names, ReadOptions, StorageKind,
-    WriteOptions,
+    Capabilities, DimNames, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
+    StorageKind, WriteOptions,
 };
 use crate::io::{Sink, Source};
 use crate::tensor::{Order, Tensor};
@@ -59,7 +59,7 @@ static INFO: Info = Info {
     versions: &["2"],
     only_read: &[],
     options: super::OPTIONS,
-    holds: Holds {
+    holds: Capabilities {
         names: Names::Flat,
         numbers: super::NUMBERS,
         arities: &[Arity::Real, Arity::Complex],
@@ -70,11 +70,11 @@ static INFO: Info = Info {
         dim_names: DimNames::No,
         symmetry: false,
         state: false,
-        meta: HoldsMeta {
+        meta: MetaSupport {
             file: true,
             tensor: true,
         },
-        carries: Carries::Tensor,
+        carries: SidecarSlot::Tensor,
     },
 };
 
@@ -95,8 +95,8 @@ impl Format for Version2 {
         checksum::is_kept(tensor, &how.options, checksum::SECOND)
     }
 
-    fn quirks(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
-        Ok(losses::quirks(bundle))
+    fn format_losses(&self, bundle: &Bundle) -> Result<Vec<Loss>> {
+        Ok(losses::format_losses(bundle))
     }
 }
 

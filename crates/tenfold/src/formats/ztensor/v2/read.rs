@@ -15,12 +15,12 @@ use crate::bytes::{Algorithm, Bytes, Digest, Filter, gaps};
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::format::ReadOptions;
-use crate::io::{Absent, Source, is_closed, open_beside};
+use crate::io::{Missing, Source, is_closed, open_beside};
 use crate::key::Key;
 use crate::limits::Limits;
 use crate::memory;
 use crate::note::{Note, NoteKind};
-use crate::tensor::{Demand, Shapes, Tensor};
+use crate::tensor::{Constraint, Shapes, Tensor};
 
 pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     let footer = Footer::read(source)?;
@@ -132,7 +132,7 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     let name = &shard.name;
     let Some(path) = source.path() else {
         let what = format!("the shard {name} of a file that was not opened by its name");
-        let why = Absent::Unsupported { format: NAME, what };
+        let why = Missing::Unsupported { format: NAME, what };
         return Ok(Source::absent(shard.size, why));
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -140,7 +140,7 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     let opened = match open_beside(of, &path) {
         Ok(opened) => opened,
         Err(Error::Io { source, .. }) if is_closed(&source) => {
-            let why = Absent::File(path, source.raw_os_error().unwrap_or(0));
+            let why = Missing::File(path, source.raw_os_error().unwrap_or(0));
             return Ok(Source::absent(shard.size, why));
         }
         Err(error) => {
@@ -391,10 +391,10 @@ fn made(found: &object::Object, limits: &Limits) -> Result<Tensor> {
     found.check_types().map_err(malformed)?;
     let mut tensor = found.tensor(layout, limits).map_err(malformed)?;
     if tensor.dtype().number == Number::Bool {
-        tensor.demand(Demand::Truths);
+        tensor.demand(Constraint::BoolIs0Or1);
     }
     if layout == Layout::Rows {
-        tensor.demand(Demand::Rising);
+        tensor.demand(Constraint::SortedColumns);
     }
     Ok(tensor)
 }

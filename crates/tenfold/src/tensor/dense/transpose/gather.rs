@@ -5,9 +5,9 @@
 
 use super::tiles;
 use super::tiles::Elements;
-use crate::bytes::{narrow, swap, wide};
+use crate::bytes::{swap, to_u64, to_usize};
 use crate::error::{Error, Result};
-use crate::io::{Threads, share_out};
+use crate::io::{Threads, par_for_each};
 use crate::tensor::index::slice::{Slice, boxes};
 
 /// One dimension of what is gathered.
@@ -86,7 +86,7 @@ impl<'a> Gather<'a> {
     /// Fills `out` with all elements, on as many threads as are worth it. What comes out does not
     /// depend on how many they are.
     pub(super) fn fill(&self, out: &mut [u8], threads: Threads) -> Result<()> {
-        if wide(out.len()) != wide(self.cells()).saturating_mul(wide(self.width)) {
+        if to_u64(out.len()) != to_u64(self.cells()).saturating_mul(to_u64(self.width)) {
             return Err(outside());
         }
         if out.is_empty() {
@@ -101,7 +101,7 @@ impl<'a> Gather<'a> {
         }
         let cells = self.cells_a_share(threads);
         let shares = out.chunks_mut(cells.saturating_mul(self.width));
-        share_out(threads, shares.enumerate(), |(number, share)| {
+        par_for_each(threads, shares.enumerate(), |(number, share)| {
             self.fill_cells(number.saturating_mul(cells), share)
         })
     }
@@ -137,10 +137,10 @@ impl<'a> Gather<'a> {
 
     /// Fills `out` with the cells from number `first` on, on this thread.
     fn fill_cells(&self, first: usize, out: &mut [u8]) -> Result<()> {
-        let counts: Vec<u64> = self.axes.iter().map(|axis| wide(axis.count)).collect();
+        let counts: Vec<u64> = self.axes.iter().map(|axis| to_u64(axis.count)).collect();
         let last = first.saturating_add(out.len() / self.width);
         let mut rest = out;
-        for slices in boxes(&counts, wide(first), wide(last)) {
+        for slices in boxes(&counts, to_u64(first), to_u64(last)) {
             let part = self.part(&slices)?;
             let len = part.cells().saturating_mul(part.width);
             let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
@@ -155,9 +155,9 @@ impl<'a> Gather<'a> {
         let mut start = self.start;
         let mut axes = Vec::with_capacity(self.axes.len());
         for (axis, slice) in self.axes.iter().zip(slices) {
-            start = start.saturating_add(axis.step.saturating_mul(narrow(slice.start)?));
+            start = start.saturating_add(axis.step.saturating_mul(to_usize(slice.start)?));
             axes.push(Axis {
-                count: narrow(slice.count)?,
+                count: to_usize(slice.count)?,
                 ..*axis
             });
         }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::gather::{Axis, Gather, outside};
 use super::grid::Grid;
-use crate::bytes::{Bytes, Endian, narrow, wide};
+use crate::bytes::{Bytes, Endian, to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::Result;
-use crate::io::{Threads, share_out};
+use crate::io::{Threads, par_for_each};
 use crate::memory;
 use crate::tensor::dense::read_box;
 use crate::tensor::dense::read_box::strides;
@@ -97,7 +97,7 @@ impl Stored {
             return reverse(out, self.reversed, threads);
         }
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-        let grid = Grid::new(&counts, spare / wide(self.width));
+        let grid = Grid::new(&counts, spare / to_u64(self.width));
         let mut scratch = Vec::new();
         let mut rest = out;
         for number in 0..grid.count() {
@@ -126,14 +126,14 @@ impl Stored {
                 .get(*axis)
                 .copied()
                 .unwrap_or(1)
-                .saturating_mul(wide(self.width));
+                .saturating_mul(to_u64(self.width));
             start = start.saturating_add(stride.saturating_mul(slice.start));
             axes.push(Axis {
-                count: narrow(slice.count)?,
-                step: narrow(stride.saturating_mul(slice.step.unsigned_abs()))?,
+                count: to_usize(slice.count)?,
+                step: to_usize(stride.saturating_mul(slice.step.unsigned_abs()))?,
             });
         }
-        Gather::new(source, narrow(start)?, self.width, self.reversed, axes)
+        Gather::new(source, to_usize(start)?, self.width, self.reversed, axes)
     }
 
     /// The box `wanted` of a box `held` that lies in memory as it is stored. Both are given as the
@@ -154,15 +154,15 @@ impl Stored {
                 .zip(wanted.get(*axis))
                 .zip(apart.get(*axis))
                 .ok_or_else(outside)?;
-            let stride = stride.saturating_mul(wide(self.width));
+            let stride = stride.saturating_mul(to_u64(self.width));
             let skipped = wanted.start.saturating_sub(held.start);
             start = start.saturating_add(stride.saturating_mul(skipped));
             axes.push(Axis {
-                count: narrow(wanted.end.saturating_sub(wanted.start))?,
-                step: narrow(stride)?,
+                count: to_usize(wanted.end.saturating_sub(wanted.start))?,
+                step: to_usize(stride)?,
             });
         }
-        Gather::new(source, narrow(start)?, self.width, self.reversed, axes)
+        Gather::new(source, to_usize(start)?, self.width, self.reversed, axes)
     }
 
     /// Fills `out` with a box as it is stored.
@@ -180,7 +180,7 @@ impl Stored {
     pub(super) fn price(&self, ranges: &[Range<u64>]) -> u128 {
         /// What a read at another place costs, in bytes that could have been read meanwhile.
         const JUMP: u128 = 64 << 10;
-        let mut run = u128::from(wide(self.width));
+        let mut run = u128::from(to_u64(self.width));
         let mut apart = run;
         let mut runs = 1_u128;
         let mut is_run = true;
@@ -206,11 +206,14 @@ pub(super) fn read_run(bytes: &Bytes, at: u64, threads: Threads, out: &mut [u8])
         return bytes.read_at(at, out);
     }
     let threads = threads.for_len(out.len());
-    share_out(
+    par_for_each(
         threads,
         out.chunks_mut(SHARE).enumerate(),
         |(number, share)| {
-            bytes.read_at(at.saturating_add(wide(number.saturating_mul(SHARE))), share)
+            bytes.read_at(
+                at.saturating_add(to_u64(number.saturating_mul(SHARE))),
+                share,
+            )
         },
     )
 }
@@ -220,7 +223,7 @@ fn reverse(out: &mut [u8], width: usize, threads: Threads) -> Result<()> {
         return Ok(());
     }
     let threads = threads.for_len(out.len());
-    share_out(threads, out.chunks_mut(width << 16), |share| {
+    par_for_each(threads, out.chunks_mut(width << 16), |share| {
         crate::bytes::swap(share, width);
         Ok(())
     })

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use super::View;
-use crate::bytes::{Bytes, Endian, wide};
+use crate::bytes::{Bytes, Endian, to_u64};
 use crate::dtype::{DType, Number, Numbers};
 use crate::io::{Compute, Source, Threads};
 use crate::limits::Limits;
@@ -66,7 +66,7 @@ fn naive(
     let mut index = vec![0; sizes.len()];
     let mut place = vec![0; sizes.len()];
     let mut out = Vec::new();
-    for cell in 0..wide(bytes.len() / width) {
+    for cell in 0..to_u64(bytes.len() / width) {
         unravel_in(cell, &seen, Order::Row, &mut index);
         for (axis, item) in axes.iter().zip(&index) {
             place[*axis] = *item;
@@ -86,9 +86,9 @@ fn naive(
 /// Reads a view in three ways, with several budgets and numbers of threads, from memory and a file.
 fn check(sizes: &[u64], dtype: DType, order: Order, endian: Endian, axes: &[usize]) {
     let cells: u64 = sizes.iter().product();
-    let bytes = made(cells * wide(dtype.width()));
+    let bytes = made(cells * to_u64(dtype.width()));
     let wanted = naive(&bytes, sizes, dtype, order, endian, axes);
-    let len = wide(bytes.len());
+    let len = to_u64(bytes.len());
     let sources = [Bytes::memory(bytes.clone()), in_file(&bytes)];
     let ways = sources.iter().flat_map(|bytes| {
         [(1 << 20, 1), (len, 3), (len / 3, 2), (len / 9, 1)].map(|(m, t)| (bytes.clone(), m, t))
@@ -118,7 +118,7 @@ fn check(sizes: &[u64], dtype: DType, order: Order, endian: Endian, axes: &[usiz
         assert!(all == wanted, "{}", about());
         let (from, to) = (all.len() / 5, all.len() - all.len() / 7);
         let mut part = vec![0; to - from];
-        view.read_at(wide(from), &mut part).unwrap();
+        view.read_at(to_u64(from), &mut part).unwrap();
         assert!(part == wanted[from..to], "a part of {}", about());
     }
 }

@@ -9,7 +9,7 @@
 use super::gather::{Axis, outside};
 use crate::bytes::swap;
 use crate::error::Result;
-use crate::io::share_out;
+use crate::io::par_for_each;
 
 /// A dimension: how many places it has, and how many bytes apart they are on either side.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ pub(super) fn fill<const WIDTH: usize, const ACROSS: usize, const ALONG: usize>(
             share.push(part);
         }
     }
-    share_out(threads, shares.into_iter().enumerate(), |(number, all)| {
+    par_for_each(threads, shares.into_iter().enumerate(), |(number, all)| {
         let first = number * places;
         let mut own = axes.to_vec();
         if let Some(axis) = own.get_mut(place) {
@@ -285,7 +285,7 @@ fn add(lines: &mut Vec<Line>, side: Side, line: Line) {
 /// Where the places of a direction are, from its first.
 enum Places {
     Apart(usize),
-    Listed(Vec<usize>),
+    CooBuilder(Vec<usize>),
 }
 
 impl Places {
@@ -302,13 +302,13 @@ impl Places {
                 .flat_map(|at| (0..line.count).map(move |place| at + place * step))
                 .collect();
         }
-        Places::Listed(listed)
+        Places::CooBuilder(listed)
     }
 
     fn at(&self, place: usize) -> usize {
         match self {
             Places::Apart(step) => place * step,
-            Places::Listed(listed) => listed.get(place).copied().unwrap_or(usize::MAX),
+            Places::CooBuilder(listed) => listed.get(place).copied().unwrap_or(usize::MAX),
         }
     }
 }

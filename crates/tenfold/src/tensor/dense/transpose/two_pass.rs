@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use super::gather::outside;
 use super::grid::{Grid, cells};
 use super::stored::{Stored, read_run};
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::Result;
-use crate::io::{Scratch, Threads, put_down_at, share_out};
+use crate::io::{Scratch, Threads, append_at, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::dense::read_box::strides;
@@ -39,7 +39,7 @@ impl Passes {
         threads: Threads,
         limits: &Limits,
     ) -> Result<Passes> {
-        let width = wide(stored.width);
+        let width = to_u64(stored.width);
         let mut passes = Passes {
             parts: Grid::new(&stored.sizes, spare / 2 / width),
             slabs: slabs.clone(),
@@ -48,12 +48,12 @@ impl Passes {
         };
         let file = Scratch::of_len(passes.stored.bytes.len(), limits)?;
         let mut part = Vec::new();
-        let mut filled = memory::zeros(narrow(passes.slabs.count())?)?;
+        let mut filled = memory::zeros(to_usize(passes.slabs.count())?)?;
         for number in 0..passes.parts.count() {
             let found = passes.parts.cells(number);
             memory::resize(
                 &mut part,
-                narrow((found.end - found.start).saturating_mul(width))?,
+                to_usize((found.end - found.start).saturating_mul(width))?,
             )?;
             let at = found.start.saturating_mul(width);
             read_run(&passes.stored.bytes, at, threads, &mut part)?;
@@ -74,11 +74,11 @@ impl Passes {
         threads: Threads,
     ) -> Result<()> {
         let held = self.parts.ranges(part);
-        let width = wide(self.stored.width);
+        let width = to_u64(self.stored.width);
         let mut most = 1;
         let mut jobs = Vec::new();
         for (slab, filled) in filled.iter_mut().enumerate() {
-            let slab = wide(slab);
+            let slab = to_u64(slab);
             let shared = self.shared(&held, slab);
             let len = len_of(&shared).saturating_mul(width);
             if len == 0 {
@@ -91,21 +91,21 @@ impl Passes {
         }
         let threads = threads
             .for_len(bytes.len())
-            .min(narrow(spare / most)?)
+            .min(to_usize(spare / most)?)
             .max(1);
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
-        share_out(threads, jobs.into_iter(), |(shared, at, len)| {
+        par_for_each(threads, jobs.into_iter(), |(shared, at, len)| {
             let mut buffer = buffers
                 .lock()
                 .ok()
                 .and_then(|mut all| all.pop())
                 .unwrap_or_default();
-            memory::resize(&mut buffer, narrow(len)?)?;
+            memory::resize(&mut buffer, to_usize(len)?)?;
             let wanted = self.stored.as_stored(&shared, 0..1);
             self.stored
                 .gather(bytes, &held, &wanted)?
                 .fill(&mut buffer, Threads::Exactly(1))?;
-            put_down_at(file, &buffer, at)?;
+            append_at(file, &buffer, at)?;
             if let Ok(mut all) = buffers.lock() {
                 all.push(buffer);
             }
@@ -131,7 +131,7 @@ impl Passes {
         threads: Threads,
         out: &mut [u8],
     ) -> Result<()> {
-        let width = wide(self.stored.width);
+        let width = to_u64(self.stored.width);
         memory::resize(scratch, out.len())?;
         let at = self.slabs.cells(slab).start.saturating_mul(width);
         read_run(&self.sorted, at, threads, scratch)?;
@@ -150,23 +150,23 @@ impl Passes {
                 .zip(&origin)
                 .map(|(range, origin)| range.start - origin.start..range.end - origin.start)
                 .collect();
-            let bytes = narrow(from)?..narrow(from.saturating_add(len))?;
+            let bytes = to_usize(from)?..to_usize(from.saturating_add(len))?;
             let bytes = scratch.get(bytes).ok_or_else(outside)?;
             pieces.push(Piece { ranges, bytes });
             from = from.saturating_add(len);
         }
         let threads = threads.for_len(out.len());
         let share = cells(&counts)
-            .div_ceil(wide(threads).saturating_mul(4))
+            .div_ceil(to_u64(threads).saturating_mul(4))
             .max(1);
-        let shares = out.chunks_mut(narrow(share.saturating_mul(width))?);
-        share_out(threads, shares.enumerate(), |(number, out)| {
-            let first = wide(number).saturating_mul(share);
-            let last = first.saturating_add(wide(out.len()) / width);
+        let shares = out.chunks_mut(to_usize(share.saturating_mul(width))?);
+        par_for_each(threads, shares.enumerate(), |(number, out)| {
+            let first = to_u64(number).saturating_mul(share);
+            let last = first.saturating_add(to_u64(out.len()) / width);
             let mut rest = out;
             for slices in boxes(&counts, first, last) {
                 let sizes: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
-                let len = narrow(cells(&sizes).saturating_mul(width))?;
+                let len = to_usize(cells(&sizes).saturating_mul(width))?;
                 let (now, later) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
                 for piece in &pieces {
                     piece.put(&slices, self.stored.width, now)?;
@@ -215,9 +215,9 @@ impl Piece<'_> {
             from = from.saturating_add((first - range.start).saturating_mul(from_step));
             to = to.saturating_add((first - slice.start).saturating_mul(to_step));
             let step = Step {
-                count: narrow(end - first)?,
-                from: narrow(from_step)?.saturating_mul(width),
-                to: narrow(to_step)?.saturating_mul(width),
+                count: to_usize(end - first)?,
+                from: to_usize(from_step)?.saturating_mul(width),
+                to: to_usize(to_step)?.saturating_mul(width),
             };
             match steps.last_mut() {
                 _ if step.count == 1 => {}
@@ -234,8 +234,8 @@ impl Piece<'_> {
         let run = steps.pop_if(|step| step.from == width && step.to == width);
         let len = run.map_or(1, |run| run.count).saturating_mul(width);
         let (from, to) = (
-            narrow(from)?.saturating_mul(width),
-            narrow(to)?.saturating_mul(width),
+            to_usize(from)?.saturating_mul(width),
+            to_usize(to)?.saturating_mul(width),
         );
         copy(&steps, len, self.bytes.get(from..), out.get_mut(to..))
     }

@@ -6,7 +6,7 @@ use super::gather::{Axis, Gather};
 use super::grid::Grid;
 use super::stored::Stored;
 use super::two_pass::Passes;
-use crate::bytes::{Bytes, narrow, wide};
+use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Threads};
 use crate::limits::Limits;
@@ -52,7 +52,7 @@ enum Way {
     /// From stored values, straight.
     Straight(Stored),
     /// From stored values, sorted by slab before.
-    Sorted(Passes),
+    SortedCells(Passes),
     /// From boxes of a tensor that is packed, sparse or a train.
     Boxes(Tensor),
 }
@@ -142,7 +142,7 @@ impl View {
             return Ok(Way::Straight(stored));
         }
         let passes = Passes::new(stored, &self.slabs, self.share, self.threads, &self.limits)?;
-        Ok(Way::Sorted(passes))
+        Ok(Way::SortedCells(passes))
     }
 
     /// Fills `out` with a slab.
@@ -151,7 +151,7 @@ impl View {
         let slices: Vec<Slice> = ranges.map(Slice::range).collect();
         match way {
             Way::Straight(stored) => stored.read_box(&slices, self.share / 2, self.threads, out),
-            Way::Sorted(passes) => passes.read(number, scratch, self.threads, out),
+            Way::SortedCells(passes) => passes.read(number, scratch, self.threads, out),
             Way::Boxes(tensor) => self.fill_box(tensor, &slices, scratch, out),
         }
     }
@@ -193,8 +193,8 @@ impl View {
             let count = counts.get(*axis).copied().unwrap_or(1);
             let stride = apart.get(*axis).copied().unwrap_or(1);
             Ok(Axis {
-                count: narrow(count)?,
-                step: narrow(stride)?.saturating_mul(width),
+                count: to_usize(count)?,
+                step: to_usize(stride)?.saturating_mul(width),
             })
         });
         Gather::new(scratch, 0, width, 1, axes.collect::<Result<_>>()?)?.fill(out, self.threads)
@@ -202,19 +202,19 @@ impl View {
 
     /// Where a slab begins and how long it is.
     fn slab(&self, number: u64) -> (u64, u64) {
-        let width = wide(self.tensor.dtype().width());
+        let width = to_u64(self.tensor.dtype().width());
         let cells = self.slabs.cells(number);
         let at = cells.start.saturating_mul(width);
         (at, cells.end.saturating_mul(width).saturating_sub(at))
     }
 
     fn holding(&self, at: u64) -> u64 {
-        self.slabs.holding(at / wide(self.tensor.dtype().width()))
+        self.slabs.holding(at / to_u64(self.tensor.dtype().width()))
     }
 
     /// Makes sure that the slab that holds the byte `at` is there, and gives what follows `at`.
     fn slab_at<'a>(&self, held: &'a mut Held, at: u64) -> Result<&'a [u8]> {
-        let end = held.at.saturating_add(wide(held.slab.len()));
+        let end = held.at.saturating_add(to_u64(held.slab.len()));
         if at < held.at || at >= end {
             let number = self.holding(at);
             let (start, len) = self.slab(number);
@@ -224,12 +224,12 @@ impl View {
                 None => self.way()?,
             };
             let mut slab = std::mem::take(&mut held.slab);
-            memory::resize(&mut slab, narrow(len)?)?;
+            memory::resize(&mut slab, to_usize(len)?)?;
             self.fill(&way, number, &mut held.scratch, &mut slab)?;
             held.way = Some(way);
             (held.at, held.slab) = (start, slab);
         }
-        let found = held.slab.get(narrow(at - held.at)?..).unwrap_or_default();
+        let found = held.slab.get(to_usize(at - held.at)?..).unwrap_or_default();
         match found.is_empty() {
             true => Err(Error::invalid("a view ends before its length")),
             false => Ok(found),
@@ -247,18 +247,18 @@ impl View {
             // Finding out where everything is stored is for no less than a slab.
             true => {
                 let is_positioned = values.bytes.is_plain() && !values.bytes.source().is_computed();
-                is_positioned && wide(buffer.len()) >= self.slab(0).1
+                is_positioned && to_u64(buffer.len()) >= self.slab(0).1
             }
             false => values.bytes.as_slice().is_some(),
         };
-        let is_whole = at.is_multiple_of(wide(width)) && buffer.len().is_multiple_of(width);
+        let is_whole = at.is_multiple_of(to_u64(width)) && buffer.len().is_multiple_of(width);
         if !is_at_hand || !is_whole || !self.is_whole()? {
             return Ok(false);
         }
         let sizes = self.tensor.sizes()?;
         let stored = Stored::new(values, self.tensor.dtype(), &sizes, *order, &self.axes);
-        let first = at / wide(width);
-        let last = first.saturating_add(wide(buffer.len() / width));
+        let first = at / to_u64(width);
+        let last = first.saturating_add(to_u64(buffer.len() / width));
         let mut rest = buffer;
         for slices in boxes(&stored.seen_sizes(), first, last) {
             let len = box_len(&slices, width)?;
@@ -290,7 +290,7 @@ fn slabs(
     share: u64,
     limits: &Limits,
 ) -> Grid {
-    let share = share / wide(tensor.dtype().width());
+    let share = share / to_u64(tensor.dtype().width());
     // A slab, and as much again for what it is made from.
     let mut most = share / 2;
     let mut slabs = Grid::new(seen, most);
@@ -352,7 +352,7 @@ impl Compute for View {
             let (now, later) = rest.split_at_mut(part);
             now.copy_from_slice(found.get(..part).unwrap_or_default());
             rest = later;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         self.keep(held, at)
     }
@@ -367,10 +367,10 @@ impl Compute for View {
         let mut at = range.start;
         while at < range.end {
             let found = self.slab_at(&mut held, at)?;
-            let part = found.len().min(narrow(range.end - at)?);
+            let part = found.len().min(to_usize(range.end - at)?);
             let found = found.get(..part).unwrap_or_default();
             found.chunks(budget.max(1)).try_for_each(&mut *each)?;
-            at = at.saturating_add(wide(part));
+            at = at.saturating_add(to_u64(part));
         }
         self.keep(held, at)
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::super::tiles::boxes;
 use super::images::{Mirror, outside, short};
-use crate::bytes::{narrow, wide};
+use crate::bytes::{to_u64, to_usize};
 use crate::error::Result;
 use crate::memory;
 use crate::tensor::symmetry::stored_runs::{Coverage, Image};
@@ -82,7 +82,7 @@ impl<'a> Reflection<'a> {
     fn target(&self, index: &[u64]) -> Result<usize> {
         let dims = index.iter().zip(&self.places).zip(&self.steps);
         dims.map(|((place, places), step)| {
-            Ok(narrow(place.saturating_sub(places.start))?.saturating_mul(*step))
+            Ok(to_usize(place.saturating_sub(places.start))?.saturating_mul(*step))
         })
         .sum()
     }
@@ -92,7 +92,7 @@ impl<'a> Reflection<'a> {
         let mut pages = self.mirror.pages();
         let mut copy = |number: u64, to: Range<usize>| {
             let cells = out.get_mut(to).ok_or_else(outside)?.as_flattened_mut();
-            let at = number.saturating_mul(wide(WIDTH));
+            let at = number.saturating_mul(to_u64(WIDTH));
             pages.read_through(at, cells)?;
             self.mirror.settle(self.image, cells)
         };
@@ -100,13 +100,13 @@ impl<'a> Reflection<'a> {
         self.each_run(&self.places, |index, run| {
             let line = self.mirror.line(index.iter().copied());
             let number = self.mirror.number(line, run.start)?;
-            let skipped = narrow(
+            let skipped = to_usize(
                 run.start
                     .saturating_sub(index.first().copied().unwrap_or(0)),
             )?;
             let start = self.target(index)?.saturating_add(skipped);
-            let end = start.saturating_add(narrow(run.end.saturating_sub(run.start))?);
-            if start == due.end && number == first.saturating_add(wide(due.len())) {
+            let end = start.saturating_add(to_usize(run.end.saturating_sub(run.start))?);
+            if start == due.end && number == first.saturating_add(to_u64(due.len())) {
                 due.end = end;
                 return Ok(());
             }
@@ -175,7 +175,7 @@ impl<'a> Reflection<'a> {
         let counts = self.counts();
         let mut sides = vec![1; counts.len()];
         let side = counts.get(along).copied().unwrap_or(1).clamp(1, ALONG);
-        let mut room = (wide(self.mirror.tile / width.max(1)) / side).max(1);
+        let mut room = (to_u64(self.mirror.tile / width.max(1)) / side).max(1);
         let mut columns = vec![0_usize];
         for (dim, count) in counts
             .iter()
@@ -185,7 +185,7 @@ impl<'a> Reflection<'a> {
             let taken = room.min(*count).max(1);
             *sides.get_mut(dim).ok_or_else(outside)? = taken;
             let step = self.steps.get(dim).copied().unwrap_or(0);
-            let place = |place: u64| Ok(narrow(place)?.saturating_mul(step));
+            let place = |place: u64| Ok(to_usize(place)?.saturating_mul(step));
             let places = (0..taken).map(place).collect::<Result<Vec<usize>>>()?;
             let next = |slow: usize| columns.iter().map(move |fast| fast.saturating_add(slow));
             columns = places.into_iter().flat_map(next).collect();
@@ -215,10 +215,10 @@ impl<'a> Reflection<'a> {
         let along = places.get(shape.along).cloned().unwrap_or(0..0);
         let counts = places.iter().take(shape.along);
         let n_columns = counts.map(|places| places.end.saturating_sub(places.start));
-        let n_columns = narrow(n_columns.product())?;
+        let n_columns = to_usize(n_columns.product())?;
         // So that the rows of a tile do not share a place in the cache.
         let pitch = n_columns.next_multiple_of(8).saturating_add(8);
-        let n_rows = narrow(along.end.saturating_sub(along.start))?;
+        let n_rows = to_usize(along.end.saturating_sub(along.start))?;
         memory::resize(tile, n_rows.saturating_mul(pitch).saturating_mul(WIDTH))?;
         let line = places.first().cloned().unwrap_or(0..1);
         let here = |place: u64| {
@@ -227,7 +227,9 @@ impl<'a> Reflection<'a> {
         };
         let first = self.mirror.line(here(along.start));
         let ahead = match shape.along {
-            1 => self.read_ahead::<WIDTH>(first..first.saturating_add(wide(n_rows)), &line, row)?,
+            1 => {
+                self.read_ahead::<WIDTH>(first..first.saturating_add(to_u64(n_rows)), &line, row)?
+            }
             _ => None,
         };
         let rows = tile.chunks_exact_mut(pitch.saturating_mul(WIDTH));
@@ -238,7 +240,7 @@ impl<'a> Reflection<'a> {
             match ahead {
                 Some(start) => {
                     let number = self.mirror.number(first, line.start)?;
-                    let at = narrow(number.wrapping_sub(start))?.saturating_mul(WIDTH);
+                    let at = to_usize(number.wrapping_sub(start))?.saturating_mul(WIDTH);
                     let stored = row.get(at..).unwrap_or_default();
                     cells.copy_from_slice(stored.get(..cells.len()).ok_or_else(short)?);
                 }
@@ -285,8 +287,8 @@ impl<'a> Reflection<'a> {
         if len > wanted.saturating_mul(4) {
             return Ok(None);
         }
-        memory::resize(row, narrow(len)?.saturating_mul(WIDTH))?;
-        let at = start.saturating_mul(wide(WIDTH));
+        memory::resize(row, to_usize(len)?.saturating_mul(WIDTH))?;
+        let at = start.saturating_mul(to_u64(WIDTH));
         self.mirror.bytes.read_at(at, row)?;
         Ok(Some(start))
     }
@@ -299,15 +301,15 @@ impl<'a> Reflection<'a> {
         row: &mut Vec<u8>,
         out: &mut [u8],
     ) -> Result<()> {
-        let len = narrow(places.end.saturating_sub(places.start))?.saturating_mul(WIDTH);
-        let n_lines = wide(out.len() / len.max(1));
+        let len = to_usize(places.end.saturating_sub(places.start))?.saturating_mul(WIDTH);
+        let n_lines = to_u64(out.len() / len.max(1));
         let last = first.saturating_add(n_lines).saturating_sub(1);
         let start = self.mirror.number(first, places.start)?;
         let end = self.mirror.number(last, places.end)?;
-        let at = start.saturating_mul(wide(WIDTH));
-        let all = narrow(end.saturating_sub(start))?.saturating_mul(WIDTH);
+        let at = start.saturating_mul(to_u64(WIDTH));
+        let all = to_usize(end.saturating_sub(start))?.saturating_mul(WIDTH);
         let stored = match self.mirror.bytes.as_slice() {
-            Some(stored) => stored.get(narrow(at)?..).ok_or_else(short)?,
+            Some(stored) => stored.get(to_usize(at)?..).ok_or_else(short)?,
             // The lines follow each other without a gap.
             None if all == out.len() => return self.mirror.bytes.read_at(at, out),
             None => {
@@ -322,7 +324,7 @@ impl<'a> Reflection<'a> {
         }
         for (line, part) in (first..).zip(out.chunks_exact_mut(len)) {
             let skipped = self.mirror.number(line, places.start)?.wrapping_sub(start);
-            let skipped = narrow(skipped)?.saturating_mul(WIDTH);
+            let skipped = to_usize(skipped)?.saturating_mul(WIDTH);
             let found = stored.get(skipped..).unwrap_or_default();
             part.copy_from_slice(found.get(..len).ok_or_else(short)?);
         }
@@ -341,12 +343,12 @@ impl<'a> Reflection<'a> {
         self.each_run(places, |index, run| {
             let line = self.mirror.line(index.iter().copied());
             let number = self.mirror.number(line, run.start)?;
-            let count = narrow(run.end.saturating_sub(run.start))?;
+            let count = to_usize(run.end.saturating_sub(run.start))?;
             memory::resize(&mut stored, count.saturating_mul(WIDTH))?;
-            let at = number.saturating_mul(wide(WIDTH));
+            let at = number.saturating_mul(to_u64(WIDTH));
             pages.read_through(at, &mut stored)?;
             self.mirror.settle(self.image, &mut stored)?;
-            let skipped = narrow(run.start.saturating_sub(start))?.saturating_mul(step);
+            let skipped = to_usize(run.start.saturating_sub(start))?.saturating_mul(step);
             let at = self.target(index)?.saturating_add(skipped);
             let targets = out.get_mut(at..).ok_or_else(outside)?;
             let targets = targets.iter_mut().step_by(step.max(1));

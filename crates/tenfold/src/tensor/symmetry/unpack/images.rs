@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use super::Packed;
 use super::image::Reflection;
-use crate::bytes::{Bytes, Endian, narrow, swap, wide};
+use crate::bytes::{Bytes, Endian, swap, to_u64, to_usize};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::io::{Pages, Threads, share_out};
+use crate::io::{Pages, Threads, par_for_each};
 use crate::tensor::index::slice::{Slice, box_len, boxes};
 use crate::tensor::symmetry::stored_runs::{Image, Lines};
 
@@ -102,12 +102,12 @@ impl<'a> Mirror<'a> {
         let threads = self.threads.for_len(out.len());
         let cells = out.as_chunks_mut::<WIDTH>().0;
         let share = self.share(&counts, threads, cells.len());
-        share_out(
+        par_for_each(
             threads,
             cells.chunks_mut(share).enumerate(),
             |(number, cells)| {
-                let first = wide(number.saturating_mul(share));
-                let end = first.saturating_add(wide(cells.len()));
+                let first = to_u64(number.saturating_mul(share));
+                let end = first.saturating_add(to_u64(cells.len()));
                 let mut rest = cells;
                 for part in boxes(&counts, first, end) {
                     let len = box_len(&part, 1)?;
@@ -158,7 +158,7 @@ impl<'a> Mirror<'a> {
         for axis in axes.iter().rev() {
             *steps.get_mut(*axis).ok_or_else(outside)? = step;
             let places = window.get(*axis).cloned().unwrap_or(0..0);
-            step = step.saturating_mul(narrow(places.end.saturating_sub(places.start))?);
+            step = step.saturating_mul(to_usize(places.end.saturating_sub(places.start))?);
         }
         if self
             .lines
@@ -197,7 +197,7 @@ impl<'a> Mirror<'a> {
 
     /// How many cells are stored before the one at a place of a line.
     pub(super) fn number(&self, line: u64, place: u64) -> Result<u64> {
-        let offset = self.offsets.get(narrow(line)?).ok_or_else(outside)?;
+        let offset = self.offsets.get(to_usize(line)?).ok_or_else(outside)?;
         Ok(offset.wrapping_add(place))
     }
 }

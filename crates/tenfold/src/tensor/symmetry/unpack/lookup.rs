@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::Packed;
-use crate::bytes::{Endian, narrow, wide};
+use crate::bytes::{Endian, to_u64, to_usize};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::io::{Threads, share_out};
+use crate::io::{Threads, par_for_each};
 use crate::memory;
 use crate::tensor::index::slice::{Slice, unravel_in};
 use crate::tensor::storage::Order;
@@ -55,7 +55,7 @@ impl<'a> Gather<'a> {
         let values = match numbers.bytes.as_slice() {
             Some(slice) if !numbers.must_swap(Endian::Little) => Cow::Borrowed(slice),
             _ => {
-                let mut all = memory::zeros(narrow(numbers.bytes.len())?)?;
+                let mut all = memory::zeros(to_usize(numbers.bytes.len())?)?;
                 numbers.read_into(&mut all)?;
                 Cow::Owned(all)
             }
@@ -92,16 +92,16 @@ impl<'a> Gather<'a> {
         let Some((last, outer)) = self.slices.split_last() else {
             return self.fill_row::<WIDTH>(&[], Slice::one(0), out.as_chunks_mut().0);
         };
-        let row = narrow(last.count)?.max(1);
+        let row = to_usize(last.count)?.max(1);
         let per_share = (SHARE / WIDTH / row).max(1);
         let threads = Threads::Cores.for_len(out.len());
         let cells = out.as_chunks_mut::<WIDTH>().0;
         let counts: Vec<u64> = outer.iter().map(|slice| slice.count).collect();
         let shares = cells.chunks_mut(row.saturating_mul(per_share));
-        share_out(threads, shares.enumerate(), |(share, cells)| {
+        par_for_each(threads, shares.enumerate(), |(share, cells)| {
             let mut index = vec![0; self.slices.len()];
             let first = share.saturating_mul(per_share);
-            for (row, cells) in (wide(first)..).zip(cells.chunks_mut(row)) {
+            for (row, cells) in (to_u64(first)..).zip(cells.chunks_mut(row)) {
                 let places = index.get_mut(..outer.len()).unwrap_or_default();
                 unravel_in(row, &counts, Order::Row, places);
                 for (place, slice) in index.iter_mut().zip(self.slices) {

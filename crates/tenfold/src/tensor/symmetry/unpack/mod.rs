@@ -15,7 +15,7 @@ mod tests;
 use super::Operation;
 use super::group::{Group, Transposition, advance};
 use super::stored_runs::{Lines, Part};
-use crate::bytes::{Endian, narrow, swap, wide};
+use crate::bytes::{Endian, swap, to_u64, to_usize};
 use crate::dtype::{DType, Numbers};
 use crate::error::Result;
 use crate::io::Pages;
@@ -88,7 +88,7 @@ impl Packed<'_> {
         axes: &[usize],
         out: &mut [u8],
     ) -> Result<bool> {
-        let is_small = wide(out.len()).saturating_mul(SMALL) < self.values.bytes.len();
+        let is_small = to_u64(out.len()).saturating_mul(SMALL) < self.values.bytes.len();
         if is_small
             && axes.is_sorted()
             && let Some(closed) = self.group.transposition()
@@ -128,13 +128,13 @@ impl Packed<'_> {
                     continue;
                 };
                 if !is_read {
-                    memory::resize(&mut stored, narrow(count)?.saturating_mul(width))?;
-                    pages.read_at(number.saturating_mul(wide(width)), &mut stored)?;
+                    memory::resize(&mut stored, to_usize(count)?.saturating_mul(width))?;
+                    pages.read_at(number.saturating_mul(to_u64(width)), &mut stored)?;
                     self.settle(&mut stored);
                     is_read = true;
                 }
-                let skipped = narrow(part.places.start.saturating_sub(places.start))?;
-                let length = narrow(part.places.end.saturating_sub(part.places.start))?;
+                let skipped = to_usize(part.places.start.saturating_sub(places.start))?;
+                let length = to_usize(part.places.end.saturating_sub(part.places.start))?;
                 let from = skipped.saturating_mul(width);
                 let values = stored.get(from..).unwrap_or_default();
                 let values = values
@@ -153,7 +153,7 @@ impl Packed<'_> {
     /// Puts values into a box, `part.step` cells apart.
     fn put(&self, values: &[u8], part: &Part, operation: Operation, out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
-        let (at, step) = (narrow(part.at)?, narrow(part.step)?);
+        let (at, step) = (to_usize(part.at)?, to_usize(part.step)?);
         if operation == Operation::default() && width == 8 {
             return put_plain::<8>(values, at, step, out);
         }
@@ -195,7 +195,7 @@ impl Packed<'_> {
         let mut item = vec![0; counts.len()];
         let mut origin_index = vec![0; counts.len()];
         for (cell, target) in out.chunks_exact_mut(width).enumerate() {
-            unravel_in(wide(cell), &counts, Order::Row, &mut item);
+            unravel_in(to_u64(cell), &counts, Order::Row, &mut item);
             for (place, slice) in item.iter_mut().zip(slices) {
                 *place = slice.place(*place).unwrap_or(0);
             }
@@ -205,7 +205,7 @@ impl Packed<'_> {
                 continue;
             }
             unravel_in(origin.index, self.sizes, Order::Column, &mut origin_index);
-            let at = closed.position(&origin_index).saturating_mul(wide(width));
+            let at = closed.position(&origin_index).saturating_mul(to_u64(width));
             pages.read_at(at, target)?;
             self.settle(target);
             origin.operation.apply(self.dtype, target)?;
@@ -223,7 +223,7 @@ impl Packed<'_> {
         let mut position = 0_u64;
         out.fill(0);
         self.group.walk(&mut |index, _| {
-            pages.read_at(position.saturating_mul(wide(width)), &mut stored)?;
+            pages.read_at(position.saturating_mul(to_u64(width)), &mut stored)?;
             position = position.saturating_add(1);
             self.settle(&mut stored);
             for (global, operation) in self.group.images(index) {
@@ -231,7 +231,7 @@ impl Packed<'_> {
                 let Some(cell) = place_in_box(slices, &place)? else {
                     continue;
                 };
-                let at = narrow(wide(cell).saturating_mul(wide(width)))?;
+                let at = to_usize(to_u64(cell).saturating_mul(to_u64(width)))?;
                 if let Some(target) = out.get_mut(at..).and_then(|out| out.get_mut(..width)) {
                     target.copy_from_slice(&stored);
                     operation.apply(self.dtype, target)?;

@@ -13,7 +13,7 @@ impl crate::io::Compute for Counted {
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
         self.0
-            .fetch_add(wide(buffer.len()), std::sync::atomic::Ordering::Relaxed);
+            .fetch_add(to_u64(buffer.len()), std::sync::atomic::Ordering::Relaxed);
         for (byte, at) in buffer.iter_mut().zip(at..) {
             *byte = u8::try_from(at % 251).unwrap();
         }
@@ -26,7 +26,7 @@ impl crate::io::Compute for Counted {
         _: usize,
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut all = vec![0; narrow(range.end - range.start)?];
+        let mut all = vec![0; to_usize(range.end - range.start)?];
         self.read_at(range.start, &mut all)?;
         each(&all)
     }
@@ -77,7 +77,7 @@ fn a_few_cells_are_had_without_reading_the_others() {
 
 /// Stored values that differ, negatives among them.
 fn stored_bytes(group: &Group, dtype: DType) -> Vec<u8> {
-    let cells = narrow(group.stored().unwrap()).unwrap();
+    let cells = to_usize(group.stored().unwrap()).unwrap();
     let bytes = (0..cells * dtype.width()).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()[2]);
     // The least integer has no negative.
     bytes.map(|byte| byte & 0x7f).collect()
@@ -88,10 +88,10 @@ fn sources(bytes: &[u8]) -> Vec<crate::bytes::Bytes> {
     struct Worked(Vec<u8>);
     impl crate::io::Compute for Worked {
         fn len(&self) -> u64 {
-            wide(self.0.len())
+            to_u64(self.0.len())
         }
         fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-            let at = narrow(at)?;
+            let at = to_usize(at)?;
             buffer.copy_from_slice(&self.0[at..at + buffer.len()]);
             Ok(())
         }
@@ -100,7 +100,7 @@ fn sources(bytes: &[u8]) -> Vec<crate::bytes::Bytes> {
         }
     }
     let file = crate::io::Scratch::of_len(0, &Limits::default()).unwrap();
-    crate::io::put_down_at(&file, bytes, 0).unwrap();
+    crate::io::append_at(&file, bytes, 0).unwrap();
     let file = file.into_source().unwrap();
     let worked = crate::io::Source::computed(Worked(bytes.to_vec()));
     vec![
@@ -121,7 +121,7 @@ fn moved(row_major: &[u8], slices: &[Slice], axes: &[usize], width: usize) -> Ve
         for (axis, place) in axes.iter().zip(&place) {
             index[*axis] = *place;
         }
-        let at = narrow(crate::tensor::index::slice::ravel_in(
+        let at = to_usize(crate::tensor::index::slice::ravel_in(
             &index,
             &counts,
             Order::Row,
@@ -223,7 +223,7 @@ fn check_boxes<'a>(packed: &dyn Fn(u64) -> Packed<'a>, words: &str) {
     ] {
         let slices: Vec<Slice> = slices;
         let cells: u64 = slices.iter().map(|slice| slice.count).product();
-        let mut walked = vec![1; narrow(cells).unwrap() * width];
+        let mut walked = vec![1; to_usize(cells).unwrap() * width];
         packed(0).walk(&slices, &mut walked).unwrap();
         if let Some(closed) = group.transposition() {
             let mut found = vec![1; walked.len()];
