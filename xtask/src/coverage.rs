@@ -278,9 +278,12 @@ fn missing(files: &BTreeMap<String, File>) -> String {
         let ranges = file.unreached();
         if !ranges.is_empty() {
             let of = file.lines();
-            let ranges = ranges.iter().map(|(from, to)| match from == to {
-                true => from.to_string(),
-                false => format!("{from}-{to}"),
+            let ranges = ranges.iter().map(|(from, to)| {
+                if from == to {
+                    from.to_string()
+                } else {
+                    format!("{from}-{to}")
+                }
             });
             let ranges = ranges.collect::<Vec<_>>().join(" ");
             let _ = writeln!(text, "{path} {}/{}: {ranges}", of.all - of.reached, of.all);

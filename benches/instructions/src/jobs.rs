@@ -152,21 +152,20 @@ fn vespa(must_read: bool) -> Result<Work> {
     let text = blocks(5000);
     let bundle: Bundle = opened(&Source::memory(text.into_bytes()), "vespa-text")?.bundle;
     let bytes = written(&bundle, "vespa", &[])?;
-    Ok(match must_read {
-        true => {
-            let file = Source::memory(bytes);
-            Box::new(move || {
-                let bundle = opened(&file, "vespa")?.bundle;
-                for (_, tensor) in bundle.entries() {
-                    black_box(tensor.check(&Limits::default())?);
-                }
-                Ok(())
-            })
-        }
-        false => Box::new(move || {
+    Ok(if must_read {
+        let file = Source::memory(bytes);
+        Box::new(move || {
+            let bundle = opened(&file, "vespa")?.bundle;
+            for (_, tensor) in bundle.entries() {
+                black_box(tensor.check(&Limits::default())?);
+            }
+            Ok(())
+        })
+    } else {
+        Box::new(move || {
             black_box(written(&bundle, "vespa", &[])?);
             Ok(())
-        }),
+        })
     })
 }
 
@@ -210,12 +209,13 @@ fn symmetric(must_pack: bool) -> Result<Work> {
             &Limits::default(),
         )
     };
-    match must_pack {
-        false => read(pack(&full)?.tensor),
-        true => Ok(Box::new(move || {
+    if !must_pack {
+        read(pack(&full)?.tensor)
+    } else {
+        Ok(Box::new(move || {
             black_box(pack(&full)?.tensor);
             Ok(())
-        })),
+        }))
     }
 }
 

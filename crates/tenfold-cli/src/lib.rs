@@ -93,9 +93,12 @@ fn give(answer: &clap::Error, words: &[OsString], streams: &mut Streams) -> Resu
     // What was typed may be the names of files that somebody else made.
     let is_safe = |word: &OsString| !word.to_string_lossy().contains(char::is_control);
     let is_painted = words.iter().all(is_safe);
-    let text = |paint: Paint| match paint.is_on && is_painted {
-        true => text.ansi().to_string(),
-        false => lines_of(&text.to_string()),
+    let text = |paint: Paint| {
+        if paint.is_on && is_painted {
+            text.ansi().to_string()
+        } else {
+            lines_of(&text.to_string())
+        }
     };
     if answer.use_stderr() {
         streams.complain(&text(streams.paint()));

@@ -151,9 +151,10 @@ pub(crate) fn hashes(
     sparse_as_dense: bool,
 ) -> PyResult<(String, Vec<String>)> {
     let file = file.get();
-    let sparse = match sparse_as_dense {
-        true => SparseHashing::Dense,
-        false => SparseHashing::Cells,
+    let sparse = if sparse_as_dense {
+        SparseHashing::Dense
+    } else {
+        SparseHashing::Cells
     };
     let (bundle, home, info) = (file.bundle(), file.home(), file.info());
     let len = bundle.stored_len();

@@ -223,11 +223,12 @@ pub(crate) fn symmetric(
     let tolerance = tolerance.map_or(Tolerance::Exact, Tolerance::Within);
     let made = || {
         let tensor = core.tensor()?;
-        match pack {
-            true => Ok(tensor
+        if pack {
+            Ok(tensor
                 .pack(&symmetries, tolerance, &Limits::default())?
-                .tensor),
-            false => tensor.with_declared_symmetries(&symmetries),
+                .tensor)
+        } else {
+            tensor.with_declared_symmetries(&symmetries)
         }
     };
     let made: Result<Tensor> = detached(py, made);

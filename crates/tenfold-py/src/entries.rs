@@ -153,9 +153,10 @@ impl<'a, 'py> Gathered<'a, 'py> {
         let (Some((dtype, endian)), true) = (plain, buffer.len_bytes() <= FEW) else {
             return Ok(None);
         };
-        let order = match buffer.is_c_contiguous() {
-            true => Order::Row,
-            false => Order::Column,
+        let order = if buffer.is_c_contiguous() {
+            Order::Row
+        } else {
+            Order::Column
         };
         let sizes = buffer.shape().iter();
         let dims = sizes.map(|size| Dim::indexed(u64::try_from(*size).unwrap_or(u64::MAX)));
@@ -225,9 +226,10 @@ impl Small {
 /// The element type and the byte order that a format of the buffer protocol stands for, where it is one of
 /// those that everybody understands alike.
 fn plain(format: &[u8], width: usize) -> Option<(DType, Endian)> {
-    let native = match cfg!(target_endian = "big") {
-        true => Endian::Big,
-        false => Endian::Little,
+    let native = if cfg!(target_endian = "big") {
+        Endian::Big
+    } else {
+        Endian::Little
     };
     let (endian, code) = match format {
         [b'<', code @ ..] => (Endian::Little, code),

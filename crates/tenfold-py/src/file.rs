@@ -196,13 +196,13 @@ impl FileCore {
     /// The names of all tensors, in file order.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         let info = self.info();
-        self.bundle
-            .entries()
-            .iter()
-            .map(move |(key, _)| match key.is_empty() {
-                true => self.stem(),
-                false => info.name_of(key),
-            })
+        self.bundle.entries().iter().map(move |(key, _)| {
+            if key.is_empty() {
+                self.stem()
+            } else {
+                info.name_of(key)
+            }
+        })
     }
 }
 
@@ -339,9 +339,10 @@ impl FileCore {
     }
 
     fn tensor(&self, py: Python<'_>, place: usize) -> PyResult<TensorCore> {
-        match place < self.bundle.entries().len() {
-            true => Ok(TensorCore::of_file(&self.bundle, place, &self.home)),
-            false => Err(errors::invalid(py, "no such tensor")),
+        if place < self.bundle.entries().len() {
+            Ok(TensorCore::of_file(&self.bundle, place, &self.home))
+        } else {
+            Err(errors::invalid(py, "no such tensor"))
         }
     }
 
@@ -363,9 +364,10 @@ impl FileCore {
             }
             let core = self.tensor(py, place)?;
             let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
-            match is_opaque || tensor.n_mapped() > 0 {
-                true => all.set_item(name, Bound::new(py, core)?)?,
-                false => all.set_item(name, core.array(py, None, false)?)?,
+            if is_opaque || tensor.n_mapped() > 0 {
+                all.set_item(name, Bound::new(py, core)?)?
+            } else {
+                all.set_item(name, core.array(py, None, false)?)?
             }
         }
         Ok(all)

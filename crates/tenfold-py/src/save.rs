@@ -243,9 +243,10 @@ fn save_bundle<'py>(
     let own_len = presence::metadata(path).map_err(to_python)?;
     let own_len = own_len.map_or(0, |about| about.len());
     // Values that are not in the file are in others beside it.
-    let beside = match count.done() > own_len {
-        true => detached(py, || beside(path, format, &options.limits)).map_err(to_python)?,
-        false => Vec::new(),
+    let beside = if count.done() > own_len {
+        detached(py, || beside(path, format, &options.limits)).map_err(to_python)?
+    } else {
+        Vec::new()
     };
     let len = beside.iter().fold(own_len, |sum, (_, len)| sum + len);
     let remark = format.remark(bundle, &options);

@@ -80,11 +80,12 @@ impl TensorCore {
         let Storage::Opaque { layout, .. } = tensor.storage() else {
             return Ok(());
         };
-        let why = match tensor.is_quantized() {
-            true => format!(
+        let why = if tensor.is_quantized() {
+            format!(
                 "it is quantised as {layout}; astype(\"f32\") or dtype=\"f32\" works its values out"
-            ),
-            false => format!("the layout {layout} is not understood"),
+            )
+        } else {
+            format!("the layout {layout} is not understood")
         };
         Err(self.refuse(py, &why))
     }
@@ -202,9 +203,10 @@ fn bit_view(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
         _ => Number::U16,
     };
     let is_whole = tensor.cells() == Some(u128::from(values.len()));
-    let dims = match is_whole {
-        true => tensor.dims().to_vec(),
-        false => vec![Dim::indexed(values.len())],
+    let dims = if is_whole {
+        tensor.dims().to_vec()
+    } else {
+        vec![Dim::indexed(values.len())]
     };
     let values = Numbers { number, ..values };
     let storage = Storage::Dense { order, values };

@@ -59,9 +59,10 @@ impl Wanted {
         if let Some(rank) = self.max_rank {
             options = options.with_max_rank(rank);
         }
-        Ok(match self.best_effort {
-            true => options.best_effort(),
-            false => options,
+        Ok(if self.best_effort {
+            options.best_effort()
+        } else {
+            options
         })
     }
 }
@@ -89,9 +90,10 @@ pub(crate) fn compress<'py>(
             // Its own count is of all cells so far.
             let before = read.fetch_max(now.read, Ordering::Relaxed);
             count.add(now.read.saturating_sub(before));
-            match count.is_stopped() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if count.is_stopped() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         };
         let options = options.watched_by(&watcher);
@@ -134,9 +136,10 @@ impl TrainCore {
     /// The same train as a tensor: its cores, or lazily all its cells.
     #[pyo3(signature = (expand = false))]
     fn tensor(&self, py: Python<'_>, expand: bool) -> PyResult<TensorCore> {
-        let tensor = match expand {
-            true => self.0.expanded(Order::Row, &Limits::default()),
-            false => self.0.to_tensor(),
+        let tensor = if expand {
+            self.0.expanded(Order::Row, &Limits::default())
+        } else {
+            self.0.to_tensor()
         };
         let tensor = tensor.map_err(|error| errors::of_made_train(py, error))?;
         Ok(TensorCore::made(tensor))

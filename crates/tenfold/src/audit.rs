@@ -158,9 +158,10 @@ impl Gaps {
                 more = more.saturating_add(len);
                 continue;
             }
-            let what = match is_padding {
-                true => "bytes of padding that are not 0",
-                false => "bytes that belong to nothing",
+            let what = if is_padding {
+                "bytes of padding that are not 0"
+            } else {
+                "bytes that belong to nothing"
             };
             notes.push(self.remark(format!("{what}: {len}"), Some((run.start, len))));
         }

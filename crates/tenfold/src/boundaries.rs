@@ -233,9 +233,10 @@ fn a_triangle_has_half_the_cells_of_its_square_or_too_many() {
                 &Limits::default(),
             );
             let group = group.unwrap();
-            let other = match with_diagonal {
-                true => u128::from(size) + 1,
-                false => u128::from(size).saturating_sub(1),
+            let other = if with_diagonal {
+                u128::from(size) + 1
+            } else {
+                u128::from(size).saturating_sub(1)
             };
             let cells = Long::new(size).times(&Long::new(u64::try_from(other).unwrap_or(u64::MAX)));
             let half = match u64::try_from(other) {

@@ -302,9 +302,10 @@ impl Bundle {
                 for (key, tensor) in some.entries {
                     // One that is most of the file is what the other threads would wait for.
                     let is_most = tensor.storage().stored_len() > all / 2;
-                    let found = match is_most {
-                        true => tensor.check_unless(limits, &is_known)?,
-                        false => alone(|| tensor.check_unless(limits, &is_known))?,
+                    let found = if is_most {
+                        tensor.check_unless(limits, &is_known)?
+                    } else {
+                        alone(|| tensor.check_unless(limits, &is_known))?
                     };
                     let found = found.into_iter();
                     some.notes.extend(found.map(|note| note.on(key)));

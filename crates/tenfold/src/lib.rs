@@ -139,9 +139,10 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
         putting.close();
     }
     let bundle = bundle.map_err(|error| error.of(info.name))?;
-    let mut bundle = match how.skip_restore {
-        true => bundle,
-        false => crate::convert::restore(bundle, info, &how.limits),
+    let mut bundle = if how.skip_restore {
+        bundle
+    } else {
+        crate::convert::restore(bundle, info, &how.limits)
     };
     let meter = how.limits.meter();
     let companions = source.companions().into_iter().map(|(_, len)| len);

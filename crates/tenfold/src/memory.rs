@@ -334,9 +334,12 @@ mod tests {
 
     #[test]
     fn the_first_failure_ends_a_list() {
-        let items = (0..9).map(|n| match n < 4 {
-            true => Ok(n),
-            false => Err(Error::invalid(n.to_string())),
+        let items = (0..9).map(|n| {
+            if n < 4 {
+                Ok(n)
+            } else {
+                Err(Error::invalid(n.to_string()))
+            }
         });
         assert_eq!(gathered(items).unwrap_err().to_string(), "4");
     }

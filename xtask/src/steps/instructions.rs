@@ -31,12 +31,13 @@ pub(crate) fn check() -> Result<(), String> {
         );
         return Ok(());
     }
-    match slower.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
+    if slower.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
             "more instructions than recorded: {}; where that is meant, `cargo xtask instructions --record`",
             slower.join(", ")
-        )),
+        ))
     }
 }
 
@@ -175,9 +176,10 @@ fn count(binary: &std::path::Path, job: &str) -> Result<u64, String> {
 /// What a program says.
 fn said(mut command: Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

@@ -64,9 +64,10 @@ pub(crate) fn target(text: &str) -> Result<Target, String> {
     match version {
         Some(version) if !info.versions.contains(&version) => {
             let known = info.versions.join(" or ");
-            let hint = match info.only_read.contains(&version) {
-                true => format!("; {version} is only read"),
-                false => String::new(),
+            let hint = if info.only_read.contains(&version) {
+                format!("; {version} is only read")
+            } else {
+                String::new()
             };
             Err(format!("{name} is written in version {known}{hint}"))
         }

@@ -244,9 +244,12 @@ fn numbers(numbers: &[Number], arities: &[Arity]) -> String {
     }
     let words: Vec<String> = runs
         .iter()
-        .map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
+        .map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
         })
         .collect();
     let wider = arities.iter().filter(|arity| **arity != Arity::Real);

@@ -176,9 +176,10 @@ fn set_config(meta: &mut Meta, word: &str, text: &str) -> Result<Change, Failure
 }
 
 fn unknown(word: &str, names: Vec<String>) -> Failure {
-    let known = match names.is_empty() {
-        true => "there is none".into(),
-        false => format!("there are {}", names.join(", ")),
+    let known = if names.is_empty() {
+        "there is none".into()
+    } else {
+        format!("there are {}", names.join(", "))
     };
     Failure::usage(plain(&format!("nothing is called {word}: {known}")))
 }

@@ -30,9 +30,10 @@ impl Paint {
     }
 
     fn with(self, style: Style, text: &str) -> String {
-        match self.is_on {
-            true => format!("{style}{text}{style:#}"),
-            false => text.into(),
+        if self.is_on {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.into()
         }
     }
 }

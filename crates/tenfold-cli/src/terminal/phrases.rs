@@ -116,17 +116,19 @@ pub(crate) fn ratio_text(before: impl Into<u128>, after: u64) -> String {
         let tenths = one.saturating_mul(10).saturating_add(other / 2) / other;
         format!("{}.{}", tenths / 10, tenths % 10)
     };
-    match after <= before {
-        true => format!("{} times smaller", tenths(before, after)),
-        false => format!("{} times larger", tenths(after, before)),
+    if after <= before {
+        format!("{} times smaller", tenths(before, after))
+    } else {
+        format!("{} times larger", tenths(after, before))
     }
 }
 
 /// What has not become smaller, in words.
 pub(crate) fn growth_text(before: u64, after: u64) -> String {
-    match after == before {
-        true => "no smaller".into(),
-        false => ratio_text(before, after),
+    if after == before {
+        "no smaller".into()
+    } else {
+        ratio_text(before, after)
     }
 }
 

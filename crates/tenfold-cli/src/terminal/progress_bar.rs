@@ -61,9 +61,12 @@ impl Meter {
         }
         let (end, ended) = channel();
         let progress = progress.clone();
-        let thread = std::thread::Builder::new().spawn(move || match is_terminal {
-            true => draw(&progress, &ended),
-            false => say(&progress, &ended),
+        let thread = std::thread::Builder::new().spawn(move || {
+            if is_terminal {
+                draw(&progress, &ended)
+            } else {
+                say(&progress, &ended)
+            }
         });
         // No bar is no reason for the work to fail.
         Meter(thread.ok().map(|thread| (end, thread)))

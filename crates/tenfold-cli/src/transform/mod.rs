@@ -130,9 +130,10 @@ fn demand_dims(bundle: &Bundle, transform: &Transform) -> Result<(), Failure> {
 }
 
 fn line_about(key: &Key, name: &str, line: &str) -> String {
-    match key.is_empty() {
-        true => line.to_owned(),
-        false => format!("{name}: {line}"),
+    if key.is_empty() {
+        line.to_owned()
+    } else {
+        format!("{name}: {line}")
     }
 }
 

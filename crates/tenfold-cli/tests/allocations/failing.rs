@@ -45,26 +45,29 @@ impl Failing {
 // SAFETY: all is done by the system's allocator; null is what an allocator gives that has no memory.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match Failing::fails(layout.size()) {
-            true => std::ptr::null_mut(),
+        if Failing::fails(layout.size()) {
+            std::ptr::null_mut()
+        } else {
             // SAFETY: the caller keeps the same promises.
-            false => unsafe { System.alloc(layout) },
+            unsafe { System.alloc(layout) }
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match Failing::fails(layout.size()) {
-            true => std::ptr::null_mut(),
+        if Failing::fails(layout.size()) {
+            std::ptr::null_mut()
+        } else {
             // SAFETY: the caller keeps the same promises.
-            false => unsafe { System.alloc_zeroed(layout) },
+            unsafe { System.alloc_zeroed(layout) }
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        match size > layout.size() && Failing::fails(size) {
-            true => std::ptr::null_mut(),
+        if size > layout.size() && Failing::fails(size) {
+            std::ptr::null_mut()
+        } else {
             // SAFETY: the caller keeps the same promises.
-            false => unsafe { System.realloc(block, layout, size) },
+            unsafe { System.realloc(block, layout, size) }
         }
     }
 

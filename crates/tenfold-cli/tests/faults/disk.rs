@@ -110,9 +110,10 @@ impl Record {
         let mut states = Vec::new();
         // All ways in which names may have changed, if they are few.
         for number in 0..every.min(few) {
-            let mask = match every <= few {
-                true => number,
-                false => chance.below(every),
+            let mask = if every <= few {
+                number
+            } else {
+                chance.below(every)
             };
             let torn =
                 (0..(few / every.min(few)).max(1)).map(|_| Left::Some(chance.below(u64::MAX)));

@@ -31,9 +31,10 @@ fn a_file_may_be_as_long_as_is_allowed_and_no_longer() {
     for replaced in [false, true] {
         for len in &lens {
             let out = folder.path().join("out.npy");
-            match replaced {
-                true => fs::write(&out, "old").unwrap(),
-                false => assert!(!out.exists()),
+            if replaced {
+                fs::write(&out, "old").unwrap()
+            } else {
+                assert!(!out.exists())
             }
             // Blocks of 512 bytes; a write that reaches the end falls short, and the next one fails.
             let output = limited(folder.path(), &format!("ulimit -f {len}"), &words).output();

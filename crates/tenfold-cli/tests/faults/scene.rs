@@ -315,13 +315,14 @@ impl Stage {
         }
         let output = again.output().unwrap();
         let next = self.judge(folder)?;
-        match output.status.success() && next.is_new && next.litter.is_empty() {
-            true => Ok(verdict),
-            false => Err(format!(
+        if output.status.success() && next.is_new && next.litter.is_empty() {
+            Ok(verdict)
+        } else {
+            Err(format!(
                 "the next save leaves {:?}: {}",
                 next.litter,
                 errors(&output)
-            )),
+            ))
         }
     }
 }

@@ -130,9 +130,10 @@ fn a_file_is_described_without_a_temporary_file() {
             let output = run(folder, &["info", name]);
             assert!(output.status.success(), "{name}: {}", errors(&output));
             let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-            let count = match name.contains("fcidump") {
-                true => "2 tensors",
-                false => "1 tensor",
+            let count = if name.contains("fcidump") {
+                "2 tensors"
+            } else {
+                "1 tensor"
             };
             assert!(shown.contains(count), "{name}: {shown}");
             let is_folded = name.starts_with("four.");

@@ -423,9 +423,10 @@ impl Conversion<'_> {
     /// report does not name.
     fn fault(&self, flags: &[String], ran: &Ran) -> Option<String> {
         let name = &self.input.name;
-        let output = match flags.iter().any(|flag| flag == "--out-dir") {
-            true => self.folder.path().join("parts").display().to_string(),
-            false => self.output(),
+        let output = if flags.iter().any(|flag| flag == "--out-dir") {
+            self.folder.path().join("parts").display().to_string()
+        } else {
+            self.output()
         };
         let about = format!(
             "{name} as {}@{} with {flags:?}: {ran}",

@@ -191,9 +191,10 @@ fn example(line: &str, is_fenced: bool) -> Option<&str> {
         let (code, _) = cell.split_once("` |")?;
         return Some(code).filter(|code| code.starts_with("tenfold "));
     }
-    let code = match is_fenced {
-        true => line,
-        false => line.strip_prefix("    ")?,
+    let code = if is_fenced {
+        line
+    } else {
+        line.strip_prefix("    ")?
     };
     let code = code.strip_prefix("$ ").unwrap_or(code);
     code.starts_with("tenfold ").then_some(code)

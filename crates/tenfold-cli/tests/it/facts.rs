@@ -159,15 +159,14 @@ impl Facts {
             return found;
         }
         let wanted = self.wanted(flags);
-        let tolerance = match is_asked(&"--eps") {
-            true => {
-                1e-6 * wanted
-                    .iter()
-                    .map(|number| number * number)
-                    .sum::<f64>()
-                    .sqrt()
-            }
-            false => 0.0,
+        let tolerance = if is_asked(&"--eps") {
+            1e-6 * wanted
+                .iter()
+                .map(|number| number * number)
+                .sum::<f64>()
+                .sqrt()
+        } else {
+            0.0
         };
         let is_near = |(wanted, found): (&f64, &f64)| (wanted - found).abs() <= tolerance;
         if wanted.len() != after.numbers.len() || !wanted.iter().zip(&after.numbers).all(is_near) {

@@ -19,9 +19,10 @@ fn converted(folder: &TempDir, from: &Path, to: &str, flags: &[&str]) -> String 
         "--no-sync".into(),
     ];
     let ran = tenfold(words.into_iter().chain(flags.iter().map(PathBuf::from)));
-    let shown = match out.exists() {
-        true => tenfold(["show".into(), out.clone()]).text(),
-        false => String::new(),
+    let shown = if out.exists() {
+        tenfold(["show".into(), out.clone()]).text()
+    } else {
+        String::new()
     };
     let _ = fs::remove_file(out);
     let here = folder.path().display().to_string();

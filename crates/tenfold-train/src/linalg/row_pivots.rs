@@ -31,9 +31,12 @@ pub(crate) fn pivots<T: Scalar>(rows: MatRef<T>, spare: f64) -> Vec<usize> {
         }
         let step = chosen.len();
         let mut column: Vec<T> = (0..n)
-            .map(|row| match row >= pivot {
-                true => gram[(row, pivot)],
-                false => gram[(pivot, row)].conjugate(),
+            .map(|row| {
+                if row >= pivot {
+                    gram[(row, pivot)]
+                } else {
+                    gram[(pivot, row)].conjugate()
+                }
             })
             .collect();
         for before in 0..step {

@@ -367,9 +367,10 @@ impl<T: Scalar> Wide<T> {
         let found = self.power.apply(self.value);
         let parts = |value: &T| reals(std::slice::from_ref(value)).to_vec();
         let mut pairs = parts(&found).into_iter().zip(parts(&self.value));
-        match pairs.any(|(found, value)| !found.is_finite() && value.is_finite()) {
-            true => Err(self.no_double(what)),
-            false => Ok(found),
+        if pairs.any(|(found, value)| !found.is_finite() && value.is_finite()) {
+            Err(self.no_double(what))
+        } else {
+            Ok(found)
         }
     }
 

@@ -40,9 +40,10 @@ impl<T: Scalar> Train<T> {
         }
         let values = Numbers {
             number: Number::F64,
-            endian: match cfg!(target_endian = "little") {
-                true => Endian::Little,
-                false => Endian::Big,
+            endian: if cfg!(target_endian = "little") {
+                Endian::Little
+            } else {
+                Endian::Big
             },
             bytes: Bytes::whole(tenfold::Source::computed(lazy)),
         };

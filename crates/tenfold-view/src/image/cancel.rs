@@ -20,9 +20,10 @@ impl CancelToken {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn check(&self) -> Result<()> {
-        match self.0.load(Ordering::Relaxed) {
-            true => Err(Error::Stopped),
-            false => Ok(()),
+        if self.0.load(Ordering::Relaxed) {
+            Err(Error::Stopped)
+        } else {
+            Ok(())
         }
     }
 }

@@ -117,9 +117,10 @@ mod tests {
     fn luminance(color: Rgb) -> f64 {
         let linear = |byte: u8| {
             let share = f64::from(byte) / 255.0;
-            match share <= 0.04045 {
-                true => share / 12.92,
-                false => ((share + 0.055) / 1.055).powf(2.4),
+            if share <= 0.04045 {
+                share / 12.92
+            } else {
+                ((share + 0.055) / 1.055).powf(2.4)
             }
         };
         let [r, g, b] = color.map(linear);

@@ -55,11 +55,12 @@ impl Part {
             Part::Magnitude => true,
             Part::Phase => dtype.arity == Arity::Complex,
         };
-        match is_there {
-            true => Ok(()),
-            false => Err(Error::Invalid(format!(
+        if is_there {
+            Ok(())
+        } else {
+            Err(Error::Invalid(format!(
                 "elements of {dtype} have no such part"
-            ))),
+            )))
         }
     }
 

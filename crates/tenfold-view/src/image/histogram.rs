@@ -145,9 +145,10 @@ impl Source<'_> {
 
     /// How many zeros there are that nobody stored.
     fn zeros(&self, seen: u64) -> u64 {
-        match self.subject.is_scattered() {
-            true => self.all.saturating_sub(seen),
-            false => 0,
+        if self.subject.is_scattered() {
+            self.all.saturating_sub(seen)
+        } else {
+            0
         }
     }
 }

@@ -128,9 +128,12 @@ impl Sides {
         right.number.to_doubles(&self.second, &mut second);
         let count = left.arity.count();
         let pairs = first.chunks_exact(count).zip(second.chunks_exact(count));
-        let apart = |a: &f64, b: &f64| match a == b || a.is_nan() && b.is_nan() {
-            true => 0.0,
-            false => (a - b).abs(),
+        let apart = |a: &f64, b: &f64| {
+            if a == b || a.is_nan() && b.is_nan() {
+                0.0
+            } else {
+                (a - b).abs()
+            }
         };
         let length = |so_far: f64, (a, b): (&f64, &f64)| match (so_far, apart(a, b)) {
             (so_far, apart) if so_far.is_nan() || apart.is_nan() => f64::NAN,

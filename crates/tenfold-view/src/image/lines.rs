@@ -64,9 +64,10 @@ pub fn lines(
     let n_lines = super::wide(through.len());
     let most = affordable(&along, &subject.tensors(), size.saturating_mul(n_lines));
     let share = subject.most_cells(buckets).min(most) / n_lines;
-    let places = match size <= share {
-        true => Slice::range(range.clone()),
-        false => spaced(range.start, size, size / share.max(buckets).max(1)),
+    let places = if size <= share {
+        Slice::range(range.clone())
+    } else {
+        spaced(range.start, size, size / share.max(buckets).max(1))
     };
     let mut made = Lines {
         first: (0..buckets)

@@ -80,9 +80,10 @@ fn ranked(numbers: &[f64], zeros: u64, percent: f64) -> Option<f64> {
     if rank >= below && rank < below.saturating_add(zeros) {
         return Some(0.0);
     }
-    let place = match rank < below {
-        true => rank,
-        false => rank.saturating_sub(zeros),
+    let place = if rank < below {
+        rank
+    } else {
+        rank.saturating_sub(zeros)
     };
     numbers.get(narrow(place)).copied()
 }

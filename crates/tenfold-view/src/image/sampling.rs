@@ -48,9 +48,10 @@ pub(crate) fn of_region(
         // What lies side by side costs least: as many of these as may be, fewer of the others.
         Some(Runs { axis, len }) => {
             let is_right = axis == region.columns;
-            let (across, along) = match is_right {
-                true => ((pixels.0, height), (pixels.1, width)),
-                false => ((pixels.1, width), (pixels.0, height)),
+            let (across, along) = if is_right {
+                ((pixels.0, height), (pixels.1, width))
+            } else {
+                ((pixels.1, width), (pixels.0, height))
             };
             let fast = a_pixel.min(along.1.max(1));
             let touched = len
@@ -62,10 +63,7 @@ pub(crate) fn of_region(
                 .max(affordable.min(a_pixel / 4))
                 .clamp(1, across.1.max(1));
             let fast = (a_pixel / slow).clamp(1, fast);
-            match is_right {
-                true => (slow, fast),
-                false => (fast, slow),
-            }
+            if is_right { (slow, fast) } else { (fast, slow) }
         }
         None => (1, 1),
     };
@@ -83,9 +81,10 @@ pub(crate) fn affordable(region: &Region, tensors: &[&Tensor], cells: u64) -> u6
     };
     let len = tensors.iter().map(len).max().unwrap_or(0);
     let touched = cells.saturating_mul(PAGE).min(len);
-    match touched <= SCATTERED || runs(region, tensors).is_some() {
-        true => u64::MAX,
-        false => SCATTERED / PAGE,
+    if touched <= SCATTERED || runs(region, tensors).is_some() {
+        u64::MAX
+    } else {
+        SCATTERED / PAGE
     }
 }
 
@@ -137,9 +136,12 @@ fn of_sizes(sizes: &[u64], fastest: Option<usize>, most: u64) -> Vec<Slice> {
         let cells = counts
             .iter()
             .fold(1_u128, |n, count| n.saturating_mul((*count).into()));
-        let dear = |(axis, count): &(usize, &mut u64)| match Some(*axis) == fastest {
-            true => **count / LONG,
-            false => **count,
+        let dear = |(axis, count): &(usize, &mut u64)| {
+            if Some(*axis) == fastest {
+                **count / LONG
+            } else {
+                **count
+            }
         };
         let all = counts.iter_mut().enumerate();
         let longest = all.filter(|(_, count)| **count > 1).max_by_key(dear);

@@ -38,10 +38,11 @@ impl Scale {
         // Halves, as the difference of two large numbers may be infinite.
         let between = |number: f64, low: f64, high: f64| {
             let (from, whole) = (number / 2.0 - low / 2.0, high / 2.0 - low / 2.0);
-            match whole > 0.0 {
-                true => (from / whole).clamp(0.0, 1.0),
+            if whole > 0.0 {
+                (from / whole).clamp(0.0, 1.0)
+            } else {
                 // All the same: in the middle.
-                false => 0.5,
+                0.5
             }
         };
         match self {

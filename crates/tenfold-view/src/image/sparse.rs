@@ -17,9 +17,10 @@ pub(crate) fn each_stored(
     each: &mut dyn FnMut(&[u64], f64, bool),
 ) -> Result<()> {
     let tensor = subject.tensor();
-    let orbits = match tensor.is_packed() {
-        true => Some(tensor.orbits(subject.limits())?),
-        false => None,
+    let orbits = if tensor.is_packed() {
+        Some(tensor.orbits(subject.limits())?)
+    } else {
+        None
     };
     let mut count = 0_u64;
     tensor.for_each_cell(subject.limits(), &mut |cell| {

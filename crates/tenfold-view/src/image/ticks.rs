@@ -15,9 +15,10 @@ pub fn ticks(scale: Scale, (low, high): (f64, f64), most: u32) -> Vec<f64> {
         Scale::Log => {
             let low = lowest_for_log(low, high);
             let decades = decades(low, high, most);
-            match decades.len() < 2 {
-                true => linear(low, high, most),
-                false => decades,
+            if decades.len() < 2 {
+                linear(low, high, most)
+            } else {
+                decades
             }
         }
         Scale::Symlog => {
@@ -87,9 +88,10 @@ pub fn tick_text(number: f64) -> String {
         return format!("{number}");
     }
     let short: f64 = format!("{number:.4e}").parse().unwrap_or(number);
-    match (1e-3..1e5).contains(&size) {
-        true => format!("{short}"),
-        false => format!("{short:e}"),
+    if (1e-3..1e5).contains(&size) {
+        format!("{short}")
+    } else {
+        format!("{short:e}")
     }
 }
 

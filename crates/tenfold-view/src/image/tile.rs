@@ -86,9 +86,10 @@ pub fn tile(
         grid.each(down, right, stop, &mut |row, column, at| {
             put(&mut index, region.rows, row);
             put(&mut index, region.columns, column);
-            let flag = match orbits.is_stored(&index) {
-                true => STORED,
-                false => IMPLIED,
+            let flag = if orbits.is_stored(&index) {
+                STORED
+            } else {
+                IMPLIED
             };
             if let Some(pixel) = pixels.get_mut(at) {
                 pixel.flags |= flag;
@@ -157,19 +158,21 @@ impl Grid {
         let (down, right) = (along(region.rows), along(region.columns));
         // A box has its dimensions in the order of the tensor.
         let is_turned = region.is_turned();
-        let (slow, fast) = match is_turned {
-            true => (right, down),
-            false => (down, right),
+        let (slow, fast) = if is_turned {
+            (right, down)
+        } else {
+            (down, right)
         };
-        let ((outer, inner), apart) = match is_turned {
-            true => (
+        let ((outer, inner), apart) = if is_turned {
+            (
                 (Side::right(self), Side::down(self)),
                 (1, narrow(self.width)),
-            ),
-            false => (
+            )
+        } else {
+            (
                 (Side::down(self), Side::right(self)),
                 (narrow(self.width), 1),
-            ),
+            )
         };
         let inner: Vec<usize> = (0..fast.count)
             .map(|item| inner.pixel(place(fast, item)).saturating_mul(apart.1))

@@ -33,10 +33,11 @@ impl Axis {
     /// Where its round numbers stand, from 0 to 1, and their texts.
     pub(super) fn marks(&self, most: u32) -> Vec<(f64, String)> {
         let (low, high) = self.range;
-        let all = match self.counts {
+        let all = if self.counts {
             // Of the last cell the number is one less than the end.
-            true => ticks(self.scale, (low, high - 1.0), most),
-            false => ticks(self.scale, self.range, most),
+            ticks(self.scale, (low, high - 1.0), most)
+        } else {
+            ticks(self.scale, self.range, most)
         };
         let whole = all
             .into_iter()

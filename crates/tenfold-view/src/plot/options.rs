@@ -104,15 +104,12 @@ impl Options {
             }
             None => found,
         };
-        Ok(
-            match self.colors.is_diverging() && self.scale != Scale::Log {
-                // The middle of the colours is zero.
-                true => {
-                    let far = low.abs().max(high.abs());
-                    (-far, far)
-                }
-                false => (low, high),
-            },
-        )
+        Ok(if self.colors.is_diverging() && self.scale != Scale::Log {
+            // The middle of the colors is zero.
+            let far = low.abs().max(high.abs());
+            (-far, far)
+        } else {
+            (low, high)
+        })
     }
 }

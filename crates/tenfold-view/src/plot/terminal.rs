@@ -58,9 +58,10 @@ fn heat(
     let _ = write!(out, "{low} ");
     for step in 0..16_u32 {
         let place = f64::from(step) / 15.0;
-        match colors {
-            true => line.put(&mut out, heat.at(place), Some(heat.at(place))),
-            false => out.push(shade(place)),
+        if colors {
+            line.put(&mut out, heat.at(place), Some(heat.at(place)))
+        } else {
+            out.push(shade(place))
         }
     }
     line.reset(&mut out);
@@ -140,9 +141,10 @@ fn lines(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Re
                     let share =
                         |number: f64| scale.place(number, ends) * float(rows.saturating_sub(1));
                     let (low, high) = (share(*min).round(), share(*max).round());
-                    match (low..=high).contains(&float(row)) {
-                        true => '█',
-                        false => ' ',
+                    if (low..=high).contains(&float(row)) {
+                        '█'
+                    } else {
+                        ' '
                     }
                 }
                 _ if row == 0 => '?',

@@ -27,9 +27,10 @@ fn file(path: &str) -> Response {
         let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         !part.starts_with('.') && !part.is_empty() && part.chars().all(is_fine)
     };
-    let found = match path.split('/').all(is_plain) {
-        true => Assets::get(path),
-        false => None,
+    let found = if path.split('/').all(is_plain) {
+        Assets::get(path)
+    } else {
+        None
     };
     match found {
         Some(file) => {

@@ -130,12 +130,13 @@ impl Auth {
         if sender == Sender::Other {
             return StaysOut(NO, "another page asks");
         }
-        match is_shown || self.has_key(headers) {
-            true => Enters,
-            false => StaysOut(
+        if is_shown || self.has_key(headers) {
+            Enters
+        } else {
+            StaysOut(
                 NO,
                 "open the address that tenfold has printed, token and all",
-            ),
+            )
         }
     }
 

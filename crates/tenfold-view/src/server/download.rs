@@ -145,9 +145,10 @@ fn cut(tensor: &Tensor, region: &Region, limits: &Limits) -> Done<Tensor> {
         })
         .collect();
     let part = tensor.sliced(&picks, limits)?;
-    match region.is_turned() {
-        true => part.permute(&[1, 0], limits),
-        false => Ok(part),
+    if region.is_turned() {
+        part.permute(&[1, 0], limits)
+    } else {
+        Ok(part)
     }
 }
 

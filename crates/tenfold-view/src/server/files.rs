@@ -46,13 +46,16 @@ pub(super) async fn files(State(world): State<Arc<AppState>>) -> Answer {
 fn version(bundle: &Bundle) -> Option<String> {
     let mut all = bundle.hints.iter().chain(bundle.meta.iter());
     let is_version = |name: &str| name == "version" || name.ends_with(":version");
-    all.find_map(|(name, value)| match is_version(name) {
-        true => match (value.as_text(), value.as_u64()) {
-            (Some(text), _) => Some(text.to_owned()),
-            (None, Some(number)) => Some(number.to_string()),
-            (None, None) => None,
-        },
-        false => None,
+    all.find_map(|(name, value)| {
+        if is_version(name) {
+            match (value.as_text(), value.as_u64()) {
+                (Some(text), _) => Some(text.to_owned()),
+                (None, Some(number)) => Some(number.to_string()),
+                (None, None) => None,
+            }
+        } else {
+            None
+        }
     })
 }
 
@@ -256,9 +259,10 @@ fn train(tensor: &Tensor, said: &Value) -> Value {
 
 /// The command that prints the tensor, for a shell.
 fn show(file: &File, name: &str) -> String {
-    let word = match file.is_whole && !name.is_empty() {
-        true => format!("{}:{name}", file.word),
-        false => file.word.clone(),
+    let word = if file.is_whole && !name.is_empty() {
+        format!("{}:{name}", file.word)
+    } else {
+        file.word.clone()
     };
     format!("tenfold show '{}'", word.replace('\'', r"'\''"))
 }

@@ -132,9 +132,10 @@ pub(super) async fn histogram(
     work(world, move |world, stop| {
         let query = Query::of(&uri);
         let subject = subject(world, &query)?;
-        let region = match query.has_region() {
-            true => Some(query.region(&subject.sizes()?)?),
-            false => None,
+        let region = if query.has_region() {
+            Some(query.region(&subject.sizes()?)?)
+        } else {
+            None
         };
         let bins = query.number("bins")?.unwrap_or(64);
         let found = histogram_of(&subject, region.as_ref(), None, bins, stop)?;

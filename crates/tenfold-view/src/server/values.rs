@@ -49,22 +49,21 @@ fn table(tensor: &Tensor, region: &Region, bytes: &[u8]) -> Vec<Vec<String>> {
     let cells: Vec<String> = cells.collect();
     let (rows, columns) = region.size();
     let [rows, columns] = [rows, columns].map(|len| usize::try_from(len).unwrap_or(usize::MAX));
-    match region.is_turned() {
-        false => match columns {
+    if !region.is_turned() {
+        match columns {
             0 => vec![Vec::new(); rows],
             columns => cells.chunks(columns).map(<[String]>::to_vec).collect(),
-        },
-        true => {
-            let row = |row: usize| {
-                cells
-                    .iter()
-                    .skip(row)
-                    .step_by(rows.max(1))
-                    .cloned()
-                    .collect()
-            };
-            (0..rows).map(row).collect()
         }
+    } else {
+        let row = |row: usize| {
+            cells
+                .iter()
+                .skip(row)
+                .step_by(rows.max(1))
+                .cloned()
+                .collect()
+        };
+        (0..rows).map(row).collect()
     }
 }
 

@@ -40,13 +40,12 @@ impl Whole {
         if let Some(bytes) = &*settled {
             return Ok(bytes.clone());
         }
-        let bytes = match self.bytes.is_compressed() {
+        let bytes = if self.bytes.is_compressed() {
             // Whatever is decoded in full has its checksum compared on the way.
-            true => self.bytes.spooled(&self.limits)?,
-            false => {
-                self.bytes.check()?;
-                self.bytes.clone()
-            }
+            self.bytes.spooled(&self.limits)?
+        } else {
+            self.bytes.check()?;
+            self.bytes.clone()
         };
         *settled = Some(bytes.clone());
         Ok(bytes)

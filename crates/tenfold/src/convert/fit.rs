@@ -161,9 +161,12 @@ fn lower_meta(
         has_place(format, &alone, &[Aspect::Metadata])
     };
     let is_ours = |name: &str| info.holds.carries.is_for_file() && name == NAME;
-    let is_kept = |name: &str, value: &Value| match info.holds.meta.file {
-        true => Ok(!is_ours(name) && fits(name, value)?),
-        false => Ok(name.starts_with(&own) && !format.lacks_own_meta(name)),
+    let is_kept = |name: &str, value: &Value| {
+        if info.holds.meta.file {
+            Ok(!is_ours(name) && fits(name, value)?)
+        } else {
+            Ok(name.starts_with(&own) && !format.lacks_own_meta(name))
+        }
     };
     let (kept, lost) = parted_by(bundle.meta.iter(), is_kept)?;
     let mut change = |lost: &[(&str, &Value)], tier| {
@@ -175,9 +178,10 @@ fn lower_meta(
         });
     };
     // Where there is nothing else in a file, this is what somebody wanted to keep.
-    let tier = match bundle.entries().is_empty() {
-        true => Tier::Refused,
-        false => Tier::Said,
+    let tier = if bundle.entries().is_empty() {
+        Tier::Refused
+    } else {
+        Tier::Said
     };
     if lost.is_empty() {
         return Ok(of_pairs(kept));
@@ -398,9 +402,10 @@ impl Step<'_> {
         if lost.is_empty() {
             return Ok(None);
         }
-        let tier = match self.carry("metadata", meta_json(&lost)) {
-            true => Tier::Carried,
-            false => Tier::Said,
+        let tier = if self.carry("metadata", meta_json(&lost)) {
+            Tier::Carried
+        } else {
+            Tier::Said
         };
         let (left, lost): (Vec<_>, Vec<_>) = lost
             .into_iter()

@@ -71,9 +71,10 @@ fn without(
     }
     // The names that everybody gives are none.
     if !are_default(tensor.dims()) {
-        let tier = match step.carry("dims", names_json(tensor.dims())) {
-            true => Tier::Carried,
-            false => Tier::Said,
+        let tier = if step.carry("dims", names_json(tensor.dims())) {
+            Tier::Carried
+        } else {
+            Tier::Said
         };
         let verb = if tier == Tier::Carried {
             "carried"
@@ -118,9 +119,10 @@ fn named(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let mut invented = Vec::new();
     for (place, dim) in dims.iter_mut().enumerate() {
         if dim.name.is_none() {
-            let name = match is_mixed {
-                true => format!("d{place:03}"),
-                false => default_name(place, ndim),
+            let name = if is_mixed {
+                format!("d{place:03}")
+            } else {
+                default_name(place, ndim)
             };
             invented.push(name.clone());
             dim.name = Some(name);

@@ -31,9 +31,10 @@ pub(crate) fn renamed<'a>(
         let why = format!("{separator} cannot separate the segments of a path");
         return Err(Error::invalid(why));
     }
-    let mut kept = match naming.drop_state {
-        true => Cow::Owned(without_state(bundle, changes)),
-        false => Cow::Borrowed(bundle),
+    let mut kept = if naming.drop_state {
+        Cow::Owned(without_state(bundle, changes))
+    } else {
+        Cow::Borrowed(bundle)
     };
     if format.info().holds.names == Names::Tree && !is_tree(bundle) {
         let usual = format.name_separator(bundle);
@@ -102,9 +103,10 @@ fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
         let Some(rest) = name.strip_prefix(prefix) else {
             return Ok(key.clone());
         };
-        let short = match is_tree {
-            true => Key::split(rest, separator),
-            false => Key::flat(rest),
+        let short = if is_tree {
+            Key::split(rest, separator)
+        } else {
+            Key::flat(rest)
         };
         if rest.is_empty() || short.path().is_empty() {
             let why = format!("without {prefix:?} nothing is left of the name {name:?}");

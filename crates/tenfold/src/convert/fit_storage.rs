@@ -119,9 +119,10 @@ fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
 
 fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
     let values = tensor.dense(Order::Row, &step.how.limits)?;
-    let kept: Vec<Symmetry> = match step.has_symmetries(tensor)? {
-        true => tensor.symmetries().to_vec(),
-        false => vec![],
+    let kept: Vec<Symmetry> = if step.has_symmetries(tensor)? {
+        tensor.symmetries().to_vec()
+    } else {
+        vec![]
     };
     let order = Order::Row;
     rebuilt(
@@ -155,9 +156,10 @@ fn say_symmetry(step: &mut Step, tensor: &Tensor) {
         (false, true) => "carried",
         (false, false) => "no longer declared",
     };
-    let tier = match is_carried && (is_dense || !is_packed) {
-        true => Tier::Carried,
-        false => Tier::Said,
+    let tier = if is_carried && (is_dense || !is_packed) {
+        Tier::Carried
+    } else {
+        Tier::Said
     };
     step.change(
         tier,

@@ -209,9 +209,10 @@ fn for_tensor(
 fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: Option<&str>) -> String {
     let ndim = tensor.dims().len();
     let noun = if ndim == 1 { "dimension" } else { "dimensions" };
-    let needed = match least == most {
-        true => format!("{ndim} {noun} where {least} are needed"),
-        false => format!("{ndim} {noun} where {least} to {most} are needed"),
+    let needed = if least == most {
+        format!("{ndim} {noun} where {least} are needed")
+    } else {
+        format!("{ndim} {noun} where {least} to {most} are needed")
     };
     let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
     let sizes = tensor.sizes().ok().filter(|_| !is_opaque);

@@ -130,9 +130,10 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
     } else {
         format!(" ({key})")
     };
-    let by = match largest.is_nan() {
-        true => "NaN becomes a number".to_owned(),
-        false => format!("by {} at most", measure_text(largest, 3)),
+    let by = if largest.is_nan() {
+        "NaN becomes a number".to_owned()
+    } else {
+        format!("by {} at most", measure_text(largest, 3))
     };
     let detail = format!("{changed} of {numbers} values are rounded, {by}{place}");
     Ok(Some(Loss {

@@ -184,9 +184,10 @@ pub type Adapted = (Tensor, Vec<(Tier, Aspect, String)>);
 
 /// What becomes of values that another number type has no room for.
 pub(crate) fn overflow(allow: &Allow) -> Overflow {
-    match allow.permits(Aspect::Precision) {
-        true => Overflow::Saturates,
-        false => Overflow::Fails,
+    if allow.permits(Aspect::Precision) {
+        Overflow::Saturates
+    } else {
+        Overflow::Fails
     }
 }
 
@@ -198,13 +199,14 @@ pub(crate) fn cast_loss(from: Number, to: Number) -> (Tier, Aspect, String) {
         let detail = format!("{from} becomes {to}: any fractions are lost");
         return (Tier::Refused, Aspect::Precision, detail);
     }
-    match is_exact(from, to) {
-        true => (Tier::Said, Aspect::Number, format!("{from} becomes {to}")),
-        false => (
+    if is_exact(from, to) {
+        (Tier::Said, Aspect::Number, format!("{from} becomes {to}"))
+    } else {
+        (
             Tier::Said,
             Aspect::Precision,
             format!("{from} is rounded to {to}"),
-        ),
+        )
     }
 }
 
@@ -325,11 +327,12 @@ pub(crate) fn elements_of(dtype: DType) -> String {
 
 /// A layout that a format has no type for, and the flags that help.
 pub(crate) fn layout_not_held(layout: &str) -> String {
-    match is_quantization(layout) {
-        true => not_understood(layout),
-        false => format!(
+    if is_quantization(layout) {
+        not_understood(layout)
+    } else {
+        format!(
             "the layout {layout:?} is not one of its types; --to ztensor@2 keeps it, --exclude leaves it out"
-        ),
+        )
     }
 }
 

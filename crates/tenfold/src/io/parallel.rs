@@ -278,9 +278,12 @@ mod tests {
             assert_eq!(squares(threads, 1000).unwrap_err().to_string(), "77");
             let fails = |stage: usize| {
                 let mut next = 0;
-                let at = |here: usize, piece: &u64| match here == stage && *piece == 50 {
-                    true => Err(Error::invalid("50")),
-                    false => Ok(()),
+                let at = |here: usize, piece: &u64| {
+                    if here == stage && *piece == 50 {
+                        Err(Error::invalid("50"))
+                    } else {
+                        Ok(())
+                    }
                 };
                 ordered_pipeline(
                     threads,

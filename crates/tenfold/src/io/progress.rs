@@ -60,9 +60,10 @@ impl Progress {
 
     /// Fails once somebody wants the work to stop.
     pub(crate) fn go_on(&self) -> Result<()> {
-        match self.is_stopped() {
-            true => Err(Error::Stopped),
-            false => Ok(()),
+        if self.is_stopped() {
+            Err(Error::Stopped)
+        } else {
+            Ok(())
         }
     }
 }

@@ -54,9 +54,10 @@ impl Proof {
 
     fn of(tensor: &Tensor) -> Proof {
         let mut parts = tensor.storage().parts().into_iter();
-        match parts.all(|part| part.bytes.has_checksum()) {
-            true => Proof::Checksum,
-            false => Proof::Structure,
+        if parts.all(|part| part.bytes.has_checksum()) {
+            Proof::Checksum
+        } else {
+            Proof::Structure
         }
     }
 }

@@ -81,9 +81,10 @@ impl TensorRef {
                 slice: None,
             });
         }
-        let slice = match text.ends_with(']') {
-            true => before('[')?,
-            false => None,
+        let slice = if text.ends_with(']') {
+            before('[')?
+        } else {
+            None
         };
         Ok(match slice {
             Some((file, slice)) => TensorRef {

@@ -7,9 +7,10 @@ use crate::limits::Limits;
 
 /// Says why the values of an opaque tensor cannot be read, and how they can, if they can.
 pub(crate) fn not_understood(layout: &str) -> String {
-    match is_quantization(layout) {
-        true => format!("it is quantised as {layout}; --dequantize works its values out"),
-        false => format!("the layout {layout:?} is not understood"),
+    if is_quantization(layout) {
+        format!("it is quantised as {layout}; --dequantize works its values out")
+    } else {
+        format!("the layout {layout:?} is not understood")
     }
 }
 

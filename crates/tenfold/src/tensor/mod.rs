@@ -245,11 +245,12 @@ impl Tensor {
 
     /// Fails if a dimension is mapped.
     fn check_indexed(&self) -> Result<()> {
-        match self.dims.iter().all(|dim| dim.size != Size::Mapped) {
-            true => Ok(()),
-            false => Err(Error::invalid(
+        if self.dims.iter().all(|dim| dim.size != Size::Mapped) {
+            Ok(())
+        } else {
+            Err(Error::invalid(
                 "a mapped dimension has labels, not positions",
-            )),
+            ))
         }
     }
 

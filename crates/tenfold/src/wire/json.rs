@@ -96,9 +96,10 @@ impl<'a> Json<'a> {
 
     /// Passes over a byte that has to be there.
     pub(crate) fn need(&mut self, byte: u8) -> Result<()> {
-        match self.take(byte)? {
-            true => Ok(()),
-            false => self.unexpected(&format!("{:?}", char::from(byte))),
+        if self.take(byte)? {
+            Ok(())
+        } else {
+            self.unexpected(&format!("{:?}", char::from(byte)))
         }
     }
 
@@ -228,9 +229,10 @@ impl<'a> Json<'a> {
             |byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte),
             out,
         )?;
-        match is_number(out.as_bytes()) {
-            true => Ok(()),
-            false => self.scan.fail_at(at, format!("{out:?} is no number")),
+        if is_number(out.as_bytes()) {
+            Ok(())
+        } else {
+            self.scan.fail_at(at, format!("{out:?} is no number"))
         }
     }
 

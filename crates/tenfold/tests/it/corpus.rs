@@ -124,9 +124,10 @@ fn rewrite(format: &str, bytes: &[u8], bundle: &Bundle, is_canonical: bool) -> R
         };
     }
     // The newer container of trains is written where it is asked for.
-    let target: &dyn Format = match bytes.starts_with(b"BLZ2") {
-        true => &tenfold::formats::blz::Version2,
-        false => tenfold::by_name(format).unwrap(),
+    let target: &dyn Format = if bytes.starts_with(b"BLZ2") {
+        &tenfold::formats::blz::Version2
+    } else {
+        tenfold::by_name(format).unwrap()
     };
     let (again, said) = match write_with_losses(target, bundle) {
         Ok(written) => written,

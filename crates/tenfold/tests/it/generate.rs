@@ -404,9 +404,12 @@ fn rows(cells: &[u64], sizes: &[u64], tape: &mut Tape) -> Address {
     let starts: Vec<u64> = starts.collect();
     let columns: Vec<u64> = cells.iter().map(|cell| cell / sizes[0]).collect();
     let is_narrow = tape.flag();
-    let numbers = |all: &[u64]| match is_narrow {
-        true => Numbers::from_vec(&all.iter().map(|one| *one as u32).collect::<Vec<u32>>()),
-        false => Numbers::from_vec(all),
+    let numbers = |all: &[u64]| {
+        if is_narrow {
+            Numbers::from_vec(&all.iter().map(|one| *one as u32).collect::<Vec<u32>>())
+        } else {
+            Numbers::from_vec(all)
+        }
     };
     Address::Rows {
         starts: numbers(&starts),
@@ -419,9 +422,10 @@ fn labelled(format: &dyn Format, mut dims: Vec<Dim>, dtype: DType, tape: &mut Ta
     let is_feed = format.info().name == "vespa-feed";
     let mapped = 1 + tape.below(2);
     for number in 0..mapped {
-        let name = match is_feed && number == 0 {
-            true => "id".into(),
-            false => format!("m{number}"),
+        let name = if is_feed && number == 0 {
+            "id".into()
+        } else {
+            format!("m{number}")
         };
         dims.insert(number, Dim::mapped(name));
     }

@@ -40,9 +40,10 @@ fn numbers(values: &[f64]) -> Numbers {
 }
 
 fn dtype(is_complex: bool) -> DType {
-    match is_complex {
-        true => DType::complex(Number::F64),
-        false => DType::real(Number::F64),
+    if is_complex {
+        DType::complex(Number::F64)
+    } else {
+        DType::real(Number::F64)
     }
 }
 
@@ -111,9 +112,10 @@ pub(crate) fn drawn(tape: &mut Tape) -> Bundle {
         for [k, l] in pairs.iter().filter(|pair| **pair <= [*i, *j]) {
             if tape.flag() {
                 // Now and then not as a writer would choose.
-                let index = match tape.flag() {
-                    true => [*i, *j, *k, *l],
-                    false => [*k, *l, *i, *j],
+                let index = if tape.flag() {
+                    [*i, *j, *k, *l]
+                } else {
+                    [*k, *l, *i, *j]
                 };
                 two.push((index.to_vec(), value(tape)));
             }

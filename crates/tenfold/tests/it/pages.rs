@@ -55,9 +55,10 @@ fn written() -> impl Iterator<Item = &'static Info> {
 
 /// The name of a format as it is asked for.
 fn label(info: &Info) -> String {
-    match formats().any(|other| std::ptr::eq(other, info)) {
-        true => format!("**{}**", info.name),
-        false => format!("**{}@{}**", info.name, info.versions.join("")),
+    if formats().any(|other| std::ptr::eq(other, info)) {
+        format!("**{}**", info.name)
+    } else {
+        format!("**{}@{}**", info.name, info.versions.join(""))
     }
 }
 
@@ -220,9 +221,10 @@ fn section(info: &Info) -> String {
             Names::Tree => "any number of tensors by path",
         },
         listed(holds.kinds.iter().map(|kind| storage(*kind))),
-        match info.is_written() {
-            true => format!("written in version {}", versions(info.versions)),
-            false => format!("read as {}, and never written", info.only_read.join(" or ")),
+        if info.is_written() {
+            format!("written in version {}", versions(info.versions))
+        } else {
+            format!("read as {}, and never written", info.only_read.join(" or "))
         },
     );
     for version in info.only_read.iter().filter(|_| info.is_written()) {

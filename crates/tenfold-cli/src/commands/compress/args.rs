@@ -226,13 +226,13 @@ fn ranks(word: &str) -> Result<Caps, String> {
         Ok(0) | Err(_) => Err("ranks are 1 or more, such as 8 or 4,8,4".to_owned()),
         Ok(rank) => Ok(rank),
     };
-    match word.contains(',') {
-        true => word
-            .split(',')
+    if word.contains(',') {
+        word.split(',')
             .map(rank)
             .collect::<Result<_, _>>()
-            .map(Caps::Each),
-        false => rank(word).map(Caps::All),
+            .map(Caps::Each)
+    } else {
+        rank(word).map(Caps::All)
     }
 }
 

@@ -164,9 +164,10 @@ fn split_components(
         if args.transform.complex.is_some() && dtype.arity != Arity::Real {
             *tensor = tensor.split_components(&args.reading.limits.0)?;
             let real = tensor.dtype();
-            let name = match key.is_empty() {
-                true => String::new(),
-                false => format!("{name}: "),
+            let name = if key.is_empty() {
+                String::new()
+            } else {
+                format!("{name}: ")
             };
             let line = format!("{name}{dtype} becomes {real} with a last dimension of {count}");
             streams.note(file, &line);

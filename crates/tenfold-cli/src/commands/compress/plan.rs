@@ -74,13 +74,15 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
         [] => return Err(about(Failure::usage("there is no tensor to compress"))),
         many => {
             let (count, some) = (many.len(), nearest("", &names));
-            let why = match is_one {
-                true => "a .blz file or a sweep is of one tensor",
-                false => "--reshape and --qubits are for one tensor",
+            let why = if is_one {
+                "a .blz file or a sweep is of one tensor"
+            } else {
+                "--reshape and --qubits are for one tensor"
             };
-            let elsewhere = match is_one {
-                true => "; a .zt file holds them all",
-                false => "; --only chooses too",
+            let elsewhere = if is_one {
+                "; a .zt file holds them all"
+            } else {
+                "; --only chooses too"
             };
             let file = content
                 .file
@@ -131,9 +133,10 @@ pub(super) fn carry_out(
     let (mut entries, mut said) = (Vec::new(), Vec::new());
     for (key, tensor) in content.bundle.entries_mut() {
         let name = shown_name(info, key);
-        let made = match is_lone {
-            true => alone(work, tensor).map(|made| Fate::Made(Box::new(made))),
-            false => among(work, tensor, &name),
+        let made = if is_lone {
+            alone(work, tensor).map(|made| Fate::Made(Box::new(made)))
+        } else {
+            among(work, tensor, &name)
         };
         let fate = match count {
             1 => made?,
@@ -197,9 +200,10 @@ fn reasons_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
             names => format!("{} are kept, {reason}", names.join(", ")),
         })
         .collect();
-    match texts.is_empty() {
-        true => String::new(),
-        false => format!(": {}", texts.join("; ")),
+    if texts.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", texts.join("; "))
     }
 }
 
@@ -248,9 +252,10 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
         Err(other) => return Err(other.into()),
     };
     let after = made.report.train_len;
-    Ok(match after < before {
-        true => Fate::Made(Box::new(made)),
-        false => Fate::Kept(format!("a train would be {}", growth_text(before, after))),
+    Ok(if after < before {
+        Fate::Made(Box::new(made))
+    } else {
+        Fate::Kept(format!("a train would be {}", growth_text(before, after)))
     })
 }
 

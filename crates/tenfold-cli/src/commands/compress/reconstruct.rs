@@ -73,16 +73,17 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
     let meter = Meter::start(streams, &how.progress);
     let written = job.write(destination, streams);
     drop(meter);
-    match args.json {
-        true => Summary {
+    if args.json {
+        Summary {
             schema: SCHEMA,
             format,
             info: content.info,
             inputs: std::slice::from_ref(&line.word),
             destination,
         }
-        .print(&job, written, streams)?,
-        false => drop(written?),
+        .print(&job, written, streams)?
+    } else {
+        drop(written?)
     }
     Ok(Exit::Fine)
 }
@@ -113,9 +114,10 @@ fn expanded(
         .as_ref()
         .is_some_and(|before| !before.is_shaped_like(train));
     // Cells come in the order in which they are written, unless they get another shape first.
-    let order = match target.holds.orders.contains(&Order::Row) || is_reshaped {
-        true => Order::Row,
-        false => Order::Column,
+    let order = if target.holds.orders.contains(&Order::Row) || is_reshaped {
+        Order::Row
+    } else {
+        Order::Column
     };
     let mut cells = match train.cells() {
         Some(0) => without_cells(train, order)?,

@@ -69,9 +69,10 @@ pub(super) fn print(
     out: &mut Out,
 ) -> Result<()> {
     let tensor = content.bundle.only()?;
-    match is_json {
-        true => print_json(file, content, tensor, steps, out),
-        false => draw(file, tensor, steps, out),
+    if is_json {
+        print_json(file, content, tensor, steps, out)
+    } else {
+        draw(file, tensor, steps, out)
     }
 }
 
@@ -88,9 +89,10 @@ fn draw(file: &Path, tensor: &Tensor, steps: &[Step], out: &mut Out) -> Result<(
             format!("{:e}", step.eps),
             rough(step.error),
             bytes_text(step.len),
-            match step.len < before {
-                true => ratio_text(before, step.len),
-                false => "not smaller".into(),
+            if step.len < before {
+                ratio_text(before, step.len)
+            } else {
+                "not smaller".into()
             },
             ranks_text(&step.ranks, 9),
             bar(step.len, most, false),

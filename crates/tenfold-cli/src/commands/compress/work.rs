@@ -86,11 +86,12 @@ impl Work<'_> {
             let options = options.clone().watched_by(watcher);
             compress_any(&prepared.source, &options).map_err(|error| own_cell(error, prepared))
         })?;
-        let measured = match self.must_verify {
-            true => Some(self.counted(prepared.len, |watcher| {
+        let measured = if self.must_verify {
+            Some(self.counted(prepared.len, |watcher| {
                 train.distance_watched(&prepared.source, Some(watcher))
-            })?),
-            false => None,
+            })?)
+        } else {
+            None
         };
         Ok(Made {
             train,

@@ -23,9 +23,12 @@ pub(super) fn file_names(names: &[String]) -> Vec<String> {
     // Those that stay come first, so that no hash takes a name away from its owner.
     let good = names.iter().filter(|name| is_good(name));
     let mut taken: HashSet<String> = good.map(|name| name.to_lowercase()).collect();
-    let mut given = |(place, name): (usize, &String)| match is_good(name) {
-        true => name.clone(),
-        false => with_hash(name, place, &mut taken),
+    let mut given = |(place, name): (usize, &String)| {
+        if is_good(name) {
+            name.clone()
+        } else {
+            with_hash(name, place, &mut taken)
+        }
     };
     names.iter().enumerate().map(&mut given).collect()
 }

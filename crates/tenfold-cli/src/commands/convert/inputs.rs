@@ -110,9 +110,12 @@ pub(super) fn read(
     let mut left_out = choose(args, info, target, &mut parts).map_err(about)?;
     left_out.extend(narrowed);
     let merged = merge::merge(parts, info, target, &allowed(args));
-    let (bundle, mut said) = merged.map_err(|failure| match failure.is_usage() {
-        true => failure,
-        false => about(failure),
+    let (bundle, mut said) = merged.map_err(|failure| {
+        if failure.is_usage() {
+            failure
+        } else {
+            about(failure)
+        }
     })?;
     said.extend(left_out);
     let (file, stem) = (
@@ -225,9 +228,10 @@ fn choose(
     let mut said = Vec::new();
     for part in parts {
         let before = keys(&part.bundle)?;
-        match target.holds.state {
-            true => retain_with_statistics(&mut part.bundle, info, only, exclude),
-            false => retain(&mut part.bundle, info, only, exclude),
+        if target.holds.state {
+            retain_with_statistics(&mut part.bundle, info, only, exclude)
+        } else {
+            retain(&mut part.bundle, info, only, exclude)
         }
         let left_out = statistics_left_out(&before, &part.bundle);
         // What is excluded by name needs no word.

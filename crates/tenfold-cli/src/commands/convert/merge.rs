@@ -36,9 +36,10 @@ fn refuse_collisions(parts: &[Part], info: &Info) -> Result<(), Failure> {
             memory::put(&mut owners, key, owner)?;
             if let (true, Some(first)) = (owner != place, parts.get(owner)) {
                 let name = shown_name(info, key);
-                let hint = match first.stem == part.stem {
-                    true => "the files have one name too: give one of them another",
-                    false => "--prefix-stem puts the names of their files first",
+                let hint = if first.stem == part.stem {
+                    "the files have one name too: give one of them another"
+                } else {
+                    "--prefix-stem puts the names of their files first"
                 };
                 let (first, second) = (first.path.display(), part.path.display());
                 return Err(Failure::usage(format!(

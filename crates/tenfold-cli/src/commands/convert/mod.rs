@@ -87,9 +87,10 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         }
         Ok(report)
     });
-    match args.json {
-        true => summary.print(&job, written, streams)?,
-        false => drop(written?),
+    if args.json {
+        summary.print(&job, written, streams)?
+    } else {
+        drop(written?)
     }
     Ok(Exit::Fine)
 }
@@ -160,9 +161,10 @@ fn target(format: &dyn Format, extension: Option<&str>) -> &'static Info {
 
 /// What becomes of values that another number type has no room for.
 fn overflow(args: &Convert) -> Overflow {
-    match allowed(args).permits(Aspect::Precision) {
-        true => Overflow::Saturates,
-        false => Overflow::Fails,
+    if allowed(args).permits(Aspect::Precision) {
+        Overflow::Saturates
+    } else {
+        Overflow::Fails
     }
 }
 

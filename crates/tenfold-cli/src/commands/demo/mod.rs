@@ -290,8 +290,9 @@ fn in_folder(word: &str, folder: &Path) -> OsString {
 fn quoted(word: &OsString) -> String {
     let word = plain(&word.to_string_lossy());
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

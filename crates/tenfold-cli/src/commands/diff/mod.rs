@@ -35,9 +35,10 @@ pub(super) fn run(args: &Diff, streams: &mut Streams) -> Outcome {
     for row in &report.failed {
         streams.report(&row.failure);
     }
-    let printed = match args.json {
-        true => json::print(args, &report, &mut streams.out),
-        false => text::print(args, &report, &mut streams.out),
+    let printed = if args.json {
+        json::print(args, &report, &mut streams.out)
+    } else {
+        text::print(args, &report, &mut streams.out)
     };
     match printed.map_err(Failure::from) {
         Err(failure) if !failure.is_quiet() => Err(failure),
@@ -270,9 +271,10 @@ impl Report {
             key: key.clone(),
             tensor: tensor.clone(),
         };
-        let meta = match args.meta {
-            true => meta::tensor_changes(tensor_a, tensor_b),
-            false => Vec::new(),
+        let meta = if args.meta {
+            meta::tensor_changes(tensor_a, tensor_b)
+        } else {
+            Vec::new()
         };
         let found = match compare(tensor_a, tensor_b, how) {
             Ok(found) => found,

@@ -47,9 +47,10 @@ pub(super) fn print(args: &Diff, report: &Report, out: &mut Out) -> Result<()> {
         ];
         let rows = report.changed.iter().take(top);
         let is_measured = rows.clone().any(|row| row.found.measures.is_some());
-        let mut table = match is_measured {
-            true => Table::new(&heads),
-            false => Table::default(),
+        let mut table = if is_measured {
+            Table::new(&heads)
+        } else {
+            Table::default()
         };
         for row in rows {
             table.push(line(row));

@@ -75,9 +75,10 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         saved.map_err(blame)?
     };
     say_losses(out, losses.iter(), streams);
-    match args.json {
-        true => print_json(args, out, &changes, &mut streams.out)?,
-        false => print(args, out, &changes, &mut streams.out)?,
+    if args.json {
+        print_json(args, out, &changes, &mut streams.out)?
+    } else {
+        print(args, out, &changes, &mut streams.out)?
     }
     Ok(Exit::Fine)
 }

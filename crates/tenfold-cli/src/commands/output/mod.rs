@@ -27,9 +27,10 @@ pub(super) enum Destination {
 impl Destination {
     /// What a word means: a file, or standard output for `-`.
     pub(super) fn named(word: &Path) -> Destination {
-        match word == Path::new(DASH) {
-            true => Destination::Stream,
-            false => Destination::File(word.into()),
+        if word == Path::new(DASH) {
+            Destination::Stream
+        } else {
+            Destination::File(word.into())
         }
     }
 

@@ -127,9 +127,10 @@ fn title(word: &Path, file: &Path, name: &str, tensor: &Tensor) -> String {
     let folder = file.parent().map(|folder| format!("{}/", folder.display()));
     let asked = folder.and_then(|folder| word.strip_prefix(&folder).map(str::to_owned));
     let asked = asked.unwrap_or_else(|| word.into_owned());
-    let name = match name.is_empty() || asked.contains(name) {
-        true => String::new(),
-        false => format!(":{name}"),
+    let name = if name.is_empty() || asked.contains(name) {
+        String::new()
+    } else {
+        format!(":{name}")
     };
     format!("{asked}{name} {} {}", tensor.dtype(), shape_text(tensor))
 }

@@ -45,9 +45,10 @@ pub(super) fn print(
         dtype: tensor.dtype(),
         is_for_eyes,
     };
-    match is_wide {
-        true => lines.wide(tensor, limits)?,
-        false => lines.long(tensor, limits)?,
+    if is_wide {
+        lines.wide(tensor, limits)?
+    } else {
+        lines.long(tensor, limits)?
     }
     lines.flush()
 }
@@ -96,9 +97,10 @@ impl Lines<'_> {
     }
 
     fn flush_if_long(&mut self) -> Result<()> {
-        match self.text.len() >= PIECE {
-            true => self.flush(),
-            false => Ok(()),
+        if self.text.len() >= PIECE {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 
@@ -203,9 +205,10 @@ impl Lines<'_> {
 
     /// Text from the file, quoted where it must be.
     fn put_field(&mut self, field: &str) {
-        let safe = match self.is_for_eyes {
-            true => &plain(field),
-            false => field,
+        let safe = if self.is_for_eyes {
+            &plain(field)
+        } else {
+            field
         };
         let is_odd = |letter: char| matches!(letter, ',' | '"' | '\n' | '\r');
         let is_padded = safe.trim() != safe;

@@ -55,9 +55,10 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
                 let line = format!("  {name}: {count} of {}", numbers.number);
                 out.text(&format!("{}\n", plain(&line)))?;
             }
-            match tensor.is_quantized() {
-                true => out.text("  --dequantize works its values out\n"),
-                false => Ok(()),
+            if tensor.is_quantized() {
+                out.text("  --dequantize works its values out\n")
+            } else {
+                Ok(())
             }
         }
     }

@@ -219,9 +219,10 @@ fn lines(known: &Known) -> Vec<(String, String)> {
     line("max", scalar_text(&finite.max));
     line("mean", float_text(finite.mean));
     line("std", float_text(finite.std));
-    let norm = match finite.norm.is_finite() {
-        true => float_text(finite.norm),
-        false => "beyond f64".into(),
+    let norm = if finite.norm.is_finite() {
+        float_text(finite.norm)
+    } else {
+        "beyond f64".into()
     };
     line("norm", norm);
     lines

@@ -38,9 +38,10 @@ pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
                 spectra,
             });
         }
-        match args.json {
-            true => print_json(file, trains.info, &built, &mut streams.out)?,
-            false => print(file, trains.info, &built, &mut streams.out)?,
+        if args.json {
+            print_json(file, trains.info, &built, &mut streams.out)?
+        } else {
+            print(file, trains.info, &built, &mut streams.out)?
         }
         Ok(Exit::Fine)
     })

@@ -120,9 +120,10 @@ fn dot(args: &TtDot, streams: &mut Streams) -> Outcome {
         return Ok(Exit::Fine);
     }
     let (re, im) = (float_text(product.re), float_text(product.im));
-    streams.out.text(&match is_real {
-        true => format!("{re}\n"),
-        false => format!("{re} {im}\n"),
+    streams.out.text(&if is_real {
+        format!("{re}\n")
+    } else {
+        format!("{re} {im}\n")
     })?;
     Ok(Exit::Fine)
 }
@@ -172,9 +173,10 @@ fn norm(args: &Files, streams: &mut Streams) -> Outcome {
         }
         let text = float_text(norm);
         let file = crate::terminal::plain(&file.display().to_string());
-        streams.out.text(&match is_lone {
-            true => format!("{text}\n"),
-            false => format!("{text}  {file}\n"),
+        streams.out.text(&if is_lone {
+            format!("{text}\n")
+        } else {
+            format!("{text}  {file}\n")
         })?;
         Ok(Exit::Fine)
     })

@@ -106,9 +106,10 @@ fn demand_any(input: &Input, how: &ReadOptions, choice: &Choice) -> Result<()> {
 fn refuse_callables(verdict: &Verdict) -> Result<(), Failure> {
     let all = verdict.callables.iter();
     let odd: Vec<&Callable> = all.filter(|callable| !callable.is_allowed).collect();
-    match odd.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::unsafe_pickle(&odd)),
+    if odd.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::unsafe_pickle(&odd))
     }
 }
 

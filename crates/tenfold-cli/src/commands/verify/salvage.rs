@@ -64,13 +64,15 @@ pub(crate) fn run(args: &Verify, out: &Path, streams: &mut Streams) -> Outcome {
         format,
         salvaged,
     };
-    match args.files.json {
-        true => found.print_json(&mut streams.out)?,
-        false => found.print(streams)?,
+    if args.files.json {
+        found.print_json(&mut streams.out)?
+    } else {
+        found.print(streams)?
     }
-    Ok(match found.salvaged.lost.is_empty() {
-        true => Exit::Fine,
-        false => Exit::No,
+    Ok(if found.salvaged.lost.is_empty() {
+        Exit::Fine
+    } else {
+        Exit::No
     })
 }
 

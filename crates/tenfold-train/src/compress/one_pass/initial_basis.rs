@@ -123,9 +123,10 @@ fn opening_from<T: Scalar>(
             basis: Basis::new(width, found.rows),
             estimate,
         };
-        return Ok(match is_tight {
-            true => Looked::TooFew(opening),
-            false => Looked::Enough(Some(opening)),
+        return Ok(if is_tight {
+            Looked::TooFew(opening)
+        } else {
+            Looked::Enough(Some(opening))
         });
     }
 }

@@ -75,9 +75,10 @@ impl Source {
                 begin.shrink_to_fit();
             }
         }
-        let content = match len <= to_u64(most) {
-            true => Source::memory(begin),
-            false => Source::computed(Packed {
+        let content = if len <= to_u64(most) {
+            Source::memory(begin)
+        } else {
+            Source::computed(Packed {
                 packed: self.clone(),
                 codec,
                 limits: limits.clone(),
@@ -89,7 +90,7 @@ impl Source {
                     work: 0,
                     whole: None,
                 }),
-            }),
+            })
         };
         Ok(content.out_of(codec.packing()))
     }

@@ -169,12 +169,13 @@ impl Decoding {
 
     /// How many bytes there were.
     fn finish(self) -> Result<u64> {
-        match self.frame_open {
-            true => Err(Error::malformed(
+        if self.frame_open {
+            Err(Error::malformed(
                 self.start,
                 "zstd data ends inside a frame",
-            )),
-            false => Ok(self.done),
+            ))
+        } else {
+            Ok(self.done)
         }
     }
 }

@@ -169,13 +169,17 @@ impl Press {
         let most = zstd::zstd_safe::compress_bound(self.frame.len());
         self.compressed.clear();
         memory::reserve(&mut self.compressed, most)?;
-        match is_checked {
-            true => self.checked_frame(level),
-            false => self.plain_frame(level),
+        if is_checked {
+            self.checked_frame(level)
+        } else {
+            self.plain_frame(level)
         }
-        .map_err(|error| match is_lack(&error) {
-            true => lack().into(),
-            false => error.into(),
+        .map_err(|error| {
+            if is_lack(&error) {
+                lack().into()
+            } else {
+                error.into()
+            }
         })
     }
 

@@ -55,9 +55,10 @@ impl<R: BufRead> Decoder<R> {
     fn end_frame(&mut self) -> io::Result<()> {
         self.is_in_frame = false;
         let stated = self.decoder.get_checksum_from_data();
-        match stated.is_some() && stated != self.decoder.get_calculated_checksum() {
-            true => Err(io::Error::other("checksum of a frame does not match")),
-            false => Ok(()),
+        if stated.is_some() && stated != self.decoder.get_calculated_checksum() {
+            Err(io::Error::other("checksum of a frame does not match"))
+        } else {
+            Ok(())
         }
     }
 
@@ -74,9 +75,10 @@ impl<R: BufRead> Read for Decoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !buffer.is_empty() {
             if !self.is_in_frame {
-                match self.next_frame()? {
-                    true => continue,
-                    false => return Ok(0),
+                if self.next_frame()? {
+                    continue;
+                } else {
+                    return Ok(0);
                 }
             }
             let len = self.decoder.read(buffer)?;
@@ -193,7 +195,8 @@ fn broken(start: u64, error: io::Error) -> Error {
     }
 }
 
-#[cfg(all(test, feature = "zstd"))]
+#[cfg(test)]
+#[cfg(feature = "zstd")]
 mod tests {
     use super::*;
 

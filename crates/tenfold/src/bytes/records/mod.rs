@@ -295,9 +295,10 @@ impl RecordsBuilder {
     /// The same for records of a file that is read with `limits`.
     pub(crate) fn bounded(self, limits: &Limits) -> Self {
         let bytes = self.bytes.bounded(limits);
-        let pushed = match bytes.is_counting() {
-            true => LabelSet::whole(),
-            false => LabelSet::default(),
+        let pushed = if bytes.is_counting() {
+            LabelSet::whole()
+        } else {
+            LabelSet::default()
         };
         RecordsBuilder {
             pushed,
@@ -383,22 +384,23 @@ impl RecordsBuilder {
         let mut limits = lifted();
         limits.labels = u64::MAX;
         let (count, width) = (self.count, self.width);
-        let records = match is_counted && count.checked_mul(width).is_some() {
-            true => Records {
+        let records = if is_counted && count.checked_mul(width).is_some() {
+            Records {
                 span: 0..self.len,
                 count,
                 labels: self.labels,
                 width,
                 marks: self.marks,
-            },
-            false => Records::find(
+            }
+        } else {
+            Records::find(
                 &mut scan,
                 count,
                 self.labels,
                 width,
                 &limits,
                 &mut |_, _| Ok(()),
-            )?,
+            )?
         };
         if let Some(at) = self.pushed.duplicate(&records, &source)? {
             return Ok(Err(records.labels_at(&source, at)?));

@@ -66,9 +66,10 @@ impl LabelSet {
             hashes.clear();
             records.for_each(source, &mut |_, labels, _| {
                 let hash = hash(labels);
-                match hash.checked_rem(n_parts) == Some(part) {
-                    true => memory::push(&mut hashes, hash),
-                    false => Ok(()),
+                if hash.checked_rem(n_parts) == Some(part) {
+                    memory::push(&mut hashes, hash)
+                } else {
+                    Ok(())
                 }
             })?;
             let found = repeated(std::mem::take(&mut hashes), records, source)?;

@@ -79,18 +79,15 @@ fn compare_dense(
     let straight: Vec<usize> = (0..axes.len()).collect();
     std::thread::scope(|scope| {
         let side = |tensor, axes| -> Result<Side> {
-            Ok(match is_sparse(tensor) {
-                true => {
-                    let strides = strides_of(a, axes, order)?;
-                    Side::cells(
-                        Cells::of(tensor, strides, &how.limits, scope),
-                        tensor.dtype(),
-                    )
-                }
-                false => {
-                    let numbers = view(tensor, axes, order, how)?;
-                    Side::numbers(numbers, tensor.dtype(), Endian::Little)
-                }
+            Ok(if is_sparse(tensor) {
+                let strides = strides_of(a, axes, order)?;
+                Side::cells(
+                    Cells::of(tensor, strides, &how.limits, scope),
+                    tensor.dtype(),
+                )
+            } else {
+                let numbers = view(tensor, axes, order, how)?;
+                Side::numbers(numbers, tensor.dtype(), Endian::Little)
             })
         };
         let (left, right) = (side(a, &straight)?, side(b, axes)?);

@@ -139,9 +139,10 @@ pub fn compare(a: &Tensor, b: &Tensor, how: &DiffOptions) -> Result<Comparison> 
     }
     found.fill(a, b, &axes, how)?;
     if found.dtype_differs {
-        let least = match how.ignore_dtype {
-            true => Verdict::Equal,
-            false => Verdict::Changed,
+        let least = if how.ignore_dtype {
+            Verdict::Equal
+        } else {
+            Verdict::Changed
         };
         found.verdict = found.verdict.max(least);
     }

@@ -43,9 +43,10 @@ pub fn pair(a: &Bundle, b: &Bundle, map: &[(String, String)]) -> Result<Pairing>
     let mut is_taken = memory::filled(false, b.entries().len())?;
     match_by(a, b, &mut partners, &mut is_taken, |key, is_a| {
         let name = name(key);
-        match is_a {
-            true => mapped.get(&*name).map(|other| (*other).to_owned()),
-            false => Some(name),
+        if is_a {
+            mapped.get(&*name).map(|other| (*other).to_owned())
+        } else {
+            Some(name)
         }
     })?;
     // A tensor with another partner by decree has none by name.

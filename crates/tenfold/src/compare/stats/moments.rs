@@ -95,9 +95,10 @@ impl Moments {
             _ => self.power.max(other.power),
         };
         // From the mean of more numbers to that of all is the shorter way, on which fewer digits get lost.
-        let (first, second) = match other.count > self.count {
-            true => (other.at(power), self.at(power)),
-            false => (self.at(power), other.at(power)),
+        let (first, second) = if other.count > self.count {
+            (other.at(power), self.at(power))
+        } else {
+            (self.at(power), other.at(power))
         };
         let count = first.count.saturating_add(second.count);
         let (here, there) = (float(first.count), float(second.count));

@@ -68,17 +68,19 @@ fn core_dtype(dtype: DType, format: &dyn Format) -> DType {
         |scalar| has_place(format, &Bundle::of(scalar), &[Aspect::Number]).is_ok_and(|has| has);
     let is_held = format.info().holds.arities.contains(&dtype.arity)
         && Tensor::new(vec![], dtype, vec![], storage).is_ok_and(has_place);
-    match is_held {
-        true => dtype,
-        false => DType::real(dtype.number),
+    if is_held {
+        dtype
+    } else {
+        DType::real(dtype.number)
     }
 }
 
 /// The dimensions of a core in the target.
 fn core_dims(sizes: [u64; 3], dtype: DType, format: &dyn Format) -> Vec<Dim> {
-    let parts = match core_dtype(dtype, format) == dtype {
-        true => None,
-        false => Some(to_u64(dtype.arity.count())),
+    let parts = if core_dtype(dtype, format) == dtype {
+        None
+    } else {
+        Some(to_u64(dtype.arity.count()))
     };
     sizes.into_iter().chain(parts).map(Dim::indexed).collect()
 }

@@ -356,9 +356,10 @@ mod tests {
         // A core of which the text says more is no part of a train.
         let text = lowered.meta.text(NAME).unwrap();
         let more = text.replace("]}]}", r#"]},{"name":"tensor.core.1","shape":[2,3,1]}]}"#);
-        let more = match more == text {
-            true => text.replace("}}]}", r#"}},{"name":"tensor.core.1","shape":[2,3,1]}]}"#),
-            false => more,
+        let more = if more == text {
+            text.replace("}}]}", r#"}},{"name":"tensor.core.1","shape":[2,3,1]}]}"#)
+        } else {
+            more
         };
         assert_ne!(more, text);
         let mut spoiled = lowered.clone();

@@ -115,9 +115,10 @@ impl Cast {
                     return Err(no_room(from, to, number));
                 }
             }
-            match room.len() == cast.len() {
-                true => room.copy_from_slice(&cast),
-                false => return Err(Error::invalid("a number of another width")),
+            if room.len() == cast.len() {
+                room.copy_from_slice(&cast)
+            } else {
+                return Err(Error::invalid("a number of another width"));
             }
         }
         Ok(())

@@ -270,9 +270,10 @@ where
             size
         }
     };
-    let status = match is_over {
-        true => rounded.status | Status::OVERFLOW,
-        false => rounded.status,
+    let status = if is_over {
+        rounded.status | Status::OVERFLOW
+    } else {
+        rounded.status
     };
     (rounded.value.to_bits(), status)
 }

@@ -140,9 +140,10 @@ fn to_odd(number: f64) -> f32 {
     let is_above = back.abs() > number.abs();
     let is_exact = back == number;
     let towards_zero = nearest.to_bits().wrapping_sub(u32::from(is_above));
-    match number.is_nan() {
-        true => nearest,
-        false => f32::from_bits(towards_zero | u32::from(!is_exact)),
+    if number.is_nan() {
+        nearest
+    } else {
+        f32::from_bits(towards_zero | u32::from(!is_exact))
     }
 }
 

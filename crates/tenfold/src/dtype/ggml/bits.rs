@@ -41,17 +41,19 @@ impl<'a> Fields<'a> {
 /// A sum whose first part was worked out: of two NaNs it is the one that counts, as on the machine
 /// that the values are compared with; which one a compiler takes is its own choice.
 pub(super) fn plus(first: f32, second: f32) -> f32 {
-    match first.is_nan() {
-        true => first,
-        false => first + second,
+    if first.is_nan() {
+        first
+    } else {
+        first + second
     }
 }
 
 /// The difference to [`plus`].
 pub(super) fn minus(first: f32, second: f32) -> f32 {
-    match first.is_nan() {
-        true => first,
-        false => first - second,
+    if first.is_nan() {
+        first
+    } else {
+        first - second
     }
 }
 

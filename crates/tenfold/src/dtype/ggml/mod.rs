@@ -194,9 +194,10 @@ impl Work for Decoded {
         for (block, room) in stored.chunks_exact(self.block.bytes).zip(rooms) {
             (self.decode)(&mut Fields(block), &mut values);
             let is_single = self.cast.to == Number::F32;
-            let (out, _) = match is_single {
-                true => room.as_chunks_mut::<4>(),
-                false => bytes.as_chunks_mut::<4>(),
+            let (out, _) = if is_single {
+                room.as_chunks_mut::<4>()
+            } else {
+                bytes.as_chunks_mut::<4>()
             };
             for (out, value) in out.iter_mut().zip(&values) {
                 *out = value.to_le_bytes();

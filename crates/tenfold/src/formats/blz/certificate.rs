@@ -142,9 +142,10 @@ fn dense_bytes(tensor: &Tensor) -> Option<u64> {
 /// Writes the certificate of a train.
 pub(super) fn write(bundle: &Bundle, tensor: &Tensor, bytes: u64, out: &mut Sink) -> Result<()> {
     let none = Meta::new();
-    let meta = match is_of(&bundle.meta, tensor) {
-        true => &bundle.meta,
-        false => &none,
+    let meta = if is_of(&bundle.meta, tensor) {
+        &bundle.meta
+    } else {
+        &none
     };
     let values = bytes
         .checked_div(to_u64(tensor.dtype().width()))

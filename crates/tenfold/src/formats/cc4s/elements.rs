@@ -48,13 +48,12 @@ impl Found {
         let Found::File { file, .. } = self else {
             return 0;
         };
-        match described.is_binary {
-            true => {
-                let width = to_u64(described.dtype.width());
-                file.len().checked_div(width).unwrap_or(0)
-            }
+        if described.is_binary {
+            let width = to_u64(described.dtype.width());
+            file.len().checked_div(width).unwrap_or(0)
+        } else {
             // A digit each, and a space between.
-            false => file.len().saturating_add(1) / 2,
+            file.len().saturating_add(1) / 2
         }
     }
 
@@ -70,9 +69,10 @@ impl Found {
             Found::Missing(absent) => Bytes::whole(Source::absent(len, absent)),
             Found::File { name, file } => {
                 let in_part = |error: Error| error.in_part(&name);
-                let read = match described.is_binary {
-                    true => binary(&file, len, described, &name, notes),
-                    false => text(&file, len, described, &name, limits, notes),
+                let read = if described.is_binary {
+                    binary(&file, len, described, &name, notes)
+                } else {
+                    text(&file, len, described, &name, limits, notes)
                 };
                 read.map_err(in_part)?
             }
@@ -90,12 +90,13 @@ fn begins_with(file: &Source, start: &[u8]) -> Result<bool> {
 }
 
 fn check_dry_run(file: &Source) -> Result<()> {
-    match begins_with(file, DRY_RUN)? {
-        false => Ok(()),
-        true => Err(Error::malformed(
+    if !begins_with(file, DRY_RUN)? {
+        Ok(())
+    } else {
+        Err(Error::malformed(
             0,
             "a dry run of cc4s left its mark here, and no elements",
-        )),
+        ))
     }
 }
 

@@ -98,9 +98,10 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Op
     let (dims, dtype) = (tensor.dims().to_vec(), tensor.dtype());
     let all = tensor.cells().unwrap_or(u128::MAX);
     let is_lost = role == Role::Energies && cells.stored() == 0 && all > 0;
-    let storage = match is_lost {
-        true => first_cell(dtype),
-        false => packing.tensor.storage().clone(),
+    let storage = if is_lost {
+        first_cell(dtype)
+    } else {
+        packing.tensor.storage().clone()
     };
     if is_dense {
         let listed = if is_lost { 1 } else { cells.stored() };
@@ -195,9 +196,12 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
     };
     let flags = |flag: &str| {
         let codes = codes.iter().map(|code| in_own_words(code, tensor));
-        let all = codes.map(|code| match code.contains(['*', ' ']) {
-            true => format!("{flag} '{own}{code}'"),
-            false => format!("{flag} {own}{code}"),
+        let all = codes.map(|code| {
+            if code.contains(['*', ' ']) {
+                format!("{flag} '{own}{code}'")
+            } else {
+                format!("{flag} {own}{code}")
+            }
         });
         all.collect::<Vec<_>>().join(" ")
     };

@@ -172,9 +172,10 @@ const PASS: std::ops::RangeInclusive<u64> = (1 << 20)..=(128 << 20);
 
 impl<'a> Folding<'a> {
     pub(super) fn find(self) -> Result<Outcome<'a>> {
-        let packings = match self.is_asked {
-            true => vec![self.symmetries.clone()],
-            false => packings(&self.symmetries),
+        let packings = if self.is_asked {
+            vec![self.symmetries.clone()]
+        } else {
+            packings(&self.symmetries)
         };
         let groups: Vec<Group> = packings
             .iter()

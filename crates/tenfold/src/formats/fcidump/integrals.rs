@@ -90,9 +90,10 @@ impl Fold {
 
 /// The type of all elements of a file.
 pub(super) fn dtype(is_complex: bool) -> DType {
-    match is_complex {
-        true => DType::complex(Number::F64),
-        false => DType::real(Number::F64),
+    if is_complex {
+        DType::complex(Number::F64)
+    } else {
+        DType::real(Number::F64)
     }
 }
 

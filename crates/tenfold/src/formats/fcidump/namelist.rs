@@ -138,9 +138,10 @@ impl Setting<'_> {
     /// The name, in upper case.
     fn key(&self) -> Result<String> {
         let text = String::from_utf8_lossy(self.name.text);
-        match is_key(&text) {
-            true => Ok(text.to_ascii_uppercase()),
-            false => Err(self.name.wrong("is no name of a setting")),
+        if is_key(&text) {
+            Ok(text.to_ascii_uppercase())
+        } else {
+            Err(self.name.wrong("is no name of a setting"))
         }
     }
 
@@ -254,11 +255,10 @@ fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<
 fn ended(line: &Line, end: u64, len: u64) -> Result<bool> {
     let skip = to_usize(end.saturating_add(len).saturating_sub(line.at))?;
     let after = line.text.get(skip..).unwrap_or_default();
-    match after.trim_ascii().is_empty() {
-        true => Ok(true),
-        false => {
-            let why = "more on the line that ends the namelist";
-            Err(Error::malformed(end.saturating_add(len), why))
-        }
+    if after.trim_ascii().is_empty() {
+        Ok(true)
+    } else {
+        let why = "more on the line that ends the namelist";
+        Err(Error::malformed(end.saturating_add(len), why))
     }
 }

@@ -62,12 +62,13 @@ impl Whole {
 
     fn has_room(self, number: i128) -> bool {
         let bits = self.width().saturating_mul(8);
-        let (least, most) = match self.is_signed() {
-            true => (
+        let (least, most) = if self.is_signed() {
+            (
                 -1_i128 << bits.saturating_sub(1),
                 1_i128 << bits.saturating_sub(1),
-            ),
-            false => (0, 1_i128 << bits),
+            )
+        } else {
+            (0, 1_i128 << bits)
         };
         (least..most).contains(&number)
     }

@@ -100,9 +100,10 @@ impl<'a, 's> Values<'a, 's> {
         for _ in 0..count {
             let (value, kind) = self.array(depth.saturating_add(1))?;
             memory::push(values, value)?;
-            common = match is_first {
-                true => Some(kind),
-                false => common.filter(|common| *common == kind),
+            common = if is_first {
+                Some(kind)
+            } else {
+                common.filter(|common| *common == kind)
             };
             is_first = false;
         }

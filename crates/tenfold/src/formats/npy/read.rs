@@ -72,9 +72,10 @@ impl Array {
             let more = left.saturating_sub(len);
             faults.add(to, format!("bytes after the values: {more}"))?;
         }
-        let order = match header.is_fortran {
-            true => Order::Column,
-            false => Order::Row,
+        let order = if header.is_fortran {
+            Order::Column
+        } else {
+            Order::Row
         };
         Ok(Array {
             version,

@@ -26,9 +26,10 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         bundle: Bundle::new(),
         has_arrays: false,
     };
-    let archive = match how.salvage {
-        true => reader.salvaged(zip::salvage(source, NAME, &how.limits)?),
-        false => zip::read(source, NAME, &how.limits)?,
+    let archive = if how.salvage {
+        reader.salvaged(zip::salvage(source, NAME, &how.limits)?)
+    } else {
+        zip::read(source, NAME, &how.limits)?
     };
     reader.comment(archive.comment);
     let audit = reader.bundle.audit();
@@ -196,9 +197,10 @@ impl Reader<'_> {
     fn array(&mut self, member: &Member) -> Result<()> {
         let bytes = Bytes::run(self.source, member.stored.clone())?;
         let is_stored = member.method == Method::Stored;
-        let found = match is_stored {
-            true => self.stored(member),
-            false => self.deflated(member, &bytes),
+        let found = if is_stored {
+            self.stored(member)
+        } else {
+            self.deflated(member, &bytes)
         };
         self.has_arrays |= !matches!(found, Ok(None));
         let found = found.map_err(|error| blame(error, member, is_stored))?;
@@ -262,9 +264,10 @@ impl Reader<'_> {
         let header = Bytes::run(self.source, member.stored.start..array.values.start)?;
         let values = Bytes::run(self.source, array.values.clone())?;
         // What follows the values counts too, but is not read with them.
-        let digest = match array.values.end == end {
-            true => Some(values_digest(member, &header, values.len())?),
-            false => None,
+        let digest = if array.values.end == end {
+            Some(values_digest(member, &header, values.len())?)
+        } else {
+            None
         };
         let tensor = array.tensor(values.with_digest(digest))?;
         Ok(Some(described(array, tensor, member)))

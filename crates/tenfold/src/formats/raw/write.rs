@@ -27,18 +27,16 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
         Some(dtype) => cast(tensor, dtype, how, &mut said).map_err(Error::mismatch)?,
         None => tensor.clone(),
     };
-    let ordered = match *order == layout.order || sizes.len() < 2 {
-        true => cast,
-        false => {
-            let storage = Storage::Dense {
-                order: layout.order,
-                values: cast.dense(layout.order, &how.limits)?,
-            };
-            let symmetries = cast.symmetries().to_vec();
-            let dims = cast.dims().to_vec();
-            Tensor::within(dims, cast.dtype(), symmetries, storage, &how.limits)?
-                .with_meta_of(&cast)
-        }
+    let ordered = if *order == layout.order || sizes.len() < 2 {
+        cast
+    } else {
+        let storage = Storage::Dense {
+            order: layout.order,
+            values: cast.dense(layout.order, &how.limits)?,
+        };
+        let symmetries = cast.symmetries().to_vec();
+        let dims = cast.dims().to_vec();
+        Tensor::within(dims, cast.dtype(), symmetries, storage, &how.limits)?.with_meta_of(&cast)
     };
     let words = layout.words(ordered.dtype(), &sizes);
     let detail = format!("the file does not say what it holds: --raw {words} does");

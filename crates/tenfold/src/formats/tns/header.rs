@@ -26,9 +26,10 @@ impl Extended {
         let from = lines.at();
         let is_there = is_said || looks_extended(lines)?;
         lines.back_to(from);
-        match is_there {
-            true => Extended::read(lines, source, limits).map(Some),
-            false => Ok(None),
+        if is_there {
+            Extended::read(lines, source, limits).map(Some)
+        } else {
+            Ok(None)
         }
     }
 

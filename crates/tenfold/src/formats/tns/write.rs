@@ -70,11 +70,10 @@ fn drop_claim(meta: &mut Meta) {
         return;
     }
     let kept: Vec<&[u8]> = lines.filter(|line| !is_extended(line)).collect();
-    match kept.is_empty() {
-        true => {
-            meta.remove(COMMENTS.name);
-        }
-        false => meta.set(COMMENTS.name, Value::Bytes(kept.join(&b'\n'))),
+    if kept.is_empty() {
+        meta.remove(COMMENTS.name);
+    } else {
+        meta.set(COMMENTS.name, Value::Bytes(kept.join(&b'\n')))
     }
 }
 

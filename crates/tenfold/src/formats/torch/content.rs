@@ -137,9 +137,10 @@ impl<'a> Walk<'a> {
             };
             let text = format!("the class {name} is not known: {}{more}", class.what);
             let note = Note::new(NoteKind::IgnoredField, text).at(class.at);
-            self.bundle.note(match class.key.is_empty() {
-                true => note,
-                false => note.on(&class.key),
+            self.bundle.note(if class.key.is_empty() {
+                note
+            } else {
+                note.on(&class.key)
             });
         }
         Ok(self.bundle)

@@ -32,9 +32,10 @@ pub(super) fn notes(mut uses: Vec<Use>, key: impl Fn(usize) -> Key) -> Vec<Note>
             is_same && used.range.start < other.range.end && !used.range.is_empty()
         });
         if let Some(other) = other {
-            let (first, second) = match other.place < used.place {
-                true => (other, used),
-                false => (used, other),
+            let (first, second) = if other.place < used.place {
+                (other, used)
+            } else {
+                (used, other)
             };
             let text = format!("it shares its bytes with {}", key(first.place));
             notes.push((

@@ -167,9 +167,10 @@ impl<'a> Words<'a> {
     }
 
     fn need(&mut self, letter: char) -> Result<(), Wrong> {
-        match self.take(letter) {
-            true => Ok(()),
-            false => self.fail(&format!("{letter:?}")),
+        if self.take(letter) {
+            Ok(())
+        } else {
+            self.fail(&format!("{letter:?}"))
         }
     }
 

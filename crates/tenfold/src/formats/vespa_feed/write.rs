@@ -45,9 +45,10 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         .options
         .choose("hex", &[("true", true), ("false", false)])?;
     // Digits keep every bit.
-    let form = match is_hex.unwrap_or(false) || has_odd_nan(values)? {
-        true => Form::Hex,
-        false => Form::Short,
+    let form = if is_hex.unwrap_or(false) || has_odd_nan(values)? {
+        Form::Hex
+    } else {
+        Form::Short
     };
     let dims = field_dims(tensor);
     let mut lines = Lines {
@@ -131,9 +132,10 @@ impl Lines<'_> {
         text.push('{');
         put_text(self.operation.word(), text);
         text.push(':');
-        match is_whole {
-            true => put_text(id, text),
-            false => put_text(&format!("{}{id}", self.before), text),
+        if is_whole {
+            put_text(id, text)
+        } else {
+            put_text(&format!("{}{id}", self.before), text)
         }
         for (name, json) in self.others.members(label) {
             text.push(',');

@@ -204,9 +204,10 @@ impl<'a> Target<'a> {
             let dim = tensor.dims().get(*axis);
             dim.map(|dim| (dim.indexed_size().is_some(), dim.name.clone()))
         });
-        match axes.is_sorted() {
-            true => Ok(Made::Tensor(Box::new(tensor))),
-            false => Ok(Made::Tensor(Box::new(tensor.permute(&axes, limits)?))),
+        if axes.is_sorted() {
+            Ok(Made::Tensor(Box::new(tensor)))
+        } else {
+            Ok(Made::Tensor(Box::new(tensor.permute(&axes, limits)?)))
         }
     }
 

@@ -133,13 +133,12 @@ fn read_one(json: &mut Json, at: u64, label: &str, target: &mut Target) -> Resul
         return json.scan.fail_at(at, why);
     }
     let labels = [label.to_owned()];
-    match target.indexed.is_empty() {
-        false => target.read_block(json, at, &labels),
-        true => {
-            let mut cell = Vec::new();
-            target.values.cell(json, &mut String::new(), &mut cell)?;
-            target.push_cell(json, at, &labels, &cell)
-        }
+    if !target.indexed.is_empty() {
+        target.read_block(json, at, &labels)
+    } else {
+        let mut cell = Vec::new();
+        target.values.cell(json, &mut String::new(), &mut cell)?;
+        target.push_cell(json, at, &labels, &cell)
     }
 }
 
@@ -161,9 +160,10 @@ fn read_list(json: &mut Json, target: &mut Target) -> Result<()> {
     }
     // A list without anything says that all cells are zero.
     let is_dense = target.mapped.is_empty();
-    match !has_blocks && (is_dense || is_gathered && !target.indexed.is_empty()) {
-        true => target.take_gathered(json, gather),
-        false => Ok(()),
+    if !has_blocks && (is_dense || is_gathered && !target.indexed.is_empty()) {
+        target.take_gathered(json, gather)
+    } else {
+        Ok(())
     }
 }
 
@@ -304,11 +304,11 @@ fn put_label(
         let why = format!("no dimension is called {name:?}");
         return json.scan.fail_at(at, why);
     };
-    match is_new {
-        true => Ok(()),
-        false => json
-            .scan
-            .fail_at(at, format!("the dimension {name:?} stands twice")),
+    if is_new {
+        Ok(())
+    } else {
+        json.scan
+            .fail_at(at, format!("the dimension {name:?} stands twice"))
     }
 }
 

@@ -66,13 +66,12 @@ pub(super) fn read(json: &mut Json, target: &mut Target) -> Result<()> {
         }
         Some(b'}') => {
             json.need(b'}')?;
-            match target.mapped.is_empty() {
+            if target.mapped.is_empty() {
                 // Nothing is given, so everything is zero.
-                true => {
-                    let nothing = target.gather();
-                    target.take_gathered(json, nothing)
-                }
-                false => Ok(()),
+                let nothing = target.gather();
+                target.take_gathered(json, nothing)
+            } else {
+                Ok(())
             }
         }
         _ if target.mapped.is_empty() && target.indexed.is_empty() => {
@@ -94,9 +93,10 @@ fn read_cells(json: &mut Json, target: &mut Target) -> Result<()> {
     while json.next(&mut first, b'}')? {
         read_literal_cell(json, target, &mut gather, &mut word)?;
     }
-    match target.indexed.is_empty() && !target.mapped.is_empty() {
-        true => Ok(()),
-        false => target.take_gathered(json, gather),
+    if target.indexed.is_empty() && !target.mapped.is_empty() {
+        Ok(())
+    } else {
+        target.take_gathered(json, gather)
     }
 }
 
@@ -129,13 +129,12 @@ fn read_nested(json: &mut Json, target: &mut Target) -> Result<()> {
             open.push(First::new());
             continue;
         }
-        match target.indexed.is_empty() {
-            false => target.read_block(json, at, &labels)?,
-            true => {
-                let mut cell = Vec::new();
-                target.values.cell(json, &mut String::new(), &mut cell)?;
-                target.push_cell(json, at, &labels, &cell)?;
-            }
+        if !target.indexed.is_empty() {
+            target.read_block(json, at, &labels)?
+        } else {
+            let mut cell = Vec::new();
+            target.values.cell(json, &mut String::new(), &mut cell)?;
+            target.push_cell(json, at, &labels, &cell)?;
         }
         labels.pop();
     }

@@ -90,9 +90,10 @@ fn spelling(json: &mut Json, has_type: bool) -> Result<Spelling> {
         Kind::Word | Kind::Other => true,
     };
     json.scan.seek(start)?;
-    Ok(match is_literal {
-        true => Spelling::Literal,
-        false => Spelling::Json,
+    Ok(if is_literal {
+        Spelling::Literal
+    } else {
+        Spelling::Json
     })
 }
 

@@ -103,12 +103,11 @@ impl Values {
             (Spelling::Json, _) => return json.unexpected("a number"),
             (Spelling::Literal, _) => json.token(is_within_word, text)?,
         }
-        match cell::parse(self.number, text.trim_ascii(), out) {
-            true => Ok(()),
-            false => {
-                let why = format!("{text:?} is no {} that fits", self.number);
-                json.scan.fail_at(at, why)
-            }
+        if cell::parse(self.number, text.trim_ascii(), out) {
+            Ok(())
+        } else {
+            let why = format!("{text:?} is no {} that fits", self.number);
+            json.scan.fail_at(at, why)
         }
     }
 

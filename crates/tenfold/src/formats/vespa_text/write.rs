@@ -176,9 +176,10 @@ impl<'a> Writer<'a> {
     }
 
     pub(in crate::formats) fn flush_if_long(&mut self) -> Result<()> {
-        match self.text.len() >= TEXT_LEN {
-            true => self.flush(),
-            false => Ok(()),
+        if self.text.len() >= TEXT_LEN {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 
@@ -278,9 +279,10 @@ impl<'a> Writer<'a> {
         block(&mut |piece| {
             for cell in piece.chunks_exact(number.width()) {
                 nested.before(is_literal, &mut self.text);
-                match is_literal {
-                    true => put_literal(number, cell, &mut self.text),
-                    false => put_json(number, cell, &mut self.text),
+                if is_literal {
+                    put_literal(number, cell, &mut self.text)
+                } else {
+                    put_json(number, cell, &mut self.text)
                 }
                 nested.after(&mut self.text);
                 self.flush_if_long()?;

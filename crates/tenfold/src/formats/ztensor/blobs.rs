@@ -33,9 +33,10 @@ impl<T: Display + Clone> Blobs<T> {
     }
 
     pub(super) fn add(&mut self, run: Range<u64>, owner: T) -> Result<()> {
-        match run.is_empty() {
-            true => Ok(()),
-            false => memory::push(&mut self.0, (run, owner)),
+        if run.is_empty() {
+            Ok(())
+        } else {
+            memory::push(&mut self.0, (run, owner))
         }
     }
 

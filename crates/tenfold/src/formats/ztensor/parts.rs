@@ -217,9 +217,10 @@ pub(super) fn misfit(
             }
             _ => false,
         };
-        return match fits && types.is_none() {
-            true => None,
-            false => refuse("has other bytes than its shape needs"),
+        return if fits && types.is_none() {
+            None
+        } else {
+            refuse("has other bytes than its shape needs")
         };
     }
     let sparse = ["sparsecoo", "sparsecsr", dialect.rows, dialect.coordinates];
@@ -243,9 +244,10 @@ pub(super) fn misfit(
         Some(Value::Text(name)) => Type::named(name).is_none(),
         _ => false,
     });
-    match layout == DENSE && !(names == [DATA] && is_unknown) {
-        true => refuse("would be understood"),
-        false => None,
+    if layout == DENSE && !(names == [DATA] && is_unknown) {
+        refuse("would be understood")
+    } else {
+        None
     }
 }
 

@@ -54,10 +54,10 @@ pub(crate) fn free_space(_: &File) -> io::Result<u64> {
 pub(crate) fn open_without_links(path: &Path) -> io::Result<File> {
     let mut how = OpenOptions::new();
     let file = how.read(true).custom_flags(OPEN_LINK).open(path)?;
-    match file.metadata()?.is_symlink() {
-        true => Err(io::ErrorKind::InvalidInput.into()),
-        false => Ok(file),
+    if file.metadata()?.is_symlink() {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
+    Ok(file)
 }
 
 /// Whether an error says that links lead in a circle (`ERROR_CANT_RESOLVE_FILENAME`).

@@ -115,9 +115,12 @@ impl AtomicFile {
         }
         match self.hidden.take() {
             None => Ok(()),
-            Some(hidden) => Ok(hidden.leave(|name| match replace {
-                true => std::fs::rename(name, &self.path),
-                false => platform::rename_new(name, &self.path),
+            Some(hidden) => Ok(hidden.leave(|name| {
+                if replace {
+                    std::fs::rename(name, &self.path)
+                } else {
+                    platform::rename_new(name, &self.path)
+                }
             })?),
         }
     }
@@ -210,7 +213,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs::Permissions;
     use std::io::Write;

@@ -45,9 +45,10 @@ pub fn save_with<T>(
         Destination::File(place) => {
             let draft = AtomicFile::create(&place).map_err(in_file)?;
             let file = draft.file.try_clone()?;
-            let mut out = match is_gzip_name(path) {
-                true => Sink::stream(Box::new(Gzip::new(file))),
-                false => Sink::file(file).bound_for_disk(!skip_sync),
+            let mut out = if is_gzip_name(path) {
+                Sink::stream(Box::new(Gzip::new(file)))
+            } else {
+                Sink::file(file).bound_for_disk(!skip_sync)
             };
             let beside = SiblingFiles::default();
             out = beside.beside(out, path, replace);

@@ -62,9 +62,10 @@ impl SiblingSink for Folder {
         let is_odd = presence::metadata(&path)?.is_some_and(|about| !about.is_file());
         // What others share is compared when it is there.
         let replace = self.replace || matches!(which, Sibling::Called(_));
-        let place = match is_odd {
-            false => Destination::find(&path, replace)?,
-            true => return Err(no_file(&path)),
+        let place = if !is_odd {
+            Destination::find(&path, replace)?
+        } else {
+            return Err(no_file(&path));
         };
         let Destination::File(place) = place else {
             return Err(no_file(&path));

@@ -133,9 +133,10 @@ impl Spool {
             return self.put_down(piece);
         }
         memory::append(&mut self.memory, piece)?;
-        let most = match goes_to_file {
-            true => self.threshold.min(PIECE),
-            false => self.threshold,
+        let most = if goes_to_file {
+            self.threshold.min(PIECE)
+        } else {
+            self.threshold
         };
         if self.memory.len() > most {
             self.flush()?;

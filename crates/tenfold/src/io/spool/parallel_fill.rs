@@ -37,9 +37,10 @@ pub(crate) fn in_parts(
         }
         Err(stopped())
     };
-    let kept = match len <= limits.memory / 4 {
-        true => in_memory(threads, to_usize(len)?, part, &try_to_fill),
-        false => in_file(threads, len, part, limits, &try_to_fill),
+    let kept = if len <= limits.memory / 4 {
+        in_memory(threads, to_usize(len)?, part, &try_to_fill)
+    } else {
+        in_file(threads, len, part, limits, &try_to_fill)
     };
     match failure.into_inner().map_err(|_| stopped())? {
         Some((_, error)) => Err(error),
@@ -117,9 +118,10 @@ mod tests {
                 if number == 20 {
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
-                match number >= 20 {
-                    true => Err(Error::invalid(number.to_string())),
-                    false => Ok(()),
+                if number >= 20 {
+                    Err(Error::invalid(number.to_string()))
+                } else {
+                    Ok(())
                 }
             });
             assert_eq!(kept.err().unwrap().to_string(), "20");

@@ -192,9 +192,10 @@ impl Compute for Woven {
             let (begin, labels) = self.record(number);
             let within = at.saturating_sub(begin);
             let n_labels = labels.end.saturating_sub(labels.start);
-            let end = match within < n_labels {
-                true => n_labels,
-                false => n_labels.saturating_add(self.width),
+            let end = if within < n_labels {
+                n_labels
+            } else {
+                n_labels.saturating_add(self.width)
             };
             let part = to_usize(end.saturating_sub(within).min(to_u64(rest.len())))?;
             let (now, later) = rest.split_at_mut(part);

@@ -215,9 +215,10 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
             .checked_div(done.into())
             .unwrap_or(0);
         let why = "the labels of all blocks are held in memory to give them positions";
-        match labels.saturating_add(all.into()) > limits.memory.into() {
-            true => limits.check_memory(why, all_labels.saturating_add(all.into())),
-            false => Ok(()),
+        if labels.saturating_add(all.into()) > limits.memory.into() {
+            limits.check_memory(why, all_labels.saturating_add(all.into()))
+        } else {
+            Ok(())
         }
     };
     check(axes, 0)?;
@@ -234,9 +235,10 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
         );
         found.numbers.push(scan.at());
         done = done.saturating_add(1);
-        match done.is_multiple_of(OFTEN) {
-            true => check(axes, done),
-            false => Ok(()),
+        if done.is_multiple_of(OFTEN) {
+            check(axes, done)
+        } else {
+            Ok(())
         }
     })?;
     Ok(found)

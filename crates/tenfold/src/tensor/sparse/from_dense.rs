@@ -62,13 +62,13 @@ impl Tensor {
             _ => Order::Row,
         };
         let mut listed = CooBuilder::new(self.dtype().number, order);
-        self.for_each_stored(
-            limits,
-            &mut |place, value| match value.iter().any(|byte| *byte != 0) {
-                true => listed.push(place, value),
-                false => Ok(()),
-            },
-        )?;
+        self.for_each_stored(limits, &mut |place, value| {
+            if value.iter().any(|byte| *byte != 0) {
+                listed.push(place, value)
+            } else {
+                Ok(())
+            }
+        })?;
         let (dims, symmetries) = (self.dims().to_vec(), self.symmetries().to_vec());
         let storage = listed.finish()?;
         let sparse = Tensor::within(dims, self.dtype(), symmetries, storage, limits)?;

@@ -91,10 +91,7 @@ impl Cells {
         const NEAR: u64 = 256 << 10;
         /// Worth a call for every run of cells in a file.
         const FAR: u64 = 4 << 20;
-        let len = match self.is_in_memory() {
-            true => NEAR,
-            false => FAR,
-        };
+        let len = if self.is_in_memory() { NEAR } else { FAR };
         self.tiles_of(permutation, len)
     }
 

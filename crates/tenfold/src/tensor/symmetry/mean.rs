@@ -18,9 +18,12 @@ pub(crate) fn mean(number: Number, terms: &[Term], out: &mut Vec<u8>) -> bool {
         return false;
     };
     let is_float = number.kind() == Kind::Float;
-    let is_alike = |(bytes, other): &Term| match is_float {
-        true => is_same_float(first, bytes, is_negated != other),
-        false => !is_negated && !other && first == bytes,
+    let is_alike = |(bytes, other): &Term| {
+        if is_float {
+            is_same_float(first, bytes, is_negated != other)
+        } else {
+            !is_negated && !other && first == bytes
+        }
     };
     if terms.iter().all(is_alike) {
         let start = out.len();
@@ -59,9 +62,10 @@ fn double_mean(number: Number, terms: &[Term]) -> f64 {
     });
     let sum: f64 = doubles.clone().fold(0.0, |sum, double| sum + double);
     let is_over = sum.is_infinite() && doubles.clone().all(f64::is_finite);
-    let mean = match is_over {
-        true => doubles.fold(0.0, |sum, double| sum + double / count),
-        false => sum / count,
+    let mean = if is_over {
+        doubles.fold(0.0, |sum, double| sum + double / count)
+    } else {
+        sum / count
     };
     // The sign and the payload of a NaN that the machine makes are its own affair.
     if mean.is_nan() { f64::NAN } else { mean }
@@ -78,9 +82,10 @@ fn quad_mean(terms: &[Term]) -> ieee::Quad {
     };
     let all = sum(&mut quads.clone());
     let is_over = all.is_infinite() && quads.clone().all(Float::is_finite);
-    let mean = match is_over {
-        true => sum(&mut quads.map(|quad| (quad / count).value)),
-        false => (all / count).value,
+    let mean = if is_over {
+        sum(&mut quads.map(|quad| (quad / count).value))
+    } else {
+        (all / count).value
     };
     if mean.is_nan() { ieee::Quad::NAN } else { mean }
 }

@@ -104,14 +104,16 @@ impl State {
         let state = self.finite.iter_mut().zip(&mut self.most);
         for ((((own, image), sign), out), (finite, most)) in pairs.zip(state) {
             let (own, image) = (read(*own), read(*image));
-            let sum = match IS_SECOND {
-                true => image + own * sign,
-                false => own + image * sign,
+            let sum = if IS_SECOND {
+                image + own * sign
+            } else {
+                own + image * sign
             };
             *finite += sum * 0.0;
-            let made = match IS_SECOND {
-                true => sum * 0.5 * sign,
-                false => sum * 0.5,
+            let made = if IS_SECOND {
+                sum * 0.5 * sign
+            } else {
+                sum * 0.5
             };
             *out = write(made);
             let change = (own - read(*out)).abs();

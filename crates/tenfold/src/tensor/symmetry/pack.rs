@@ -133,9 +133,10 @@ impl Tensor {
         let tensor = Tensor::within(full.dims().to_vec(), full.dtype(), all, storage, limits)?;
         let is_dense = matches!(tensor.storage(), Storage::Dense { .. });
         let is_changed = worst.apart > 0.0 || worst.has_other_bits;
-        let changed = match is_dense && is_changed {
-            true => full.cells_unlike(&tensor, limits)?,
-            false => worst.changed,
+        let changed = if is_dense && is_changed {
+            full.cells_unlike(&tensor, limits)?
+        } else {
+            worst.changed
         };
         Ok(Ok(Packing {
             tensor: tensor.with_meta_of(self),
@@ -208,9 +209,10 @@ impl Tensor {
         // What is compressed or worked out is not for two to read at once.
         let is_at_hand =
             |part: &&Numbers| part.bytes.is_plain() && !part.bytes.source().is_computed();
-        let len = match parts.iter().all(is_at_hand) {
-            true => parts.iter().map(|part| part.bytes.len()).sum(),
-            false => 0,
+        let len = if parts.iter().all(is_at_hand) {
+            parts.iter().map(|part| part.bytes.len()).sum()
+        } else {
+            0
         };
         let threads = Threads::Cores.for_len(usize::try_from(len).unwrap_or(usize::MAX));
         let (worst, bytes) = join(threads, check, || self.kept(group, limits))?;

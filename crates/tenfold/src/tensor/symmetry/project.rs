@@ -60,9 +60,10 @@ impl Tensor {
         };
         let dims = self.dims().to_vec();
         let tensor = Tensor::within(dims, dtype, all, storage, limits)?.with_meta_of(self);
-        let tensor = match is_sparse {
-            true => tensor.to_sparse(limits)?,
-            false => tensor,
+        let tensor = if is_sparse {
+            tensor.to_sparse(limits)?
+        } else {
+            tensor
         };
         Ok((tensor, made.most))
     }
@@ -425,9 +426,10 @@ mod tests {
                             packed: false,
                         };
                         let words = format!("{sizes:?} {permutation:?} {code} {dtype} {order:?}");
-                        match check(&tensor, &symmetry, &words) {
-                            true => n_made += 1,
-                            false => n_refused += 1,
+                        if check(&tensor, &symmetry, &words) {
+                            n_made += 1
+                        } else {
+                            n_refused += 1
                         }
                     }
                 }

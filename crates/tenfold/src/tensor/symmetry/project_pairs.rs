@@ -60,9 +60,10 @@ impl<'a> Pairs<'a> {
         let across = image_dims.iter().position(|dim| Some(dim) == dims.last());
         let threads = Threads::Cores;
         // What fits into the nearer caches, or is worth a call for every run of cells in a file.
-        let tile = match cells.is_in_memory() {
-            true => 256 << 10,
-            false => 4 << 20,
+        let tile = if cells.is_in_memory() {
+            256 << 10
+        } else {
+            4 << 20
         };
         // Every thread has a part, and a quarter of the memory is theirs.
         let room = limits.memory / 4 / to_u64(threads.for_len(usize::MAX)).max(1);
@@ -167,9 +168,10 @@ impl<'a> Pairs<'a> {
                     let place = slice.start.saturating_add(*item);
                     cell.saturating_add(place.saturating_mul(*stride))
                 });
-                let leading = match self.is_ordered() {
-                    true => self.leading(&self.index(slices, &counts, cell)),
-                    false => (usize::MAX, false),
+                let leading = if self.is_ordered() {
+                    self.leading(&self.index(slices, &counts, cell))
+                } else {
+                    (usize::MAX, false)
                 };
                 let start = to_usize(cell)?.saturating_mul(width);
                 let room = out.get_mut(start..).unwrap_or_default();
@@ -199,9 +201,10 @@ impl<'a> Pairs<'a> {
         let others = (0..counts.len()).rev();
         for dim in [fastest, self.across].into_iter().chain(others) {
             if let Some(side) = sides.get_mut(dim).filter(|side| **side == 0) {
-                let most = match dim == fastest && dim != self.across {
-                    true => (room / long).max(1),
-                    false => room,
+                let most = if dim == fastest && dim != self.across {
+                    (room / long).max(1)
+                } else {
+                    room
                 };
                 *side = count(dim).min(most);
                 room = (room / *side).max(1);
@@ -334,9 +337,10 @@ impl Means {
         let cells = cells.zip(out.chunks_exact_mut(width));
         for (place, ((own, image), out)) in cells.enumerate() {
             self.made.clear();
-            let (one, other) = match is_second {
-                true => (image, own),
-                false => (own, image),
+            let (one, other) = if is_second {
+                (image, own)
+            } else {
+                (own, image)
             };
             let parts = one.chunks_exact(number.width());
             let parts = parts.zip(other.chunks_exact(number.width())).enumerate();

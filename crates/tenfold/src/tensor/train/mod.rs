@@ -65,9 +65,10 @@ impl Scalar for f64 {
 
 impl Scalar for Complex<f64> {
     fn size(self) -> f64 {
-        match self.re.is_nan() || self.im.is_nan() {
-            true => f64::NAN,
-            false => self.re.abs().max(self.im.abs()),
+        if self.re.is_nan() || self.im.is_nan() {
+            f64::NAN
+        } else {
+            self.re.abs().max(self.im.abs())
         }
     }
 
@@ -238,11 +239,12 @@ impl Train<'_> {
             growth += 1.0 + f64::from(u32::try_from(next).unwrap_or(u32::MAX)).log2();
         }
         let power = powers.first().copied().unwrap_or_default();
-        match f64::from(power) + growth < LEAST {
-            true => Err(Error::OutOfRange(format!(
+        if f64::from(power) + growth < LEAST {
+            Err(Error::OutOfRange(format!(
                 "the cells of the train are about 2^{power}: no double holds any"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 

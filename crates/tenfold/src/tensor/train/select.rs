@@ -317,12 +317,13 @@ impl<T: Scalar> Product<T> {
         let scaled = elements.into_iter().map(|element| {
             let scaled = element.by_power(self.power);
             let was_finite = element.size().is_finite() || (is_finite && self.factor.is_some());
-            match was_finite && !scaled.size().is_finite() {
-                true => Err(Error::OutOfRange(
-                    "an entry of a core is larger than any double where others are multiplied into it"
-                        .into(),
-                )),
-                false => Ok(scaled),
+            if was_finite && !scaled.size().is_finite() {
+                Err(Error::OutOfRange(
+                "an entry of a core is larger than any double where others are multiplied into it"
+                    .into(),
+            ))
+            } else {
+                Ok(scaled)
             }
         });
         scaled.collect()

@@ -125,9 +125,10 @@ impl<'a> Walk<'a> {
             4 => is_number(bits, 0x7f80_0000, 0x007f_ffff) && !is_half(bits),
             _ => is_number(bits, 0x7ff0_0000_0000_0000, 0x000f_ffff_ffff_ffff) && !is_single(bits),
         };
-        match is_shortest {
-            true => Ok(()),
-            false => self.fail(start, "a float takes more bytes than it needs"),
+        if is_shortest {
+            Ok(())
+        } else {
+            self.fail(start, "a float takes more bytes than it needs")
         }
     }
 }

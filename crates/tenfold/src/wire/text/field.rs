@@ -164,9 +164,10 @@ impl Field<'_> {
         text.parse().map_err(|_| {
             let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
             let is_long = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            self.wrong(match is_long {
-                true => "does not fit 64 bits with a sign",
-                false => "is no whole number",
+            self.wrong(if is_long {
+                "does not fit 64 bits with a sign"
+            } else {
+                "is no whole number"
             })
         })
     }
@@ -213,14 +214,13 @@ fn not_a_number(text: &str) -> Option<f64> {
 /// Appends the shortest text that [`Field::float`] reads back to the same bits.
 pub(crate) fn write_float(number: f64, out: &mut String) {
     // Writing to a string cannot fail.
-    let _ = match number.is_nan() {
-        false => write!(out, "{number:?}"),
-        true => {
-            let sign = if number.is_sign_negative() { "-" } else { "" };
-            match number.to_bits() & PAYLOAD {
-                QUIET => write!(out, "{sign}nan"),
-                payload => write!(out, "{sign}nan({payload:#x})"),
-            }
+    let _ = if !number.is_nan() {
+        write!(out, "{number:?}")
+    } else {
+        let sign = if number.is_sign_negative() { "-" } else { "" };
+        match number.to_bits() & PAYLOAD {
+            QUIET => write!(out, "{sign}nan"),
+            payload => write!(out, "{sign}nan({payload:#x})"),
         }
     };
 }

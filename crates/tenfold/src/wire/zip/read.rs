@@ -231,12 +231,13 @@ impl<'a> Reader<'a> {
 
     /// The directory has to end where the records behind it begin.
     fn ends_at(&self, at: u64, start: u64, size: u64) -> Result<()> {
-        match start.checked_add(size) == Some(at) {
-            true => Ok(()),
-            false => self.fail(
+        if start.checked_add(size) == Some(at) {
+            Ok(())
+        } else {
+            self.fail(
                 at,
                 format!("a directory of {size} bytes at {start} does not end here"),
-            ),
+            )
         }
     }
 

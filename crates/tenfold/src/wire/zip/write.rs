@@ -104,13 +104,12 @@ impl Writer {
         let mut record = DESCRIPTOR.to_vec();
         record.extend(sizes.crc.to_le_bytes());
         for size in [sizes.stored, sizes.len] {
-            match entry.is_wide {
-                true => record.extend(size.to_le_bytes()),
-                false => {
-                    let too_long = |_| Error::invalid("a member is longer than it was said to be");
-                    let size = u32::try_from(size).map_err(too_long)?;
-                    record.extend(size.to_le_bytes());
-                }
+            if entry.is_wide {
+                record.extend(size.to_le_bytes())
+            } else {
+                let too_long = |_| Error::invalid("a member is longer than it was said to be");
+                let size = u32::try_from(size).map_err(too_long)?;
+                record.extend(size.to_le_bytes());
             }
         }
         entry.sizes = sizes;

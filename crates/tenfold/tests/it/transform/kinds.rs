@@ -23,12 +23,11 @@ fn a_tensor_made_sparse_keeps_every_cell_that_is_not_zero() {
         assert!(sparse.check(&limits).unwrap().is_empty(), "{name}");
         let width = tensor.dtype().width();
         let is_there = |cell: &[u8]| cell.iter().any(|byte| *byte != 0);
-        let nonzero = match tensor.is_packed() {
-            true => tensor.stored(),
-            false => {
-                let all = bytes(&tensor);
-                all.chunks(width).filter(|cell| is_there(cell)).count() as u64
-            }
+        let nonzero = if tensor.is_packed() {
+            tensor.stored()
+        } else {
+            let all = bytes(&tensor);
+            all.chunks(width).filter(|cell| is_there(cell)).count() as u64
         };
         assert_eq!(sparse.stored(), nonzero, "{name}");
         let density = tensor.density(&limits).unwrap();

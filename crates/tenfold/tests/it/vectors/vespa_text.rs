@@ -182,9 +182,10 @@ fn texts_are_written_as_vespa_writes_them_and_read_back() {
             assert_eq!(sorted(&binary(&again)), sorted(hex), "{name}: {theirs}");
             if key == "literal_short" && !OTHER_LITERALS.contains(&name) {
                 // Cells of int8 are whole numbers here too.
-                let theirs = match name.contains("int8") {
-                    true => theirs.replace(".0", ""),
-                    false => theirs.to_owned(),
+                let theirs = if name.contains("int8") {
+                    theirs.replace(".0", "")
+                } else {
+                    theirs.to_owned()
                 };
                 assert_eq!(literal, format!("{theirs}\n"), "{name}");
             }

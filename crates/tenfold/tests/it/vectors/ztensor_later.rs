@@ -99,9 +99,10 @@ fn opened(path: &Path) -> tenfold::Result<Opened> {
     let notes = opened.bundle.check(&tenfold::Limits::default())?;
     // The first tensor of a name that was added twice is still there, and from 1.0 on in no index.
     let expected: &[_] =
-        match path.ends_with("duplicate.zt") && !path.ends_with("py0.1.4/duplicate.zt") {
-            true => &["bytes that belong to nothing: 120"],
-            false => &[],
+        if path.ends_with("duplicate.zt") && !path.ends_with("py0.1.4/duplicate.zt") {
+            &["bytes that belong to nothing: 120"]
+        } else {
+            &[]
         };
     let found: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(found, expected, "{}", path.display());
@@ -210,13 +211,12 @@ fn every_conformance_file_is_accepted_or_refused_as_it_should_be() {
         let bytes = std::fs::read(folder.join(side).join(format!("{name}.zt"))).unwrap();
         let strict = how(Mode::Strict, &Json::Null);
         // What is said of opening is seen when opening, the rest when the values are read.
-        let result = match case["op"] == "Open" {
-            true => read("ztensor", &bytes, &strict),
-            false => {
-                let opens = read("ztensor", &bytes, &strict);
-                assert!(opens.is_ok(), "{name}: {}", opens.err().unwrap());
-                verify("ztensor", &bytes, &strict)
-            }
+        let result = if case["op"] == "Open" {
+            read("ztensor", &bytes, &strict)
+        } else {
+            let opens = read("ztensor", &bytes, &strict);
+            assert!(opens.is_ok(), "{name}: {}", opens.err().unwrap());
+            verify("ztensor", &bytes, &strict)
         };
         match (is_refused, result) {
             (true, Err(_)) => refused += 1,

@@ -135,21 +135,21 @@ impl Reader<'_> {
 
     /// Text, or null for none.
     fn optional(&mut self, what: &str) -> Result<Option<String>> {
-        Ok(match self.items.null()? {
-            true => None,
-            false => {
-                let text = self.items.text(what)?;
-                self.limits.charge_text(text.len())?;
-                Some(text)
-            }
+        Ok(if self.items.null()? {
+            None
+        } else {
+            let text = self.items.text(what)?;
+            self.limits.charge_text(text.len())?;
+            Some(text)
         })
     }
 
     /// A number, or null for none.
     fn optional_number(&mut self, what: &str) -> Result<Option<u64>> {
-        Ok(match self.items.null()? {
-            true => None,
-            false => Some(self.items.u64(what)?),
+        Ok(if self.items.null()? {
+            None
+        } else {
+            Some(self.items.u64(what)?)
         })
     }
 

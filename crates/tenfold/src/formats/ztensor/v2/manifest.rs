@@ -119,12 +119,11 @@ impl<'a> Reader<'a> {
     fn name(&mut self, what: &str) -> Result<Cow<'a, str>> {
         let at = self.items.at();
         let name = self.items.word(what)?;
-        match is_name(&name) {
-            true => Ok(name),
-            false => {
-                let why = format!("{what} has 1 to 1024 bytes and none that is zero");
-                self.items.fail_at(at, why)
-            }
+        if is_name(&name) {
+            Ok(name)
+        } else {
+            let why = format!("{what} has 1 to 1024 bytes and none that is zero");
+            self.items.fail_at(at, why)
         }
     }
 

@@ -118,9 +118,10 @@ impl<'a> Gather<'a> {
             outer = outer.saturating_mul(axis.count);
             inner /= axis.count.max(1);
             if outer >= shares {
-                let page = match place >= fastest {
-                    true => (PAGE / self.width).min(outer.div_ceil(threads)),
-                    false => 1,
+                let page = if place >= fastest {
+                    (PAGE / self.width).min(outer.div_ceil(threads))
+                } else {
+                    1
                 };
                 return outer.div_ceil(shares).max(page).saturating_mul(inner);
             }
@@ -165,9 +166,10 @@ impl<'a> Gather<'a> {
     }
 
     fn fill_alone(&self, out: &mut [u8]) -> Result<()> {
-        match self.fill_tiles(1, out)? {
-            true => Ok(()),
-            false => self.fill_runs(out),
+        if self.fill_tiles(1, out)? {
+            Ok(())
+        } else {
+            self.fill_runs(out)
         }
     }
 

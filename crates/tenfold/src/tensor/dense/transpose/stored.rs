@@ -44,9 +44,10 @@ impl Stored {
             axes.iter_mut()
                 .for_each(|axis| *axis = last.saturating_sub(*axis));
         }
-        let reversed = match values.must_swap(Endian::Little) {
-            true => dtype.number.width(),
-            false => 1,
+        let reversed = if values.must_swap(Endian::Little) {
+            dtype.number.width()
+        } else {
+            1
         };
         Stored {
             bytes: values.bytes.clone(),

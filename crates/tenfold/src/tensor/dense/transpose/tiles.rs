@@ -242,9 +242,10 @@ fn grow(found: &mut Vec<Planes>, goal: usize, next: impl Fn(&Planes) -> Option<(
         }
         let line = planes.outer.remove(place);
         let wanted = goal.div_ceil(places.max(1));
-        let (taken, left) = match line.count > wanted * 2 || line.count * places > LISTED {
-            true => (wanted.min(line.count), line.count % wanted),
-            false => (line.count, 0),
+        let (taken, left) = if line.count > wanted * 2 || line.count * places > LISTED {
+            (wanted.min(line.count), line.count % wanted)
+        } else {
+            (line.count, 0)
         };
         if left > 0 {
             let whole = line.count - left;
@@ -334,10 +335,7 @@ impl Across {
             }
             run *= line.count;
         }
-        let chunk = match run >= most {
-            true => most,
-            false => most / run * run,
-        };
+        let chunk = if run >= most { most } else { most / run * run };
         let slowest_first: Vec<Line> = lines.iter().rev().copied().collect();
         Across {
             count,

@@ -230,9 +230,10 @@ impl View {
             (held.at, held.slab) = (start, slab);
         }
         let found = held.slab.get(to_usize(at - held.at)?..).unwrap_or_default();
-        match found.is_empty() {
-            true => Err(Error::invalid("a view ends before its length")),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(Error::invalid("a view ends before its length"))
+        } else {
+            Ok(found)
         }
     }
 
@@ -243,13 +244,12 @@ impl View {
             return Ok(false);
         };
         let is_packed = self.tensor.is_packed();
-        let is_at_hand = match is_packed {
+        let is_at_hand = if is_packed {
             // Finding out where everything is stored is for no less than a slab.
-            true => {
-                let is_positioned = values.bytes.is_plain() && !values.bytes.source().is_computed();
-                is_positioned && to_u64(buffer.len()) >= self.slab(0).1
-            }
-            false => values.bytes.as_slice().is_some(),
+            let is_positioned = values.bytes.is_plain() && !values.bytes.source().is_computed();
+            is_positioned && to_u64(buffer.len()) >= self.slab(0).1
+        } else {
+            values.bytes.as_slice().is_some()
         };
         let is_whole = at.is_multiple_of(to_u64(width)) && buffer.len().is_multiple_of(width);
         if !is_at_hand || !is_whole || !self.is_whole()? {

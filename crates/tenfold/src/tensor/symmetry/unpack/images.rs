@@ -56,13 +56,15 @@ impl<'a> Mirror<'a> {
         Ok(Some(Mirror {
             dtype: packed.dtype,
             sizes: packed.sizes,
-            bytes: match must_hold {
-                true => Bytes::memory(bytes.to_vec()?),
-                false => bytes.clone(),
+            bytes: if must_hold {
+                Bytes::memory(bytes.to_vec()?)
+            } else {
+                bytes.clone()
             },
-            reversed: match numbers.must_swap(Endian::Little) {
-                true => packed.dtype.number.width(),
-                false => 1,
+            reversed: if numbers.must_swap(Endian::Little) {
+                packed.dtype.number.width()
+            } else {
+                1
             },
             lines,
             offsets,

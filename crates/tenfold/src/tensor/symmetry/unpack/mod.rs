@@ -177,9 +177,10 @@ impl Packed<'_> {
             return Ok(None);
         };
         let is_at_hand = self.values.bytes.as_slice().is_some();
-        let held = match is_at_hand && !self.values.must_swap(Endian::Little) {
-            true => 0,
-            false => self.values.bytes.len(),
+        let held = if is_at_hand && !self.values.must_swap(Endian::Little) {
+            0
+        } else {
+            self.values.bytes.len()
         };
         if lines.count().saturating_mul(8).saturating_add(held) > self.spare {
             return Ok(None);
