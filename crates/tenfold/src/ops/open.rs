@@ -12,13 +12,14 @@ use super::folder::{Skipped, Summary};
 use super::merge::{Part, merge, name_by_files};
 use super::sets;
 use super::shards::{Index, ShardName, file_name, glob, missing_shards};
+use crate::Opened;
 use crate::error::{Error, Result};
 use crate::format::{Format, Match, ReadOptions, When};
+use crate::formats;
 use crate::formats::{by_extension, detect_by};
 use crate::io::{Head, Progress, Source, Spool, check_beside, presence};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
-use crate::{Opened, formats};
 
 /// How files are found.
 #[derive(Clone, Default)]
