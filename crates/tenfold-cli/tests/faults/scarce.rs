@@ -81,6 +81,8 @@ fn fault(output: &Output) -> Option<String> {
     // Several threads may lack memory at once; Rust adds how a backtrace is had.
     let is_of_memory = |line: &str| {
         line.starts_with("tenfold: ")
+            // The C library's own last words.
+            || line.starts_with("Fatal glibc error") && line.contains("memory")
             || line.contains("memory allocation of ")
             || line.ends_with(" bytes failed")
     };

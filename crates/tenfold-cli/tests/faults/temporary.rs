@@ -122,7 +122,8 @@ fn a_file_is_described_without_a_temporary_file() {
         fs::write(folder.join(name), content).unwrap();
         let mut names = vec![name.to_owned()];
         for ((program, words), ending) in programs.iter().zip(["gz", "zst", "xz"]) {
-            if packed(folder, name, (program, words)) {
+            // Mirror images are compared by walks over the text, more than a compressed file is decompressed for.
+            if name != "four.fcidump" && packed(folder, name, (program, words)) {
                 names.push(format!("{name}.{ending}"));
             }
         }

@@ -386,6 +386,11 @@ impl Bytes {
         }
     }
 
+    /// Whether they are all that a computation gives.
+    pub(crate) fn is_all_computed(&self) -> bool {
+        self.source.is_computed() && self.extent.is_all_of(&self.source)
+    }
+
     /// Compares the checksum of bytes that are read by position, and those of what they are computed from;
     /// compressed bytes are compared where they are decoded.
     pub(crate) fn compare_checksum(&self) -> Result<()> {

@@ -197,7 +197,9 @@ impl Tensor {
     ) {
         self.meter.clone_from(meter);
         for part in self.storage.plain_parts_mut() {
-            if is_shared && !part.bytes.is_compressed() {
+            // A computation counts its own work.
+            let is_computed = part.bytes.is_all_computed();
+            if is_shared && !part.bytes.is_compressed() && !is_computed {
                 part.bytes.count_reading(meter);
                 continue;
             }
