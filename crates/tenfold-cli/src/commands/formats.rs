@@ -227,7 +227,7 @@ fn range((least, most): (u64, u64)) -> String {
     }
 }
 
-/// The number types, neighbours drawn together, such as `bool u8-u64 f32 f64, complex`.
+/// The number types, neighbors drawn together, such as `bool u8-u64 f32 f64, complex`.
 fn numbers(numbers: &[Number], arities: &[Arity]) -> String {
     let mut runs: Vec<(Number, Number)> = Vec::new();
     let mut last_held = false;

@@ -1,8 +1,8 @@
-//! Colours: few, and none that a meaning depends on.
+//! Colors: few, and none that a meaning depends on.
 
 use anstyle::{AnsiColor, Style};
 
-/// Puts text in colours, or leaves it as it is.
+/// Puts text in colors, or leaves it as it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Paint {
     pub(crate) is_on: bool,

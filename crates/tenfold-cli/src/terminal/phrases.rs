@@ -77,7 +77,7 @@ pub(crate) fn cells_text(tensor: &Tensor) -> String {
     }
 }
 
-/// The element type; of quantised tensors, what their blocks are called.
+/// The element type; of quantized tensors, what their blocks are called.
 pub(crate) fn dtype_text(tensor: &Tensor) -> String {
     match tensor.storage() {
         Storage::Opaque { layout, .. } if tensor.is_quantized() => layout.clone(),

@@ -104,7 +104,7 @@ fn tensor_json(json: &mut Json, info: &Info, key: &Key, tensor: &Tensor) -> Resu
 struct Totals {
     /// Elements of tensors that are no statistics, as many as are stored.
     parameters: u128,
-    /// Elements, or labelled blocks.
+    /// Elements, or labeled blocks.
     stored: u64,
     stored_bytes: u64,
     /// The same for each element type.
