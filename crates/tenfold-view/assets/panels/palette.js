@@ -1,4 +1,4 @@
-// How numbers become colours: scale, map, range, and what is marked.
+// How numbers become colors: scale, map, range, and what is marked.
 
 import * as api from "../lib/api.js";
 import { MAPS } from "../lib/colormap.js";
@@ -18,7 +18,7 @@ import { MODES } from "../lib/view.js";
 const between = (low, high) =>
   low !== null && high !== null && Number.isFinite(low) && Number.isFinite(high) ? { low, high } : { low: 0, high: 1 };
 
-/** The range of the colours; `null` while it is not known. Where a picture is awaited, it goes first, and one of the
+/** The range of the colors; `null` while it is not known. Where a picture is awaited, it goes first, and one of the
  * whole slice has the range in it.
  * @param {View} view @param {import("../lib/api.js").Query} source @param {[number, number]} extent
  * @param {import("../widgets/plane.js").Shot | null} [shot] @returns {Range | null} */

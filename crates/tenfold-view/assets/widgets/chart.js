@@ -1,4 +1,4 @@
-// Curves and bars, drawn by uPlot in the colours of the page.
+// Curves and bars, drawn by uPlot in the colors of the page.
 
 import { useSize } from "../lib/fetch.js";
 import { short } from "../lib/number.js";
@@ -11,7 +11,7 @@ import uPlot from "../vendor/uplot/uPlot.esm.js";
  *   xLabel: string, yLabel: string, isLog: boolean, label: string, isDark: boolean, names?: (x: number) => string,
  *   onZoom?: (span: [number, number] | null) => void}} Props */
 
-/** The colours of curves, told apart also by those who see fewer. */
+/** The colors of curves, told apart also by those who see fewer. */
 export const CURVES = ["#2f73b5", "#d9822b", "#1f9e89", "#b0467e", "#7a8b2c", "#6a5acd", "#8a5a3c", "#8a949a"];
 
 /** @param {string} label @returns {uPlot.Axis} */

@@ -1,4 +1,4 @@
-// Pictures to take away: what is on the screen, with its colours explained.
+// Pictures to take away: what is on the screen, with its colors explained.
 
 import { css, table } from "../lib/colormap.js";
 import { short } from "../lib/number.js";
@@ -13,7 +13,7 @@ const LEGEND = 104;
 const BAR = { left: 12, top: 40, width: 16 };
 const FONT = "'DejaVu Sans Mono', ui-monospace, monospace";
 
-/** Pictures side by side below a title, with a bar of colours if they share one.
+/** Pictures side by side below a title, with a bar of colors if they share one.
  * @param {HTMLCanvasElement[]} pictures @param {string} title @param {Paint | null} paint */
 export function figure(pictures, title, paint) {
   const scale = Math.min(devicePixelRatio || 1, 2);

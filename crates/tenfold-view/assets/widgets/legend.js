@@ -1,4 +1,4 @@
-// What the colours of a picture mean.
+// What the colors of a picture mean.
 
 import { css, SPECIAL, table } from "../lib/colormap.js";
 import { short } from "../lib/number.js";
@@ -14,7 +14,7 @@ const PLACES = [1, 0.75, 0.5, 0.25, 0];
 /** A number of the bar; what is nothing beside the range is zero. @param {number} x @param {import("../lib/scale.js").Range} range */
 const tick = (x, { low, high }) => short(Math.abs(x) < Math.max(Math.abs(low), Math.abs(high)) * 1e-9 ? 0 : x, 3);
 
-/** The bar of colours with its numbers, and the colours that are in no map. @param {{paint: Paint}} props */
+/** The bar of colors with its numbers, and the colors that are in no map. @param {{paint: Paint}} props */
 export function Legend({ paint }) {
   const ref = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// A tile in colours.
+// A tile in colors.
 
 import { SPECIAL, table } from "../lib/colormap.js";
 import { aroundZero, placer } from "../lib/scale.js";
@@ -18,10 +18,10 @@ export const REDUCTIONS = ["mean", "lowest", "highest"];
 /** @type {Overlay[]} */
 export const OVERLAYS = ["none", "stored", "spy"];
 
-/** How much of its colour a cell keeps that is only implied. */
+/** How much of its color a cell keeps that is only implied. */
 const FADED = 0.22;
 
-/** The ends that colours are spread between. @param {Paint} paint @returns {Range} */
+/** The ends that colors are spread between. @param {Paint} paint @returns {Range} */
 export function ends({ map, range }) {
   return map === "blue-red" ? aroundZero(range) : range;
 }
@@ -31,7 +31,7 @@ export function plane(tile, reduction) {
   return { mean: tile.mean, lowest: tile.min, highest: tile.max }[reduction];
 }
 
-/** The colour of what is no finite number. @param {number} flags */
+/** The color of what is no finite number. @param {number} flags */
 function special(flags) {
   if (flags & NAN) return SPECIAL.nan;
   return flags & ABOVE ? SPECIAL.above : SPECIAL.below;

@@ -130,7 +130,7 @@ function useOverview(shot, [rows, cols]) {
   return ref.current && ref.current.source === shot?.source ? ref.current : null;
 }
 
-/** Painted tiles; painting again is only for another tile or other colours.
+/** Painted tiles; painting again is only for another tile or other colors.
  * @type {WeakMap<Tile, {look: string, canvas: HTMLCanvasElement, pixels: Uint8ClampedArray}>} */
 const painted = new WeakMap();
 

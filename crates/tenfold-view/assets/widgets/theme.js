@@ -33,7 +33,7 @@ export function useTheme() {
   return { isDark, toggle };
 }
 
-/** A colour of the style sheet. @param {string} name */
+/** A color of the style sheet. @param {string} name */
 export function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

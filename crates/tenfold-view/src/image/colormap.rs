@@ -1,8 +1,8 @@
-//! Colours for numbers between 0 and 1.
+//! Colors for numbers between 0 and 1.
 //!
-//! The maps are given by colours at equal distances, between which they run straight. *viridis* and
+//! The maps are given by colors at equal distances, between which they run straight. *viridis* and
 //! *cividis* are the published maps of these names, in ten steps: their lightness grows evenly, also for
-//! those who see fewer colours. *blue-red* is light in the middle, and meant for numbers around zero.
+//! those who see fewer colors. *blue-red* is light in the middle, and meant for numbers around zero.
 
 use std::str::FromStr;
 
@@ -11,14 +11,14 @@ use tenfold::{Error, Result};
 /// Red, green, blue.
 pub type Rgb = [u8; 3];
 
-/// The colour of NaN: in no map.
+/// The color of NaN: in no map.
 pub const NOT_A_NUMBER: Rgb = [255, 0, 255];
-/// The colour of positive infinity: in no map.
+/// The color of positive infinity: in no map.
 pub const POSITIVE_INFINITY: Rgb = [255, 106, 0];
-/// The colour of negative infinity: in no map.
+/// The color of negative infinity: in no map.
 pub const NEGATIVE_INFINITY: Rgb = [0, 229, 255];
 
-/// A map from numbers to colours.
+/// A map from numbers to colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorMap {
     /// From dark purple over green to yellow.
@@ -74,7 +74,7 @@ impl ColorMap {
         }
     }
 
-    /// The colour of a number between 0 and 1; beyond, that of the nearer end.
+    /// The color of a number between 0 and 1; beyond, that of the nearer end.
     #[must_use]
     pub fn color(self, number: f64) -> Rgb {
         let anchors = self.anchors();
@@ -113,7 +113,7 @@ impl FromStr for ColorMap {
 mod tests {
     use super::*;
 
-    /// How light a colour looks, by the weights of sRGB.
+    /// How light a color looks, by the weights of sRGB.
     fn luminance(color: Rgb) -> f64 {
         let linear = |byte: u8| {
             let share = f64::from(byte) / 255.0;

@@ -207,7 +207,7 @@ pub fn drawable(tensor: &Tensor) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
-/// A tensor whose cells can be read: quantised blocks are worked out, in single precision; trains are
+/// A tensor whose cells can be read: quantized blocks are worked out, in single precision; trains are
 /// worked out in doubles.
 ///
 /// # Errors

@@ -111,7 +111,7 @@ fn runs(region: &Region, tensors: &[&Tensor]) -> Option<Runs> {
     is_seen.then_some(Runs { axis: fastest, len })
 }
 
-/// The axis whose neighbours are neighbours in the file.
+/// The axis whose neighbors are neighbors in the file.
 fn fastest(tensor: &Tensor, sizes: &[u64]) -> Option<usize> {
     let mut axes = (0..sizes.len()).filter(|axis| sizes.get(*axis).is_some_and(|n| *n > 1));
     match order_of(tensor) {

@@ -1,4 +1,4 @@
-//! Numbers as colours.
+//! Numbers as colors.
 
 use tenfold::Result;
 
@@ -39,7 +39,7 @@ pub(super) fn whole(length: f64) -> u64 {
     whole
 }
 
-/// A tile and how its numbers become colours.
+/// A tile and how its numbers become colors.
 pub(super) struct Heat {
     tile: Tile,
     colors: ColorMap,
@@ -83,7 +83,7 @@ impl Heat {
         }
     }
 
-    /// The colour of a pixel: what is no number shows, however small it is among the cells.
+    /// The color of a pixel: what is no number shows, however small it is among the cells.
     fn color(&self, mean: f32, flags: u8) -> Rgb {
         match flags {
             flags if flags & NAN != 0 => NOT_A_NUMBER,
@@ -114,12 +114,12 @@ impl Heat {
         y.saturating_mul(self.tile.width).saturating_add(x)
     }
 
-    /// The colour of a place between the ends.
+    /// The color of a place between the ends.
     pub(super) fn at(&self, place: f64) -> Rgb {
         self.colors.color(place)
     }
 
-    /// Draws which colour is which number.
+    /// Draws which color is which number.
     fn bar(&self, scene: &mut Scene, beside: Area) {
         const STEPS: u64 = 256;
         let area = Area {
@@ -151,7 +151,7 @@ impl Heat {
         self.legend(scene, area);
     }
 
-    /// Says what the colours mean that are in no map, where there are any.
+    /// Says what the colors mean that are in no map, where there are any.
     fn legend(&self, scene: &mut Scene, beside: Area) {
         let seen = self.tile.flags.iter().fold(0, |all, flags| all | flags);
         let kinds = [

@@ -7,7 +7,7 @@ use super::scene::{Area, FAINT, Scene};
 use super::{Drawing, Ends};
 use crate::image::{Histogram, Rgb, Scale, TensorView, float, histogram, tick_text, wide};
 
-/// The colour of bars.
+/// The color of bars.
 const BAR: Rgb = [0x31, 0x68, 0x8e];
 
 /// How many bars there are.

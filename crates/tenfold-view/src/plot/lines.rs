@@ -116,7 +116,7 @@ pub(super) fn ends(
     }
 }
 
-/// The colour of a line: told apart also by those who see fewer colours.
+/// The color of a line: told apart also by those who see fewer colors.
 fn color(number: u64, of: u64) -> Rgb {
     let place = float(number) / float(of.max(2).saturating_sub(1));
     ColorMap::Viridis.color(place * 0.85)

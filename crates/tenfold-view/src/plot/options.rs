@@ -9,7 +9,7 @@ use crate::image::{CancelToken, ColorMap, Part, Region, Scale, TensorView, perce
 /// What sort of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers as colours.
+    /// Numbers as colors.
     Heat,
     /// Rows as lines.
     Line,
@@ -63,7 +63,7 @@ pub struct Options {
     pub part: Option<Part>,
     /// How numbers are spread; in a histogram, the counts.
     pub scale: Scale,
-    /// The colours.
+    /// The colors.
     pub colors: ColorMap,
     /// The ends of the numbers; those that are there if nothing is said.
     pub range: Option<Ends>,

@@ -69,7 +69,7 @@ impl Canvas {
         }
     }
 
-    /// Gives every pixel of an area a colour: of a share of the way to the right and down.
+    /// Gives every pixel of an area a color: of a share of the way to the right and down.
     fn fill(&mut self, area: Area, color: impl Fn(f64, f64) -> Option<Rgb>) {
         let (left, right) = (nearest(area.left), nearest(area.right()));
         let (top, bottom) = (nearest(area.top), nearest(area.bottom()));

@@ -24,7 +24,7 @@ pub(super) const FAINT: Rgb = [190, 190, 190];
 /// Something drawn; later ones cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Item {
-    /// An area of one colour.
+    /// An area of one color.
     Rect { area: Area, color: Rgb },
     /// Pixels, each spread over its share of an area.
     Image { area: Area, pixels: Bitmap },

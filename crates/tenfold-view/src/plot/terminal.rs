@@ -8,10 +8,10 @@ use super::heatmap::Heat;
 use super::{Drawing, Kind, histogram, lines};
 use crate::image::{Line, Rgb, Scale, TensorView, float, tick_text, wide};
 
-/// From the least to the most, where there are no colours.
+/// From the least to the most, where there are no colors.
 const SHADES: &[char] = &[' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// The picture as lines of text, `columns` wide and about `rows` high; with 24-bit colours if these
+/// The picture as lines of text, `columns` wide and about `rows` high; with 24-bit colors if these
 /// may be. The title is not among them, as it may need care.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ fn shade(place: f64) -> char {
     SHADES.get(at).copied().unwrap_or('?')
 }
 
-/// A line of half letters, in which a colour is said when it changes.
+/// A line of half letters, in which a color is said when it changes.
 #[derive(Default)]
 struct Colored {
     said: Option<(Rgb, Option<Rgb>)>,

@@ -1,4 +1,4 @@
-//! Pictures against colours and places that are worked out by hand.
+//! Pictures against colors and places that are worked out by hand.
 
 use tenfold::{Dim, Limits, Numbers, Order, Storage, Tensor};
 
@@ -68,12 +68,12 @@ fn every_cell_of_a_heat_map_has_the_colour_of_its_number() {
     ];
     let found = CENTRES.map(|at| pixel(&made, at));
     assert_eq!(found, expected);
-    // Two cells meet in the middle between their centres.
+    // Two cells meet in the middle between their centers.
     assert_eq!(
         [pixel(&made, (145, 69)), pixel(&made, (148, 69))],
         [of(0.0), of(0.25)]
     );
-    // The bar has the lowest colour at its lower end, the highest at its upper one.
+    // The bar has the lowest color at its lower end, the highest at its upper one.
     assert_eq!(pixel(&made, (310, 36)), of(1.0));
     assert_eq!(pixel(&made, (310, 168)), of(0.0));
     assert_eq!(pixel(&made, (398, 298)), [255, 255, 255]);

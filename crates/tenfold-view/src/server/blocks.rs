@@ -1,4 +1,4 @@
-//! Labelled blocks, and the stored cells of sparse tensors, as a list that can be searched.
+//! Labeled blocks, and the stored cells of sparse tensors, as a list that can be searched.
 
 use std::sync::Arc;
 

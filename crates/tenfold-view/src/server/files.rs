@@ -89,7 +89,7 @@ fn name(file: &File, key: &Key) -> String {
     file.opened.format.info().name_of(key)
 }
 
-/// The element type; of quantised tensors, what their blocks are called.
+/// The element type; of quantized tensors, what their blocks are called.
 fn dtype(tensor: &Tensor) -> String {
     match tensor.storage() {
         Storage::Opaque { layout, .. } if tensor.is_quantized() => layout.clone(),
