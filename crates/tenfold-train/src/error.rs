@@ -49,7 +49,7 @@ pub enum Error {
         /// The bytes that it should have stayed below.
         below: u64,
     },
-    /// A factorisation did not converge.
+    /// A factorization did not converge.
     #[error("a {0} did not converge")]
     Numeric(&'static str),
     /// The caller stopped it.

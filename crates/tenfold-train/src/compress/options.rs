@@ -65,7 +65,7 @@ impl Caps {
 pub enum Method {
     /// Read off: one cell, one vector, or all zeros.
     Trivial,
-    /// From both sides by orthogonal factorisations or Gram matrices of everything.
+    /// From both sides by orthogonal factorizations or Gram matrices of everything.
     TwoSided,
     /// One pass that projects, measures what is left, and extends the basis where it has to.
     VerifiedPass,

@@ -8,7 +8,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use crate::num::UNIT;
 use crate::scalar::{Complex64, Scalar};
 
-/// The products and factorisations of matrices of one kind of number.
+/// The products and factorizations of matrices of one kind of number.
 pub trait Dense: Sized {
     /// Puts `left · right` into `out`, or adds it times `factor`.
     #[doc(hidden)]
@@ -96,7 +96,7 @@ macro_rules! dense {
             }
 
             fn svd(matrix: MatRef<Self>) -> Option<(Mat<Self>, Vec<f64>, Mat<Self>)> {
-                // A factorisation that does not converge is reported as such by the caller.
+                // A factorization that does not converge is reported as such by the caller.
                 let found = matrix.thin_svd().ok()?;
                 let values = found.S().column_vector();
                 let squares = values.iter().map(|value| value.energy()).collect();

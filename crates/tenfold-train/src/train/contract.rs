@@ -85,7 +85,7 @@ impl<T: Scalar> Train<T> {
         let core = train.with_matrix(mode, vector, 1)?;
         let mut cores = train.cores.clone();
         cores.remove(mode);
-        // The mode has become one matrix; a neighbour takes it up.
+        // The mode has become one matrix; a neighbor takes it up.
         if let Some(next) = cores.get_mut(mode) {
             *next = next.after(linalg::rows(&core.values, core.left, core.right));
         } else if let Some(last) = cores.last_mut() {

@@ -235,7 +235,7 @@ impl<T: Scalar> Train<T> {
     /// A train of cores, if their bonds fit.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no core, neighbours disagree about the bond between them,
+    /// [`Error::Invalid`] if there is no core, neighbors disagree about the bond between them,
     /// or the outer bonds are not 1.
     pub fn new(cores: Vec<Core<T>>) -> Result<Train<T>> {
         let mut bond = 1;

@@ -93,7 +93,7 @@ pub(super) struct Half<T> {
     /// What is multiplied with them to give those before, once for every core: towards the bond.
     pub(super) rests: Vec<Mat<T>>,
     /// What every place of a bond is still to be multiplied with, the outer bond first: what was
-    /// orthogonalised had a size near 1 there, so that nothing in it was taken for rounding that
+    /// orthogonalized had a size near 1 there, so that nothing in it was taken for rounding that
     /// cores further on make large.
     pub(super) powers: Vec<Powers>,
     /// Whether it lies left of the bond.

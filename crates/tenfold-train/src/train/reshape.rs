@@ -36,7 +36,7 @@ impl<T: Scalar> Train<T> {
         Ok(Train { cores })
     }
 
-    /// Every mode split into its prime factors, the largest varying slowest: a quantised train.
+    /// Every mode split into its prime factors, the largest varying slowest: a quantized train.
     ///
     /// # Errors
     /// [`Error::Numeric`] if a decomposition does not converge.
@@ -174,7 +174,7 @@ impl<T: Scalar> Train<T> {
     }
 
     /// The tensor with its modes in another order, `axes` saying which old mode each new one is,
-    /// by exchanging neighbours; each exchange is near by `eps` relative to the norm. The reverse
+    /// by exchanging neighbors; each exchange is near by `eps` relative to the norm. The reverse
     /// order is exact.
     ///
     /// # Errors

@@ -59,7 +59,7 @@ pub(crate) enum SweepStrategy {
     Sampled,
     /// No guesses.
     Whole,
-    /// Orthogonal factorisations alone.
+    /// Orthogonal factorizations alone.
     Orthogonal,
     /// These, from left to right: the classical algorithm.
     FromLeft,

@@ -43,7 +43,7 @@ fn guess_from<T: Scalar>(
     wanted: usize,
 ) -> Result<Option<Mat<T>>> {
     let (width, height) = (unfolding.width, unfolding.height);
-    // Columns of a stored matrix come in cache lines of several, but neighbours are much alike.
+    // Columns of a stored matrix come in cache lines of several, but neighbors are much alike.
     let run = match unfolding.side {
         Side::Left => 2,
         Side::Right => 1,
