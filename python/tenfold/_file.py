@@ -252,7 +252,7 @@ def load(
     """All tensors of a file, read into arrays by name.
 
     A file that is its one tensor gives its stem as the name. Tensors with labels come as
-    `Labelled`; quantised ones need a `dtype` to be worked out in. Takes what `open` takes besides.
+    `Labelled`; quantized ones need a `dtype` to be worked out in. Takes what `open` takes besides.
     """
     with open(file, io=io, **how) as opened:
         if dtype is None:

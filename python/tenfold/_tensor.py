@@ -164,7 +164,7 @@ class Tensor:
         so that writing to it changes the array and not the file, and alive as long as it is used.
         All views of one `File` share their memory.
         `copy=True` never gives a view. `order` is `C`, `F`, or `K` for what the file has. `dtype`
-        casts, exactly or to the nearest; quantised tensors need it.
+        casts, exactly or to the nearest; quantized tensors need it.
         """
         if self.element in SMALL:
             found = self._core.bit_view().numpy(order, copy).view(numpy_type(self.element)[0])

@@ -227,7 +227,7 @@ class TensorTrain:
     def transpose(self, *axes: Any, eps: float = 0.0) -> TensorTrain:
         """The train with its dimensions in another order, reversed if none is given.
 
-        Reversing is exact. Otherwise neighbours are exchanged, each time within `eps` relative to the
+        Reversing is exact. Otherwise neighbors are exchanged, each time within `eps` relative to the
         norm, and ranks may grow.
         """
         given = axes[0] if len(axes) == 1 and (axes[0] is None or np.ndim(axes[0])) else axes

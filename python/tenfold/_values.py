@@ -101,7 +101,7 @@ class Labelled:
         """An array with a position for every label, as `coords` lists them; `fill` where no block is.
 
         >>> import numpy as np, tenfold
-        >>> t = tenfold.Labelled(("cat",), [("a",), ("b",)], np.array([[1.0, 2.0], [3.0, 4.0]]))
+        >>> t = tenfold.Labeled(("cat",), [("a",), ("b",)], np.array([[1.0, 2.0], [3.0, 4.0]]))
         >>> t.coords, t.dense().tolist()
         ({'cat': ['a', 'b']}, [[1.0, 2.0], [3.0, 4.0]])
         """

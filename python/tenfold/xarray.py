@@ -95,7 +95,7 @@ class TenfoldBackend(BackendEntrypoint):
     ) -> xarray.Dataset:
         """A dataset whose variables are read when they are used.
 
-        `fill` is what cells have that no labelled block covers.
+        `fill` is what cells have that no labeled block covers.
         """
         dropped = [drop_variables] if isinstance(drop_variables, str) else drop_variables or ()
         file = open_file(filename_or_obj, format=format, io=io)

@@ -149,7 +149,7 @@ pub(crate) fn sparse(
     )
 }
 
-/// A labelled tensor: the labels of every block, and the blocks one after the other. Mapped
+/// A labeled tensor: the labels of every block, and the blocks one after the other. Mapped
 /// dimensions come first.
 #[pyfunction]
 #[pyo3(signature = (labels, blocks, dtype, mapped, shape, names = None, attrs = None))]

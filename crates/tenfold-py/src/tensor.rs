@@ -292,7 +292,7 @@ impl TensorCore {
         })
     }
 
-    /// The bytes of all cells; of labelled blocks and of what is not understood, those stored.
+    /// The bytes of all cells; of labeled blocks and of what is not understood, those stored.
     #[getter]
     fn nbytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let tensor = self.get(py)?;
@@ -356,7 +356,7 @@ impl TensorCore {
         self.view(py, self.get(py)?)
     }
 
-    /// The same tensor with its numbers as another type; what is quantised is worked out.
+    /// The same tensor with its numbers as another type; what is quantized is worked out.
     fn cast(&self, py: Python<'_>, number: &str) -> PyResult<TensorCore> {
         Ok(TensorCore::at(self.cast_to(py, number)?, &self.home))
     }
@@ -428,7 +428,7 @@ impl TensorCore {
         ))
     }
 
-    /// The labels of every block of a labelled tensor, and the blocks as one array.
+    /// The labels of every block of a labeled tensor, and the blocks as one array.
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<(Vec<Vec<String>>, Bound<'py, PyAny>)> {
         let tensor = self.get(py)?;
         let width = tensor.dtype().width();
