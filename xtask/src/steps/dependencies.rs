@@ -1,4 +1,4 @@
-//! What the project is built from: licences, sources, versions, known holes.
+//! What the project is built from: licenses, sources, versions, known holes.
 
 use crate::command::{program, run};
 use crate::tools;
