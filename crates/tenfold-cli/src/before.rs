@@ -1,17 +1,18 @@
-//! What a tensor was before it was compressed, remembered where the format keeps metadata.
+//! The layout of a tensor before compression, stored in metadata where the format has it.
 
 use tenfold::{DType, Dim, Limits, Meta, Overflow, Result, Tensor, Value};
 
-/// The number type and the dimensions of a tensor.
+/// The number type and dimensions of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OriginalLayout {
     pub(crate) dtype: DType,
     pub(crate) dims: Vec<Dim>,
-    /// Which dimension of the tensor stands in each place, if they were put into another order.
+    /// For each position, the dimension of the tensor that stands there, if dimensions were
+    /// permuted.
     order: Vec<usize>,
 }
 
-/// The same tensor with its dimensions called as those of another: as in a file, two may have one name.
+/// The same tensor with the dimension names of another; as in a file, two may share a name.
 pub(crate) fn named_like(tensor: &Tensor, like: &[Dim]) -> Result<Tensor> {
     let names = like.iter().map(|dim| dim.name.clone());
     let dims = tensor.dims().iter().zip(names);
@@ -27,10 +28,10 @@ pub(crate) fn named_like(tensor: &Tensor, like: &[Dim]) -> Result<Tensor> {
     Ok(named)
 }
 
-/// The metadata of a tensor whose dimensions were put into another order, until that is noted.
+/// The metadata key of permuted dimensions until the layout is stored.
 const PERMUTED: &str = "tenfold.permuted";
 
-/// Marks a tensor whose dimension in place `k` was dimension `axes[k]`.
+/// Marks a tensor whose dimension at position `k` was dimension `axes[k]`.
 pub(crate) fn mark_permuted(tensor: &mut Tensor, axes: &[usize]) {
     let axes = axes
         .iter()
@@ -39,12 +40,12 @@ pub(crate) fn mark_permuted(tensor: &mut Tensor, axes: &[usize]) {
     tensor.meta.set(PERMUTED, Value::List(axes));
 }
 
-/// Takes that mark off a tensor.
+/// Removes that mark from a tensor.
 pub(crate) fn unmark(tensor: &mut Tensor) {
     tensor.meta.remove(PERMUTED);
 }
 
-/// The places that a list has, if each is there once.
+/// The list as positions, if it is a permutation.
 fn order_of(list: Option<&Value>) -> Option<Vec<usize>> {
     let Some(list) = list else {
         return Some(Vec::new());
@@ -66,7 +67,7 @@ impl OriginalLayout {
         }
     }
 
-    /// What is asked for, in the order of dimensions that is remembered.
+    /// The requested values, in the stored order of dimensions.
     pub(crate) fn in_order_of(self, remembered: Option<&OriginalLayout>) -> OriginalLayout {
         match remembered {
             Some(known) if !known.order.is_empty() && known.turned_sizes() == self.sizes() => {
@@ -83,7 +84,7 @@ impl OriginalLayout {
         self.dims.iter().map(Dim::indexed_size).collect()
     }
 
-    /// The sizes in the order in which they were.
+    /// The sizes in their original order.
     fn turned_sizes(&self) -> Vec<Option<u64>> {
         let sizes = self.sizes();
         let back = inverse(&self.order);
@@ -93,7 +94,7 @@ impl OriginalLayout {
         turned.collect()
     }
 
-    /// Whether a tensor has the same sizes in another order, which no other shape of it explains.
+    /// Whether a tensor has the same sizes in another order that no other shape of it explains.
     pub(crate) fn is_permutation_of(&self, tensor: &Tensor) -> bool {
         let (mut own, mut other) = (self.sizes(), OriginalLayout::of(tensor).sizes());
         let is_same = own == other;
@@ -102,7 +103,7 @@ impl OriginalLayout {
         !is_same && own == other
     }
 
-    /// Notes it in the metadata of the train, with the error that was proven.
+    /// Stores it in the metadata of the train, with the proven error.
     pub(crate) fn note(&self, train: &mut Tensor, error: f64) {
         let text = |text: &str| Value::Text(text.into());
         let sizes = self.dims.iter().map(|dim| match dim.indexed_size() {
@@ -133,7 +134,7 @@ impl OriginalLayout {
         train.meta.set(Meta::COMPRESSED, Value::Map(fields));
     }
 
-    /// What is noted, if it makes sense; it is no part of the tensor itself.
+    /// The stored layout, if valid; it is not part of the tensor itself.
     pub(crate) fn recall(train: &mut Tensor) -> Option<OriginalLayout> {
         let noted = train.meta.remove(Meta::COMPRESSED)?;
         let dtype: DType = noted.get("dtype")?.as_text()?.parse().ok()?;
@@ -154,14 +155,14 @@ impl OriginalLayout {
         })
     }
 
-    /// Whether it has the same sizes as a tensor.
+    /// Whether it has the sizes of a tensor.
     pub(crate) fn is_shaped_like(&self, tensor: &Tensor) -> bool {
         let sizes = self.dims.iter().map(Dim::indexed_size);
         sizes.eq(tensor.dims().iter().map(Dim::indexed_size))
     }
 
-    /// A tensor of cells as it was: its shape, the names of its dimensions, its number type. What
-    /// has no room in that becomes the nearest that has: what was there before had room.
+    /// A dense tensor in its original shape, with its dimension names and number type. Values out
+    /// of range saturate: the original values were in range.
     pub(crate) fn restore(&self, cells: &Tensor, limits: &Limits) -> Result<Tensor> {
         let sizes: Vec<Option<u64>> = self.dims.iter().map(Dim::indexed_size).collect();
         let mut shaped = named_like(&cells.reshape(&sizes, limits)?, &self.dims)?;
@@ -172,7 +173,7 @@ impl OriginalLayout {
     }
 }
 
-/// The order that turns another one back.
+/// The inverse of a permutation.
 fn inverse(order: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..order.len()).collect();
     places.sort_by_key(|place| order.get(*place));

@@ -1,4 +1,4 @@
-//! Why a command stops, in words for a terminal.
+//! Command failures, worded for a terminal.
 
 use std::io;
 use std::path::Path;
@@ -9,31 +9,31 @@ use crate::exit::Exit;
 use crate::render::{bytes_text, note_text};
 use crate::terminal::plain;
 
-/// Why a command stops.
+/// The reason that a command fails.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// The word for it in JSON.
+    /// Its code in JSON.
     pub(crate) kind: &'static str,
-    /// The byte at fault, where one is known.
+    /// The offset of the invalid byte, if known.
     pub(crate) at: Option<u64>,
-    /// What is wrong, safe to print.
+    /// The message, sanitized for a terminal.
     pub(crate) text: String,
-    /// The file it is about, safe to print.
+    /// The file it is about, sanitized for a terminal.
     file: Option<String>,
-    /// Whether it is a fault of a file whose format is not named yet.
+    /// Whether it concerns a file whose format is not named yet.
     lacks_format: bool,
-    /// What a conversion was refused for.
+    /// The losses that a conversion was refused for.
     pub(crate) losses: Vec<Loss>,
 }
 
 impl Failure {
-    /// A command line that makes no sense.
+    /// An invalid command line.
     pub(crate) fn usage(text: impl Into<String>) -> Failure {
         Failure::from(Error::Invalid(text.into()))
     }
 
-    /// A file that can be read, but not without a note, and `--strict` lets none pass.
+    /// A file with notes, which `--strict` rejects.
     pub(crate) fn strict(info: &Info, note: &Note) -> Failure {
         let (name, note_text) = (info.name, note_text(info, note));
         let text = format!("not a clean {name} file, as --strict demands: {note_text}");
@@ -48,7 +48,7 @@ impl Failure {
         }
     }
 
-    /// A set of which files are missing.
+    /// A set with missing shards.
     pub(crate) fn incomplete(text: &str) -> Failure {
         Failure {
             exit: Exit::No,
@@ -61,9 +61,9 @@ impl Failure {
         }
     }
 
-    /// A pickle that has Python call what weights do not need.
+    /// A pickle that makes Python call functions that weights do not need.
     pub(crate) fn unsafe_pickle(odd: &[&Callable]) -> Failure {
-        // All of them: the harmful one may be the last, behind any number of others.
+        // All of them: a harmful one may be the last after any number of others.
         let (called, imported): (Vec<&Callable>, _) =
             odd.iter().partition(|callable| callable.count > 0);
         let clause = |verb: &str, all: &[&Callable]| {
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// Something that would lose what nobody permitted to lose.
+    /// A refused loss.
     pub(crate) fn refused(text: &str) -> Failure {
         Failure {
             exit: Exit::Refused,
@@ -100,12 +100,12 @@ impl Failure {
         }
     }
 
-    /// Says about which file it is, unless the system already named one.
+    /// Adds the path of the file, unless the system already named one.
     pub(crate) fn about(mut self, path: &Path) -> Failure {
         if self.file.is_none() && !self.is_quiet() {
             let file = plain(&path.display().to_string());
             match self.text.split_once(Refusal::OF_IT) {
-                // The file is named where its name belongs.
+                // The path precedes the message.
                 Some((format, losses)) if self.kind == "refused" => {
                     self.text = format!("{format} cannot hold all of {file}{losses}");
                 }
@@ -115,7 +115,7 @@ impl Failure {
         self
     }
 
-    /// Names the format of the file at fault, if it is not named yet.
+    /// Adds the format of the file at fault, if it is not named yet.
     pub(crate) fn of(mut self, info: &Info) -> Failure {
         if std::mem::take(&mut self.lacks_format) {
             self.text = format!("not a valid {} file: {}", info.name, self.text);
@@ -123,28 +123,28 @@ impl Failure {
         self
     }
 
-    /// Whether it is about what was asked for, not about a file.
+    /// Whether it concerns the request rather than a file.
     pub(crate) fn is_usage(&self) -> bool {
         self.kind == "invalid"
     }
 
-    /// Whether it is that loading a file in Python is not safe.
+    /// Whether unpickling a file in Python would be unsafe.
     pub(crate) fn is_unsafe(&self) -> bool {
         self.kind == "unsafe"
     }
 
-    /// Whether it is only that nobody reads the output any more.
+    /// Whether it is only a closed output pipe.
     pub(crate) fn is_quiet(&self) -> bool {
         self.kind == "closed"
     }
 
-    /// The same of a file that nobody took to its end: still quiet, but no success.
+    /// The same for an unfinished output: still quiet, but not a success.
     pub(crate) fn unfinished(mut self) -> Failure {
         self.exit = self.exit.max(Exit::Trouble);
         self
     }
 
-    /// The line for a person.
+    /// The message as text.
     pub(crate) fn line(&self) -> String {
         match &self.file {
             Some(file) => format!("{file}: {}", self.text),
@@ -192,7 +192,7 @@ impl From<tenfold_train::Error> for Failure {
         use tenfold_train::Error as Why;
         match error {
             Why::Tensor(error) => error.into(),
-            // No train comes near a cell that is not finite, or near enough.
+            // No train can approximate a non-finite cell, or reach the tolerance.
             Why::NotFinite { .. } => Failure::refused(&error.to_string()),
             Why::RankLimit(limit) => Failure::refused(&format!(
                 "{limit}; --best-effort takes that, a larger --max-rank or --eps gets further"
@@ -214,7 +214,7 @@ impl From<tenfold_train::Error> for Failure {
     }
 }
 
-/// A way past an error, as flags.
+/// The hint of an error, worded as flags.
 fn way(hint: Hint) -> &'static str {
     match hint {
         Hint::Duplicates { sum: true } => {
@@ -225,10 +225,10 @@ fn way(hint: Hint) -> &'static str {
     }
 }
 
-/// The word for an error, and the byte it names.
+/// The code of an error, and its byte offset.
 fn kind(error: &Error) -> (&'static str, Option<u64>) {
     match error {
-        // Only the output is ever a pipe that somebody else may close.
+        // Only the output can be a pipe closed by its reader.
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => ("closed", None),
         Error::Io { .. } => ("io", None),
         Error::OutOfMemory { .. } => ("memory", None),

@@ -1,26 +1,26 @@
-//! How a run ends.
+//! Exit codes.
 
 use std::process::ExitCode;
 
 use tenfold::Error;
 
-/// The exit code, the worst last.
+/// The exit code, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// 0: all went well.
+    /// 0: success.
     Fine,
-    /// 1: the answer is no, as for a file that is not what it should be.
+    /// 1: a negative answer, such as an invalid file.
     No,
-    /// 2: the command line makes no sense, or the system failed, as for want of memory.
+    /// 2: invalid command line, or a system failure such as lack of memory.
     Trouble,
-    /// 3: not done, because something would have been lost.
+    /// 3: refused, because it would lose information.
     Refused,
-    /// 130: somebody pressed Ctrl-C.
+    /// 130: interrupted by Ctrl-C.
     Interrupted,
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// The number returned to the shell.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -32,7 +32,7 @@ impl Exit {
         }
     }
 
-    /// The exit code for an error, by who must act.
+    /// The exit code for an error, by its cause.
     #[must_use]
     pub fn of(error: &Error) -> Exit {
         match error.cause() {

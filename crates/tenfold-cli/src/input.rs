@@ -1,4 +1,4 @@
-//! From a word on the command line to an open tensor file.
+//! Resolution of command-line arguments to open tensor files.
 
 use std::path::{Path, PathBuf};
 
@@ -13,17 +13,17 @@ use crate::error::Failure;
 use crate::options;
 use crate::terminal::{Streams, stdio};
 
-/// The word that stands for standard input or output.
+/// The argument for standard input or output.
 pub(crate) const DASH: &str = "-";
 
-/// The reference that a word, the words after it, and flags give together.
+/// The reference given by an argument, the arguments after it, and flags.
 pub(crate) fn reference(file: &Path, words: &Positional, part: &Part) -> Result<TensorRef> {
     TensorRef::find(file)?
         .with_words(words.key.as_deref(), words.places.as_deref())?
         .with(part.tensor.as_deref(), part.slice.as_deref())
 }
 
-/// Finds the file, or the files, of a reference.
+/// Finds the files of a reference.
 pub(crate) fn find(
     reference: &TensorRef,
     reading: &Reading,
@@ -48,7 +48,7 @@ fn find_with(
     found.map_err(|error| of_other_file(error, reading))
 }
 
-/// Finds a file that is meant by itself, also where it is one of a set.
+/// Finds a single file, even if it is one of a set of shards.
 pub(crate) fn find_alone(
     reference: &TensorRef,
     reading: &Reading,
@@ -61,7 +61,7 @@ pub(crate) fn find_alone(
     find_with(reference, how, reading, streams)
 }
 
-/// Finds all inputs that a reference stands for: for a folder there may be many.
+/// Finds all inputs of a reference; a folder may contain many.
 pub(crate) fn find_all(
     reference: &TensorRef,
     reading: &Reading,
@@ -104,7 +104,7 @@ fn standard_input(how: &OpenOptions, streams: &mut Streams) -> Result<Input> {
     }
 }
 
-/// Where `--raw` is about the output, an input of no known format may be a mistake about that.
+/// If `--raw` applies to the output, an input of unknown format may be the mistake.
 fn of_other_file(error: Error, reading: &Reading) -> Error {
     match error.cause() {
         Error::Unrecognised { .. } if reading.meaning.output.is_some() => {
@@ -116,8 +116,8 @@ fn of_other_file(error: Error, reading: &Reading) -> Error {
     }
 }
 
-/// Opens what a word names, which may be a part of a file, as in `FILE:KEY[0:3]`; gives also how
-/// many bytes the files have.
+/// Opens an argument, which may be part of a file, as in `FILE:KEY[0:3]`; also returns the size of
+/// the files.
 pub(crate) fn open(
     word: &Path,
     reading: &Reading,
@@ -127,7 +127,7 @@ pub(crate) fn open(
     open_at(&reference, reading, streams)
 }
 
-/// Opens what a reference names; the bundle holds no more than that.
+/// Opens a reference; the bundle holds only that part.
 pub(crate) fn open_at(
     reference: &TensorRef,
     reading: &Reading,
@@ -138,8 +138,8 @@ pub(crate) fn open_at(
     Ok((input.len(), opened))
 }
 
-/// Reads what a reference means of an input, to be written as `target`; gives the options for
-/// writing too.
+/// Reads the referenced part of an input, to be written as `target`; also returns the options for
+/// writing.
 pub(crate) fn read(
     input: &Input,
     reference: &TensorRef,
@@ -153,7 +153,7 @@ pub(crate) fn read(
     Ok((opened, writing))
 }
 
-/// [`read`] for whoever wants no values, and needs no temporary files for them.
+/// [`read`] without values, which needs no temporary files for them.
 pub(crate) fn read_headers(
     input: &Input,
     reference: &TensorRef,
@@ -184,13 +184,13 @@ fn read_as(
     Ok(opened)
 }
 
-/// Keeps the tensors that `--only` and `--exclude` mean; each has to match something.
+/// Keeps the tensors selected by `--only` and `--exclude`; each pattern must match.
 pub(crate) fn choose(opened: &mut Opened, choice: &Choice) -> Result<()> {
     let info = opened.format.info();
     select(&mut opened.bundle, info, &choice.only, &choice.exclude)
 }
 
-/// Tells those who want to know more as what the files are read.
+/// If verbose, reports the formats that the files are read as.
 pub(crate) fn say_format(input: &Input, streams: &mut Streams) {
     for member in input.members() {
         let name = member.format.info().name;
@@ -212,7 +212,7 @@ pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
     }
 }
 
-/// Does what `--dequantize` says; values out of range fare as `over` says.
+/// Applies `--dequantize`; values out of range are handled as `over` says.
 pub(crate) fn dequantize(bundle: &mut Bundle, reading: &Reading, over: Overflow) -> Result<()> {
     if let Some(number) = reading.dequantize {
         for (_, tensor) in bundle.entries_mut() {
@@ -234,7 +234,7 @@ pub(crate) fn refuse_notes(
     }
 }
 
-/// Fails if files of the set are missing.
+/// Fails if shards are missing.
 pub(crate) fn refuse_incomplete(notes: &[Note]) -> Result<(), Failure> {
     match notes.iter().find(|note| note.kind == NoteKind::Incomplete) {
         None => Ok(()),
@@ -242,7 +242,7 @@ pub(crate) fn refuse_incomplete(notes: &[Note]) -> Result<(), Failure> {
     }
 }
 
-/// The files of an input, by which words that name one set are told from others.
+/// The files of an input, by which arguments for the same set of shards are recognized.
 pub(crate) fn files(input: &Input) -> Vec<PathBuf> {
     let files = input.members().iter().map(|member| &member.path);
     files

@@ -1,7 +1,7 @@
-//! The command line of Tenfold, as a library: `main` is one call of [`run`].
+//! The command line of Tenfold as a library: `main` is one call of [`run`].
 //!
-//! Data goes to the output, words go to the errors, and what [`run`] gives back is the [`Exit`]
-//! code. Each command has a file in `commands`; what they print with is in `render`.
+//! Data goes to standard output, messages go to standard error, and [`run`] returns the [`Exit`]
+//! code. Each command has a module in `commands`; `render` formats their output.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -63,7 +63,7 @@ where
     exit
 }
 
-/// Does what other words say, from inside of a command, in the same voice.
+/// Runs other arguments from inside of a command, with the same verbosity.
 fn run_again(words: &[OsString], streams: &mut Streams) -> Exit {
     perform(words, crate::args::parse(words), streams)
 }
@@ -87,10 +87,10 @@ fn perform(
     exits.into_iter().max().unwrap_or(Exit::Fine)
 }
 
-/// Prints what clap has to say: help and the version on the output, complaints on the errors.
+/// Prints the messages of clap: help and the version on standard output, errors on standard error.
 fn give(answer: &clap::Error, words: &[OsString], streams: &mut Streams) -> Result<Exit, Failure> {
     let text = answer.render();
-    // What was typed may be the names of files that somebody else made.
+    // Arguments may be file names that come from elsewhere.
     let is_safe = |word: &OsString| !word.to_string_lossy().contains(char::is_control);
     let is_painted = words.iter().all(is_safe);
     let text = |paint: Paint| {
@@ -109,7 +109,7 @@ fn give(answer: &clap::Error, words: &[OsString], streams: &mut Streams) -> Resu
     Ok(Exit::Fine)
 }
 
-/// The lines of a text, each safe for a terminal.
+/// The lines of a text, each sanitized for a terminal.
 fn lines_of(text: &str) -> String {
     let lines = text
         .split_inclusive('\n')

@@ -1,4 +1,4 @@
-//! What `--opt` sets: options of the formats.
+//! Format options given by `--opt`.
 
 use tenfold::{Error, Info, Options, Result, When, formats};
 
@@ -16,7 +16,7 @@ pub(crate) fn of(
     of_these(reading, &reading.options(), source, target)
 }
 
-/// The same, where not all of `--opt` concerns these formats; what `--raw` says is of the raw ones.
+/// The same if not all of `--opt` concerns these formats; `--raw` applies to the raw ones.
 pub(crate) fn of_these(
     reading: &Reading,
     given: &[(String, String)],
@@ -89,7 +89,8 @@ fn unknown(name: &str, source: &Info, target: Option<&Info>) -> Error {
     Error::Invalid(format!("no option is called {name}: {known}"))
 }
 
-/// The options of a format at one time, such as `tens knows ieee-endian=little|big for reading`.
+/// The options of a format for reading or writing, such as `tens knows ieee-endian=little|big for
+/// reading`.
 fn listed(info: &Info, when: When, verb: &str) -> Option<String> {
     let options: Vec<String> = info
         .options

@@ -1,4 +1,4 @@
-//! `s/old/new/`: new names from old ones, as `sed` would have them.
+//! `s/old/new/`: renaming by substitution, as in `sed`.
 
 use std::collections::HashMap;
 
@@ -12,25 +12,25 @@ use crate::render::shown_name;
 /// A substitution.
 #[derive(Debug, Clone)]
 pub(crate) struct Rename {
-    /// As it was given.
+    /// As given.
     rule: String,
     pattern: Regex,
     new: Vec<Part>,
     is_global: bool,
 }
 
-/// A part of what is put in place of a match.
+/// A part of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// What a group matched; 0 is all of it.
+    /// The text matched by a group; 0 is the whole match.
     Group(usize),
 }
 
 impl Rename {
-    /// Reads `s/PATTERN/NEW/FLAGS`, where any letter may stand for `/`. The pattern is a regular
-    /// expression; in NEW, `\1` or `$1` is what the first group matched and `&` the whole match.
-    /// Flags are `g` for every match rather than the first, and `i` for letters of either case.
+    /// Parses `s/PATTERN/NEW/FLAGS`, where any character may replace `/`. The pattern is a regular
+    /// expression; in NEW, `\1` or `$1` is the match of the first group and `&` the whole match.
+    /// Flags are `g` to replace every match rather than the first, and `i` to ignore case.
     pub(crate) fn parse(text: &str) -> Result<Rename, String> {
         const USAGE: &str = "a substitution such as s/old/new/ or s/old/new/g is wanted";
         let mut letters = text.chars();
@@ -89,8 +89,8 @@ impl std::fmt::Display for Rename {
     }
 }
 
-/// Gives tensors the names that one rule after the other makes of theirs; a statistic goes with its
-/// owner. Where there is a tree, a new name is a path. Gives what changed, as old and new names.
+/// Renames tensors by one rule after the other; a statistic is renamed with its owner. In a format
+/// with a tree, a new name is a path. Returns the changes, as old and new names.
 pub(crate) fn rename(
     bundle: &mut Bundle,
     info: &Info,
@@ -137,7 +137,7 @@ fn renamed(info: &Info, key: &Key, is_tree: bool, rule: &Rename) -> Key {
     new.with_state(state)
 }
 
-/// The texts between the letter `end`, where no backslash stands before it.
+/// The texts between unescaped separators `end`.
 fn split(text: &str, end: char) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut is_escaped = false;
@@ -154,8 +154,8 @@ fn split(text: &str, end: char) -> Vec<String> {
     parts
 }
 
-/// The pattern, where an escaped separator is the letter itself: `s|a\|b|c|` is about `a|b` in
-/// the separator's plain meaning, as in `sed`.
+/// The pattern, where an escaped separator stands for the character itself: `s|a\|b|c|` matches
+/// `a|b` literally, as in `sed`.
 fn unescaped(pattern: &str, end: char) -> String {
     pattern.replace(&format!("\\{end}"), &regex::escape(&end.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Tensors of every kind, for tests.
+//! Test tensors of every kind.
 
 use tenfold::{
     Address, Algorithm, Arity, Bytes, Capabilities, Digest, Dim, DimNames, Endian, Info, Key,
@@ -126,7 +126,7 @@ pub(crate) fn labelled() -> (Key, Tensor) {
     (Key::root(), tensor.unwrap())
 }
 
-/// Parts that nobody understands.
+/// Opaque parts.
 pub(crate) fn opaque() -> (Key, Tensor) {
     let storage = Storage::Opaque {
         layout: "sparse_blocked".into(),

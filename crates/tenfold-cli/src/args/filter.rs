@@ -1,4 +1,4 @@
-//! Which tensors of a file are meant.
+//! Tensor selection: `--only`, `--exclude` and statistics.
 
 use clap::Args;
 

@@ -1,11 +1,12 @@
-//! What `--opt` says: options of a format, one or several.
+//! Values of `--opt`: one or several format options.
 
-/// Options in their order, each a name and a value.
+/// Options in order, each a name and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyValues(pub(crate) Vec<(String, String)>);
 
-/// Reads `KEY=VALUE[,KEY=VALUE]`. A comma parts two options where a name and `=` follow it, outside
-/// of all brackets and quotes: the types of tensors have commas. `@FILE` is what is in a file.
+/// Reads `KEY=VALUE[,KEY=VALUE]`. A comma separates two options only if a name and `=` follow it,
+/// outside brackets and quotes: tensor types contain commas. `@FILE` stands for the content of a
+/// file.
 pub(crate) fn given(text: &str) -> Result<KeyValues, String> {
     parted(text)
         .into_iter()

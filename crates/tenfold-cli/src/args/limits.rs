@@ -6,13 +6,13 @@ use tenfold::{LimitInfo, Limits};
 
 use super::size::size;
 
-/// The limits, as far as flags raise or lower them.
+/// The limits after the flags that raise or lower them.
 #[derive(Clone)]
 pub(crate) struct LimitFlags(pub(crate) Limits);
 
 const MEMORY: &str = "memory";
 
-/// Reads a size that is enough to work in.
+/// Parses a memory size that is large enough to work with.
 fn memory(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 1 << 20;
     match size(text)? {

@@ -1,4 +1,4 @@
-//! The words on the command line.
+//! Command-line arguments shared by the commands.
 
 mod filter;
 mod key_values;
@@ -328,13 +328,13 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The options of formats, in their order.
+    /// The format options, in order.
     pub(crate) fn options(&self) -> Vec<(String, String)> {
         let given = self.options.iter();
         given.flat_map(|given| given.0.iter().cloned()).collect()
     }
 
-    /// The same with these options of formats instead.
+    /// The same arguments with these format options instead.
     pub(crate) fn with_options(&self, options: Vec<(String, String)>) -> Reading {
         Reading {
             options: vec![KeyValues(options)],
@@ -357,7 +357,7 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     PossibleValuesParser::new(["sum", "last"]).try_map(|word| word.parse::<Duplicates>())
 }
 
-/// Reads the name of a format.
+/// Parses the name of a format.
 fn names() -> impl TypedValueParser<Value = &'static dyn Format> {
     let names = formats::named().map(|format| format.info().name);
     PossibleValuesParser::new(names).try_map(|name| named(&name))

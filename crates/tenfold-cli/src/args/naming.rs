@@ -1,4 +1,4 @@
-//! How tensors are called in the target.
+//! Naming of tensors in the target format.
 
 use clap::Args;
 use tenfold::Naming;
@@ -23,7 +23,7 @@ pub(crate) struct NamingFlags {
 }
 
 impl NamingFlags {
-    /// What the library is told.
+    /// The corresponding library option.
     pub(crate) fn naming(&self) -> Naming {
         Naming {
             separator: self.sep,

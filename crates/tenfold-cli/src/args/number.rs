@@ -1,8 +1,8 @@
-//! Number types as people spell them.
+//! Number types in their usual spellings.
 
 use tenfold::Number;
 
-/// Words for number types beside their own names.
+/// Aliases of number types.
 const WORDS: &[(&str, Number)] = &[
     ("boolean", Number::Bool),
     ("byte", Number::U8),
@@ -18,7 +18,8 @@ const WORDS: &[(&str, Number)] = &[
     ("quad", Number::F128),
 ];
 
-/// Reads the name of a number type: `f32`, but also `float32`, `fp32`, `F32`, `f4`, `<f4`, `single`.
+/// Parses the name of a number type: `f32`, but also `float32`, `fp32`, `F32`, `f4`, `<f4`,
+/// `single`.
 pub(crate) fn number(text: &str) -> Result<Number, String> {
     let word = text.trim().to_ascii_lowercase();
     if let Some(code) = word.strip_prefix('>') {
@@ -41,7 +42,7 @@ pub(crate) fn number(text: &str) -> Result<Number, String> {
     })
 }
 
-/// Reads the name of a type of floating point numbers.
+/// Parses the name of a floating-point type.
 pub(crate) fn float(text: &str) -> Result<Number, String> {
     let floats = [Number::F32, Number::F16, Number::Bf16, Number::F64];
     let found = number(text).ok().filter(|found| floats.contains(found));
@@ -68,7 +69,7 @@ fn by_word(word: &str) -> Option<Number> {
         .or_else(long)
 }
 
-/// Reads NumPy's code, a letter and a number of bytes; what it has of 16 bytes is no binary128.
+/// Parses a NumPy type code, a letter and a byte count; NumPy's 16-byte float is not binary128.
 fn by_code(code: &str) -> Option<Number> {
     if code == "?" || code == "b1" {
         return Some(Number::Bool);

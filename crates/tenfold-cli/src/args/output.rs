@@ -1,4 +1,4 @@
-//! Where files are written, and how.
+//! Output files: destination, format and overwriting.
 
 use std::path::PathBuf;
 
@@ -34,17 +34,17 @@ pub(crate) struct Output {
     pub(crate) saving: Saving,
     /// Write a file for every tensor into this folder, and an index.json of their true names
     #[arg(long, value_name = "DIR", requires = "to")]
-    // Names are kept in the index as they are; --rename changes them.
+    // The index keeps names as they are; --rename changes them.
     #[arg(conflicts_with_all = ["file", "strip_prefix"])]
     pub(crate) out_dir: Option<PathBuf>,
     /// Write several files, OUT-00001-of-00003 and so on, with at most so many bytes of values each
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    // A prefix has to be there in every file; --rename takes one off as well.
+    // Every file must have the prefix; --rename can remove one as well.
     #[arg(conflicts_with_all = ["out_dir", "strip_prefix"])]
     pub(crate) max_size: Option<u64>,
 }
 
-/// What `--to` says.
+/// The value of `--to`.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) format: &'static dyn Format,

@@ -1,4 +1,4 @@
-//! From words to a command.
+//! Parsing of the command line.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::number::number;
 use super::raw::settle;
 use crate::terminal::ColorWhen;
 
-/// Reads the command line; where it names a file in the place of a command, `info` is meant.
+/// Parses the command line; a file in place of a command means `info`.
 pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
     let mut parsed = understood(&joined(words))?;
     settle(&mut parsed.command).map_err(|why| {
@@ -22,7 +22,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Tenfold, clap::Error> {
     Ok(parsed)
 }
 
-/// Joins `--dequantize` and a number type after it. Any other word there is a file.
+/// Joins `--dequantize` and a following number type. Any other word there is a file.
 fn joined(words: &[OsString]) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::with_capacity(words.len());
     let mut is_open = true;
@@ -53,16 +53,16 @@ fn understood(words: &[OsString]) -> Result<Tenfold, clap::Error> {
     Tenfold::try_parse_from([program, &info].into_iter().chain(rest))
 }
 
-/// Whether a line was not understood because it begins with a file.
+/// Whether parsing failed because the line begins with a file.
 fn may_be_file(answer: &clap::Error, words: &[OsString]) -> bool {
     let word = match (answer.kind(), answer.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => Some(OsStr::new(word)),
-        // A flag of `info` may come before the file.
+        // A flag of `info` may precede the file.
         (ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand, _) => first_word(words),
         _ => None,
     };
     word.is_some_and(|word| {
-        // What cannot be looked at may be a file: opening it says what is wrong.
+        // If its metadata cannot be read it may be a file: opening it reports the error.
         let is_there = TensorRef::find(Path::new(word)).and_then(|reference| {
             let file = &reference.file;
             Ok(presence::metadata(file)?.is_some() || is_glob(file)?)
@@ -71,7 +71,7 @@ fn may_be_file(answer: &clap::Error, words: &[OsString]) -> bool {
     })
 }
 
-/// What to say of a word in the place of a command that looks like a file that is not there.
+/// The message for a word in place of a command that looks like a missing file.
 fn missing_file(answer: &clap::Error) -> Option<clap::Error> {
     let kind = ErrorKind::InvalidSubcommand;
     match answer.get(ContextKind::InvalidSubcommand) {
@@ -96,7 +96,7 @@ fn is_command(word: &OsStr) -> bool {
         .any(|command| is_it(command.get_name()) || command.get_all_aliases().any(is_it))
 }
 
-/// What `--color` says on a line that was not understood.
+/// The value of `--color` on a line that failed to parse.
 pub(crate) fn color(words: &[OsString]) -> ColorWhen {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));

@@ -1,4 +1,4 @@
-//! What `--raw` says, and of which file.
+//! Values of `--raw`, and the file they apply to.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,18 @@ use super::number::number;
 use super::{Command, Reading, Saving, Target};
 use crate::commands::TtCommand;
 
-/// What can be said of raw numbers.
+/// The options of raw files.
 const WORDS: &[&str] = &["dtype", "shape", "order", "endian", "offset"];
-/// Extensions that say too little: many programs use them for files of their own.
+/// Ambiguous extensions: many programs use them for their own formats.
 const SHARED: &[&str] = &["bin"];
 const RAW: &dyn Format = &formats::raw::Raw;
 
-/// Whether a file's ending is one that many programs use.
+/// Whether a file has an ambiguous extension.
 pub(crate) fn is_shared(ending: &str) -> bool {
     SHARED.contains(&ending)
 }
 
-/// Reads `dtype=f32,shape=3x4,order=C,endian=little,offset=16`, in which number types have all their
-/// spellings.
+/// Parses `dtype=f32,shape=3x4,order=C,endian=little,offset=16`, with number types in any spelling.
 pub(super) fn raw(text: &str) -> Result<KeyValues, String> {
     let mut all = given(text)?;
     for (name, value) in &mut all.0 {
@@ -54,18 +53,18 @@ fn dtype(word: &str) -> Result<String, String> {
     }
 }
 
-/// What `--raw` is about, once the whole line is known.
+/// The target of `--raw`, resolved once the whole line is known.
 #[derive(Clone, Default)]
 pub(crate) struct RawTarget {
-    /// What is read is raw, and this is what it is.
+    /// The input is raw, with these options.
     pub(crate) input: Option<KeyValues>,
-    /// What is written is raw.
+    /// The output is raw.
     pub(crate) output: Option<KeyValues>,
-    /// Files that begin as a format demands are of that format all the same.
+    /// A file whose content identifies its format keeps that format.
     pub(crate) yields: bool,
 }
 
-/// Decides for every command which file is meant.
+/// Resolves, for every command, the file that `--raw` applies to.
 pub(super) fn settle(command: &mut Command) -> Result<(), String> {
     match command {
         Command::Info(args) => args.files.reading.settle(),
@@ -77,7 +76,7 @@ pub(super) fn settle(command: &mut Command) -> Result<(), String> {
         Command::Hash(args) => args.reading.settle(),
         Command::Edit(args) => args.reading.settle(),
         Command::Diff(args) => {
-            // A file and its raw twin are compared with one `--raw`.
+            // One `--raw` serves to compare a file with its raw counterpart.
             args.reading.meaning.yields = args.reading.format.is_none();
             args.reading.settle()
         }
@@ -104,7 +103,7 @@ pub(super) fn settle(command: &mut Command) -> Result<(), String> {
 }
 
 impl Reading {
-    /// Where nothing is written, the input is meant.
+    /// Without an output, it applies to the input.
     fn settle(&mut self) -> Result<(), String> {
         let Some(given) = self.raw.first().cloned() else {
             return Ok(());
@@ -115,7 +114,7 @@ impl Reading {
         self.set_input(given)
     }
 
-    /// Where something is written too, what no name and no flag says the format of is meant.
+    /// With an output, it applies to the side whose format neither name nor flag tells.
     fn settle_with(&mut self, words: &[PathBuf], saving: &mut Saving) -> Result<(), String> {
         let last = words.split_last().filter(|(_, rest)| !rest.is_empty());
         let out = saving.file.as_ref().or(last.map(|(last, _)| last));
@@ -179,7 +178,7 @@ impl Reading {
     }
 }
 
-/// Whether the name of a file says what format it is of.
+/// Whether the file name tells the format.
 fn says_format(file: &Path) -> bool {
     let ending = file.extension().and_then(|ending| ending.to_str());
     let is_shared = ending.is_some_and(|ending| is_shared(&ending.to_ascii_lowercase()));
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
     use crate::args::parse;
 
-    /// Which side is raw.
+    /// The side that is raw.
     fn sides(line: &str) -> Result<(bool, bool), String> {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         match parse(&words).map_err(|error| error.to_string())?.command {

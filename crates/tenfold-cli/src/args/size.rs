@@ -1,6 +1,6 @@
-//! Numbers as people write them.
+//! Counts and sizes with units.
 
-/// What may follow a number, and what it stands for.
+/// Unit suffixes and their factors.
 const UNITS: &[(&str, u64)] = &[
     ("", 1),
     ("b", 1),
@@ -18,7 +18,7 @@ const UNITS: &[(&str, u64)] = &[
     ("tb", 1_000_000_000_000),
 ];
 
-/// Reads a count or a size, such as `1_000_000`, `64MiB` or `2GB`; a lone letter is binary.
+/// Parses a count or a size, such as `1_000_000`, `64MiB` or `2GB`; a single letter is binary.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let end = text
         .find(|letter: char| !letter.is_ascii_digit() && letter != '_')

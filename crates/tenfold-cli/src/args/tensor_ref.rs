@@ -1,4 +1,4 @@
-//! Which part of a file is meant, where the name of the file does not say so.
+//! References to a tensor or slice, given apart from the file name.
 
 use clap::Args;
 

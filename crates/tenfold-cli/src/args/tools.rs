@@ -1,4 +1,4 @@
-//! The words after commands that are about the program itself.
+//! Arguments of commands about the program itself.
 
 use std::path::PathBuf;
 

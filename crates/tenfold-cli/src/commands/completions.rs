@@ -1,4 +1,4 @@
-//! `tenfold completions`: what makes a shell complete words.
+//! `tenfold completions`: completion scripts for shells.
 
 use clap::CommandFactory;
 

@@ -1,4 +1,4 @@
-//! `tenfold formats`: what there is, and what each can hold.
+//! `tenfold formats`: the supported formats and their capabilities.
 
 use tenfold::{
     Arity, Capabilities, Format, Info, Names, Number, Order, Result, SidecarSlot, formats,
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Formats, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What a format is called, and its versions that hold other things are.
+/// The name of a format, and its versions with other capabilities.
 fn names_of(format: &dyn Format) -> Vec<(String, &'static Info)> {
     let info = format.info();
     let mut all = vec![(info.name.to_owned(), info)];
@@ -44,7 +44,7 @@ fn print_all(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     for (name, info) in chosen.iter().flat_map(|format| names_of(*format)) {
         let mut options: Vec<&str> = Vec::new();
         for option in info.options {
-            // One that reading and writing both have is listed once.
+            // Options for both reading and writing are listed once.
             if !options.contains(&option.name) {
                 options.push(option.name);
             }
@@ -126,7 +126,7 @@ fn print_json(chosen: &[&dyn Format], out: &mut Out) -> Result<()> {
     json.end_line()
 }
 
-/// The versions, and which of them are not written.
+/// The versions, and those that are read only.
 fn versions(info: &Info) -> String {
     match info.only_read {
         [] => info.versions.join(" "),
@@ -227,7 +227,7 @@ fn range((least, most): (u64, u64)) -> String {
     }
 }
 
-/// The number types, neighbors drawn together, such as `bool u8-u64 f32 f64, complex`.
+/// The number types, adjacent ones joined, such as `bool u8-u64 f32 f64, complex`.
 fn numbers(numbers: &[Number], arities: &[Arity]) -> String {
     let mut runs: Vec<(Number, Number)> = Vec::new();
     let mut last_held = false;
@@ -261,7 +261,7 @@ fn numbers(numbers: &[Number], arities: &[Arity]) -> String {
         .join(", ")
 }
 
-/// Whether two number types differ in their width alone; brain floats stand apart.
+/// Whether two number types differ only in width; bfloat types are kept apart.
 fn is_family(first: Number, second: Number) -> bool {
     let is_brain = |number| number == Number::Bf16;
     first.kind() == second.kind() && !is_brain(first) && !is_brain(second)

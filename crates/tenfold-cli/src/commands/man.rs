@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::terminal::Streams;
 
 pub(super) fn run(args: &Man, streams: &mut Streams) -> Outcome {
-    // A manual leaves out nothing that the short help does.
+    // A manual page includes all that the short help does.
     let shown = |arg: clap::Arg| arg.hide_short_help(false);
     let command = Tenfold::command().mut_args(shown);
     let mut command = command.mut_subcommands(|inner| {
@@ -48,7 +48,7 @@ fn write_all(command: &Command, folder: &Path, streams: &mut Streams) -> Result<
     Ok(())
 }
 
-/// A command and all below it, each under the name of its page.
+/// A command and all its subcommands, each under the name of its page.
 fn pages(command: &Command) -> Vec<Command> {
     let inner = command.get_subcommands();
     let inner = inner.filter(|inner| inner.get_name() != "help");

@@ -1,4 +1,4 @@
-//! The commands, a file each.
+//! The commands, one module each.
 
 mod completions;
 mod compress;
@@ -42,7 +42,7 @@ use crate::exit::Exit;
 use crate::terminal::Streams;
 use crate::{input, options};
 
-/// What comes of a command.
+/// The result of a command.
 type Outcome = Result<Exit, Failure>;
 
 /// Runs a command.
@@ -68,7 +68,7 @@ pub(crate) fn run(command: &Command, streams: &mut Streams) -> Outcome {
     }
 }
 
-/// Does the same for every file, whatever becomes of the others; the worst outcome counts.
+/// Runs `each` for every file, whatever the result of the others; the worst result counts.
 fn each_file(
     files: &[PathBuf],
     streams: &mut Streams,
@@ -90,15 +90,15 @@ fn each_file(
     Ok(worst)
 }
 
-/// What one of several words stands for.
+/// The input of one of several arguments.
 struct Found {
     reference: TensorRef,
     input: Input,
 }
 
-/// Does the same for every input, whatever becomes of the others; the worst outcome counts. A folder
-/// may stand for many inputs, and several words for one, as all files of a set do. `each` gets the
-/// name of the input and what was found, or why nothing was.
+/// Runs `each` for every input, whatever the result of the others; the worst result counts. A
+/// folder can stand for many inputs, and several arguments for one, as the shards of a model do.
+/// `each` gets the name of the input, and the input or the error.
 fn each_input(
     words: &[PathBuf],
     reading: &Reading,
@@ -159,13 +159,13 @@ fn each_input(
     })
 }
 
-/// The files of a folder each by itself if one of them is damaged: the others are as good as before.
+/// The files of a folder one by one if a shard is damaged: the others are still usable.
 fn whole_or_apart(input: Input, reading: &Reading) -> Vec<Input> {
     let is_damaged = || {
         let (options, _) = options::of(reading, input.format().info(), None).ok()?;
         let how = input::read_options(reading, options);
         let mut members = input.members().iter();
-        // What cannot be read is no damage: reading the whole says so.
+        // A file that cannot be read is not damaged: reading all of it reports the error.
         let is_damage = |error: tenfold::Error| error.is_of_content();
         Some(members.any(|member| input.read_member(member, &how).is_err_and(is_damage)))
     };
@@ -175,7 +175,7 @@ fn whole_or_apart(input: Input, reading: &Reading) -> Vec<Input> {
     input.apart().unwrap_or_else(|input| vec![*input])
 }
 
-/// Whether an input is a set that another word stood for.
+/// Whether an earlier argument already stands for the same shards.
 fn is_repeated(input: &Input, reference: &TensorRef, sets: &mut Vec<Vec<PathBuf>>) -> bool {
     if input.members().len() < 2 || !reference.is_whole() {
         return false;
@@ -188,7 +188,7 @@ fn is_repeated(input: &Input, reference: &TensorRef, sets: &mut Vec<Vec<PathBuf>
     is_known
 }
 
-/// Lists the files of a folder that are no tensor files, a line for every reason.
+/// Lists the files of a folder that are not tensor files, one line per reason.
 fn note_skipped(folder: &Path, skipped: &[Skipped], streams: &mut Streams) {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in skipped {

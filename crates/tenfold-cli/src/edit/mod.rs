@@ -1,4 +1,4 @@
-//! What `edit` does to a bundle.
+//! Edits to names and metadata of a bundle.
 
 mod names;
 mod settings;
@@ -10,26 +10,26 @@ use crate::commands::Edit;
 use crate::error::Failure;
 use crate::render::{quoted, short_value, value};
 
-/// One thing that is different afterwards.
+/// One change.
 pub(crate) struct Change {
-    /// The word for it.
+    /// Its name.
     pub(crate) what: &'static str,
-    /// The tensor it happens to, by the name it had.
+    /// The tensor it applies to, by its previous name.
     pub(crate) tensor: Option<String>,
-    /// The metadata it happens to.
+    /// The metadata key it applies to.
     pub(crate) key: Option<String>,
     pub(crate) old: Option<Content>,
     pub(crate) new: Option<Content>,
 }
 
-/// What was there, or is there now.
+/// The old or the new value.
 pub(crate) enum Content {
     Name(String),
     Value(Value),
 }
 
 impl Content {
-    /// For a person.
+    /// As text.
     pub(crate) fn text(&self) -> String {
         match self {
             Content::Name(name) => name.clone(),
@@ -49,7 +49,7 @@ impl Content {
     }
 }
 
-/// Does what the arguments say: leaves out, then sets by the old names, then renames.
+/// Applies the arguments: removes tensors, then sets metadata by the old names, then renames.
 pub(crate) fn changes(
     bundle: &mut Bundle,
     info: &Info,

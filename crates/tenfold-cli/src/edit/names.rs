@@ -1,4 +1,4 @@
-//! Tensors that go, and tensors that get another name.
+//! Removal and renaming of tensors.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::rename::Rename;
 use crate::render::shown_name;
 
-/// Leaves out the tensors whose names match, with their statistics, or all statistics.
+/// Removes the tensors whose names match, with their statistics, or all statistics.
 pub(crate) fn drop(
     bundle: &mut Bundle,
     info: &Info,
@@ -48,7 +48,7 @@ pub(crate) fn drop(
     Ok(changes)
 }
 
-/// Gives tensors new names; a statistic goes with its owner.
+/// Renames tensors; a statistic is renamed with its owner.
 pub(crate) fn rename(
     bundle: &mut Bundle,
     info: &Info,

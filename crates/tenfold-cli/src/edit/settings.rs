@@ -1,4 +1,4 @@
-//! Metadata that is set or removed: of a file, of a tensor, of an optimizer.
+//! Metadata set or removed: of a file, a tensor or an optimizer.
 
 use tenfold::{Bundle, Info, Meta, Value};
 
@@ -8,19 +8,19 @@ use crate::error::Failure;
 use crate::render::shown_name;
 use crate::terminal::plain;
 
-/// The values of a primitiv optimizer, which is a file of nothing else.
+/// The keys of a primitiv optimizer, a file that consists of them.
 const CONFIGS: [&str; 2] = ["primitiv:uint_configs", "primitiv:float_configs"];
 
-/// What a word on the command line is about.
+/// The target of a `KEY` argument.
 struct Place {
-    /// The place of a tensor among the entries, and its name; the file if there is none.
+    /// The index of a tensor, and its name; `None` for the file.
     tensor: Option<(usize, String)>,
     key: String,
 }
 
 impl Place {
-    /// Finds the metadata that `[TENSOR:]KEY` is about: a tensor's if one is called as the text
-    /// before some colon, else the file's.
+    /// Resolves `[TENSOR:]KEY`: metadata of a tensor if the text before some colon is the name of
+    /// one, otherwise of the file.
     fn find(bundle: &Bundle, info: &Info, word: &str) -> Place {
         let mut colons = word.match_indices(':');
         let found = colons.find_map(|(at, _)| {
@@ -41,8 +41,8 @@ impl Place {
         }
     }
 
-    /// The key as the format spells it, as in `fcidump:NELEC` for `NELEC`, where it has no such key
-    /// itself.
+    /// The key as spelled by the format, as in `fcidump:NELEC` for `NELEC`, unless it already has
+    /// that key itself.
     fn spelled(mut self, bundle: &Bundle, info: &Info) -> Place {
         if self.tensor.is_none() && !self.key.contains(':') && bundle.meta.get(&self.key).is_none()
         {
@@ -55,7 +55,7 @@ impl Place {
         self
     }
 
-    /// Does something to the metadata itself.
+    /// Runs a function on the metadata.
     fn change<T>(&self, bundle: &mut Bundle, change: impl FnOnce(&mut Meta) -> T) -> T {
         let place = self.tensor.as_ref().map(|(place, _)| *place);
         match place.and_then(|place| bundle.entries_mut().nth(place)) {
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// The name of the tensor, if it is one.
+    /// The name of the tensor, if the target is one.
     fn name(self) -> Option<String> {
         self.tensor.map(|(_, name)| name)
     }
@@ -118,7 +118,7 @@ pub(crate) fn unset(bundle: &mut Bundle, info: &Info, word: &str) -> Result<Chan
     })
 }
 
-/// Sets a value of an optimizer by its name, or by the end of its name if only one ends so.
+/// Sets a value of an optimizer by its name, or by a unique suffix of its name.
 fn set_config(meta: &mut Meta, word: &str, text: &str) -> Result<Change, Failure> {
     let known: Vec<(&str, String, Value)> = CONFIGS
         .iter()

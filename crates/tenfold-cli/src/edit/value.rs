@@ -1,9 +1,10 @@
-//! Values as people type them.
+//! Metadata values from the command line.
 
 use half::f16;
 use tenfold::Value;
 
-/// Reads a value: of the type of the old one if there is one, else JSON, else text.
+/// Parses a value: with the type of the old one if there is one, otherwise as JSON, otherwise as
+/// text.
 pub(crate) fn parse(text: &str, old: Option<&Value>) -> Result<Value, String> {
     match old {
         Some(Value::Text(_)) => Ok(Value::from(text)),
@@ -28,7 +29,7 @@ pub(crate) fn parse(text: &str, old: Option<&Value>) -> Result<Value, String> {
     }
 }
 
-/// Reads a list; of whole numbers if the old one is.
+/// Parses a list; of integers if the old one is.
 fn list(text: &str, old: &[Value]) -> Result<Value, String> {
     let is_whole = |item: &Value| matches!(item, Value::Int(_));
     let is_of_whole = !old.is_empty() && old.iter().all(is_whole);
@@ -43,7 +44,7 @@ fn list(text: &str, old: &[Value]) -> Result<Value, String> {
     }
 }
 
-/// Reads a value as JSON; `None` if it is none.
+/// Parses a value as JSON; `None` if it is not JSON.
 fn json(text: &str) -> Result<Option<Value>, String> {
     let json = serde_json::from_str(text).ok();
     json.map(of_json).transpose()
@@ -51,7 +52,7 @@ fn json(text: &str) -> Result<Option<Value>, String> {
 
 fn float(text: &str, width: u8) -> Option<Value> {
     let bits = match width {
-        // By way of 64 bits: of the few values that round otherwise than at once, none is typed.
+        // Through a double: the rare values affected by double rounding are never typed by hand.
         16 => f16::from_f64(text.parse().ok()?).to_bits().into(),
         32 => text.parse::<f32>().ok()?.to_bits().into(),
         _ => text.parse::<f64>().ok()?.to_bits(),

@@ -1,8 +1,8 @@
-//! Opening an address in the browser without showing it to other users.
+//! Launching the browser without exposing the URL to other users.
 //!
-//! Every user of the machine can read the arguments of a process, and the address has the token in
-//! it. So the browser is given a file that only its user can read and that leads to the address. It
-//! is removed after use.
+//! Process arguments are visible to every user of the machine, and the URL contains the token. So
+//! the browser is given a file that only its user can read and that redirects to the URL. It is
+//! removed after use.
 
 use std::ffi::OsString;
 use std::fs::{OpenOptions, Permissions};
@@ -15,25 +15,25 @@ use std::{io, thread};
 
 use tempfile::TempDir;
 
-/// How long a browser may take to start and to read the file.
+/// Time allowed for a browser to start and read the file.
 const KEPT: Duration = Duration::from_secs(120);
 
-/// Where snaps are, if there are any.
+/// The folder of snaps, if there are any.
 const SNAPS: [&str; 2] = ["/snap/bin", "/var/lib/snapd/snap/bin"];
 
-/// The file that leads to the address, until it is removed.
+/// The redirecting file, until it is removed.
 static REDIRECT: Mutex<Option<Redirect>> = Mutex::new(None);
 
 fn redirect() -> MutexGuard<'static, Option<Redirect>> {
     REDIRECT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens `url` in the browser of the desktop.
+/// Opens `url` in the default browser.
 pub(crate) fn open(url: &str) -> io::Result<()> {
     open_with(url, KEPT, |path| ::open::that_detached(path))
 }
 
-/// Launches a browser with the file that leads to `url`, and keeps it for so long.
+/// Launches a browser with the file that redirects to `url`, and keeps the file for that time.
 fn open_with(
     url: &str,
     kept: Duration,
@@ -54,27 +54,26 @@ fn open_with(
     Ok(())
 }
 
-/// Removes the file that leads to the address, if it is still there.
+/// Removes the redirecting file, if it still exists.
 pub(crate) fn remove_redirect() {
     redirect().take();
 }
 
-/// Removes it for the last time, in a process that is about to end: none is made after that.
+/// Removes it for the last time, in a process about to exit: none is created after that.
 pub(crate) fn end() {
     let mut redirect = redirect();
     redirect.take();
     std::mem::forget(redirect);
 }
 
-/// A file that leads a browser to an address, in a folder of its own; both are removed when this is
-/// dropped.
+/// A file that redirects a browser to a URL, in a folder of its own; both are removed on drop.
 struct Redirect {
     path: PathBuf,
     _folder: TempDir,
 }
 
 impl Redirect {
-    /// Creates the file in the first of `parents` that can be written.
+    /// Creates the file in the first writable folder of `parents`.
     fn create(parents: &[PathBuf], url: &str) -> io::Result<Redirect> {
         let mut last = io::ErrorKind::NotFound.into();
         for parent in parents {
@@ -97,7 +96,7 @@ impl Redirect {
             .create_new(true)
             .mode(0o600)
             .open(&path)?;
-        // The address is made of letters that mean nothing in HTML.
+        // The URL contains no character that is special in HTML.
         write!(
             file,
             "<!doctype html>\n<meta charset=\"utf-8\">\n<title>tenfold view</title>\n\
@@ -112,10 +111,10 @@ impl Redirect {
     }
 }
 
-/// Folders where the browser can read a file, the best first.
+/// Folders where the browser can read a file, best first.
 ///
-/// Browsers that are snaps read neither `/tmp` nor the runtime folder nor hidden folders, but they
-/// read what is in the home folder. For browsers that are flatpaks the desktop passes the file on.
+/// Browsers installed as snaps read neither `/tmp` nor the runtime folder nor hidden folders, but
+/// they can read the home folder. For those installed as flatpaks the desktop passes the file on.
 fn folders(has_snaps: bool, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let home = variable("HOME").filter(|_| has_snaps);
     let runtime = variable("XDG_RUNTIME_DIR");

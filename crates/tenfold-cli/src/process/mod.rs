@@ -1,4 +1,4 @@
-//! The process: signals, open files, the browser it starts.
+//! The process: signals, the limit on open files, launching the browser.
 
 pub(crate) mod browser;
 mod file_limit;

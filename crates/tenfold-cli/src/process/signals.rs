@@ -1,4 +1,4 @@
-//! What happens when the system, or Ctrl-C, wants the program to end.
+//! Signal handlers: interruption and termination.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use super::browser;
 use crate::exit::Exit;
 use crate::terminal::progress_bar;
 
-/// Whether the program runs until it is interrupted, which is then no failure.
+/// Whether the program runs until it is interrupted, which is then not a failure.
 static IS_SERVER: AtomicBool = AtomicBool::new(false);
 
-/// Makes an interrupt the way in which the program is meant to end.
+/// Makes an interrupt the regular end of the program.
 pub(crate) fn end_by_interrupt() {
     IS_SERVER.store(true, Ordering::Relaxed);
 }
 
-/// Makes this process end cleanly when it is told to: with no litter, and with exit code 130 after
-/// Ctrl-C. A file that grows beyond what is allowed becomes an error like any other.
+/// Installs handlers that end this process cleanly: without leftover files, and with exit code 130
+/// after Ctrl-C. A file that exceeds the allowed size becomes an ordinary error.
 ///
-/// Where memory is lacking that was not asked for in a way that can fail, Rust prints how many bytes it was
-/// and aborts: the exit code is then that of any lack of memory.
+/// If an infallible allocation fails, Rust prints its size and aborts: the exit code is then that
+/// of any lack of memory.
 ///
-/// What cannot be arranged is left as it is: the system then ends the process, and only a hidden
-/// file may stay until the next save.
+/// A handler that cannot be installed is skipped: the system then ends the process, and at most a
+/// hidden file remains until the next save.
 pub fn install_signal_handlers() {
-    // The flag is never looked at: the write that was too much fails by itself.
+    // The flag is never read: the write that exceeds the limit fails by itself.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     heed_panics();
     let always = Arc::new(AtomicBool::new(true));
     let code = Exit::Trouble.code().into();
     let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, code, always);
-    // A program that is started with `nohup`, or behind a script's back, shall not be called off.
+    // A program started with `nohup`, or in the background of a script, must keep running.
     let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
     let heeded: Vec<i32> = heeded.filter(|signal| !is_ignored(*signal)).collect();
     let Ok(mut signals) = Signals::new(heeded) else {
@@ -50,16 +50,16 @@ pub fn install_signal_handlers() {
         std::process::exit(match signal {
             SIGINT if IS_SERVER.load(Ordering::Relaxed) => Exit::Fine.code().into(),
             SIGINT => Exit::Interrupted.code().into(),
-            // What shells say of a process that a signal has ended.
+            // The exit code that shells give a process ended by a signal.
             other => other.saturating_add(128),
         });
     };
-    // Without memory for a thread there is not much left to end cleanly.
+    // Without memory for a thread a clean exit is out of reach.
     let _ = std::thread::Builder::new().spawn(heed);
 }
 
-/// Ends the process in the same way where a library panics for want of memory, or of a thread: faer, rayon, zlib-rs and
-/// the standard library have no other way to say so.
+/// Ends the process in the same way if a library panics for lack of memory or threads: faer, rayon,
+/// zlib-rs and the standard library cannot report it otherwise.
 fn heed_panics() {
     const LACKS: [&str; 5] = [
         "AllocError",
@@ -76,15 +76,15 @@ fn heed_panics() {
         }
         progress_bar::clear();
         tenfold::remove_temp_files();
-        // When the errors cannot be written there is nobody left to tell.
+        // If standard error cannot be written, there is no way to report anything.
         let _ = std::io::stderr().write_all(b"tenfold: out of memory\n");
         std::process::exit(Exit::Trouble.code().into());
     }));
 }
 
-/// Whether whoever started this process has it ignore a signal.
+/// Whether the parent process has set a signal to be ignored.
 fn is_ignored(signal: i32) -> bool {
-    // Where this file is missing nothing can be known, and the usual is assumed.
+    // Without this file the default is assumed.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());

@@ -1,13 +1,13 @@
-//! Arrays as NumPy prints them: nested brackets, aligned columns, `...` for what is left out.
+//! Arrays in NumPy's notation: nested brackets, aligned columns, `...` for omitted parts.
 
 use super::element;
 use super::window::{Axis, Window};
 use tenfold::DType;
 
-/// Lines are broken here.
+/// The line width.
 const LINE: usize = 80;
 
-/// The text of the cells in a window, given row-major and little-endian, without a line end.
+/// The text of the cells in a window, given row-major and little-endian, without a final line feed.
 pub(crate) fn array(window: &Window, dtype: DType, cells: &[u8]) -> String {
     if window.is_empty() {
         return "[]".into();
@@ -38,7 +38,7 @@ struct Printer {
 }
 
 impl Printer {
-    /// Prints what lies inside the remaining `axes`; `depth` brackets are open within.
+    /// Prints the remaining `axes`; `depth` brackets are open.
     fn block(&mut self, axes: &[Axis], depth: usize) {
         let Some((axis, inner)) = axes.split_first() else {
             let text = self.texts.next().unwrap_or_default();
@@ -75,13 +75,13 @@ impl Printer {
         self.new_line(n_inner, depth);
     }
 
-    /// Begins a new line; blocks of several rows have an empty one between.
+    /// Begins a new line; an empty one separates blocks of several rows.
     fn new_line(&mut self, n_inner: usize, depth: usize) {
         self.text.push_str(if n_inner > 1 { "\n\n" } else { "\n" });
         self.text.extend(std::iter::repeat_n(' ', depth));
     }
 
-    /// Prints the cells of the last axis, broken into lines.
+    /// Prints the cells of the last axis, wrapped.
     fn row(&mut self, axis: Axis, depth: usize) {
         let mut column = depth;
         for place in 0..axis.shown() {
@@ -97,7 +97,7 @@ impl Printer {
         }
     }
 
-    /// Prints one item and gives the column after it.
+    /// Prints one item and returns the column after it.
     fn item(&mut self, text: &str, column: usize, depth: usize) -> usize {
         let len = text.chars().count();
         let is_first = column == depth;

@@ -1,4 +1,4 @@
-//! What `info` and `show` say alike about files and tensors.
+//! Descriptions of files and tensors, shared by `info` and `show`.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use tenfold::{Info, Key, Meta, Note, Result, Size, Symmetry, Tensor};
 use super::{Json, quoted, short_value, value};
 use crate::terminal::plain;
 
-/// The name of a tensor: raw in a flat format, else the path as [`Key`] shows it.
+/// The name of a tensor: raw in a flat format, otherwise the path as [`Key`] shows it.
 pub(crate) fn shown_name(info: &Info, key: &Key) -> String {
     info.name_of(key)
 }
 
-/// The name of a tensor for a line that people read, or that it has none.
+/// The name of a tensor as text, or a placeholder for an unnamed one.
 pub(crate) fn name_text(name: &str) -> String {
     if name.is_empty() {
         UNNAMED.into()
@@ -61,12 +61,12 @@ fn symmetry(json: &mut Json, symmetry: &Symmetry) -> Result<()> {
     })
 }
 
-/// Writes the field `metadata`: what the file says, then the hints it does not say as well.
+/// Writes the field `metadata`: the metadata of the file, then hints that it does not repeat.
 pub(crate) fn metadata(json: &mut Json, meta: &Meta, hints: &Meta) -> Result<()> {
     json.name("metadata")?.raw(&metadata_object(meta, hints))
 }
 
-/// What the file says, then the hints it does not say as well, as a JSON object.
+/// The metadata of the file, then hints that it does not repeat, as a JSON object.
 pub(crate) fn metadata_object(meta: &Meta, hints: &Meta) -> String {
     let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
     let mut text = String::from("{");
@@ -82,7 +82,7 @@ pub(crate) fn metadata_object(meta: &Meta, hints: &Meta) -> String {
     text
 }
 
-/// Metadata and hints for a person, a line each.
+/// Metadata and hints as text, one line each.
 pub(crate) fn metadata_lines(meta: &Meta, hints: &Meta) -> Vec<String> {
     let hints = hints.iter().filter(|(name, _)| meta.get(name).is_none());
     meta.iter()
@@ -109,7 +109,7 @@ pub(crate) fn note(json: &mut Json, info: Option<&Info>, note: &Note) -> Result<
     })
 }
 
-/// A note for a person, such as `note (skipped) on enc/w: dtype int4 is not known (byte 7)`.
+/// A note as text, such as `note (skipped) on enc/w: dtype int4 is not known (byte 7)`.
 pub(crate) fn note_text(info: &Info, note: &Note) -> String {
     let mut text = format!("note ({})", note.kind.as_str());
     // Writing to a string cannot fail.

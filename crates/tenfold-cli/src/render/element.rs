@@ -1,12 +1,12 @@
-//! Elements of tensors as text.
+//! Tensor elements as text.
 
 use tenfold::{Arity, DType, Kind, Number, write_number};
 
-/// How many digits a person is shown.
+/// Digits printed in text output.
 const DIGITS: usize = 8;
 
-/// Appends elements, given by their little-endian bytes, as JSON values with commas between:
-/// several numbers an element make a list.
+/// Appends elements, given by their little-endian bytes, as comma-separated JSON values: an element
+/// of several numbers becomes a list.
 pub(crate) fn elements(dtype: DType, bytes: &[u8], out: &mut String) {
     for (place, element) in bytes.chunks_exact(dtype.width()).enumerate() {
         if place > 0 {
@@ -27,7 +27,7 @@ pub(crate) fn elements(dtype: DType, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// An element for a person: rounded, complex numbers as `1.0-2.0i`.
+/// An element as text: rounded, complex numbers as `1.0-2.0i`.
 pub(crate) fn element(dtype: DType, bytes: &[u8]) -> String {
     let numbers: Vec<String> = bytes
         .chunks_exact(dtype.number.width())
@@ -59,7 +59,7 @@ fn number(number: Number, bytes: &[u8]) -> String {
     rounded(exact).unwrap_or_else(|| exact.into())
 }
 
-/// The number with fewer digits, if it has more than a person wants.
+/// The number rounded, if it has more digits than text output shows.
 fn rounded(exact: &str) -> Option<String> {
     let mantissa = exact.split('e').next()?;
     if mantissa.chars().filter(char::is_ascii_digit).count() <= DIGITS {
@@ -69,9 +69,9 @@ fn rounded(exact: &str) -> Option<String> {
     let digits = DIGITS.saturating_sub(1);
     let near: f64 = format!("{near:.digits$e}").parse().ok()?;
     if !near.is_finite() || near == 0.0 {
-        return None; // beyond a double
+        return None; // out of range of a double
     }
-    // Where all digits stand before the point, zeros after them would look exact.
+    // For integers, trailing zeros would look exact.
     let is_long = near.abs() >= 1e7;
     Some(if is_long {
         format!("{near:e}")

@@ -1,4 +1,4 @@
-//! JSON, written piece by piece so that nothing has to be held.
+//! Streaming JSON writer.
 
 use std::fmt::{Display, Write};
 
@@ -6,7 +6,7 @@ use tenfold::{Number, Result, write_number};
 
 use crate::terminal::Out;
 
-/// Writes one JSON value after the other; knows where commas go.
+/// Writes one JSON value after the other, and places the commas.
 pub(crate) struct Json<'a> {
     out: &'a mut Out,
     needs_comma: bool,
@@ -73,7 +73,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Writes a number or a truth value.
+    /// Writes a number or a boolean.
     pub(crate) fn number(&mut self, number: impl Display) -> Result<()> {
         self.raw(&number.to_string())
     }
@@ -86,7 +86,8 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Writes a double: the shortest decimals that read back to it, or a word if it is not finite.
+    /// Writes a double: the shortest decimals that read back to it, or a string if it is not
+    /// finite.
     pub(crate) fn float(&mut self, value: f64) -> Result<()> {
         let mut text = String::new();
         write_number(Number::F64, &value.to_le_bytes(), &mut text);
@@ -115,7 +116,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Writes one value, or several with commas between, that are JSON already.
+    /// Writes one or several comma-separated values that are already JSON.
     pub(crate) fn raw(&mut self, json: &str) -> Result<()> {
         self.separate()?;
         self.needs_comma = true;
@@ -129,13 +130,13 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A JSON string; also what JSON would let pass is escaped if a terminal could act on it.
+/// A JSON string that also escapes characters a terminal could act on.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = serde_json::Value::from(text).to_string();
     let mut safe = String::with_capacity(escaped.len());
     for letter in escaped.chars() {
         if letter.is_control() {
-            // Writing to a string cannot fail. What is left below U+00A0 has four digits.
+            // Writing to a string cannot fail. The remaining ones below U+00A0 have four digits.
             let _ = write!(safe, "\\u{:04x}", u32::from(letter));
         } else {
             safe.push(letter);

@@ -1,4 +1,4 @@
-//! How things are printed: for people, and as JSON for programs.
+//! Output as text and JSON.
 
 mod array;
 mod describe;

@@ -1,16 +1,16 @@
-//! Types as Vespa writes them.
+//! Tensor types in Vespa's notation.
 
 use tenfold::{Arity, DType, Dim, Number, Size, Tensor};
 
-/// The type of a tensor, such as `tensor<float>(brand{},x[3])`; `None` if Vespa has no word for it.
+/// The type of a tensor, such as `tensor<float>(brand{},x[3])`; `None` if Vespa has no such type.
 pub(crate) fn type_spec(tensor: &Tensor) -> Option<String> {
     let mut dims = tensor.dims().to_vec();
     dims.sort_by(|a, b| a.name.cmp(&b.name));
     type_of(tensor.dtype(), &dims)
 }
 
-/// The type of a tensor with dimensions in the order in which its values come; sorted by name where
-/// that makes no difference.
+/// The type of a tensor with dimensions in the order of its values; sorted by name if that makes no
+/// difference.
 pub(crate) fn type_of(dtype: DType, dims: &[Dim]) -> Option<String> {
     let cells = match (dtype.number, dtype.arity) {
         (Number::F64, Arity::Real) => "",
@@ -40,7 +40,7 @@ pub(crate) fn type_of(dtype: DType, dims: &[Dim]) -> Option<String> {
     Some(format!("tensor{cells}({})", dims.join(",")))
 }
 
-/// Whether a name can stand in a type.
+/// Whether a dimension name is valid in a type.
 pub(crate) fn is_dim_name(name: &str) -> bool {
     let is_fine =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '@' | '$');

@@ -1,4 +1,4 @@
-//! Metadata values as JSON, and short for people.
+//! Metadata values as JSON, and abbreviated as text.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,9 +12,9 @@ use crate::terminal::plain;
 
 /// Appends a metadata value as JSON.
 ///
-/// What JSON has no word for is an object with one name that begins with `$`: `$bytes` in base64,
-/// `$tag` with the tag's number and its value, `$simple`, and `$map` for a map that an object
-/// cannot hold.
+/// A value that JSON cannot represent is an object with one name that begins with `$`: `$bytes` in
+/// base64, `$tag` with the tag's number and its value, `$simple`, and `$map` for a map that is not
+/// a valid object.
 pub(crate) fn value(item: &Value, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match item {
@@ -77,7 +77,7 @@ fn map(pairs: &[(Value, Value)], out: &mut String) {
     out.push('}');
 }
 
-/// The pairs by name, if the names are texts, all different, and no word of ours.
+/// The pairs by name, if the names are distinct texts and none is reserved.
 fn by_name(pairs: &[(Value, Value)]) -> Option<Vec<(&str, &Value)>> {
     let named: Vec<(&str, &Value)> = pairs
         .iter()
@@ -91,14 +91,13 @@ fn by_name(pairs: &[(Value, Value)]) -> Option<Vec<(&str, &Value)>> {
     (!is_ours && named.iter().all(|(name, _)| seen.insert(*name))).then_some(named)
 }
 
-/// A metadata value for a person: its JSON, cut where it gets long; of a long list it is said how
-/// long.
+/// A metadata value as text: its JSON, abbreviated if long; a long list with its length.
 pub(crate) fn short_value(item: &Value) -> String {
-    /// Longer values are cut here.
+    /// Longer values are abbreviated.
     const LETTERS: usize = 72;
     let mut text = String::new();
     match item {
-        // Each item takes a letter at least.
+        // Each item takes at least one character.
         Value::List(items) => list(items.get(..LETTERS).unwrap_or(items), &mut text, value),
         item => value(item, &mut text),
     }

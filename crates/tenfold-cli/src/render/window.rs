@@ -1,26 +1,26 @@
-//! The part of a tensor that is printed: all of a small one, the edges of a large one.
+//! The printed part of a tensor: all of a small one, the corners of a large one.
 
 use tenfold::{Limits, Result, Slice, Tensor, memory};
 
-/// Tensors with more cells are printed in part.
+/// Tensors with more cells are abbreviated.
 const THRESHOLD: u128 = 1000;
-/// How many places are printed at either end of a dimension.
+/// Positions printed at either end of a dimension.
 pub(crate) const EDGE: u64 = 3;
-/// More cells are not printed of a large tensor, however many dimensions it has: the edges of four.
+/// Most cells printed of a large tensor, whatever its number of dimensions: the corners of four.
 const MOST: u64 = 1296;
 
-/// The places along one dimension that are printed.
+/// The printed positions along one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Axis {
     size: u64,
-    /// How many at its start.
+    /// Number at its start.
     pub(crate) head: u64,
-    /// How many at its end; those between are left out.
+    /// Number at its end; those between are omitted.
     pub(crate) tail: u64,
 }
 
 impl Axis {
-    /// As much of a dimension as there is `room` for.
+    /// As many positions of a dimension as `room` allows.
     fn new(size: u64, is_small: bool, room: u64) -> Axis {
         let (head, tail) = if is_small || size <= room.min(2 * EDGE) {
             (size, 0)
@@ -40,7 +40,7 @@ impl Axis {
         self.shown() < self.size
     }
 
-    /// The one or two stretches that are printed, each with its place among all that is printed.
+    /// The one or two printed ranges, each with its offset among the printed positions.
     fn stretches(self) -> Vec<(u64, Slice)> {
         let head = (0, Slice::range(0..self.head));
         let tail = (
@@ -54,14 +54,14 @@ impl Axis {
     }
 }
 
-/// The part of a tensor that is printed.
+/// The printed part of a tensor.
 #[derive(Debug)]
 pub(crate) struct Window {
     pub(crate) axes: Vec<Axis>,
 }
 
 impl Window {
-    /// A window on a tensor of `sizes`, which is one of those that have `cells` cells together.
+    /// A window on a tensor of `sizes`, one of several that have `cells` cells together.
     pub(crate) fn new(sizes: &[u64], cells: Option<u128>) -> Window {
         let is_small = is_small(cells);
         let mut room = MOST;
@@ -78,12 +78,12 @@ impl Window {
         Window { axes }
     }
 
-    /// Whether everything is printed.
+    /// Whether the window is the whole tensor.
     pub(crate) fn is_whole(&self) -> bool {
         !self.axes.iter().any(|axis| axis.is_cut())
     }
 
-    /// How many of the first dimensions are printed at their first place alone, for want of room.
+    /// Number of leading dimensions printed at their first position only, for lack of room.
     pub(crate) fn n_fixed(&self) -> usize {
         let single = self.axes.iter().take_while(|axis| axis.shown() == 1);
         let cut = single.enumerate().filter(|(_, axis)| axis.is_cut());
@@ -95,7 +95,7 @@ impl Window {
         self.axes.iter().any(|axis| axis.size == 0)
     }
 
-    /// The printed cells, row-major, little-endian; nothing else is read, where that can be.
+    /// The printed cells, row-major, little-endian; no others are read where possible.
     pub(crate) fn read(&self, tensor: &Tensor, limits: &Limits) -> Result<Vec<u8>> {
         let tensor = tensor.at_hand(limits)?;
         let width = tensor.dtype().width();
@@ -121,12 +121,12 @@ impl Window {
     }
 }
 
-/// Whether so many cells are printed in full.
+/// Whether that many cells are printed in full.
 pub(crate) fn is_small(cells: Option<u128>) -> bool {
     cells.is_some_and(|cells| cells <= THRESHOLD)
 }
 
-/// All combinations of one stretch a dimension.
+/// All combinations of one range per dimension.
 fn corners(axes: &[Axis]) -> Vec<Vec<(u64, Slice)>> {
     let mut corners = vec![Vec::new()];
     for axis in axes {
@@ -145,7 +145,7 @@ fn corners(axes: &[Axis]) -> Vec<Vec<(u64, Slice)>> {
     corners
 }
 
-/// Where cell number `item` of a corner stands among all printed cells.
+/// The index of cell `item` of a corner among all printed cells.
 fn place(item: usize, corner: &[(u64, Slice)], counts: &[u64]) -> usize {
     let mut rest = u64::try_from(item).unwrap_or(u64::MAX);
     let mut stride = 1_u64;

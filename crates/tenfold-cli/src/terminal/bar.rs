@@ -1,12 +1,12 @@
-//! Bars drawn in the terminal.
+//! Text bars for the terminal.
 
-/// How wide the longest bar is.
+/// Width of the longest bar.
 const WIDTH: u32 = 40;
 
-/// From an eighth of a letter to a whole one.
+/// From an eighth of a character to a full one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// A bar whose length tells `count` from `most`; never empty.
+/// A bar of length `count` relative to `most`; never empty.
 pub(crate) fn bar(count: u64, most: u64, is_log: bool) -> String {
     let size = |count: u64| {
         #[expect(clippy::as_conversions, reason = "no eye sees the difference")]

@@ -1,30 +1,30 @@
-//! Colors: few, and none that a meaning depends on.
+//! Terminal colors: few, and never the only carrier of meaning.
 
 use anstyle::{AnsiColor, Style};
 
-/// Puts text in colors, or leaves it as it is.
+/// Colors text, or leaves it plain.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Paint {
     pub(crate) is_on: bool,
 }
 
 impl Paint {
-    /// A name: of a file, say.
+    /// A name, such as that of a file.
     pub(crate) fn name(self, text: &str) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    /// What stands above a column.
+    /// The header of a column.
     pub(crate) fn head(self, text: &str) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
-    /// What begins an error.
+    /// The prefix of an error.
     pub(crate) fn error(self, text: &str) -> String {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// What begins a note.
+    /// The prefix of a note.
     pub(crate) fn note(self, text: &str) -> String {
         self.with(AnsiColor::Yellow.on_default(), text)
     }

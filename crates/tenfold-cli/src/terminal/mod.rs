@@ -1,4 +1,4 @@
-//! Standard streams, and what is printed on them: colors, tables, progress.
+//! Standard streams and terminal output: colors, tables, progress.
 
 mod bar;
 mod color;

@@ -1,4 +1,4 @@
-//! The words for what the model says, in lines for people.
+//! Phrases for properties of tensors, in text output.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
     }
 }
 
-/// A number as it is spoken: exact while it is short, then rounded, such as `1.2 M`.
+/// A rounded number: exact while it is short, then abbreviated, such as `1.2 M`.
 pub(crate) fn count_text(count: u128) -> String {
     const UNITS: &[(&str, u128)] = &[
         ("T", 1_000_000_000_000),
@@ -25,10 +25,10 @@ pub(crate) fn count_text(count: u128) -> String {
     scaled_text(count, 10_000, UNITS).unwrap_or_else(|| count.to_string())
 }
 
-/// The dimensions, such as `[2, 3]` or `[x=2, brand={}]`, where `{}` is a mapped one; of very many
-/// those at the ends.
+/// The dimensions, such as `[2, 3]` or `[x=2, brand={}]`, where `{}` is a mapped one; a long list
+/// is abbreviated.
 pub(crate) fn shape_text(tensor: &Tensor) -> String {
-    /// More are not listed.
+    /// The most that are listed.
     const MANY: usize = 12;
     let dims: Vec<String> = tensor
         .dims()
@@ -53,7 +53,7 @@ pub(crate) fn shape_text(tensor: &Tensor) -> String {
     }
 }
 
-/// How the values are kept, such as `dense, packed 6 of 9` or `train, ranks 1 2 1`.
+/// The storage, such as `dense, packed 6 of 9` or `train, ranks 1 2 1`.
 pub(crate) fn cells_text(tensor: &Tensor) -> String {
     let stored = tensor.stored();
     let all = match tensor.cells() {
@@ -77,7 +77,7 @@ pub(crate) fn cells_text(tensor: &Tensor) -> String {
     }
 }
 
-/// The element type; of quantized tensors, what their blocks are called.
+/// The element type; for quantized tensors, the block type.
 pub(crate) fn dtype_text(tensor: &Tensor) -> String {
     match tensor.storage() {
         Storage::Opaque { layout, .. } if tensor.is_quantized() => layout.clone(),
@@ -85,7 +85,7 @@ pub(crate) fn dtype_text(tensor: &Tensor) -> String {
     }
 }
 
-/// The ranks of a train; where there are more than `most_listed`, the largest.
+/// The ranks of a train; if there are more than `most_listed`, the largest.
 pub(crate) fn ranks_text<T: Display + Ord>(ranks: &[T], most_listed: usize) -> String {
     match ranks.iter().max() {
         Some(most) if ranks.len() > most_listed => format!("up to {most}"),
@@ -96,18 +96,18 @@ pub(crate) fn ranks_text<T: Display + Ord>(ranks: &[T], most_listed: usize) -> S
     }
 }
 
-/// Bytes of all cells of a tensor in their own number type; as many as can be counted.
+/// Bytes of all cells of a tensor in their own number type, saturating.
 pub(crate) fn dense_len(tensor: &Tensor) -> u128 {
     let width = u128::try_from(tensor.dtype().width()).unwrap_or(u128::MAX);
     let cells = tensor.cells().unwrap_or(u128::MAX);
     cells.saturating_mul(width)
 }
 
-/// How one size compares to another, such as `12.5 times smaller`.
+/// The ratio of two sizes, such as `12.5 times smaller`.
 pub(crate) fn ratio_text(before: impl Into<u128>, after: u64) -> String {
     let (before, after) = (before.into(), u128::from(after));
     if before == u128::MAX {
-        // What cannot be counted.
+        // Too large to count.
         let least = measure_text(ratio(before, 1) / ratio(after, 1), 2);
         return format!("more than {least} times smaller");
     }
@@ -123,7 +123,7 @@ pub(crate) fn ratio_text(before: impl Into<u128>, after: u64) -> String {
     }
 }
 
-/// What has not become smaller, in words.
+/// The phrase for a tensor that has not become smaller.
 pub(crate) fn growth_text(before: u64, after: u64) -> String {
     if after == before {
         "no smaller".into()
@@ -132,14 +132,14 @@ pub(crate) fn growth_text(before: u64, after: u64) -> String {
     }
 }
 
-/// How many times one size is another.
+/// The ratio of two sizes.
 pub(crate) fn ratio(before: impl Into<u128>, after: u64) -> f64 {
     #[expect(clippy::as_conversions, reason = "no reader needs more digits")]
     let ratio = before.into() as f64 / after.max(1) as f64;
     ratio
 }
 
-/// A measure of which the magnitude matters, such as `1.23e-7`.
+/// A measure of which only the magnitude matters, such as `1.23e-7`.
 pub(crate) fn rough(value: f64) -> String {
     measure_text(value, 3)
 }

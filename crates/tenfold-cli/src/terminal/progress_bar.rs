@@ -1,4 +1,4 @@
-//! A bar that shows how far long work is.
+//! Progress bar for long operations.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,11 +13,11 @@ use super::ColorWhen;
 use super::stdio::Streams;
 use crate::render::bytes_text;
 
-/// What is done sooner needs no bar.
+/// Shorter operations show no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the bar moves.
+/// Interval between updates of the bar.
 const BEAT: Duration = Duration::from_millis(100);
-/// How often a line is said where there is no terminal for a bar.
+/// Interval between progress lines where there is no terminal.
 const LINE: Duration = Duration::from_secs(1);
 
 /// The bar on the terminal, if there is one now.
@@ -27,7 +27,7 @@ fn bar() -> MutexGuard<'static, Option<ProgressBar>> {
     BAR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the bar off the terminal, unless something is being printed, which has done so.
+/// Clears the bar, unless something is being printed, which has already done so.
 pub(crate) fn clear() {
     if let Ok(mut bar) = BAR.try_lock()
         && let Some(bar) = bar.take()
@@ -36,7 +36,7 @@ pub(crate) fn clear() {
     }
 }
 
-/// Takes the bar off the terminal while something is printed.
+/// Clears the bar while something is printed.
 pub(crate) fn suspended<R>(print: impl FnOnce() -> R) -> R {
     match &*bar() {
         Some(bar) => bar.suspend(print),
@@ -44,11 +44,11 @@ pub(crate) fn suspended<R>(print: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Shows how far work is, until it is dropped.
+/// Shows progress until it is dropped.
 pub(crate) struct Meter(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Meter {
-    /// Watches `progress`, if the flags and the terminal want it.
+    /// Shows `progress`, if the flags and the terminal ask for it.
     pub(crate) fn start(streams: &Streams, progress: &Progress) -> Meter {
         let is_terminal = streams.is_process() && std::io::stderr().is_terminal();
         let is_wanted = match streams.voice().progress {
@@ -68,11 +68,11 @@ impl Meter {
                 say(&progress, &ended)
             }
         });
-        // No bar is no reason for the work to fail.
+        // The operation does not need the bar.
         Meter(thread.ok().map(|thread| (end, thread)))
     }
 
-    /// Watches how much of the input files is read, of about `expected` bytes.
+    /// Shows how much of the input files is read, of about `expected` bytes.
     pub(crate) fn reading(streams: &Streams, expected: u64) -> Meter {
         streams.reads().restart(expected);
         Meter::start(streams, streams.reads())
@@ -83,18 +83,18 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.0.take() {
             drop(end);
-            // A bar that failed is no reason for the work to fail.
+            // The operation does not need the bar.
             let _ = thread.join();
         }
     }
 }
 
-/// Waits; gives whether the work goes on.
+/// Waits; returns whether the operation still runs.
 fn goes_on(ended: &Receiver<()>, time: Duration) -> bool {
     ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
 }
 
-/// How much there is to do; work that goes over something twice is never further than done.
+/// The total; a second pass over the data never shows less progress.
 fn total(progress: &Progress) -> u64 {
     progress.expected().max(progress.done())
 }
@@ -124,7 +124,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     }
 }
 
-/// Says how far the work is where a bar would only fill a log with control characters.
+/// Prints progress lines where a bar would fill a log with control characters.
 fn say(progress: &Progress, ended: &Receiver<()>) {
     if !goes_on(ended, PATIENCE) {
         return;
@@ -132,7 +132,7 @@ fn say(progress: &Progress, ended: &Receiver<()>) {
     loop {
         let done = bytes_text(progress.done());
         let line = format!("tenfold: {done} of {} done\n", bytes_text(total(progress)));
-        // Errors that cannot be written are no reason to stop.
+        // An unwritable standard error is no reason to stop.
         let _ = std::io::stderr().write_all(line.as_bytes());
         if !goes_on(ended, LINE) {
             return;

@@ -1,7 +1,7 @@
-//! Text from a file, made safe for a terminal.
+//! Text from files, sanitized for a terminal.
 
-/// Escapes what could move a cursor or turn text around: control characters, line separators and
-/// changes of writing direction.
+/// Escapes characters that could move the cursor or reorder text: control characters, line
+/// separators and bidirectional controls.
 pub(crate) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! What the program is connected to.
+//! Standard input, output and error.
 
 use std::fs::File;
 use std::io;
@@ -12,12 +12,12 @@ use tenfold::{Error, Progress, Result, Sink};
 use super::{ColorWhen, Paint, plain, progress_bar};
 use crate::error::Failure;
 
-/// Standard input, output and errors, or what stands in for them.
+/// Standard input, output and error, or substitutes for them.
 pub struct Streams {
     input: Option<Input>,
     pub(crate) out: Out,
     errors: Box<dyn Write + Send>,
-    /// What errors and notes are painted with.
+    /// The style of errors and notes.
     paint: Paint,
     voice: Verbosity,
     is_terminal: bool,
@@ -25,12 +25,12 @@ pub struct Streams {
     reads: Progress,
 }
 
-/// How much is said, and how.
+/// Verbosity, color and progress settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Verbosity {
-    /// Nothing but errors.
+    /// Errors only.
     pub(crate) quiet: bool,
-    /// More words than usual.
+    /// Verbose output.
     pub(crate) verbose: bool,
     pub(crate) color: ColorWhen,
     pub(crate) progress: ColorWhen,
@@ -38,9 +38,9 @@ pub(crate) struct Verbosity {
 
 /// Standard input.
 pub(crate) enum Input {
-    /// What the system handed over: a regular file perhaps, or a pipe.
+    /// A handle from the system: a regular file or a pipe.
     File(File),
-    /// Anything that can be read.
+    /// Any reader.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -91,7 +91,7 @@ impl Streams {
         self
     }
 
-    /// Counts what is read of all input files.
+    /// Counts the bytes read of all input files.
     pub(crate) fn reads(&self) -> &Progress {
         &self.reads
     }
@@ -101,7 +101,7 @@ impl Streams {
         self.is_terminal
     }
 
-    /// Standard input, the first time somebody asks.
+    /// Standard input, on the first request only.
     pub(crate) fn take_input(&mut self) -> Option<Input> {
         self.input.take()
     }
@@ -111,12 +111,12 @@ impl Streams {
         self.is_process
     }
 
-    /// How much is said, and how.
+    /// The verbosity.
     pub(crate) fn voice(&self) -> Verbosity {
         self.voice
     }
 
-    /// Says how much is said from here on, and how.
+    /// Changes the verbosity from here on.
     pub(crate) fn set_voice(&mut self, voice: Verbosity) {
         self.voice = voice;
         self.out.is_quiet = voice.quiet;
@@ -128,7 +128,7 @@ impl Streams {
         match color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            // What the terminal can do, and what NO_COLOR and CLICOLOR_FORCE say.
+            // The terminal's capability, overridden by NO_COLOR and CLICOLOR_FORCE.
             ColorWhen::Auto if self.is_process => {
                 anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
             }
@@ -136,35 +136,35 @@ impl Streams {
         }
     }
 
-    /// What errors and notes are painted with.
+    /// The style of errors and notes.
     pub(crate) fn paint(&self) -> Paint {
         self.paint
     }
 
-    /// Says something that is not data, unless only errors are wanted.
+    /// Prints a message that is not data, unless quiet.
     pub(crate) fn say(&mut self, text: &str) {
         if !self.voice.quiet {
             self.complain(text);
         }
     }
 
-    /// Says what is wrong.
+    /// Prints an error.
     pub(crate) fn complain(&mut self, text: &str) {
         if self.is_terminal {
-            // Keeps what a person sees in order; a terminal that is gone needs no order.
+            // Keeps both streams in order on a terminal; a closed terminal needs no order.
             let _ = self.out.flush();
         }
-        // When the errors cannot be written there is nobody left to tell.
+        // If standard error cannot be written, there is no way to report anything.
         let _ = progress_bar::suspended(|| self.errors.write_all(text.as_bytes()));
     }
 
-    /// Says something about a file; `text` may come from the file.
+    /// Prints a note on a file; `text` may come from the file.
     pub(crate) fn note(&mut self, path: &Path, text: &str) {
         let (who, file) = (self.paint.note("tenfold:"), shown(path));
         self.say(&format!("{who} {file}: {}\n", plain(text)));
     }
 
-    /// Says something about a file to those who want to know more.
+    /// Prints a note on a file if verbose.
     pub(crate) fn detail(&mut self, path: &Path, text: &str) {
         if self.voice.verbose {
             let (who, file) = (self.paint.head("tenfold:"), shown(path));
@@ -172,13 +172,13 @@ impl Streams {
         }
     }
 
-    /// Says what was done, when all went well; `text` may come from a file.
+    /// Prints the success of an operation; `text` may come from a file.
     pub(crate) fn done(&mut self, text: &str) {
         let who = self.paint.note("tenfold:");
         self.say(&format!("{who} {}\n", plain(text)));
     }
 
-    /// Says why a command stops.
+    /// Prints the failure of a command.
     pub(crate) fn report(&mut self, failure: &Failure) {
         if !failure.is_quiet() {
             let who = self.paint.error("tenfold:");
@@ -187,7 +187,7 @@ impl Streams {
     }
 }
 
-/// A path, safe to print.
+/// A path, sanitized for a terminal.
 fn shown(path: &Path) -> String {
     plain(&path.display().to_string())
 }
@@ -197,11 +197,11 @@ pub(crate) struct Out {
     writer: Box<dyn Write + Send>,
     buffer: String,
     pub(crate) paint: Paint,
-    /// Whether text is dropped; bytes that are asked for by `-` are not.
+    /// Whether text is discarded; bytes requested by `-` are not.
     is_quiet: bool,
 }
 
-/// How much is collected at most before it is passed on.
+/// Most bytes buffered before they are passed on.
 const BUFFER: usize = 64 << 10;
 
 impl Out {
@@ -226,11 +226,11 @@ impl Out {
             self.buffer.push_str(text);
             return Ok(());
         }
-        // What is long is not held.
+        // Long text is not buffered.
         self.put(text).map_err(|error| in_output(error.into()))
     }
 
-    /// Passes everything on.
+    /// Flushes the buffer.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.pass_on()
             .and_then(|()| self.writer.flush())
@@ -244,7 +244,7 @@ impl Out {
         let buffer = std::mem::take(&mut self.buffer);
         let written = self.put(&buffer);
         self.buffer = buffer;
-        // Also after a failure: what could not be written once is not tried again.
+        // Also after a failure: a failed write is not tried again.
         self.buffer.clear();
         written
     }
@@ -253,12 +253,12 @@ impl Out {
         progress_bar::suspended(|| self.writer.write_all(text.as_bytes()))
     }
 
-    /// The writer itself, for bytes that are not text; nothing can be written here afterwards.
+    /// The underlying writer, for bytes that are not text; this output is unusable afterwards.
     pub(crate) fn take(&mut self) -> Box<dyn Write + Send> {
         std::mem::replace(&mut self.writer, Box::new(io::sink()))
     }
 
-    /// Lets `body` write bytes behind the text so far; more text may follow them.
+    /// Lets `body` write bytes after the text so far; more text may follow them.
     pub(crate) fn lend(&mut self, body: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
         self.flush()?;
         if self.is_quiet {
@@ -281,7 +281,7 @@ impl Out {
     }
 }
 
-/// A writer that is given back when nobody holds it any more.
+/// A writer that is returned when its last user drops it.
 #[derive(Clone)]
 struct Lent(Arc<Mutex<Box<dyn Write + Send>>>);
 
@@ -304,7 +304,7 @@ impl Write for Lent {
     }
 }
 
-/// What `body` prints.
+/// The text printed by `body`.
 #[cfg(test)]
 pub(crate) fn printed(body: impl FnOnce(&mut Out) -> Result<()>) -> String {
     let mut out = Out::new(Box::new(io::sink()));
@@ -313,8 +313,8 @@ pub(crate) fn printed(body: impl FnOnce(&mut Out) -> Result<()>) -> String {
     out.buffer
 }
 
-/// Names standard output as the file in which an output error happened: what is wrong with values is so in the file
-/// that they are from.
+/// Names standard output as the file of an output error; invalid values belong to the file they
+/// come from.
 pub(crate) fn in_output(error: Error) -> Error {
     match error {
         Error::Io { .. } => error.in_file(Path::new("standard output")),

@@ -1,4 +1,4 @@
-//! Aligned columns.
+//! Tables with aligned columns.
 
 use tenfold::{Error, Result, memory};
 use unicode_width::UnicodeWidthStr;
@@ -6,16 +6,16 @@ use unicode_width::UnicodeWidthStr;
 use super::stdio::Out;
 use super::{Paint, plain};
 
-/// Rows whose cells stand below each other.
+/// Rows with aligned cells.
 #[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
     has_heads: bool,
-    /// Why rows are missing, which printing says.
+    /// The reason that rows are missing, reported when printing.
     lack: Option<Error>,
 }
 
-/// One row, and lines that belong to it.
+/// One row, and the lines below it.
 #[derive(Default)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row of cells, made safe for a terminal.
+    /// A row of cells, sanitized for a terminal.
     pub(crate) fn new<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> Row {
         Row {
             cells: cells.into_iter().map(|cell| plain(cell.as_ref())).collect(),
@@ -31,7 +31,7 @@ impl Row {
         }
     }
 
-    /// Puts another name into the first cell.
+    /// Replaces the first cell.
     pub(crate) fn rename(&mut self, name: &str) {
         if let Some(first) = self.cells.first_mut() {
             *first = plain(name);
@@ -40,7 +40,7 @@ impl Row {
 }
 
 impl Table {
-    /// A table that begins with names for its columns.
+    /// A table that begins with column headers.
     pub(crate) fn new(heads: &[&str]) -> Table {
         Table {
             rows: vec![Row::new(heads)],
@@ -55,13 +55,13 @@ impl Table {
         }
     }
 
-    /// Prints all rows, each line after `indent`.
+    /// Prints all rows, indented by `indent`.
     pub(crate) fn print(self, indent: &str, out: &mut Out) -> Result<()> {
         let paint = out.paint;
         self.each_line(indent, paint, &mut |line| out.text(line))
     }
 
-    /// The lines of all rows, each after `indent`.
+    /// The lines of all rows, indented by `indent`.
     pub(crate) fn text(self, indent: &str, paint: Paint) -> Result<String> {
         let mut text = String::new();
         self.each_line(indent, paint, &mut |line| {
@@ -97,7 +97,7 @@ impl Table {
         Ok(())
     }
 
-    /// The width of a column; cells at the end of a row need none.
+    /// The width of a column; the last cell of a row does not count.
     fn width(&self, column: usize) -> usize {
         self.rows
             .iter()
@@ -109,7 +109,7 @@ impl Table {
     }
 }
 
-/// One line; the first cell is painted.
+/// One line; the first cell is colored.
 fn line(
     indent: &str,
     cells: &[String],

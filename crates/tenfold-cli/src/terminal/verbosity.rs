@@ -1,4 +1,4 @@
-//! The flags that every command has.
+//! Flags of every command: verbosity, color and progress.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! Lists of labels, one a line.
+//! Lists of labels, one per line.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,7 +11,7 @@ use tenfold::{Error, Labels, Result, Tensor};
 
 use crate::terminal::{Streams, counted};
 
-/// The lists that `--labels` names.
+/// The lists given by `--labels`.
 pub(super) struct Lists(HashMap<PathBuf, Labels>);
 
 impl Lists {
@@ -29,8 +29,7 @@ impl Lists {
         Ok(Lists(lists))
     }
 
-    /// The lists for the dimensions that this tensor has, split into those of indexed ones and
-    /// those of mapped ones.
+    /// The lists for the dimensions of this tensor, split into indexed and mapped dimensions.
     pub(super) fn of(
         &self,
         tensor: &Tensor,
@@ -51,20 +50,20 @@ impl Lists {
     }
 }
 
-/// Dimensions, by their places, and a label for each position.
+/// Dimensions by index, with a label for each position.
 pub(super) type KeyValues<'a> = Vec<(usize, &'a Labels)>;
 
-/// Reads labels, one a line.
+/// Reads labels, one per line.
 fn read(path: &Path) -> io::Result<Labels> {
     BufReader::new(File::open(path)?).lines().collect()
 }
 
-/// Lists that are written when all else is: a conversion that fails leaves none behind.
+/// Lists written after everything else: a failed conversion leaves none behind.
 #[derive(Default)]
 pub(crate) struct Wanted(Vec<(PathBuf, Labels)>);
 
 impl Wanted {
-    /// Adds a list that can be written; its file must not exist unless `replace` is set.
+    /// Adds a writable list; its file must not exist unless `replace` is set.
     pub(super) fn add(&mut self, path: &Path, labels: Labels, replace: bool) -> Result<()> {
         if let Some(label) = labels.iter().find(|label| label.contains(['\n', '\r'])) {
             let why = format!("the label {label:?} does not fit a line");
@@ -86,7 +85,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Writes each list whole, or not at all; gives the files.
+    /// Writes each list atomically; returns the files.
     pub(crate) fn save(
         &self,
         replace: bool,

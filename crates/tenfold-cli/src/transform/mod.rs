@@ -1,4 +1,4 @@
-//! What `convert` does to tensors between reading and writing.
+//! Transformations of tensors in `convert`.
 
 mod labels;
 mod step;
@@ -16,8 +16,8 @@ use labels::Lists;
 pub(crate) use labels::Wanted;
 use step::Step;
 
-/// Changes the tensors as the flags say; tells what is worth knowing about `file`. Gives the
-/// lists of labels that are wanted beside the output.
+/// Applies the flags to the tensors and prints notes about `file`. Returns the label lists to write
+/// beside the output.
 pub(crate) fn apply(
     bundle: &mut Bundle,
     info: &Info,
@@ -66,7 +66,7 @@ pub(crate) fn apply(
     }
 }
 
-/// Whether the flags give other values, or the same in other places.
+/// Whether the flags change values or their positions.
 fn changes_values(transform: &Transform) -> bool {
     let Transform {
         fill,
@@ -114,7 +114,7 @@ fn globs(transform: &Transform) -> Vec<&str> {
         .collect()
 }
 
-/// Fails unless some tensor has every dimension whose labels are given or wanted.
+/// Fails unless some tensor has all dimensions named by the label flags.
 fn demand_dims(bundle: &Bundle, transform: &Transform) -> Result<(), Failure> {
     for (dim, _) in transform.labels_out.iter() {
         let is_mapped = |(_, tensor): &(Key, tenfold::Tensor)| {
@@ -137,7 +137,7 @@ fn line_about(key: &Key, name: &str, line: &str) -> String {
     }
 }
 
-/// Says which tensor cannot be changed as was asked.
+/// Names the tensor that cannot be changed as requested.
 fn about(key: &Key, name: &str, error: Error) -> Failure {
     match error {
         Error::Invalid(why) => Failure::usage(line_about(key, name, &why)),

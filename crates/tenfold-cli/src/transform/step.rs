@@ -1,4 +1,4 @@
-//! The way of one tensor through the flags, in the order in which `--help` lists them.
+//! The steps for one tensor, in the order in which `--help` lists the flags.
 
 use tenfold::ops::matches;
 use tenfold::{
@@ -19,18 +19,18 @@ pub(super) struct Step<'a> {
     pub(super) may_drop_labels: bool,
     pub(super) may_replace: bool,
     pub(super) limits: &'a Limits,
-    /// The dimensions that it has, of those `--labels` names.
+    /// The dimensions of this tensor named by `--labels`.
     pub(super) found: Vec<String>,
-    /// The lists that `--labels-out` asks for.
+    /// The lists requested by `--labels-out`.
     pub(super) wanted: &'a mut Wanted,
-    /// What is worth knowing.
+    /// Notes for the user.
     pub(super) said: Vec<String>,
 }
 
 impl<'a> Step<'a> {
     pub(super) fn apply(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let applied = self.applied(tensor)?;
-        // `--dense` says so itself.
+        // `--dense` reports this itself.
         let is_train = |tensor: &Tensor| matches!(tensor.storage(), Storage::Train { .. });
         let is_asked = self.is_meant(self.transform.dense.as_deref());
         if is_train(tensor) && !is_train(&applied) && !is_asked {
@@ -65,7 +65,7 @@ impl<'a> Step<'a> {
         if let Some(names) = self.last(&flags.dims) {
             tensor = tensor.with_dim_names(names)?;
         }
-        // Lists for a tensor that had labels have said in which order they become positions.
+        // The label list of a labeled tensor has determined the positions.
         if !had_labels {
             tensor = self.labelled(tensor)?;
         }
@@ -82,7 +82,7 @@ impl<'a> Step<'a> {
         self.packed(tensor)
     }
 
-    /// `--dense`, and what else turns labels into positions.
+    /// `--dense`, and other flags that turn labels into positions.
     fn in_dense(&mut self, tensor: Tensor) -> Result<Tensor> {
         let is_asked = self.is_meant(self.transform.dense.as_deref());
         let text = self.last(&self.transform.fill);
@@ -244,13 +244,13 @@ impl<'a> Step<'a> {
         Ok(packing.tensor)
     }
 
-    /// The symmetries that the words for this tensor mean.
+    /// The symmetries given by the arguments for this tensor.
     fn symmetries(&self, tensor: &Tensor, words: &[PerTensor<String>]) -> Result<Vec<Symmetry>> {
         let words = words.iter().filter(|meant| self.is_meant_by(meant));
         words.map(|meant| tensor.symmetry(&meant.what)).collect()
     }
 
-    /// Whether a flag that may have a glob is given for this tensor.
+    /// Whether a flag that can have a glob applies to this tensor.
     fn is_meant(&self, glob: Option<&str>) -> bool {
         glob.is_some_and(|glob| matches(glob, self.name))
     }
@@ -260,14 +260,14 @@ impl<'a> Step<'a> {
         glob.is_none_or(|glob| matches(glob, self.name))
     }
 
-    /// The last word for this tensor.
+    /// The last argument for this tensor.
     fn last<'b, T>(&self, words: &'b [PerTensor<T>]) -> Option<&'b T> {
         let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
         meant.map(|meant| &meant.what)
     }
 }
 
-/// Fails if there are labels, which have no place in what is made of the tensor.
+/// Fails if there are labels, which the result cannot hold.
 fn demand_positions(tensor: &Tensor, what: &str) -> Result<()> {
     if tensor.n_mapped() == 0 {
         return Ok(());
@@ -277,7 +277,7 @@ fn demand_positions(tensor: &Tensor, what: &str) -> Result<()> {
     )))
 }
 
-/// Whether sizes are of the components of a tensor rather than of its cells.
+/// Whether sizes count the components of a tensor rather than its cells.
 fn counts_components(tensor: &Tensor, sizes: &[Option<u64>]) -> bool {
     let arity = tensor.dtype().arity;
     let all = sizes.iter().try_fold(1_u128, |all, size| {

@@ -1,4 +1,4 @@
-//! The words after `tenfold compress`, `reconstruct` and `tt`.
+//! Arguments of `tenfold compress`, `reconstruct` and `tt`.
 
 use std::path::PathBuf;
 
@@ -77,11 +77,11 @@ pub(crate) struct Reshaping {
     pub(crate) qtt: bool,
 }
 
-/// Sizes of dimensions, of which one may be left open.
+/// Sizes of dimensions, one of which may be left open.
 #[derive(Clone)]
 pub(crate) struct Sizes(pub(crate) Vec<Option<u64>>);
 
-/// Tolerances, the loosest first.
+/// Tolerances, loosest first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tolerances(pub(crate) Vec<f64>);
 

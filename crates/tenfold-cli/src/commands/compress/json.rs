@@ -1,4 +1,4 @@
-//! What a compression did, as JSON.
+//! Compression results as JSON.
 
 use std::path::Path;
 

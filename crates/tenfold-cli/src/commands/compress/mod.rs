@@ -1,4 +1,4 @@
-//! `tenfold compress`: tensors turned into trains.
+//! `tenfold compress`: tensors as tensor trains.
 
 pub(super) mod args;
 mod json;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Compress, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// The format to write, which must have room for trains.
+/// The target format, which must be able to hold trains.
 fn format(args: &Compress, destination: &Destination) -> Result<&'static dyn Format, Failure> {
     if args.json && matches!(destination, Destination::Stream) {
         let why = "--json prints to standard output, where the train goes: name a file for it";
@@ -111,7 +111,7 @@ fn demand_room(info: &Info) -> Result<(), Failure> {
     Err(Failure::usage(why))
 }
 
-/// Turns the tensors of a conversion into trains, as `compress --eps` does.
+/// Compresses the tensors of a conversion, as `compress --eps` does.
 pub(super) fn turn(
     content: &mut Content,
     eps: f64,
@@ -122,7 +122,7 @@ pub(super) fn turn(
     demand_room(target)?;
     let is_one_file = args.output.out_dir.is_none();
     if is_one_file && target.holds.names == Names::One && content.bundle.entries().len() != 1 {
-        // Too many, or too few, which the format says itself.
+        // Too many or too few tensors: the format reports that itself.
         return Ok(());
     }
     let file = &*content.name().unwrap_or_default();
@@ -149,8 +149,8 @@ pub(super) fn turn(
     Ok(())
 }
 
-/// Real numbers for complex ones where `--complex split` asks for them; trains of quaternions and octonions
-/// are not computed.
+/// Real numbers instead of complex ones if `--complex split` asks for them; trains of quaternions
+/// and octonions are not supported.
 fn split_components(
     content: &mut Content,
     args: &Convert,
@@ -181,8 +181,8 @@ fn split_components(
     Ok(())
 }
 
-/// Notes what was proven, for the version of `.blz` that has room for it, in place of what was proven
-/// of the tensors before.
+/// Stores the proven error, for the version of `.blz` that can hold it, in place of the proven
+/// errors of the input tensors.
 fn certify(content: &mut Content, entries: &[Entry], nearness: &Tolerance, saving: &Saving) {
     if entries.iter().any(|entry| entry.made().is_some()) {
         tenfold::formats::blz::strip(&mut content.bundle);
@@ -206,7 +206,7 @@ fn certify(content: &mut Content, entries: &[Entry], nearness: &Tolerance, savin
     }
 }
 
-/// What the engine is told.
+/// The options of the engine.
 fn options<'a>(nearness: &Tolerance) -> Result<Options<'a>, Failure> {
     let Tolerance {
         eps,
@@ -236,7 +236,7 @@ fn options<'a>(nearness: &Tolerance) -> Result<Options<'a>, Failure> {
     })
 }
 
-/// How the tolerance was asked for, such as `1e-6 asked for`.
+/// The requested tolerance in words, such as `1e-6 asked for`.
 fn asked(nearness: &Tolerance) -> String {
     let mut asked = Vec::new();
     asked.extend(nearness.eps.map(tolerance_text));
@@ -251,7 +251,7 @@ fn asked(nearness: &Tolerance) -> String {
     }
 }
 
-/// A tolerance as people write it, such as `1e-6`.
+/// A tolerance in short notation, such as `1e-6`.
 fn tolerance_text(tolerance: f64) -> String {
     match tolerance {
         0.0 | 1.0..1e6 => tolerance.to_string(),

@@ -1,4 +1,4 @@
-//! Which tensors of a file become trains, and which are kept.
+//! Selection of the tensors to compress, and of those to keep.
 
 use tenfold::ops::{demand_all, matches, nearest};
 use tenfold::{
@@ -17,18 +17,18 @@ use crate::error::Failure;
 use crate::render::{bytes_text, shown_name};
 use crate::terminal::growth_text;
 
-/// What became of one tensor.
+/// The outcome for one tensor.
 pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) name: String,
-    /// As it was.
+    /// Kept unchanged.
     pub(super) tensor: Tensor,
     pub(super) fate: Fate,
 }
 
 pub(super) enum Fate {
     Made(Box<Made>),
-    /// Why it stays as it is.
+    /// The reason for keeping it.
     Kept(String),
 }
 
@@ -40,20 +40,19 @@ impl Entry {
         }
     }
 
-    /// Bytes of its values in the file.
+    /// Bytes of its values in the input.
     pub(super) fn before(&self) -> u64 {
         self.tensor.storage().stored_len()
     }
 
-    /// Bytes of the values that are written.
+    /// Bytes of its values in the output.
     pub(super) fn after(&self) -> u64 {
         self.made()
             .map_or(self.before(), |made| made.report.train_len)
     }
 }
 
-/// Makes sure that the flags mean something; narrows to the one tensor that is meant, if there is
-/// room for one.
+/// Validates the flags; narrows to the selected tensor if only one fits.
 pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Result<(), Failure> {
     let choice = &args.selection.choice;
     let names = content.info.names_of(&content.bundle)?;
@@ -97,7 +96,7 @@ pub(super) fn choose(content: &mut Content, args: &Compress, is_one: bool) -> Re
     Ok(())
 }
 
-/// Puts the dimensions into the order that `--permute` asks for.
+/// Permutes the dimensions as `--permute` asks.
 pub(super) fn permute(content: &mut Content, args: &Compress) -> Result<(), Error> {
     let names = content.info.names_of(&content.bundle)?;
     let globs = args.permute.iter().filter_map(|meant| meant.glob.as_ref());
@@ -120,8 +119,9 @@ fn is_chosen(choice: &Choice, name: &str) -> bool {
     (choice.only.is_empty() || any(&choice.only)) && !any(&choice.exclude)
 }
 
-/// Puts trains in the place of tensors. A lone tensor that cannot be compressed is an error, and so is each that goes
-/// into a file of one train; of several in one file, those that cannot, or that would be larger, are kept.
+/// Replaces tensors by trains. A single tensor that cannot be compressed is an error, as is any
+/// tensor of a file that holds one train; of several in one file, those that fail or would grow are
+/// kept.
 pub(super) fn carry_out(
     work: &Work,
     content: &mut Content,
@@ -178,7 +178,8 @@ pub(super) fn carry_out(
     Ok(entries)
 }
 
-/// Why tensors are kept, each reason once: what is too small says nothing of another that has a NaN.
+/// The reasons for keeping tensors, each once: that one is too small says nothing about another
+/// that has a NaN.
 fn reasons_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for entry in entries {
@@ -207,7 +208,7 @@ fn reasons_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     }
 }
 
-/// The only tensor there is.
+/// The only tensor.
 fn alone(work: &Work, tensor: &Tensor) -> Result<Made, Failure> {
     let mut options = options(work.nearness)?;
     let before = tensor.storage().stored_len();
@@ -259,7 +260,7 @@ fn among(work: &Work, tensor: &Tensor, name: &str) -> Result<Fate, Failure> {
     })
 }
 
-/// Why a tensor is not even tried.
+/// The reason for not even trying a tensor.
 fn reason_to_keep(work: &Work, tensor: &Tensor, name: &str) -> Option<String> {
     let is_named = !work.choice.only.is_empty();
     let is_float = tensor.dtype().number.kind() == Kind::Float;
@@ -281,7 +282,7 @@ fn reason_to_keep(work: &Work, tensor: &Tensor, name: &str) -> Option<String> {
     Some(reason.into())
 }
 
-/// A train as a tensor to be written, described as the one it was made from.
+/// A train as a tensor to write, with the metadata of its source.
 fn train_tensor(
     own: &Tensor,
     made: &Made,
@@ -302,8 +303,8 @@ fn train_tensor(
     Ok(train)
 }
 
-/// The same train with its cores in memory while they are few, else in a temporary file: there may
-/// be one for every tensor.
+/// The same train with its cores in memory while they are few, otherwise in a temporary file: there
+/// may be one for every tensor.
 fn put_aside(train: &Tensor) -> Result<Tensor, Error> {
     let Storage::Train { ranks, cores } = train.storage() else {
         return Ok(train.clone());

@@ -1,4 +1,4 @@
-//! `tenfold reconstruct`: trains expanded to all their cells.
+//! `tenfold reconstruct`: trains expanded to dense tensors.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
             streams.note(&line.word, &format!("{name}expanded as {dtype} {shape}"));
         }
     }
-    // A part of a train may be no train: its cells are worked out all the same.
+    // A slice of a train may not be a train: its cells are computed anyway.
     if n_trains == 0 && line.reference.is_whole() {
         let failure = no_train(&content.bundle, "tenfold convert writes its tensors");
         return Err(failure.about(&line.word));
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Reconstruct, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// All cells of a train, lazily, as they are wanted, or remembered, or as they come.
+/// All cells of a train, lazily, in the requested, the stored or the natural layout.
 fn expanded(
     args: &Reconstruct,
     train: &Tensor,
@@ -113,7 +113,7 @@ fn expanded(
     let is_reshaped = before
         .as_ref()
         .is_some_and(|before| !before.is_shaped_like(train));
-    // Cells come in the order in which they are written, unless they get another shape first.
+    // Cells are computed in the order of writing, unless the tensor is reshaped first.
     let order = if target.holds.orders.contains(&Order::Row) || is_reshaped {
         Order::Row
     } else {
@@ -144,7 +144,7 @@ fn expanded(
     Ok(cells)
 }
 
-/// The tensor that a train without cells stands for.
+/// The dense tensor for a train without cells.
 fn without_cells(train: &Tensor, order: Order) -> Result<Tensor, Failure> {
     let values = Numbers {
         number: train.dtype().number,
@@ -155,7 +155,7 @@ fn without_cells(train: &Tensor, order: Order) -> Result<Tensor, Failure> {
     Ok(Tensor::new(dims, train.dtype(), Vec::new(), storage)?)
 }
 
-/// The file whose tensors say what trains were before.
+/// The file with the original layouts of the tensors.
 struct Like<'a> {
     file: &'a Path,
     bundle: Bundle,
@@ -177,7 +177,7 @@ impl Like<'_> {
         })
     }
 
-    /// What the train called `key` was: the tensor of that name, or the only one.
+    /// The original of the train `key`: the tensor of that name, or the only one.
     fn find(&self, key: &Key, info: &Info, n_trains: usize) -> Result<OriginalLayout, Failure> {
         let entries = self.bundle.entries();
         let same = entries.iter().find(|(own, _)| own == key);

@@ -1,8 +1,8 @@
-//! `--sweep`: what each tolerance costs.
+//! `--sweep`: the size for each tolerance.
 //!
-//! Each line is what `--eps` would give: the tensor is compressed again for every tolerance, the
-//! loosest first, so that bounds are proven as ever and no train is made that is far too large to be
-//! of use. Where the train before is near enough already, it is taken again.
+//! Each line is the result of `--eps`: the tensor is compressed again for every tolerance, loosest
+//! first, so that bounds are proven as always and no train much too large to be useful is computed.
+//! If the previous train is within the tolerance, it is used again.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::terminal::{
 
 const SCHEMA: &str = "tenfold.sweep/1";
 
-/// What one tolerance costs.
+/// The result for one tolerance.
 #[derive(Clone)]
 pub(super) struct Step {
     eps: f64,

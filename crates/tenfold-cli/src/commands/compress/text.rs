@@ -1,4 +1,4 @@
-//! What a compression did, for people.
+//! Compression results as text.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::terminal::{
     Row, Streams, Table, counted, dense_len, plain, ranks_text, ratio_text, rough, shape_text,
 };
 
-/// Ranks that are listed one by one.
+/// Most ranks listed individually.
 const LISTED: usize = 40;
 
-/// Says what became of a file's tensors.
+/// Prints the outcome for each tensor of a file.
 pub(super) fn say(
     file: &Path,
     entries: &[Entry],
@@ -93,7 +93,7 @@ fn one(entry: &Entry, made: &Made, nearness: &Tolerance) -> (String, Table) {
     (head, table)
 }
 
-/// The sizes of modes, with runs of the same as powers.
+/// The mode sizes, with runs of equal sizes as powers.
 fn modes_text(shape: &[usize]) -> String {
     let runs = shape.chunk_by(|one, other| one == other);
     let texts = runs.filter_map(|run| match (run.first()?, run.len()) {

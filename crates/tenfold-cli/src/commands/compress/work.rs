@@ -1,4 +1,4 @@
-//! One tensor becomes a train.
+//! Compression of one tensor.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,32 +12,32 @@ use crate::error::Failure;
 use crate::render::bytes_text;
 use crate::terminal::{dense_len, growth_text, ranks_text};
 
-/// What it takes to compress, and what is wanted.
+/// The compression options.
 pub(super) struct Work<'a> {
     pub(super) nearness: &'a Tolerance,
     pub(super) reshaping: &'a Reshaping,
     pub(super) choice: &'a Choice,
-    /// Whether the true error is measured too.
+    /// Whether the true error is measured as well.
     pub(super) must_verify: bool,
-    /// Whether a lone train may be larger than its tensor.
+    /// Whether a single train may be larger than its tensor.
     pub(super) may_grow: bool,
     pub(super) limits: &'a Limits,
     pub(super) progress: &'a Progress,
 }
 
-/// A train, and what is known about it.
+/// A train and its properties.
 pub(super) struct Made {
     pub(super) train: AnyTrain,
     pub(super) report: Report,
-    /// What `--verify` found.
+    /// The result of `--verify`.
     pub(super) measured: Option<Distance>,
 }
 
-/// A tensor in the shape in which it is compressed, ready to be read.
+/// A tensor in the shape used for compression, ready to be read.
 pub(super) struct Prepared {
     /// Its own sizes.
     own: Vec<u64>,
-    /// Those it is compressed under.
+    /// The sizes used for compression.
     pub(super) sizes: Vec<u64>,
     source: AnySource,
     /// Bytes of all cells in their own number type.
@@ -51,9 +51,9 @@ impl Prepared {
 }
 
 impl Work<'_> {
-    /// Checks what can be checked, and gives the tensor its shape.
+    /// Validates the tensor and reshapes it.
     pub(super) fn prepare(&self, tensor: &Tensor) -> Result<Prepared, Error> {
-        // Cells are read by position afterwards, where no checksum is looked at.
+        // Cells are read by position afterwards, which skips checksums.
         let parts = tensor.storage().parts().into_iter();
         for part in parts.filter(|part| part.bytes.digest().is_some()) {
             part.bytes.check()?;
@@ -78,7 +78,7 @@ impl Work<'_> {
         })
     }
 
-    /// Compresses, and counts the bytes that are read.
+    /// Compresses, and counts the bytes read.
     pub(super) fn compress(&self, prepared: &Prepared, options: &Options) -> Result<Made, Error> {
         let memory = usize::try_from(self.limits.memory).unwrap_or(usize::MAX);
         let options = options.clone().with_memory(memory);
@@ -100,7 +100,7 @@ impl Work<'_> {
         })
     }
 
-    /// Does something that reads `len` bytes, and shows how far it is.
+    /// Runs a job that reads `len` bytes, with a progress bar.
     fn counted<R>(
         &self,
         len: u64,
@@ -124,7 +124,7 @@ impl Work<'_> {
     }
 }
 
-/// The sizes that the flags ask for.
+/// The sizes given by the flags.
 fn wanted(reshaping: &Reshaping, own: &[u64]) -> Result<Option<Vec<Option<u64>>>, Error> {
     let cells = || {
         own.iter()
@@ -159,7 +159,7 @@ fn wanted(reshaping: &Reshaping, own: &[u64]) -> Result<Option<Vec<Option<u64>>>
     Ok(None)
 }
 
-/// Names a cell as the tensor itself does, if it was read under another shape.
+/// Maps a cell back to the tensor's own indices, if it was read under another shape.
 fn own_cell(error: Error, prepared: &Prepared) -> Error {
     let Error::NotFinite { index, value } = error else {
         return error;
@@ -181,7 +181,7 @@ fn own_cell(error: Error, prepared: &Prepared) -> Error {
     Error::NotFinite { index: own, value }
 }
 
-/// Why a tensor is refused that would be larger as a train.
+/// The message for a tensor whose train would be larger.
 pub(super) fn too_large(before: u64, made: &Made) -> Failure {
     let after = made.report.train_len;
     let ranks = ranks_text(&made.train.ranks(), 40);

@@ -1,4 +1,4 @@
-//! The words after `tenfold convert`.
+//! Arguments of `tenfold convert`.
 
 use std::path::PathBuf;
 
@@ -59,10 +59,10 @@ pub(crate) struct Renaming {
     pub(crate) prefix_stem: bool,
 }
 
-/// One word of `--allow`: an aspect, or all of them.
+/// One value of `--allow`: an aspect, or all of them.
 pub(crate) type Permission = Option<Aspect>;
 
-/// Reads the name of an aspect, or `all`.
+/// Parses the name of an aspect, or `all`.
 pub(crate) fn aspects() -> impl TypedValueParser<Value = Permission> {
     let words = Aspect::ALL.iter();
     let words = words.map(|aspect| PossibleValue::new(aspect.as_str()).help(aspect.about()));
@@ -73,7 +73,7 @@ pub(crate) fn aspects() -> impl TypedValueParser<Value = Permission> {
     })
 }
 
-/// What the words of `--allow` permit.
+/// The aspects permitted by `--allow`.
 pub(crate) fn allow(permissions: &[Permission]) -> Allow {
     let aspects: Option<Vec<Aspect>> = permissions.iter().copied().collect();
     aspects.map_or(Allow::Everything, Allow::These)
@@ -81,7 +81,7 @@ pub(crate) fn allow(permissions: &[Permission]) -> Allow {
 
 fn cast(text: &str) -> Result<CastRule, String> {
     let (glob, name) = match text.rsplit_once('=') {
-        // The sign of NumPy's native byte order, as in `=f4`, separates nothing.
+        // NumPy's sign for native byte order, as in `=f4`, is not a separator.
         Some(("", _)) | None => (None, text),
         Some((glob, name)) => (Some(glob.to_owned()), name),
     };

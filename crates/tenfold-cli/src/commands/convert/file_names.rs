@@ -1,14 +1,14 @@
-//! File names that are safe on every system, for any names of tensors.
+//! File names that are safe on every system, derived from tensor names.
 
 use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 
-/// A name may have so many bytes before its hash and its extension.
+/// Most bytes of a name before its hash and its extension.
 const LONGEST: usize = 100;
 
-/// Gives every name a file name without extension. One that is a good file name stays as it is;
-/// any other, and those that differ in case alone, get a part of their hash.
+/// Assigns every name a file name without extension. A valid file name is kept; any other, and
+/// those that differ only in case, get part of their hash.
 pub(super) fn file_names(names: &[String]) -> Vec<String> {
     let mut alike: HashMap<String, usize> = HashMap::new();
     for name in names {
@@ -20,7 +20,7 @@ pub(super) fn file_names(names: &[String]) -> Vec<String> {
                 .get(&name.to_lowercase())
                 .is_some_and(|count| *count == 1)
     };
-    // Those that stay come first, so that no hash takes a name away from its owner.
+    // Unchanged names are assigned first, so that no hashed name takes one of them.
     let good = names.iter().filter(|name| is_good(name));
     let mut taken: HashSet<String> = good.map(|name| name.to_lowercase()).collect();
     let mut given = |(place, name): (usize, &String)| {
@@ -33,7 +33,7 @@ pub(super) fn file_names(names: &[String]) -> Vec<String> {
     names.iter().enumerate().map(&mut given).collect()
 }
 
-/// Whether a name can be a file name anywhere, and will be read as no flag and no hidden file.
+/// Whether a name is valid on every system, and is neither a flag nor a hidden file.
 fn is_plain(name: &str) -> bool {
     let is_fine = |letter: char| letter.is_alphanumeric() || "._-+=,()".contains(letter);
     let starts_well = name.chars().next().is_some_and(char::is_alphanumeric);
@@ -45,7 +45,7 @@ fn is_plain(name: &str) -> bool {
         && !is_device(name)
 }
 
-/// Whether Windows takes a name for a device, whatever its extension.
+/// Whether Windows treats a name as a device, whatever its extension.
 fn is_device(name: &str) -> bool {
     let stem = name
         .split('.')
@@ -59,7 +59,7 @@ fn is_device(name: &str) -> bool {
     is_numbered || ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(&stem.as_str())
 }
 
-/// What is left of a name, and as much of its hash as nobody else has.
+/// The valid part of a name, with enough of its hash to be unique.
 fn with_hash(name: &str, place: usize, taken: &mut HashSet<String>) -> String {
     let mut stem = String::new();
     for letter in name.chars() {
@@ -75,7 +75,7 @@ fn with_hash(name: &str, place: usize, taken: &mut HashSet<String>) -> String {
         }
         stem.push(letter);
     }
-    // A device stays one with anything after a dot.
+    // A device name stays one with any extension.
     let stem = match stem.as_str() {
         "" => "tensor".into(),
         stem if is_device(stem) => format!("_{stem}"),
@@ -86,7 +86,7 @@ fn with_hash(name: &str, place: usize, taken: &mut HashSet<String>) -> String {
         .chain_update(place.to_le_bytes());
     let own = Sha256::digest(name);
     let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
-    // The place in the list comes in only for names that are twice the same.
+    // The index in the list is hashed only for duplicate names.
     let hashes = [hex(&own), hex(&digest.finalize())];
     let mut candidates = hashes.iter().flat_map(|hash| {
         let stem = &stem;

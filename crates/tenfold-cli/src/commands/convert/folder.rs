@@ -1,4 +1,4 @@
-//! `--out-dir`: a file for every tensor, and an index of their true names.
+//! `--out-dir`: one file per tensor, and an index of their true names.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::terminal::{Streams, counted};
 
 const SCHEMA: &str = "tenfold.index/1";
 
-/// The file that says which tensor is in which other file.
+/// The index: which file holds which tensor.
 const INDEX: &str = "index.json";
 
 /// Saves every tensor as a file of its own in `folder`, the index last.
@@ -76,7 +76,7 @@ pub(super) fn write(
     Ok(report)
 }
 
-/// What goes into one file: a tensor, and its statistics where the file holds them.
+/// The content of one file: a tensor, and its statistics if the file holds them.
 type Group<'a> = Vec<&'a (Key, Tensor)>;
 
 fn groups<'a>(job: &'a WriteJob) -> Vec<Group<'a>> {
@@ -101,13 +101,13 @@ fn groups<'a>(job: &'a WriteJob) -> Vec<Group<'a>> {
     groups
 }
 
-/// What a file of one tensor holds.
+/// The content of a file with one tensor.
 fn edition(job: &WriteJob) -> &'static Info {
     let edition = job.format.edition(&Bundle::new(), job.how);
     edition.map_or_else(|| job.format.info(), Format::info)
 }
 
-/// The names of the files, in the order of the tensors.
+/// The file names, in the order of the tensors.
 fn names(job: &WriteJob, groups: &[Group]) -> Vec<String> {
     let content = job.content;
     let name = |(key, _): &(Key, Tensor)| match shown_name(content.info, key) {
@@ -126,7 +126,7 @@ fn names(job: &WriteJob, groups: &[Group]) -> Vec<String> {
     stems.map(|stem| format!("{stem}.{extension}")).collect()
 }
 
-/// A tensor in a bundle of its own; where a file is its tensor, the index keeps the name.
+/// A bundle of one tensor; if the file is the tensor itself, the index keeps the name.
 fn alone(job: &WriteJob, group: &Group) -> Bundle {
     let mut bundle = Bundle::new();
     for (key, tensor) in group {
@@ -141,7 +141,7 @@ fn alone(job: &WriteJob, group: &Group) -> Bundle {
     bundle
 }
 
-/// What the files hold, and what is lost, if all of it is permitted for every tensor: nothing is written
+/// The content of the files and their losses, all permitted for every tensor: nothing is written
 /// before that is known.
 fn forecast(job: &WriteJob, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>), Error> {
     let bundle = &job.content.bundle;
@@ -178,15 +178,15 @@ fn forecast(job: &WriteJob, groups: &[Group]) -> Result<(Vec<Bundle>, Vec<Loss>)
     .into())
 }
 
-/// The folder, made if it is not there, and by its own name: links that lead to it are followed
-/// once, before anything is written.
+/// The folder, created if missing, as a canonical path: links are resolved once, before anything is
+/// written.
 fn made(folder: &Path, skip_sync: bool) -> Result<PathBuf, Failure> {
     tenfold::make_folder(folder, skip_sync)?;
     let in_folder = |error: std::io::Error| Failure::from(Error::from(error).in_file(folder));
     folder.canonicalize().map_err(in_folder)
 }
 
-/// Fails if one of the files is a link: what it points to may be anywhere.
+/// Fails if one of the files is a link, which may point anywhere.
 fn refuse_links<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
     for file in files {
         if presence::link_metadata(file)?.is_some_and(|about| about.is_symlink()) {
@@ -215,7 +215,7 @@ fn index_text(
     Ok(format!("{index:#}\n"))
 }
 
-/// What the index says of one file, with the options without which it is not read again.
+/// The index entry of one file, with the options needed to read it again.
 fn index_entry(
     job: &WriteJob,
     (key, tensor): &(Key, Tensor),

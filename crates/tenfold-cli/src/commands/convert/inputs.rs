@@ -1,4 +1,4 @@
-//! The files that are read.
+//! The input files of a conversion.
 
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ use crate::render::note_text;
 use crate::terminal::Streams;
 use crate::{input, options};
 
-/// What one word stands for.
+/// The files of one argument.
 pub(super) struct Found<'a> {
-    /// As it stands on the command line.
+    /// As given on the command line.
     word: &'a Path,
     reference: TensorRef,
     input: Input,
@@ -34,7 +34,7 @@ impl Found<'_> {
     }
 }
 
-/// Opens the files and finds out what they are.
+/// Opens the files and detects their formats.
 pub(super) fn find<'a>(
     args: &Convert,
     words: &'a [PathBuf],
@@ -63,8 +63,7 @@ pub(super) fn find<'a>(
     Ok(found)
 }
 
-/// Reads the tensors that are meant, gives those of several files in one, and the options for
-/// writing.
+/// Reads the selected tensors, merging those of several files, and the options for writing.
 pub(super) fn read(
     args: &Convert,
     found: Vec<Found>,
@@ -137,8 +136,7 @@ pub(super) fn read(
     Ok((content, writing))
 }
 
-/// Reads one input: the tensor that is meant, or every file of it; adds the statistics that are left
-/// out to `said`.
+/// Reads one input, the selected tensor or every file of it; adds omitted statistics to `said`.
 fn parts_of(
     args: &Convert,
     found: &Found,
@@ -172,7 +170,7 @@ fn parts_of(
     Ok(parts)
 }
 
-/// Drops what a file says of the set that it is taken out of.
+/// Removes the metadata of the set from a file taken out of it.
 fn leave_set(format: &dyn Format, bundle: &mut Bundle, said: &mut Vec<Loss>) {
     if let Some(shard) = format.shard(bundle) {
         format.mark_shard(bundle, None);
@@ -186,8 +184,8 @@ fn leave_set(format: &dyn Format, bundle: &mut Bundle, said: &mut Vec<Loss>) {
     }
 }
 
-/// The options that concern one of the inputs; what concerns none of them concerns the first, which
-/// says so.
+/// The options for one of the inputs; an option that no input knows is given to the first, which
+/// reports it.
 fn options_for(
     args: &Convert,
     infos: &[&Info],
@@ -205,8 +203,8 @@ fn options_for(
     meant.cloned().collect()
 }
 
-/// Keeps what `--only` and `--exclude` want, with the statistics where the target holds them; each
-/// must match something in one of the files. Gives the statistics that are left out.
+/// Keeps the tensors selected by `--only` and `--exclude`, with statistics if the target holds
+/// them; each pattern must match in one of the files. Returns the omitted statistics.
 fn choose(
     args: &Convert,
     info: &Info,
@@ -234,7 +232,7 @@ fn choose(
             retain(&mut part.bundle, info, only, exclude)
         }
         let left_out = statistics_left_out(&before, &part.bundle);
-        // What is excluded by name needs no word.
+        // Tensors excluded by name are not reported.
         let is_named = |loss: &Loss| {
             let name = loss.key.as_ref().map(|key| info.name_of(key));
             name.is_some_and(|name| exclude.iter().any(|glob| matches(glob, &name)))
@@ -250,8 +248,8 @@ fn keys(bundle: &Bundle) -> tenfold::Result<Vec<Key>> {
     memory::collected(keys.filter(|key| key.state.is_some()).cloned())
 }
 
-/// A format that names tensors as these files together do: by path if one of them does, else by
-/// plain names.
+/// A format that names tensors as all these files together do: by path if any of them does,
+/// otherwise by plain names.
 fn naming(found: &[Found]) -> &'static Info {
     let infos = || found.iter().map(Found::info);
     let by = |names| infos().find(|info| info.holds.names == names);
@@ -271,7 +269,7 @@ fn naming(found: &[Found]) -> &'static Info {
         .unwrap_or_else(|| tenfold::formats::npy::Npy.info())
 }
 
-/// The format to write.
+/// The target format.
 pub(super) fn target(
     to: Option<&Target>,
     destination: &Destination,
@@ -282,7 +280,7 @@ pub(super) fn target(
     target::choose(to, destination, own(found), &inputs)
 }
 
-/// The format of all inputs.
+/// The common format of the inputs.
 fn own(found: &[Found]) -> Option<&'static dyn Format> {
     let first = found.first()?;
     let is_own = |other: &Found| other.info().name == first.info().name;

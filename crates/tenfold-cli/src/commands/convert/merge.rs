@@ -1,4 +1,4 @@
-//! Several files in one.
+//! Several files merged into one.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use tenfold::{Allow, Aspect, Bundle, Info, Key, Loss, Refusal, memory, ops};
 use crate::error::Failure;
 use crate::render::shown_name;
 
-/// Puts the files together. No name may come from two of them; metadata that differs is refused
-/// unless that is permitted, and then the first counts.
+/// Merges files. Names must be unique; differing metadata is refused unless permitted, in which
+/// case the first value wins.
 pub(super) fn merge(
     parts: Vec<Part>,
     info: &Info,

@@ -1,4 +1,4 @@
-//! `tenfold convert`: files written anew.
+//! `tenfold convert`: files in another format or layout.
 
 pub(super) mod args;
 mod file_names;
@@ -51,8 +51,8 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         other => other?,
     };
     let mut naming = args.naming.naming();
-    // The state of a training run is recognized by the whole bundle, not by one tensor of it, and what
-    // is left out is not compressed first.
+    // The state of a training run is recognized from the whole bundle, not from one tensor, and
+    // omitted tensors are not compressed first.
     let is_folder = matches!(destination, Destination::Folder(_));
     if naming.drop_state && (is_folder || args.eps.is_some()) {
         content.bundle = without_state(&content.bundle, &mut content.said);
@@ -113,9 +113,8 @@ fn write(
     }
 }
 
-/// What is done to the tensors between reading and writing, in this order; gives the lists of labels
-/// to write beside them. Which of them are meant
-/// at all has been decided by then: see [`inputs::read`].
+/// The steps between reading and writing, in this order; returns the label lists to write beside
+/// the tensors. The tensors are already selected: see [`inputs::read`].
 fn prepare(
     args: &Convert,
     content: &mut Content,
@@ -140,7 +139,7 @@ fn prepare(
         .map_err(|failure| in_input(failure, content))
 }
 
-/// Names the file at fault, or all that it may be; the format is known of one alone.
+/// Names the file at fault, or all candidates; the format is known only of a single one.
 fn in_input(failure: Failure, content: &Content) -> Failure {
     match (&content.file, content.name()) {
         (Some(file), _) => failure.of(content.info).about(file),
@@ -149,7 +148,7 @@ fn in_input(failure: Failure, content: &Content) -> Failure {
     }
 }
 
-/// What the file that is written holds.
+/// The content of the output file.
 fn target(format: &dyn Format, extension: Option<&str>) -> &'static Info {
     let how = WriteOptions {
         extension: extension.map(str::to_owned),
@@ -159,7 +158,7 @@ fn target(format: &dyn Format, extension: Option<&str>) -> &'static Info {
     edition.map_or_else(|| format.info(), Format::info)
 }
 
-/// What becomes of values that another number type has no room for.
+/// How values that another number type cannot represent are cast.
 fn overflow(args: &Convert) -> Overflow {
     if allowed(args).permits(Aspect::Precision) {
         Overflow::Saturates
@@ -168,7 +167,7 @@ fn overflow(args: &Convert) -> Overflow {
     }
 }
 
-/// Parts the words into what is read and what is written.
+/// Splits the positional arguments into inputs and output.
 fn destination(args: &Convert) -> Result<(&[PathBuf], Destination), Failure> {
     let words = args.words.as_slice();
     match (&args.output.saving.file, &args.output.out_dir) {

@@ -1,4 +1,4 @@
-//! `--max-size`: a file cut into several.
+//! `--max-size`: one file split into shards.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ pub(super) fn write(
             streams.note(file, &format!("{name} alone has {len} of values"));
         }
     }
-    // The index comes last: whoever finds it finds all that it names.
+    // The index is written last: where it exists, so do all files that it names.
     if let Some(index) = index {
         let text = owners.json().map_err(|error| job.blame(&index, error))?;
         tenfold::save_with(&index, job.force, job.how.skip_sync, |out| out.write(&text))
@@ -81,7 +81,7 @@ pub(super) fn write(
     Ok(report)
 }
 
-/// Whether programs look for an index beside the files of a set.
+/// Whether programs expect an index beside the shards.
 fn has_index(info: &Info) -> bool {
     info.name == "safetensors"
 }
@@ -93,11 +93,11 @@ fn index_name(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Which tensor is in which file.
+/// The file of each tensor.
 #[derive(Default)]
 struct Owners {
     files: BTreeMap<String, String>,
-    /// How many bytes of values there are.
+    /// The total bytes of values.
     len: u64,
 }
 
@@ -112,7 +112,7 @@ impl Owners {
         }
     }
 
-    /// The index, laid out as those of others are.
+    /// The index, in the layout of other programs.
     fn json(&self) -> Result<Vec<u8>> {
         let index = json!({ "metadata": { "total_size": self.len }, "weight_map": self.files });
         let text = serde_json::to_string_pretty(&index);
@@ -121,14 +121,14 @@ impl Owners {
     }
 }
 
-/// What goes into one file.
+/// The content of one file.
 struct Shard<'a> {
     entries: &'a [(Key, Tensor)],
-    /// How many bytes of values the file will have.
+    /// Bytes of values in the file.
     len: u64,
 }
 
-/// Some of the tensors, with the metadata of all.
+/// A subset of the tensors, with the metadata of all.
 fn bundled(job: &WriteJob, entries: &[(Key, Tensor)]) -> Bundle {
     let mut bundle = Bundle::new();
     let all = &job.content.bundle;
@@ -139,7 +139,7 @@ fn bundled(job: &WriteJob, entries: &[(Key, Tensor)]) -> Bundle {
     bundle
 }
 
-/// How many bytes of values some tensors have once they are as the format holds them.
+/// Bytes of values of some tensors in the layout of the format.
 fn weight(job: &WriteJob, entries: &[(Key, Tensor)]) -> Result<u64> {
     let (lowered, _) = tenfold::forecast(&bundled(job, entries), job.format, job.how)?;
     let lens = lowered
@@ -149,7 +149,7 @@ fn weight(job: &WriteJob, entries: &[(Key, Tensor)]) -> Result<u64> {
     Ok(lens.fold(0, u64::saturating_add))
 }
 
-/// Cuts the entries into runs of at most `most` bytes; a tensor and its statistics stay together.
+/// Splits the entries into runs of at most `most` bytes; a tensor and its statistics stay together.
 fn cut<'a>(job: &'a WriteJob, most: u64) -> Result<Vec<Shard<'a>>> {
     let entries = job.content.bundle.entries();
     let (mut shards, mut start, mut end, mut held) = (Vec::new(), 0, 0, 0_u64);

@@ -1,4 +1,4 @@
-//! The words of `convert` that change tensors.
+//! Flags of `convert` that change tensors.
 
 use std::path::PathBuf;
 
@@ -89,15 +89,15 @@ impl From<Round> for Rounding {
     }
 }
 
-/// What a flag says, and of which tensors.
+/// The value of a flag, and the tensors it applies to.
 #[derive(Clone)]
 pub(crate) struct PerTensor<T> {
-    /// The names of the tensors that are meant; all if there is none.
+    /// A glob on tensor names; all tensors if there is none.
     pub(crate) glob: Option<String>,
     pub(crate) what: T,
 }
 
-/// Splits a word at its last `=`: names may hold one, what comes after does not.
+/// Splits an argument at its last `=`: names may contain one, values do not.
 pub(crate) fn split(text: &str) -> (Option<String>, &str) {
     match text.rsplit_once('=') {
         Some((glob, what)) => (Some(glob.to_owned()), what),
@@ -129,7 +129,7 @@ fn labels(word: &str) -> Result<(String, PathBuf), String> {
 fn labels_out(word: &str) -> Result<(String, PathBuf), String> {
     match word.split_once('=') {
         Some((dim, file)) if !dim.is_empty() && !file.is_empty() => {
-            // As `--labels` spells it; a file that begins so is still `./@file`.
+            // As spelled in `--labels`; a file that begins so can still be given as `./@file`.
             Ok((dim.into(), file.strip_prefix('@').unwrap_or(file).into()))
         }
         _ => Err("labels are written to DIM=FILE".into()),
@@ -142,7 +142,7 @@ fn sizes(word: &str) -> Result<PerTensor<Vec<Option<u64>>>, String> {
     Ok(PerTensor { glob, what })
 }
 
-/// Reads sizes, of which one may be left open.
+/// Parses sizes, one of which may be left open.
 pub(crate) fn size_list(list: &str) -> Result<Vec<Option<u64>>, String> {
     let size = |word: &str| match word.trim() {
         "-1" => Ok(None),

@@ -1,11 +1,11 @@
-//! Small files that look like real ones, the same on every run.
+//! Small realistic files, identical on every run.
 
 use tenfold::{
     Address, Bundle, Dim, Element, Endian, Key, Limits, Number, Numbers, Order, RecordsBuilder,
     Result, Storage, Symmetry, Tensor, Tolerance, Value,
 };
 
-/// A file to be written.
+/// A file to write.
 pub(super) struct File {
     pub(super) name: &'static str,
     pub(super) format: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct File {
     pub(super) content: Content,
 }
 
-/// What is in a file.
+/// The content of a file.
 pub(super) enum Content {
     Bundle(Bundle),
     /// Bytes as another program would write them.
@@ -127,7 +127,7 @@ pub(super) fn all() -> Result<Vec<File>> {
     Ok(files)
 }
 
-/// Files of formats that are text or that only others write.
+/// Files in text formats or in formats that only other programs write.
 fn made_by_others() -> impl Iterator<Item = File> {
     let file = |(name, format, about, bytes)| File {
         name,
@@ -180,7 +180,7 @@ fn made_by_others() -> impl Iterator<Item = File> {
 /// Two-electron integrals (pq|rs) of six orbitals along a chain.
 fn integrals() -> Result<Tensor> {
     const ORBITALS: u32 = 6;
-    /// Smaller ones are left out, as chemists do.
+    /// Smaller ones are omitted, as is usual in chemistry.
     const SMALL: f64 = 1e-4;
     let (mut places, mut values) = (Vec::new(), Vec::new());
     for place in 0..ORBITALS.pow(4) {
@@ -209,20 +209,20 @@ fn integrals() -> Result<Tensor> {
     Ok(packing.tensor)
 }
 
-/// Two clouds of charge, each where two orbitals overlap.
+/// Two charge clouds, each where two orbitals overlap.
 fn repulsion(p: f64, q: f64, r: f64, s: f64) -> f64 {
     let overlap = |a: f64, b: f64| (-0.4 * (a - b) * (a - b)).exp();
     let distance = (p + q - r - s) / 2.0;
-    // In brackets: the clouds may change places, and every bit shall be the same.
+    // Parenthesized so that exchanging the clouds gives the same bits.
     0.8 * (overlap(p, q) * overlap(r, s)) / (1.0 + distance * distance).sqrt()
 }
 
-/// Numbers that look drawn at random, between -1 and 1.
+/// Pseudorandom numbers between -1 and 1.
 struct Noise(u32);
 
 impl Noise {
     fn next(&mut self) -> f32 {
-        // A linear congruential generator: its upper bits are good enough to look at.
+        // A linear congruential generator: its upper bits look random enough.
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let upper = u16::try_from(self.0 >> 16).unwrap_or(0);
         f32::from(upper) / 32768.0 - 1.0
@@ -233,7 +233,7 @@ impl Noise {
     }
 }
 
-/// The layers of the network: a name, and its sizes.
+/// The layers of the network: names and sizes.
 const LAYERS: [(&str, &str, &[u64]); 4] = [
     ("encoder", "weight", &[16, 8]),
     ("encoder", "bias", &[16]),
@@ -285,7 +285,7 @@ fn optimizer() -> Bundle {
     bundle
 }
 
-/// The weights, and after a step: some moved a little, one is no number any more.
+/// The weights before and after a step: some moved slightly, one became NaN.
 fn weights(is_next: bool) -> Result<Bundle> {
     let (mut noise, mut step) = (Noise(1), Noise(2));
     let mut bundle = Bundle::new();
@@ -305,7 +305,7 @@ fn weights(is_next: bool) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// Embeddings in blocks of 32 numbers of 8 bits under a scale of 16, and a norm.
+/// Embeddings in blocks of 32 8-bit numbers with a 16-bit scale, and a norm.
 fn words() -> Result<Bundle> {
     const WORDS: u64 = 4;
     const BLOCK: u64 = 32;
@@ -346,7 +346,7 @@ fn overlap() -> Result<Tensor> {
     Tensor::new(dims, f64::DTYPE, vec![], storage)
 }
 
-/// exp(i (x - y)), of which the parts are a symmetric and an antisymmetric matrix.
+/// exp(i (x - y)), whose real and imaginary parts are a symmetric and an antisymmetric matrix.
 fn phases() -> Result<Tensor> {
     let lines = points().flat_map(|x| points().map(move |y| x - y));
     let cells: Vec<f64> = lines.flat_map(|line| [line.cos(), line.sin()]).collect();
@@ -409,7 +409,7 @@ fn catalogue() -> Result<Tensor> {
     Tensor::new(dims, f32::DTYPE, vec![], storage)
 }
 
-/// How many points the wave has along each axis.
+/// Points of the wave along each axis.
 const POINTS: u32 = 24;
 
 fn points() -> impl Iterator<Item = f64> {
@@ -431,7 +431,7 @@ fn field() -> Result<Tensor> {
     Tensor::new(cube(), f64::DTYPE, vec![], storage)
 }
 
-/// The same by the rule for the sine of a sum, once for each plus: a train of rank 2.
+/// The same by the addition theorem for the sine, once for each plus: a train of rank 2.
 fn train() -> Result<Tensor> {
     let sines = || points().map(f64::sin);
     let cosines = || points().map(f64::cos);

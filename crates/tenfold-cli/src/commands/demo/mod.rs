@@ -1,4 +1,4 @@
-//! `tenfold demo`: files of every format, and what can be done with them.
+//! `tenfold demo`: sample files of every format, and commands to try on them.
 
 mod files;
 
@@ -14,15 +14,15 @@ use crate::exit::Exit;
 use crate::terminal::{Row, Streams, Table, plain};
 use files::{Content, File};
 
-/// The file that says what the others are; a folder that has it is the demo's own.
+/// The file that describes the others; it marks a folder as the demo's own.
 const README: &str = "README.txt";
-/// How it begins.
+/// Its first line.
 const MARK: &str = "Files to try `tenfold` on, made by `tenfold demo`.\n";
 
-/// A command that is shown, and run.
+/// A command that is shown and run.
 struct Step {
     about: &'static str,
-    /// The command, where `@` stands for the folder.
+    /// The command, with `@` for the folder.
     words: &'static [&'static str],
     exit: Exit,
 }
@@ -152,7 +152,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// What the steps write.
+/// The output of the steps.
 const WRITTEN: [&str; 5] = [
     "catalogue-dense.npy",
     "integrals-full.npy",
@@ -172,7 +172,7 @@ pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
         .text(&format!("{count} files were made in {shown}:\n"))?;
     table(&files).print("  ", &mut streams.out)?;
     if streams.voice().quiet {
-        // The steps are there to be looked at, and one of them shows an error.
+        // The steps are for show, and one of them prints an error.
         return Ok(Exit::Fine);
     }
     let mut exit = Exit::Fine;
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
             .paint
             .name(&format!("$ tenfold {}", line.join(" ")));
         streams.out.text(&format!("\n{}\n{line}\n", step.about))?;
-        // What a command says goes to the errors, and shall come where it belongs.
+        // Messages go to standard error but belong in the transcript.
         streams.out.flush()?;
         let name = OsString::from("tenfold");
         let words: Vec<OsString> = std::iter::once(name).chain(words).collect();
@@ -203,7 +203,7 @@ pub(super) fn run(args: &Demo, streams: &mut Streams) -> Outcome {
     Ok(exit)
 }
 
-/// Makes the folder and its files, if there is no other folder.
+/// Creates the folder and its files, unless a foreign folder is there.
 fn make(folder: &Path) -> Result<(), Failure> {
     let readme = folder.join(README);
     let in_file = |path: &Path, error: std::io::Error| Error::from(error).in_file(path);
@@ -244,9 +244,9 @@ fn save(file: &File, path: &Path) -> Result<(), Failure> {
     let how = WriteOptions {
         options,
         strict: true,
-        // Raw numbers do not say what they are.
+        // Raw numbers do not describe themselves.
         allow: Allow::These(vec![Aspect::Shape]),
-        // They are made anew at any time.
+        // They can be created again at any time.
         skip_sync: true,
         ..WriteOptions::default()
     };
@@ -278,7 +278,7 @@ fn readme_text(files: &[File]) -> String {
     )
 }
 
-/// A word of a step, with the folder for `@`.
+/// An argument of a step, with the folder for `@`.
 fn in_folder(word: &str, folder: &Path) -> OsString {
     match word.strip_prefix('@') {
         Some(name) => folder.join(name).into_os_string(),
@@ -286,7 +286,7 @@ fn in_folder(word: &str, folder: &Path) -> OsString {
     }
 }
 
-/// A word as a shell reads it.
+/// An argument quoted for the shell.
 fn quoted(word: &OsString) -> String {
     let word = plain(&word.to_string_lossy());
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);

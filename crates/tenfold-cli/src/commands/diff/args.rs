@@ -1,4 +1,4 @@
-//! The words after `tenfold diff`.
+//! Arguments of `tenfold diff`.
 
 use std::path::PathBuf;
 

@@ -1,15 +1,15 @@
-//! What files and tensors say besides their values.
+//! Differences in metadata, dimension names and declared symmetries.
 
 use tenfold::{Dim, Meta, Symmetry, Tensor, Value};
 
-/// A value that two files, or two tensors, do not agree on.
+/// A metadata value that differs between two files or tensors.
 pub(super) struct MetaChange {
     pub(super) name: String,
     pub(super) a: Option<Value>,
     pub(super) b: Option<Value>,
 }
 
-/// Where two sets of metadata differ.
+/// The differences of two sets of metadata.
 pub(super) fn changes(a: &Meta, b: &Meta) -> Vec<MetaChange> {
     let added = b.iter().filter(|(name, _)| a.get(name).is_none());
     let names = a.iter().chain(added).map(|(name, _)| name);
@@ -21,8 +21,7 @@ pub(super) fn changes(a: &Meta, b: &Meta) -> Vec<MetaChange> {
     changes.filter(|change| change.a != change.b).collect()
 }
 
-/// Where the metadata of two tensors differ, the names of their dimensions, or the symmetries
-/// they are said to have.
+/// The differences of two tensors in metadata, dimension names and declared symmetries.
 pub(super) fn tensor_changes(a: &Tensor, b: &Tensor) -> Vec<MetaChange> {
     let mut own = Meta::new();
     let mut others = Meta::new();
@@ -45,7 +44,7 @@ fn dim_name(dim: &Dim) -> Value {
     dim.name.as_deref().map_or(Value::Null, Value::from)
 }
 
-/// Whether it is packed is a matter of storage.
+/// Packing is a matter of storage.
 fn symmetry(symmetry: &Symmetry) -> Value {
     let places = symmetry.permutation.iter();
     Value::List(vec![

@@ -1,4 +1,4 @@
-//! `tenfold diff`: what changed from one file to another.
+//! `tenfold diff`: differences between two files.
 
 pub(super) mod args;
 mod json;
@@ -26,7 +26,7 @@ use meta::MetaChange;
 
 pub(super) fn run(args: &Diff, streams: &mut Streams) -> Outcome {
     let report = gather(args, streams).map_err(|mut failure| {
-        // One file that cannot be read is no answer to whether two are the same.
+        // An unreadable file leaves the question open.
         if failure.exit == Exit::No {
             failure.exit = Exit::Trouble;
         }
@@ -57,7 +57,7 @@ impl File<'_> {
         self.opened.format.info()
     }
 
-    /// The tensor at a place, and its name.
+    /// The tensor at an index, with its name.
     fn entry(&self, place: usize) -> Option<(String, &Key, &Tensor)> {
         let (key, tensor) = self.opened.bundle.entries().get(place)?;
         Some((shown_name(self.info(), key), key, tensor))
@@ -69,7 +69,7 @@ impl File<'_> {
     }
 }
 
-/// A tensor, as far as the output needs it.
+/// The properties of a tensor that are printed.
 struct Side {
     name: String,
     key: Key,
@@ -91,7 +91,7 @@ struct Failed {
     failure: Failure,
 }
 
-/// All that is said about two files.
+/// The result for two files.
 #[derive(Default)]
 struct Report {
     formats: [&'static str; 2],
@@ -130,7 +130,7 @@ impl Report {
 fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     let (mut a, mut b) = open(args, streams)?;
     let map = mapped(args, &a, &b)?;
-    // Names are chosen as they are once they are mapped.
+    // Names are selected after mapping.
     let new_names: HashMap<&str, &str> = map.iter().map(|(a, b)| (&**a, &**b)).collect();
     let renamed = |name: String| match new_names.get(&*name) {
         Some(new) => (*new).to_owned(),
@@ -172,19 +172,19 @@ fn gather(args: &Diff, streams: &mut Streams) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What is named where either of the two files may be at fault.
+/// The file named in errors that may concern either of the two.
 fn both(a: &File, b: &File) -> PathBuf {
     name_of_all(&[a.path, b.path]).unwrap_or_default()
 }
 
-/// Options, and then those of one side.
+/// Common options, then those of one side.
 fn with(mut options: Vec<(String, String)>, own: &[KeyValues]) -> Vec<(String, String)> {
     options.extend(own.iter().flat_map(|given| given.0.iter().cloned()));
     options
 }
 
-/// Opens both files. An option is for the files whose formats have it; `--opt-a` and `--opt-b` are
-/// for one of them.
+/// Opens both files. An option applies to the files whose formats have it; `--opt-a` and `--opt-b`
+/// apply to one of them.
 fn open<'a>(args: &'a Diff, streams: &mut Streams) -> Result<(File<'a>, File<'a>), Failure> {
     let find = |path: &'a Path, own: &[KeyValues], streams: &mut Streams| {
         let about = |error: tenfold::Error| Failure::from(error).about(path);
@@ -225,7 +225,7 @@ fn options(args: &Diff) -> DiffOptions {
     }
 }
 
-/// The names that `--map` puts together.
+/// The pairs of names given by `--map`.
 fn mapped(args: &Diff, a: &File, b: &File) -> Result<Vec<(String, String)>, Failure> {
     let own = a.info().names_of(&a.opened.bundle)?;
     let others = b.info().names_of(&b.opened.bundle)?;
@@ -304,7 +304,7 @@ impl Report {
     }
 }
 
-/// Finds out which of two files is at fault.
+/// Determines which of the two files is at fault.
 fn blame(
     error: Error,
     (a, tensor_a): (&File, &Tensor),

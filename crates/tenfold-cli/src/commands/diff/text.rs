@@ -1,4 +1,4 @@
-//! Differences for a person.
+//! Differences as text.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,10 @@ use crate::commands::Diff;
 use crate::render::{element, elements, name_text, short_value};
 use crate::terminal::{Out, Row as Line, Table, counted, plain, shape_text};
 
-/// How many tensors are listed unless `--top` says otherwise.
+/// Number of tensors listed by default; `--top` changes it.
 const TOP: usize = 20;
 
-/// What could not be laid over each other first, then what is not finite, then by how much the
-/// values changed, relative to their size.
+/// Orders the list: mismatched shapes first, then non-finite values, then by relative change.
 pub(super) fn by_change(a: &Row, b: &Row) -> Ordering {
     let rank = |row: &Row| match &row.found.measures {
         None if row.found.basis == Basis::Nothing => (0, f64::INFINITY),
@@ -96,7 +95,7 @@ fn counts(report: &Report) -> String {
     words.join(", ")
 }
 
-/// What is the same without being identical.
+/// Equal but not identical tensors.
 fn alike(report: &Report) -> Option<String> {
     let mut words = Vec::new();
     if report.near > 0 {
@@ -130,7 +129,7 @@ fn line(row: &Row) -> Line {
     line
 }
 
-/// What the numbers do not say.
+/// Differences that the numbers do not show.
 fn details(row: &Row) -> Vec<String> {
     let (a, b, found) = (&row.a.tensor, &row.b.tensor, &row.found);
     let mut lines = Vec::new();
@@ -243,7 +242,7 @@ fn worst_text(worst: &Worst, a: &Side, b: &Side) -> String {
         element(b.tensor.dtype(), &worst.b),
     );
     if from == to {
-        // The digits that a person is shown are too few to tell them apart.
+        // Rounding would make them look equal.
         from = exact(a.tensor.dtype(), &worst.a);
         to = exact(b.tensor.dtype(), &worst.b);
     }
@@ -256,12 +255,12 @@ fn exact(dtype: DType, bytes: &[u8]) -> String {
     text.replace('"', "")
 }
 
-/// A number for a person: four digits.
+/// A number with four digits.
 fn short(number: f64) -> String {
     tenfold::measure_text(number, 4)
 }
 
-/// A cosine, with as many digits as it takes to see that it is not 1.
+/// A cosine with enough digits to show that it is not 1.
 fn cosine_text(cosine: f64) -> String {
     let lack = 1.0 - cosine.abs();
     if lack == 0.0 {

@@ -1,4 +1,4 @@
-//! The words after `tenfold edit`.
+//! Arguments of `tenfold edit`.
 
 use std::path::PathBuf;
 

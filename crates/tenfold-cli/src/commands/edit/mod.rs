@@ -1,4 +1,4 @@
-//! `tenfold edit`: names and metadata changed, in place.
+//! `tenfold edit`: names and metadata edited in place.
 
 pub(super) mod args;
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Fails where no file can be saved.
+/// Fails where a file cannot be saved.
 fn refuse_destination(out: &Path, replace: bool) -> Result<(), Failure> {
     let about = |error: io::Error| Failure::from(Error::from(error).in_file(out));
     if presence::is_dir(out)? {
@@ -94,7 +94,7 @@ fn refuse_destination(out: &Path, replace: bool) -> Result<(), Failure> {
     Destination::File(out.to_owned()).refuse_existing(replace)
 }
 
-/// Fails if the name of the output is that of another format.
+/// Fails if the output has the extension of another format.
 fn keep_format(name: &str, out: &Path) -> Result<(), Failure> {
     let meant = formats::by_extension(out);
     if meant.is_empty() || meant.iter().any(|format| format.info().name == name) {

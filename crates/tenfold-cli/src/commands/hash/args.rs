@@ -1,4 +1,4 @@
-//! The words after `tenfold hash`.
+//! Arguments of `tenfold hash`.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct Hash {
 }
 
 impl Hash {
-    /// What sparse tensors count as.
+    /// How sparse tensors are hashed.
     pub(crate) fn sparse_as(&self) -> SparseHashing {
         if self.dense {
             SparseHashing::Dense

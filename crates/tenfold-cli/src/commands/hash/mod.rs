@@ -1,4 +1,4 @@
-//! `tenfold hash`: what files mean, in 32 bytes.
+//! `tenfold hash`: content hashes of files and tensors.
 
 pub(super) mod args;
 
@@ -68,7 +68,7 @@ fn hashed(
 
 fn print(word: &Path, hashed: &Hashed, args: &Hash, out: &mut Out) -> Result<()> {
     let shown = plain(&word.display().to_string());
-    // A word such as `FILE:KEY` names its tensor already.
+    // An argument such as `FILE:KEY` already names its tensor.
     let is_file = TensorRef::find(word)?.file == word;
     if !args.tensors || !is_file {
         return out.text(&format!("{}  {shown}\n", file_hash(&hashed.tensors)?));
@@ -103,7 +103,7 @@ fn print_json(file: &Path, hashed: &Hashed, out: &mut Out) -> Result<()> {
 /// One line of a list of hashes.
 struct Sum {
     hash: String,
-    /// The file, and perhaps `:` and a tensor.
+    /// The file, with `:` and a tensor if one is selected.
     word: String,
 }
 

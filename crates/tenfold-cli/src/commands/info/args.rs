@@ -1,4 +1,4 @@
-//! The words after `tenfold info`.
+//! Arguments of `tenfold info`.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! `tenfold info`: what is in files, from their headers alone.
+//! `tenfold info`: file contents from headers alone.
 
 pub(super) mod args;
 mod order;
@@ -99,15 +99,15 @@ fn tensor_json(json: &mut Json, info: &Info, key: &Key, tensor: &Tensor) -> Resu
         .number(tensor.storage().stored_len())
 }
 
-/// Sums over all tensors of a file.
+/// Totals over all tensors of a file.
 #[derive(Default)]
 struct Totals {
-    /// Elements of tensors that are no statistics, as many as are stored.
+    /// Stored elements of tensors other than statistics.
     parameters: u128,
     /// Elements, or labeled blocks.
     stored: u64,
     stored_bytes: u64,
-    /// The same for each element type.
+    /// The same per element type.
     of_dtype: BTreeMap<String, u64>,
     statistics: u64,
 }
@@ -129,7 +129,7 @@ impl Totals {
         totals
     }
 
-    /// Bytes of values for each element type, the most first.
+    /// Bytes of values per element type, largest first.
     fn by_dtype(&self) -> Vec<(&str, u64)> {
         let all = self.of_dtype.iter();
         let mut all: Vec<_> = all.map(|(dtype, len)| (dtype.as_str(), *len)).collect();
@@ -138,7 +138,7 @@ impl Totals {
     }
 }
 
-/// How many elements a tensor has of its own: in its cells, blocks or cores.
+/// The number of elements stored in cells, blocks or cores.
 fn parameters(tensor: &Tensor) -> u128 {
     let elements: u128 = match tensor.storage() {
         Storage::Dense { values, .. } | Storage::Sparse { values, .. } => values.len().into(),
@@ -150,7 +150,7 @@ fn parameters(tensor: &Tensor) -> u128 {
     elements / u128::try_from(width.max(1)).unwrap_or(1)
 }
 
-/// The type in Vespa's words, where somebody would look for it.
+/// The tensor type in Vespa's notation, for the formats that use it.
 fn vespa_type(info: &Info, tensor: &Tensor) -> Option<String> {
     let is_wanted = info.name == "vespa" || tensor.n_mapped() > 0;
     type_spec(tensor).filter(|_| is_wanted)
@@ -182,7 +182,7 @@ fn print(file: &Path, len: u64, opened: &Opened, args: &Describe, out: &mut Out)
     table.print("  ", out)
 }
 
-/// The format, and how much there is.
+/// The format and the totals.
 fn headline(info: &Info, len: u64, bundle: &Bundle) -> String {
     let n_tensors = u64::try_from(bundle.entries().len()).unwrap_or(u64::MAX);
     let totals = Totals::of(bundle);

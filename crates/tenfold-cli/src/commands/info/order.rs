@@ -1,4 +1,4 @@
-//! In which order tensors are listed.
+//! Sort order of tensor lists.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -19,7 +19,7 @@ pub(super) fn sorted(bundle: &Bundle, sort: Sort) -> Result<Vec<&(Key, Tensor)>>
     Ok(entries)
 }
 
-/// Segment by segment; a statistic comes after its owner.
+/// Segment by segment; a statistic follows its owner.
 fn by_name(a: &Key, b: &Key) -> Ordering {
     let segments = a.path().iter().zip(b.path());
     let different = segments.map(|(a, b)| natural(a, b)).find(|by| by.is_ne());
@@ -28,9 +28,9 @@ fn by_name(a: &Key, b: &Key) -> Ordering {
         .then_with(|| a.state.cmp(&b.state))
 }
 
-/// Numbers inside of names count by their value: `layer.2` comes before `layer.10`.
+/// Natural order, numbers by value: `layer.2` precedes `layer.10`.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
-    // The bytes of UTF-8 are ordered as the characters are.
+    // UTF-8 bytes sort as code points do.
     let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
     loop {
         (left, right) = without_common_start(left, right);
@@ -50,7 +50,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
-/// What follows the bytes that both begin with; a number that is the same in part stays whole.
+/// The rest after the common prefix; a number with a common prefix stays whole.
 fn without_common_start<'a>(left: &'a [u8], right: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let same = left.iter().zip(right).take_while(|(x, y)| x == y);
     let same = same.count();
@@ -60,7 +60,7 @@ fn without_common_start<'a>(left: &'a [u8], right: &'a [u8]) -> (&'a [u8], &'a [
     (left.split_at(start).1, right.split_at(start).1)
 }
 
-/// The digits that a text begins with, without zeros before them, and the rest.
+/// The leading digits of a text without leading zeros, and the rest.
 fn number(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|byte| !byte.is_ascii_digit());
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));

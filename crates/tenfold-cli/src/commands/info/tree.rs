@@ -1,4 +1,4 @@
-//! Names folded into a tree, with sums.
+//! Tensor names as a tree, with totals.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use tenfold::{Info, Key, Names, Result, Tensor, memory};
 use crate::render::{bytes_text, name_text, shown_name};
 use crate::terminal::{Row, counted};
 
-/// Deeper parts of a name stay together.
+/// Deeper levels of a name are not split.
 const LEVELS: usize = 24;
 
-/// A folder of names, or a tensor; in the order in which they came.
+/// A folder of names, or a tensor, in file order.
 #[derive(Default)]
 struct Node<'a> {
     label: String,
     tensor: Option<(&'a Key, &'a Tensor)>,
     children: Vec<Node<'a>>,
-    /// Where the folder with a label is.
+    /// The index of the folder with a label.
     folders: HashMap<String, usize>,
     n_tensors: u64,
     len: u64,
 }
 
-/// A row for every folder and every tensor; `row` makes those of tensors.
+/// A row for every folder and every tensor; `row` formats those of tensors.
 pub(super) fn rows(
     info: &Info,
     entries: &[&(Key, Tensor)],
@@ -38,12 +38,12 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// The parts of a name, each with what separates it from the next.
+/// The segments of a name, each with its separator.
 fn labels(info: &Info, key: &Key) -> Vec<String> {
     let name = shown_name(info, key);
     let is_tree = info.holds.names == Names::Tree;
     let end = match &key.state {
-        // What a statistic is called is one part with its owner's last.
+        // The name of a statistic and its owner's last segment form one segment.
         Some(_) => name.find('@').unwrap_or(name.len()),
         None => name.len(),
     };
@@ -97,8 +97,8 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// The rows of this node, whose label follows `before`, the folders that have no line of their
-    /// own because there is nothing beside what they hold.
+    /// The rows of this node, whose label follows `before`; a folder with a single child shares the
+    /// child's row.
     fn rows(
         &self,
         before: &str,

@@ -1,4 +1,4 @@
-//! One file, or standard output.
+//! Output to one file or to standard output.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::render::bytes_text;
 use crate::terminal::{Streams, counted, in_output};
 
-/// Saves everything as one file.
+/// Saves all tensors as one file.
 pub(in crate::commands) fn write(
     job: &WriteJob,
     file: &Path,
@@ -27,7 +27,7 @@ pub(in crate::commands) fn write(
     Ok(Report { files, losses })
 }
 
-/// Writes everything to standard output.
+/// Writes all tensors to standard output.
 pub(in crate::commands) fn stream(
     job: &WriteJob,
     streams: &mut Streams,
@@ -51,7 +51,7 @@ pub(in crate::commands) fn stream(
     })
 }
 
-/// Fails if one of the files exists and must not be replaced.
+/// Fails if one of the files exists and must not be overwritten.
 pub(in crate::commands) fn refuse_existing<'a>(
     files: impl Iterator<Item = &'a Path>,
     force: bool,
@@ -66,8 +66,8 @@ pub(in crate::commands) fn refuse_existing<'a>(
     Ok(())
 }
 
-/// Says what was permitted or only has to be said, a line for every reason; to those who want to
-/// know more, also what is carried.
+/// Reports permitted losses and notes, one line per reason; if verbose, also metadata kept in a
+/// sidecar.
 pub(in crate::commands) fn say_losses<'a>(
     file: &Path,
     losses: impl Iterator<Item = &'a Loss>,
@@ -85,14 +85,14 @@ pub(in crate::commands) fn say_losses<'a>(
     }
 }
 
-/// Says what users of the file should know.
+/// Reports compatibility notes on the written file.
 pub(in crate::commands) fn say_remark(job: &WriteJob, file: &Path, streams: &mut Streams) {
     if let Some(remark) = job.format.remark(&job.content.bundle, job.how) {
         streams.note(file, remark);
     }
 }
 
-/// Reports what casts have changed, which is known when a file has been written.
+/// Reports values changed by casts, which are known only after writing.
 pub(in crate::commands) fn say_rounding(
     file: &Path,
     losses: &[Loss],
@@ -104,7 +104,7 @@ pub(in crate::commands) fn say_rounding(
     found
 }
 
-/// Says that a file was written, and what it is, with those beside it; a pipe or a device is none.
+/// Reports a written file and its companions; pipes and devices are not reported.
 pub(in crate::commands) fn say_written(
     job: &WriteJob,
     file: &Path,
@@ -130,7 +130,7 @@ pub(in crate::commands) fn say_written(
     Ok(files)
 }
 
-/// What was written as one file, and that file with those beside it.
+/// The written file and its companions.
 pub(in crate::commands) fn saved(
     job: &WriteJob,
     file: &Path,
@@ -144,7 +144,7 @@ pub(in crate::commands) fn saved(
     Ok((written, files))
 }
 
-/// The programs that open a version, and the version for other programs, in brackets.
+/// The programs that read a version, and the version for other programs, in parentheses.
 fn readers(job: &WriteJob, version: &str, readers: Option<&str>) -> String {
     let Some(readers) = readers else {
         return String::new();
@@ -163,27 +163,26 @@ fn readers(job: &WriteJob, version: &str, readers: Option<&str>) -> String {
     }
 }
 
-/// What a file that was just written says of itself.
+/// Properties of the written file, read back from it.
 pub(in crate::commands) struct Written {
     pub(in crate::commands) version: String,
     n_tensors: u64,
-    /// The programs that open it.
+    /// The programs that read it.
     readers: Option<String>,
-    /// The files beside it.
+    /// Its companion files.
     beside: Vec<(PathBuf, u64)>,
 }
 
 impl Written {
-    /// Reads the headers again: which version was written, and what of the content, is the
-    /// format's affair.
+    /// Reads the headers again: the format decides which version was written.
     pub(in crate::commands) fn find(job: &WriteJob, file: &Path) -> tenfold::Result<Written> {
         let info = job.format.info();
         let how = ReadOptions {
             limits: job.how.limits.clone(),
             ..ReadOptions::default()
         };
-        // What is not read again, for a limit or for want of memory, has been written all the same; what cannot be read may not
-        // have been.
+        // A file over a limit, or too large for memory, has still been written; one that cannot be
+        // read may not have been.
         let source = unless_refused(Source::open(file)?.unpacked(&how.limits))?;
         let read = |how: &ReadOptions| -> tenfold::Result<Option<Bundle>> {
             let Some(source) = &source else {
@@ -200,7 +199,7 @@ impl Written {
             .and_then(|found| found.hints.text(&format!("{}:version", info.name)));
         let usual = edition.versions.first().copied();
         let version = said.or(usual).unwrap_or_default();
-        // Those are told by what is in the file, not by what is restored from it.
+        // They are determined by the content of the file, without the sidecar.
         let readers = match job.format.readers(version, None) {
             None => None,
             Some(_) => {
@@ -221,7 +220,7 @@ impl Written {
     }
 }
 
-/// What was read, or nothing if its content stands in the way.
+/// The bundle that was read, or nothing if its content prevents it.
 fn unless_refused<T>(read: tenfold::Result<T>) -> tenfold::Result<Option<T>> {
     match read {
         Err(error) if error.is_of_content() || error.is_lack_of_memory() => Ok(None),

@@ -1,4 +1,4 @@
-//! The words of the commands that read one file and write one.
+//! Positional arguments of commands with one input and one output.
 
 use std::path::{Path, PathBuf};
 
@@ -13,17 +13,17 @@ use crate::render::note_text;
 use crate::terminal::Streams;
 use crate::{input, options};
 
-/// What is read, and where it is written.
+/// The input, and the destination.
 pub(in crate::commands) struct Line {
-    /// The file to read, as it stands on the command line.
+    /// The input file, as given on the command line.
     pub(in crate::commands) word: PathBuf,
     pub(in crate::commands) reference: TensorRef,
     pub(in crate::commands) destination: Option<Destination>,
 }
 
 impl Line {
-    /// Parts the words into a file, perhaps a tensor and a slice of it, and what is written. If
-    /// that need not be named, the last word is it only where its name says a format.
+    /// Splits the arguments into a file, an optional tensor and slice, and the output. If the
+    /// output is optional, the last argument is one only if its name implies a format.
     pub(in crate::commands) fn part(
         words: &[PathBuf],
         part: Option<&Part>,
@@ -69,7 +69,7 @@ impl Line {
         })
     }
 
-    /// Opens what is read, and says what is worth a note; gives the options for writing too.
+    /// Opens the input and prints its notes; also returns the options for writing.
     pub(in crate::commands) fn open(
         &self,
         reading: &Reading,
@@ -100,7 +100,7 @@ impl Line {
     }
 }
 
-/// How the flags want a file to be written.
+/// The save options given by the flags.
 pub(in crate::commands) fn writing(
     saving: &Saving,
     reading: &Reading,

@@ -1,4 +1,4 @@
-//! What the commands that write tensors have in common: what is written, where, and in which format.
+//! Output shared by the commands that write tensors: content, destination and format.
 
 pub(super) mod file;
 pub(super) mod line;
@@ -15,17 +15,17 @@ use crate::input::DASH;
 use crate::terminal::Streams;
 use report::Report;
 
-/// Where to write.
+/// The destination.
 pub(super) enum Destination {
     /// Standard output.
     Stream,
     File(PathBuf),
-    /// A file a tensor in this folder.
+    /// One file per tensor in this folder.
     Folder(PathBuf),
 }
 
 impl Destination {
-    /// What a word means: a file, or standard output for `-`.
+    /// Parses an argument: a file, or standard output for `-`.
     pub(super) fn named(word: &Path) -> Destination {
         if word == Path::new(DASH) {
             Destination::Stream
@@ -34,7 +34,7 @@ impl Destination {
         }
     }
 
-    /// Fails if it is a file that exists and must not be replaced: before the work, not after it.
+    /// Fails early if it is an existing file that must not be overwritten.
     pub(super) fn refuse_existing(&self, force: bool) -> Result<(), Failure> {
         match self {
             Destination::File(path) if !is_stream(path) => {
@@ -45,23 +45,23 @@ impl Destination {
     }
 }
 
-/// What was read, from one file or from several.
+/// The input, from one file or from several.
 pub(super) struct Content {
     pub(super) bundle: Bundle,
-    /// A format that names tensors as these are named.
+    /// A format with the same kind of tensor names.
     pub(super) info: &'static Info,
-    /// The file it comes from, if it is one.
+    /// The source file, if there is only one.
     pub(super) file: Option<PathBuf>,
-    /// What a tensor without a name is called.
+    /// The name for an unnamed tensor.
     pub(super) stem: Option<String>,
-    /// What putting files together has lost.
+    /// Losses from merging files.
     pub(super) said: Vec<Loss>,
-    /// What was read.
+    /// The tensors.
     pub(super) inputs: Vec<ReadInput>,
 }
 
 impl Content {
-    /// The file it comes from, or all of several.
+    /// The source file, or all of several.
     pub(super) fn name(&self) -> Option<PathBuf> {
         if self.file.is_some() {
             return self.file.clone();
@@ -73,7 +73,7 @@ impl Content {
     }
 }
 
-/// What is named where any of several files may be at fault.
+/// The name used in errors that may concern any of several files.
 pub(super) fn name_of_all(paths: &[&Path]) -> Option<PathBuf> {
     let name = match paths {
         [] => return None,
@@ -84,7 +84,7 @@ pub(super) fn name_of_all(paths: &[&Path]) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// Everything it takes to write.
+/// All parameters of a write.
 pub(super) struct WriteJob<'a> {
     pub(super) content: &'a Content,
     pub(super) format: &'static dyn tenfold::Format,
@@ -93,7 +93,7 @@ pub(super) struct WriteJob<'a> {
 }
 
 impl WriteJob<'_> {
-    /// Writes everything to one file, or to standard output.
+    /// Writes all tensors to one file or to standard output.
     pub(super) fn write(
         &self,
         destination: &Destination,
@@ -105,7 +105,7 @@ impl WriteJob<'_> {
         }
     }
 
-    /// Says about which file a failure is: about the input, where there is one, else about `file`.
+    /// Names the file of a failure: the input if there is only one, otherwise `file`.
     pub(super) fn blame(&self, file: &Path, error: tenfold::Error) -> Failure {
         match Failure::from(blame(error, &self.content.inputs)) {
             failure if failure.is_usage() => failure,

@@ -1,4 +1,4 @@
-//! What was written, for people and for programs.
+//! Reports on written files, as text and JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use crate::error::Failure;
 use crate::render::{Json, shown_name};
 use crate::terminal::Streams;
 
-/// What was written.
+/// The result of a write.
 #[derive(Default)]
 pub(in crate::commands) struct Report {
     pub(in crate::commands) files: Vec<SavedFile>,
     pub(in crate::commands) losses: Vec<Loss>,
 }
 
-/// A file that was written.
+/// A written file.
 pub(in crate::commands) struct SavedFile {
     pub(in crate::commands) path: PathBuf,
-    /// How many tensors are in it; `None` of one that only names the others.
+    /// Number of tensors in it; `None` for an index.
     pub(in crate::commands) n_tensors: Option<u64>,
     pub(in crate::commands) len: u64,
 }
@@ -37,7 +37,7 @@ impl SavedFile {
     }
 }
 
-/// Fails if JSON would be printed where the file goes.
+/// Fails if JSON would be printed to the same stream as the file.
 pub(in crate::commands) fn refuse_stream(
     json: bool,
     destination: &Destination,
@@ -49,18 +49,18 @@ pub(in crate::commands) fn refuse_stream(
     Ok(())
 }
 
-/// What is printed of a command that writes tensors.
+/// The report of a command that writes tensors.
 pub(in crate::commands) struct Summary<'a> {
     pub(in crate::commands) schema: &'static str,
     pub(in crate::commands) format: &'static dyn Format,
-    /// A format that names tensors as those that were read are named.
+    /// A format with the same kind of tensor names as the input.
     pub(in crate::commands) info: &'static Info,
     pub(in crate::commands) inputs: &'a [PathBuf],
     pub(in crate::commands) destination: &'a Destination,
 }
 
 impl Summary<'_> {
-    /// Prints what was written, or why it was refused; gives the failure back.
+    /// Prints the written files or the refusal; returns the failure.
     pub(in crate::commands) fn print(
         &self,
         job: &WriteJob,
@@ -80,7 +80,7 @@ impl Summary<'_> {
         }
     }
 
-    /// Prints why something was refused before it was written; gives the failure back.
+    /// Prints the reason for a refusal before writing; returns the failure.
     pub(in crate::commands) fn refused(&self, failure: Failure, streams: &mut Streams) -> Failure {
         if failure.losses.is_empty() {
             return failure;

@@ -1,4 +1,4 @@
-//! The format that is written.
+//! Choice of the target format.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::Destination;
 use crate::args::{Target, is_shared};
 use crate::error::Failure;
 
-/// The format named by `--to`, else the one that the name of the output says; `own` where the output
-/// is called as all `inputs` are, or is a stream.
+/// The format named by `--to`, otherwise the one that the output name implies; `own` if the output
+/// has the extension of all `inputs`, or is a stream.
 pub(in crate::commands) fn choose(
     to: Option<&Target>,
     destination: &Destination,
@@ -93,7 +93,7 @@ fn ending(file: &Path) -> Option<String> {
     Some(ending.to_ascii_lowercase())
 }
 
-/// Whether all inputs, of which there are some, are files that end in the same way.
+/// Whether all inputs, at least one, are files with the same extension.
 fn is_called_alike(wanted: Option<&str>, inputs: &[&Path]) -> bool {
     let is_alike =
         |file: &&Path| *file != Path::new(crate::input::DASH) && ending(file).as_deref() == wanted;

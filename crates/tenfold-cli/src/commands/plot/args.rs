@@ -1,4 +1,4 @@
-//! The words after `tenfold plot`.
+//! Arguments of `tenfold plot`.
 
 use std::path::PathBuf;
 
@@ -88,7 +88,7 @@ impl From<Sort> for Kind {
     }
 }
 
-/// Reads a size such as `800x600`.
+/// Parses a size such as `800x600`.
 fn size(text: &str) -> Result<(u32, u32), String> {
     const SIDES: std::ops::RangeInclusive<u32> = 4..=8192;
     let side = |text: &str| text.parse().ok().filter(|side| SIDES.contains(side));

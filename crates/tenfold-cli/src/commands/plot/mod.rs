@@ -1,4 +1,4 @@
-//! `tenfold plot`: a tensor as a picture in a file or in the terminal.
+//! `tenfold plot`: a plot of a tensor, in a file or in the terminal.
 
 pub(super) mod args;
 
@@ -17,7 +17,7 @@ use crate::terminal::{Out, Streams, plain, shape_text};
 
 const SCHEMA: &str = "tenfold.plot/1";
 
-/// Letters of a picture in the terminal, if nothing else is said.
+/// Default width of plots in the terminal, in characters.
 const LETTERS: (u32, u32) = (72, 24);
 
 pub(super) fn run(args: &Plot, streams: &mut Streams) -> Outcome {
@@ -121,7 +121,7 @@ fn options(args: &Plot) -> Options {
     }
 }
 
-/// What stands above the picture: what was asked for without the folder it is in, and what that is.
+/// The title: the argument without its folder, and the kind of tensor.
 fn title(word: &Path, file: &Path, name: &str, tensor: &Tensor) -> String {
     let word = word.to_string_lossy();
     let folder = file.parent().map(|folder| format!("{}/", folder.display()));
@@ -135,10 +135,10 @@ fn title(word: &Path, file: &Path, name: &str, tensor: &Tensor) -> String {
     format!("{asked}{name} {} {}", tensor.dtype(), shape_text(tensor))
 }
 
-/// Makes a file of a scene.
+/// Encodes a scene as a file.
 type Maker = fn(&Scene) -> tenfold::Result<Vec<u8>>;
 
-/// What makes a file of this name.
+/// The encoder for a file name.
 fn writer(output: &Path) -> Result<Maker, Failure> {
     let ending = output.extension().unwrap_or_default().to_ascii_lowercase();
     match ending.to_str() {

@@ -1,4 +1,4 @@
-//! The explicit cells of sparse tensors, for people.
+//! The explicit cells of sparse tensors, as text.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use tenfold::{Cell, Dim, Error, Limits, Numbers, Order, Result, Storage, Tensor}
 use crate::render::{EDGE, Window, array, element, is_small};
 use crate::terminal::{Out, plain};
 
-/// So many entries are listed in full.
+/// Most entries listed in full.
 const FEW: u64 = 1000;
 
-/// Tensors with more entries are not walked to their end.
+/// Above this number of entries, the tail is not listed.
 const FAR: u64 = 1 << 16;
 
-/// Prints a line an entry: all of them, or those at the ends.
+/// Prints one line per entry, for all of them or for those at the ends.
 pub(super) fn print(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
     let total = tensor
         .cells()
@@ -47,7 +47,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Keeps up to `few` lines, of more the ends.
+    /// Keeps up to `few` lines, or the ends of a longer list.
     fn new(few: u64) -> Ends {
         Ends {
             few: few.max(2 * EDGE),
@@ -117,7 +117,7 @@ fn entry(tensor: &Tensor, cell: &Cell, total: Option<u128>, limits: &Limits) -> 
     }
 }
 
-/// The text of a block, which is an array of the indexed dimensions.
+/// The text of a block, an array over the indexed dimensions.
 fn block(
     tensor: &Tensor,
     values: &Numbers,

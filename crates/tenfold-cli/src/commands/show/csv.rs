@@ -1,6 +1,6 @@
-//! Values as CSV: a table where the tensor is one, else a line for every cell.
+//! Values as CSV: a table for vectors and matrices, otherwise one line per cell.
 //!
-//! Numbers have all their digits, text is quoted as RFC 4180 has it, and lines end in a line feed.
+//! Numbers have all their digits, text is quoted as in RFC 4180, and lines end in a line feed.
 
 use tenfold::{
     Bundle, Cell, DType, Dim, Endian, Error, Limits, Result, Storage, Tensor, write_element,
@@ -9,12 +9,12 @@ use tenfold::{
 use crate::args::Table;
 use crate::terminal::{Out, plain};
 
-/// How many bytes of values are held at a time.
+/// Bytes of values held at a time.
 const BUDGET: usize = 1 << 20;
-/// How many bytes of text are held at a time.
+/// Bytes of text held at a time.
 const PIECE: usize = 1 << 12;
 
-/// Prints the only tensor; labels are made safe if a person reads them.
+/// Prints the only tensor; labels are sanitized for a terminal.
 pub(super) fn print(
     bundle: &Bundle,
     table: Table,
@@ -53,13 +53,13 @@ pub(super) fn print(
     lines.flush()
 }
 
-/// Whether rows and columns are enough: labels can be the heads of rows.
+/// Whether the tensor is a table: labels can be its headers.
 fn is_table(tensor: &Tensor) -> bool {
     let is_labelled = matches!(tensor.dims(), [first, ..] if first.indexed_size().is_none());
     tensor.dims().len() <= 2 && (tensor.n_mapped() == 0 || tensor.n_mapped() == 1 && is_labelled)
 }
 
-/// Whether cells are stored here and there.
+/// Whether only some cells are stored.
 fn is_scattered(tensor: &Tensor) -> bool {
     tensor.n_mapped() == 0 && matches!(tensor.storage(), Storage::Sparse { .. })
 }
@@ -76,7 +76,7 @@ fn no_table(tensor: &Tensor) -> String {
     }
 }
 
-/// Text on its way.
+/// Buffered text.
 struct Lines<'a> {
     out: &'a mut Out,
     text: String,
@@ -104,7 +104,7 @@ impl Lines<'_> {
         }
     }
 
-    /// A row for every position or label of the first dimension.
+    /// One row per position or label of the first dimension.
     fn wide(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
         if tensor.n_mapped() > 0 {
             return tensor.for_each_cell(limits, &mut |cell| {
@@ -143,7 +143,7 @@ impl Lines<'_> {
         })
     }
 
-    /// A line for every cell that is stored, with a column for every dimension.
+    /// One line per stored cell, with a column per dimension.
     fn long(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
         for (place, dim) in tensor.dims().iter().enumerate() {
             match &dim.name {
@@ -176,7 +176,7 @@ impl Lines<'_> {
         })
     }
 
-    /// Lines of cells that follow each other.
+    /// Lines of consecutive cells.
     fn cells(
         &mut self,
         dims: &[Dim],
@@ -203,7 +203,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Text from the file, quoted where it must be.
+    /// Text from the file, quoted if necessary.
     fn put_field(&mut self, field: &str) {
         let safe = if self.is_for_eyes {
             &plain(field)
@@ -221,7 +221,7 @@ impl Lines<'_> {
     }
 }
 
-/// The place of the next cell, in row-major order.
+/// The position of the next cell, in row-major order.
 struct Odometer {
     sizes: Vec<u64>,
     places: Vec<u64>,
@@ -235,7 +235,7 @@ impl Odometer {
         }
     }
 
-    /// Goes to the next place; from the last, to the first.
+    /// Advances to the next position, wrapping at the end.
     fn advance(&mut self) {
         for (place, size) in self.places.iter_mut().zip(&self.sizes).rev() {
             *place = place.saturating_add(1);

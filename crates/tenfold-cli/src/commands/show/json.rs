@@ -1,6 +1,6 @@
-//! Values as JSON: all of them, exactly, in a stream.
+//! Values as JSON: complete, exact and streamed.
 //!
-//! The shape of this output is a contract with other programs: `tenfold.show/1`.
+//! The schema `tenfold.show/1` is a contract with other programs.
 
 use tenfold::{
     Bundle, Cell, DType, Endian, Info, Key, Limits, Numbers, Order, Result, Storage, Tensor,
@@ -11,10 +11,10 @@ use crate::terminal::Out;
 
 const SCHEMA: &str = "tenfold.show/1";
 
-/// How many bytes of values are held at a time; reordering reads less often when it is more.
+/// Bytes of values held at a time; larger buffers need fewer reads for reordering.
 const BUDGET: usize = 8 << 20;
 
-/// How many bytes of values become text at a time.
+/// Bytes of values formatted at a time.
 const PIECE: usize = 8 << 10;
 
 pub(in crate::commands) fn print(
@@ -23,10 +23,10 @@ pub(in crate::commands) fn print(
     limits: &Limits,
     out: &mut Out,
 ) -> Result<()> {
-    // Before anything is printed, so that half of an object never stands for a damaged file.
+    // Checked before anything is printed, so that a damaged file never gives half an object.
     for (_, tensor) in bundle.entries() {
         if let Storage::Dense { .. } = tensor.storage() {
-            tensor.dense(Order::Row, limits)?; // lazy: only says whether it may be expanded
+            tensor.dense(Order::Row, limits)?; // lazy: only checks whether it may be expanded
         }
         tensor.compare_checksums()?;
     }
@@ -126,7 +126,7 @@ fn part(json: &mut Json, name: &str, part: &Numbers) -> Result<()> {
     })
 }
 
-/// Writes a list of elements that are kept in a row.
+/// Writes a list of consecutive elements.
 fn numbers(json: &mut Json, dtype: DType, numbers: &Numbers) -> Result<()> {
     json.list(|json| {
         numbers.for_each(Endian::Little, dtype.width(), BUDGET, &mut |bytes| {

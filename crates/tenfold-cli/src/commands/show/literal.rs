@@ -1,4 +1,4 @@
-//! Values as Vespa writes them, to be pasted: `tensor(x{},y[2]):{a:[1.0, 2.0]}`.
+//! Values as Vespa tensor literals: `tensor(x{},y[2]):{a:[1.0, 2.0]}`.
 
 use tenfold::formats::vespa_text::VespaText;
 use tenfold::{
@@ -8,8 +8,8 @@ use tenfold::{
 use crate::render::{is_dim_name, type_of};
 use crate::terminal::Out;
 
-/// Prints every tensor on a line of its own, once it is known that all have a literal; gives what is in
-/// no file, such as names of dimensions.
+/// Prints one line per tensor, once all are known to have a literal; returns the losses, such as
+/// dimension names.
 pub(super) fn print(
     info: &Info,
     bundle: &Bundle,
@@ -27,7 +27,7 @@ pub(super) fn print(
         check(tensor)?;
         check_labels(tensor, limits)?;
     }
-    // Cells are kept as they are: what changes is how they are stored, and that is not printed.
+    // Cells stay the same: only their storage changes, which is not printed.
     let mut how = WriteOptions {
         allow: Allow::Everything,
         limits: limits.clone(),
@@ -68,7 +68,7 @@ fn check(tensor: &Tensor) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
-/// Fails if a label cannot be pasted: a literal knows no escapes.
+/// Fails if a label cannot be written: literals have no escapes.
 fn check_labels(tensor: &Tensor, limits: &Limits) -> Result<()> {
     if tensor.n_mapped() == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `tenfold show`: the values of a file.
+//! `tenfold show`: the values of a tensor.
 
 mod cells;
 mod csv;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Show, streams: &mut Streams) -> Outcome {
         .csv
         .or((args.form == Some(Form::Csv)).then_some(Table::Auto));
     let is_json = args.json || args.form == Some(Form::Json);
-    // JSON says them itself.
+    // JSON includes them itself.
     for note in opened.bundle.notes().iter().filter(|_| !is_json) {
         streams.note(&args.file, &note_text(info, note));
     }

@@ -1,4 +1,4 @@
-//! Values for people: small tensors whole, of large ones the edges.
+//! Values as text: small tensors in full, large ones abbreviated.
 
 use tenfold::{Bundle, Info, Limits, Result, Storage, Tensor};
 
@@ -6,7 +6,7 @@ use super::cells;
 use crate::render::{Window, array, metadata_lines, shown_name};
 use crate::terminal::{Out, cells_text, counted, dtype_text, plain, shape_text};
 
-/// Trains whose printed cells take more multiplications are not multiplied out.
+/// Trains whose printed cells need more multiplications are not evaluated.
 const WORK: u64 = 1 << 26;
 
 pub(super) fn print(info: &Info, bundle: &Bundle, limits: &Limits, out: &mut Out) -> Result<()> {
@@ -64,7 +64,7 @@ fn body(tensor: &Tensor, limits: &Limits, out: &mut Out) -> Result<()> {
     }
 }
 
-/// Compares the checksums of what is read whole, and else says that nobody did.
+/// Verifies the checksums of data read in full, and otherwise reports that they were not verified.
 fn looked_at(tensor: &Tensor, window: &Window, out: &mut Out) -> Result<()> {
     if window.is_whole() {
         tensor.compare_checksums()?;
@@ -116,7 +116,7 @@ fn train(
     windowed(tensor, window, limits, out)
 }
 
-/// Many shapes are said by those at the ends.
+/// Many shapes are abbreviated to those at the ends.
 fn listed(shapes: &[String]) -> String {
     match shapes {
         [first, second, .., last] if shapes.len() > 8 => format!("{first} {second} ... {last}"),

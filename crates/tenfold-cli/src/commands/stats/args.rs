@@ -1,4 +1,4 @@
-//! The words after `tenfold stats`.
+//! Arguments of `tenfold stats`.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(crate) struct Stats {
     pub(crate) reading: Reading,
 }
 
-/// Reads the name of a finding.
+/// Parses the name of a finding.
 fn findings() -> impl TypedValueParser<Value = Finding> {
     let words = Finding::ALL.iter().map(|finding| finding.as_str());
     PossibleValuesParser::new(words).try_map(|word| {

@@ -1,24 +1,24 @@
-//! Distributions drawn in the terminal.
+//! Histograms drawn in the terminal.
 
 use tenfold::Finite;
 
 use super::text::float_text;
 use crate::terminal::bar;
 
-/// The ends of `n_bins` equal intervals from the smallest value to the largest.
+/// The edges of `n_bins` equal intervals from the smallest value to the largest.
 pub(super) fn edges(finite: &Finite, n_bins: usize) -> Vec<f64> {
     let (low, high) = (finite.min.to_f64(), finite.max.to_f64());
     let n_bins = u32::try_from(n_bins).unwrap_or(u32::MAX);
     let edge = |place: u32| {
         let part = f64::from(place) / f64::from(n_bins);
-        // As two products: the ends may lie further apart than a double can say.
+        // As two products: the range may overflow a double.
         low * (1.0 - part) + high * part
     };
     let inner = (1..n_bins).map(edge);
     std::iter::once(low).chain(inner).chain([high]).collect()
 }
 
-/// The lines of a drawing: where each interval begins, a bar, and how many values lie in it.
+/// The lines of a histogram: the start of each interval, a bar, and the count.
 pub(super) fn lines(finite: &Finite, counts: &[u64], is_log: bool) -> Vec<String> {
     let edges: Vec<String> = edges(finite, counts.len())
         .into_iter()

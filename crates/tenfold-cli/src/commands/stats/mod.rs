@@ -1,4 +1,4 @@
-//! `tenfold stats`: what is wrong with values, and how they are distributed.
+//! `tenfold stats`: problems in values, and their distribution.
 
 pub(super) mod args;
 mod bars;
@@ -18,19 +18,19 @@ use crate::input;
 use crate::render::{name_text, note_text, shown_name};
 use crate::terminal::{Meter, Streams, counted};
 
-/// What is known about one tensor.
+/// The results for one tensor.
 struct Found<'a> {
     key: &'a Key,
     tensor: &'a Tensor,
-    /// Nothing if its layout is not understood.
+    /// `None` if its layout is not supported.
     known: Option<Known>,
 }
 
 struct Known {
     stats: tenfold::Stats,
-    /// Where the first NaN and the first infinity are.
+    /// The positions of the first NaN and the first infinity.
     first: NotFinite,
-    /// How many values lie in each interval, if anybody asked.
+    /// Counts per interval, if requested.
     histogram: Option<Vec<u64>>,
 }
 
@@ -42,7 +42,7 @@ impl Found<'_> {
             .unwrap_or_default()
     }
 
-    /// What is wrong with it.
+    /// The findings.
     fn faults(&self) -> Vec<Finding> {
         let mut findings = self.findings();
         findings.retain(|finding| finding.is_fault());
@@ -50,17 +50,17 @@ impl Found<'_> {
     }
 }
 
-/// What is known about a file.
+/// The results for a file.
 struct Report<'a> {
     tensors: Vec<Found<'a>>,
-    /// How many tensors the reader left out.
+    /// Number of tensors that the reader omitted.
     n_skipped: usize,
-    /// Whether files of the set are missing.
+    /// Whether shards are missing.
     is_incomplete: bool,
 }
 
 impl Report<'_> {
-    /// How many tensors could not be looked at.
+    /// Number of tensors that could not be examined.
     fn n_unread(&self) -> usize {
         let unread = self.tensors.iter().filter(|found| found.known.is_none());
         unread.count().saturating_add(self.n_skipped)
@@ -75,7 +75,7 @@ pub(super) fn run(args: &super::Stats, streams: &mut Streams) -> Outcome {
         let info = opened.format.info();
         let bundle = &mut opened.bundle;
         select(bundle, info, &args.choice.only, &args.choice.exclude)?;
-        // Quantiles are found, and a histogram is counted, once the range is known.
+        // Quantiles and the histogram need the range first.
         let n_times = if args.hist { 3 } else { 2 };
         let meter = Meter::reading(streams, bundle.stored_len().saturating_mul(n_times));
         let tensors = examine(bundle, args).map_err(|error| error.of(info.name))?;
@@ -128,7 +128,7 @@ fn work_out(tensor: &Tensor, limits: &Limits, args: &super::Stats) -> tenfold::R
     })
 }
 
-/// One interval is enough for one value.
+/// A single value needs only one interval.
 fn n_bins(finite: &tenfold::Finite, args: &super::Stats) -> usize {
     if finite.min == finite.max {
         1
@@ -137,7 +137,7 @@ fn n_bins(finite: &tenfold::Finite, args: &super::Stats) -> usize {
     }
 }
 
-/// Whether anything is wrong that ought not to be.
+/// Whether there is a finding that should not be there.
 fn judge(
     file: &Path,
     info: &Info,

@@ -1,4 +1,4 @@
-//! Statistics for people: first what is wrong.
+//! Statistics as text, problems first.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(super) fn print(
     table.print("  ", out)
 }
 
-/// The first line: how many tensors were not read, then whether anything is wrong with the others.
+/// The first line: the number of tensors that were not read, then the findings in the others.
 fn verdict(report: &Report) -> String {
     let found = report.tensors.as_slice();
     let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
@@ -77,7 +77,7 @@ fn verdict(report: &Report) -> String {
     unread.join("; ")
 }
 
-/// What is wrong with a tensor.
+/// The findings of a tensor.
 fn wrong(info: &Info, found: &Found) -> Option<String> {
     let known = found.known.as_ref()?;
     let Stats { nan, .. } = known.stats;
@@ -96,7 +96,7 @@ fn wrong(info: &Info, found: &Found) -> Option<String> {
     (!texts.is_empty()).then(|| format!("{name}: {}", texts.join("; ")))
 }
 
-/// The place of an element as a slice names it: `[a, 0, 17]`.
+/// The position of an element in slice notation: `[a, 0, 17]`.
 fn place_text(place: &Place) -> String {
     let labels = place.labels.iter().map(|label| format!("{label:?}"));
     let index = place.index.iter().map(u64::to_string);
@@ -104,7 +104,7 @@ fn place_text(place: &Place) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// The tensors that are zero or constant throughout, in one line.
+/// The tensors that are entirely zero or constant, in one line.
 fn remark(info: &Info, found: &[Found], finding: Finding) -> Option<String> {
     const SHOWN: usize = 5;
     let alike = found.iter().filter(|one| one.findings().contains(&finding));
@@ -163,7 +163,7 @@ fn row(info: &Info, found: &Found) -> Row {
     Row::new(cells)
 }
 
-/// Everything about one tensor.
+/// All results for one tensor.
 fn block(info: &Info, found: &Found, args: &crate::commands::Stats, out: &mut Out) -> Result<()> {
     let tensor = found.tensor;
     let name = name_text(&shown_name(info, found.key));
@@ -228,7 +228,7 @@ fn lines(known: &Known) -> Vec<(String, String)> {
     lines
 }
 
-/// A count, and what share of all that is.
+/// A count, and its share of the total.
 fn with_share(count: u64, all: u64) -> String {
     match count {
         0 => "0".into(),

@@ -1,4 +1,4 @@
-//! `tenfold tt info`: how trains are built.
+//! `tenfold tt info`: ranks and singular values of trains.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::terminal::{
     Out, Row, Streams, Table, dense_len, plain, ranks_text, ratio, ratio_text, shape_text,
 };
 
-/// What is worked out about a train.
+/// The properties of a train.
 struct Built<'a> {
     key: &'a Key,
     tensor: &'a Tensor,
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Files, streams: &mut Streams) -> Outcome {
         for (key, tensor, train) in &trains.found {
             let (norm, spectra) = match train {
                 Some(train) => (train.norm()?, train.spectra()?),
-                // Nothing has a norm of 0, and no singular values.
+                // A zero tensor has norm 0 and no singular values.
                 None => (0.0, vec![Vec::new(); tensor.dims().len().saturating_sub(1)]),
             };
             built.push(Built {
@@ -53,12 +53,12 @@ impl Built<'_> {
         self.tensor.storage().stored_len()
     }
 
-    /// How many numbers the cores have.
+    /// Number of elements in the cores.
     fn count(&self) -> u64 {
         self.tensor.stored()
     }
 
-    /// The rank of every bond between dimensions, and the most that the sizes around it allow.
+    /// The rank of every bond between dimensions, and the largest that the sizes around it allow.
     fn bonds(&self) -> Vec<(u64, u128)> {
         let sizes = self.tensor.sizes().unwrap_or_default();
         let product = |sizes: &[u64]| {
@@ -100,12 +100,12 @@ fn print(file: &Path, info: &Info, built: &[Built], out: &mut Out) -> Result<()>
     Ok(())
 }
 
-/// As many digits as one cares to read.
+/// Rounded to a readable number of digits.
 fn short(value: f64) -> String {
     element(DType::real(Number::F64), &value.to_le_bytes())
 }
 
-/// The singular values at every bond: the largest, the smallest, and how many there are.
+/// The singular values at every bond: the largest, the smallest, and their number.
 fn spectra(built: &Built) -> Table {
     let mut table = Table::new(&["bond", "rank", "at most", "largest", "smallest"]);
     let bonds = built.bonds().into_iter().zip(&built.spectra);

@@ -1,4 +1,4 @@
-//! `tenfold tt`: computing with trains.
+//! `tenfold tt`: arithmetic with trains.
 
 mod info;
 mod round;
@@ -33,12 +33,12 @@ pub(super) fn run(args: &Tt, streams: &mut Streams) -> Outcome {
 /// The trains of a file, with their names.
 struct Trains {
     info: &'static Info,
-    /// A train without cells is no train to compute with: there is nothing to compute.
+    /// A train without cells is skipped: there is nothing to compute.
     found: Vec<(Key, Tensor, Option<AnyTrain>)>,
 }
 
 impl Trains {
-    /// Reads all trains of a file into memory; fails if there is none.
+    /// Reads all trains of a file into memory; fails if there are none.
     fn open(file: &Path, reading: &Reading, streams: &mut Streams) -> Result<Trains, Failure> {
         let (_, opened) = input::open(file, reading, streams)?;
         let info = opened.format.info();
@@ -72,7 +72,7 @@ impl Trains {
     }
 }
 
-/// Why nothing is done with a file that has no train, and what to do with its tensors, if it has any.
+/// The message for a file without trains, with a hint for its tensors, if it has any.
 pub(super) fn no_train(bundle: &Bundle, instead: &str) -> Failure {
     match bundle.entries() {
         [] => Failure::usage("there is no tensor in it"),
@@ -95,7 +95,7 @@ fn ranks(tensor: &Tensor) -> &[u64] {
     }
 }
 
-/// Something wrong with what two trains make together, or with one of them.
+/// An error about the result of two trains, or about one of them.
 fn of_both(error: tenfold_train::Error, a: &Path, b: &Path) -> Failure {
     let both = name_of_all(&[a, b]).unwrap_or_default();
     Failure::from(error).about(&both)
@@ -182,7 +182,7 @@ fn norm(args: &Files, streams: &mut Streams) -> Outcome {
     })
 }
 
-/// All digits of a number.
+/// A number with all its digits.
 fn float_text(value: f64) -> String {
     let mut text = String::new();
     write_number(Number::F64, &value.to_le_bytes(), &mut text);

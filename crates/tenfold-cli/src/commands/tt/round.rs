@@ -1,4 +1,4 @@
-//! `tenfold tt round`: trains with smaller ranks.
+//! `tenfold tt round`: trains rounded to smaller ranks.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use crate::exit::Exit;
 use crate::render::{Json, describe, shown_name};
 use crate::terminal::{Out, Streams, growth_text, ranks_text, rough};
 
-/// What rounding did to one train.
+/// The result for one train.
 struct Rounded {
     key: Key,
     before: Tensor,
     after: Tensor,
-    /// The norm of what was left out, and as a part of the norm.
+    /// The norm of the truncated part, absolute and relative.
     error: f64,
     relative: f64,
 }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &TtRound, streams: &mut Streams) -> Outcome {
         let failure = super::no_train(&content.bundle, "tenfold compress makes one");
         return Err(failure.about(&line.word));
     }
-    // What was proven of a train is not of the one that takes its place.
+    // The proven error of the input does not apply to its replacement.
     tenfold::formats::blz::strip(&mut content.bundle);
     let stem = content.stem.clone();
     let how = writing(
@@ -96,7 +96,7 @@ fn rounded(key: &Key, tensor: &Tensor, args: &TtRound) -> Result<Rounded, Failur
     let norm = AnyTrain::from_tensor(tensor)?.norm()?;
     let mut after = named_like(&train.to_tensor()?, tensor.dims())?;
     after.meta = tensor.meta.clone();
-    // The error of this one is more than what was proven before.
+    // The error of the result exceeds the one proven before.
     after.meta.remove_proven_error();
     Ok(Rounded {
         key: key.clone(),

@@ -1,4 +1,4 @@
-//! `tenfold tt add` and `tenfold tt sub`: trains as the sum of two others.
+//! `tenfold tt add` and `tenfold tt sub`: sums and differences of trains.
 
 use tenfold::Storage;
 use tenfold_train::AnyTrain;
@@ -42,7 +42,7 @@ pub(super) fn run(
         let both = combine(&own, &other).map_err(|error| of_both(error, &line.word, &args.b))?;
         *tensor = named_like(&both.to_tensor()?, tensor.dims())?;
     }
-    // What is said of the first train is not true of the sum.
+    // Metadata of the first train does not apply to the sum.
     tenfold::formats::blz::strip(&mut content.bundle);
     let stem = content.stem.clone();
     let how = writing(

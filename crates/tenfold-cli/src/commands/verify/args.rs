@@ -1,4 +1,4 @@
-//! The words after `tenfold verify`.
+//! Arguments of `tenfold verify`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `tenfold verify`: whether files are sound, to the last byte.
+//! `tenfold verify`: integrity of files, to the last byte.
 
 pub(super) mod args;
 pub(super) mod salvage;
@@ -39,13 +39,13 @@ pub(super) fn run(args: &Verify, streams: &mut Streams) -> Outcome {
     })
 }
 
-/// What is known of a file by the time something is wrong with it, or nothing is.
+/// The state of a check, up to its end or its first error.
 #[derive(Default)]
 struct Verdict {
     format: Option<&'static dyn Format>,
     n_tensors: Option<u64>,
     notes: Vec<Note>,
-    /// What loading the files in Python would call.
+    /// The functions that unpickling the files in Python would call.
     callables: Vec<Callable>,
 }
 
@@ -102,7 +102,7 @@ fn demand_any(input: &Input, how: &ReadOptions, choice: &Choice) -> Result<()> {
     demand_all(choice.only.iter().chain(&choice.exclude), &names)
 }
 
-/// Fails if loading the files in Python would call more than PyTorch allows for weights.
+/// Fails if unpickling the files in Python would call more than PyTorch allows for weights.
 fn refuse_callables(verdict: &Verdict) -> Result<(), Failure> {
     let all = verdict.callables.iter();
     let odd: Vec<&Callable> = all.filter(|callable| !callable.is_allowed).collect();
@@ -113,7 +113,7 @@ fn refuse_callables(verdict: &Verdict) -> Result<(), Failure> {
     }
 }
 
-/// Checks the values of one file.
+/// Verifies the values of one file.
 fn examine_bundle(
     format: &'static dyn Format,
     bundle: &Bundle,
@@ -145,7 +145,7 @@ fn examine_bundle(
     }
 }
 
-/// What a lenient reader forgives, as the error that it is to a strict one.
+/// An irregularity tolerated by lenient reading, as the error that strict reading reports.
 fn fault(format: &dyn Format, note: &Note) -> Error {
     let name = note.key.as_ref().filter(|key| !key.is_empty());
     let why = match name {
@@ -160,7 +160,7 @@ fn fault(format: &dyn Format, note: &Note) -> Error {
     }
 }
 
-/// Prints the good news, and notes; a fault is reported by whoever called.
+/// Prints success and notes; the caller reports errors.
 fn print(
     file: &Path,
     verdict: &Verdict,

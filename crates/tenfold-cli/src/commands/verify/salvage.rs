@@ -1,4 +1,4 @@
-//! `tenfold verify --salvage`: what can be saved of a damaged file.
+//! `tenfold verify --salvage`: the intact tensors of a damaged file.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{input, options};
 
 const SCHEMA: &str = "tenfold.salvage/1";
 
-/// Saves what is whole of the one file that is named, as `out`.
+/// Saves the intact tensors of the only input as `out`.
 pub(crate) fn run(args: &Verify, out: &Path, streams: &mut Streams) -> Outcome {
     let [file] = args.files.files.as_slice() else {
         return Err(Failure::usage("--salvage is for one file at a time"));
@@ -76,10 +76,10 @@ pub(crate) fn run(args: &Verify, out: &Path, streams: &mut Streams) -> Outcome {
     })
 }
 
-/// What came of it.
+/// The result.
 struct Found<'a> {
     file: &'a Path,
-    /// Where the tensors are, if there are any.
+    /// The output file, if there are any tensors.
     out: Option<&'a Path>,
     format: &'static dyn Format,
     salvaged: Salvaged,

@@ -1,4 +1,4 @@
-//! The words after `tenfold view`.
+//! Arguments of `tenfold view`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `tenfold view`: files as a page in the browser.
+//! `tenfold view`: a viewer in the browser.
 
 pub(super) mod args;
 
@@ -23,7 +23,7 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
     }
     let mut files = Vec::with_capacity(args.files.len());
     let reading = &args.reading;
-    // A folder is shown as far as it can be; a file that was named has to be.
+    // Unreadable files of a folder are skipped; a file named on the command line must be readable.
     let mut is_named_missing = false;
     let worst = each_input(&args.files, reading, streams, |word, found, streams| {
         let opened = found.and_then(|found| open(word, found, args, streams));
@@ -59,7 +59,7 @@ pub(super) fn run(args: &View, streams: &mut Streams) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Acts on what happens in the server, and logs what goes wrong there.
+/// Handles events of the server, and logs errors.
 fn observe(event: Event) {
     let text = match event {
         Event::Authenticated => {
@@ -72,7 +72,7 @@ fn observe(event: Event) {
         Event::AcceptFailed(error) => format!("no connection can be accepted now: {error}"),
         _ => return,
     };
-    // Without standard error there is nowhere to log to.
+    // Without standard error there is no place to log to.
     let _ = writeln!(std::io::stderr(), "tenfold: {}", plain(&text));
 }
 
@@ -85,7 +85,7 @@ fn open(
     let Found { reference, input } = found;
     let (mut opened, _) = input::read(input, reference, &args.reading, None, streams)?;
     input::choose(&mut opened, &args.choice)?;
-    // What is read for one answer is bounded; there may be any number of them.
+    // Memory per response is bounded; the number of responses is not.
     opened.bundle.count_each_job();
     let text = word.to_string_lossy();
     let choice = &args.choice;
@@ -101,7 +101,7 @@ fn open(
     })
 }
 
-/// The page says things as the other commands do.
+/// The page uses the same phrases as the other commands.
 const WORDING: Wording = Wording {
     metadata: metadata_object,
     note: note_text,
