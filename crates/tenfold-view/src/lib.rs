@@ -1,7 +1,7 @@
-//! Tensors as pictures: in a local page, in files, in the terminal.
+//! Images of tensors: in a local page, in files, in the terminal.
 //!
-//! [`image`] reduces any part of a tensor to what a screen can show, in bounded memory; it knows
-//! nothing of pages or files. The rest draws what it gives.
+//! [`image`] reduces any part of a tensor to screen size, in bounded memory; it knows nothing about
+//! pages or files. The other modules draw its results.
 #![forbid(unsafe_code)]
 
 pub mod image;

@@ -1,21 +1,21 @@
-//! How work ends that nobody waits for any more.
+//! Cancellation of reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tenfold::{Error, Result};
 
-/// A flag that whoever asked for a picture raises when it is not wanted any more.
+/// A flag raised by the requester when the result is no longer needed.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// Raises it.
+    /// Cancels the operation.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Fails if it was raised.
+    /// Fails if it was cancelled.
     ///
     /// # Errors
     /// [`Error::Stopped`].

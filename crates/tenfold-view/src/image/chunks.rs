@@ -1,14 +1,14 @@
-//! A box in pieces that follow each other as they lie in a file.
+//! Boxes split into chunks that are contiguous in a file.
 
 use tenfold::{Order, Result, Slice};
 
 use super::sampling::cells;
 use super::{CancelToken, narrow};
 
-/// Calls `each` with boxes of at most about `most` cells that make up `slices`.
+/// Calls `each` with boxes of at most about `most` cells that together cover `slices`.
 ///
 /// # Errors
-/// What `each` gives, and [`tenfold::Error::Stopped`].
+/// Those of `each`, and [`tenfold::Error::Stopped`].
 pub(crate) fn each_band(
     slices: &[Slice],
     order: Order,
@@ -61,13 +61,13 @@ fn cut(
     Ok(())
 }
 
-/// The place of item `item` of a slice that goes forward.
+/// The position of item `item` of a slice with a positive step.
 pub(crate) fn place(slice: Slice, item: u64) -> u64 {
     let moved = item.saturating_mul(slice.step.unsigned_abs());
     slice.start.saturating_add(moved)
 }
 
-/// Calls `each` with the index of every cell of a box, row-major, and the number that goes with it.
+/// Calls `each` with the index of every cell of a box, row-major, and its value.
 pub(crate) fn each_index(slices: &[Slice], values: &[f64], each: &mut dyn FnMut(&[u64], f64)) {
     let mut items = vec![0_u64; slices.len()];
     let mut index: Vec<u64> = slices.iter().map(|slice| slice.start).collect();

@@ -1,8 +1,8 @@
-//! Colors for numbers between 0 and 1.
+//! Color maps for numbers between 0 and 1.
 //!
-//! The maps are given by colors at equal distances, between which they run straight. *viridis* and
-//! *cividis* are the published maps of these names, in ten steps: their lightness grows evenly, also for
-//! those who see fewer colors. *blue-red* is light in the middle, and meant for numbers around zero.
+//! A map interpolates linearly between colors at equal distances. *viridis* and *cividis* are the
+//! published maps of these names, in ten steps: their lightness increases evenly, also under color
+//! vision deficiency. *blue-red* is light in the middle, and meant for numbers around zero.
 
 use std::str::FromStr;
 
@@ -11,23 +11,23 @@ use tenfold::{Error, Result};
 /// Red, green, blue.
 pub type Rgb = [u8; 3];
 
-/// The color of NaN: in no map.
+/// The color of NaN, in none of the maps.
 pub const NOT_A_NUMBER: Rgb = [255, 0, 255];
-/// The color of positive infinity: in no map.
+/// The color of positive infinity, in none of the maps.
 pub const POSITIVE_INFINITY: Rgb = [255, 106, 0];
-/// The color of negative infinity: in no map.
+/// The color of negative infinity, in none of the maps.
 pub const NEGATIVE_INFINITY: Rgb = [0, 229, 255];
 
 /// A map from numbers to colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorMap {
-    /// From dark purple over green to yellow.
+    /// Dark purple over green to yellow.
     Viridis,
-    /// From dark blue to yellow, the same for nearly everybody.
+    /// Dark blue to yellow, also under most color vision deficiencies.
     Cividis,
-    /// From black to white.
+    /// Black to white.
     Grey,
-    /// From blue over white to red, for numbers around zero.
+    /// Blue over white to red, for numbers around zero.
     BlueRed,
 }
 
@@ -51,7 +51,7 @@ impl ColorMap {
         }
     }
 
-    /// Whether its middle stands for zero.
+    /// Whether it is diverging, with zero in the middle.
     #[must_use]
     pub fn is_diverging(self) -> bool {
         self == ColorMap::BlueRed
@@ -74,7 +74,7 @@ impl ColorMap {
         }
     }
 
-    /// The color of a number between 0 and 1; beyond, that of the nearer end.
+    /// The color of a number between 0 and 1; values outside are clamped.
     #[must_use]
     pub fn color(self, number: f64) -> Rgb {
         let anchors = self.anchors();
@@ -113,7 +113,7 @@ impl FromStr for ColorMap {
 mod tests {
     use super::*;
 
-    /// How light a color looks, by the weights of sRGB.
+    /// The luminance of a color, by the weights of sRGB.
     fn luminance(color: Rgb) -> f64 {
         let linear = |byte: u8| {
             let share = f64::from(byte) / 255.0;

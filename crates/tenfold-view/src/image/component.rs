@@ -1,15 +1,15 @@
-//! Which number of an element is looked at.
+//! The displayed component of an element.
 
 use std::str::FromStr;
 
 use tenfold::{Arity, DType, Error, Result};
 
-/// One real number made of the numbers of an element.
+/// One real number derived from an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The number at this place: 0 is the value, or the real part, 1 the imaginary part.
+    /// The component at this index: 0 is the value or the real part, 1 the imaginary part.
     Component(usize),
-    /// The length: the absolute value of real and complex numbers.
+    /// The absolute value of real and complex numbers, the norm of others.
     Magnitude,
     /// The angle of a complex number, in radians.
     Phase,
@@ -36,7 +36,7 @@ impl FromStr for Part {
 }
 
 impl Part {
-    /// What is shown of an element unless somebody chooses: the value, else the magnitude.
+    /// The default component: the value of real elements, otherwise the magnitude.
     #[must_use]
     pub fn usual(dtype: DType) -> Part {
         match dtype.arity {
@@ -45,7 +45,7 @@ impl Part {
         }
     }
 
-    /// Fails if elements of this type have no such part.
+    /// Fails if elements of this type have no such component.
     ///
     /// # Errors
     /// [`Error::Invalid`].
@@ -64,7 +64,7 @@ impl Part {
         }
     }
 
-    /// The part of elements whose numbers follow each other; replaces `numbers`.
+    /// The component of consecutive elements; replaces `numbers`.
     pub(crate) fn reduce(self, arity: Arity, numbers: &mut Vec<f64>) {
         if arity == Arity::Real && self == Part::Component(0) {
             return;

@@ -1,17 +1,17 @@
-//! What two tensors differ in, as a tensor.
+//! The difference of two tensors, as a tensor.
 
 use tenfold::{
     Bytes, Compute, DType, Endian, Error, Limits, Number, Numbers, Order, Overflow, Result, Source,
     Storage, Tensor,
 };
 
-/// Bytes of one of the numbers that come out.
+/// Bytes of an output element.
 const WIDTH: u64 = 8;
 
-/// The first tensor less the second, of the same shape, worked out as it is read, in doubles.
+/// The first tensor minus the second, of the same shape, computed lazily in doubles.
 ///
 /// # Errors
-/// [`Error::Invalid`] if their shapes or their numbers of parts differ, and what reading gives.
+/// [`Error::Invalid`] if their shapes or numbers of components differ, and those of reading.
 pub fn difference(first: &Tensor, second: &Tensor, limits: &Limits) -> Result<Tensor> {
     check_alike(first, second)?;
     let dtype = DType {
@@ -39,7 +39,7 @@ pub fn difference(first: &Tensor, second: &Tensor, limits: &Limits) -> Result<Te
 /// Fails unless two tensors have a difference.
 ///
 /// # Errors
-/// [`Error::Invalid`] if their shapes or their numbers of parts differ.
+/// [`Error::Invalid`] if their shapes or numbers of components differ.
 pub fn check_alike(first: &Tensor, second: &Tensor) -> Result<()> {
     let (sizes, others) = (first.sizes()?, second.sizes()?);
     if sizes != others {
@@ -54,7 +54,7 @@ pub fn check_alike(first: &Tensor, second: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Two rows of doubles that are subtracted where they are asked for.
+/// The lazy difference of two arrays of doubles.
 struct Apart {
     first: Numbers,
     second: Numbers,

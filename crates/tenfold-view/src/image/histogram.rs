@@ -1,4 +1,4 @@
-//! How often numbers are how large.
+//! Histogram of values.
 
 use tenfold::{Result, Slice};
 
@@ -7,34 +7,34 @@ use super::sampling::{cells, of_region, of_tensor};
 use super::sparse::{each_stored, within};
 use super::{CancelToken, MOST_CELLS, Region, Statistics, TensorView, narrow};
 
-/// Of too many cells so many are looked at.
+/// Most cells read of a large tensor.
 const SAMPLE: u64 = 1 << 20;
 
-/// A picture of this size is enough to count on.
+/// Size of the image that the sampling aims at.
 const SIDE: u64 = 128;
 
-/// More bins than this are not made.
+/// Most bins.
 const MOST_BINS: usize = 4096;
 
-/// Numbers by size, and what they say together.
+/// A histogram with summary statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
-    /// Where the first bin begins; nothing if no number is finite.
+    /// The lower edge of the first bin; `None` if no number is finite.
     pub low: Option<f64>,
-    /// Where the last one ends; that number itself belongs to it.
+    /// The upper edge of the last bin, inclusive.
     pub high: Option<f64>,
-    /// How many numbers are in each bin.
+    /// The count of each bin.
     pub counts: Vec<u64>,
-    /// What all numbers say together.
+    /// Summary statistics of all numbers.
     pub statistics: Statistics,
     /// Whether all cells were read.
     pub is_exact: bool,
-    /// How many cells were looked at, zeros of sparse tensors among them.
+    /// Number of cells read, including the implicit zeros of sparse tensors.
     pub read: u64,
 }
 
-/// The histogram of a region, or of all cells, in `bins` bins of equal width: from the smallest to the
-/// largest number, or over a `range`, outside of which nothing is counted.
+/// The histogram of a region, or of all cells, in `bins` bins of equal width: from the smallest to
+/// the largest number, or over a `range`, outside of which nothing is counted.
 ///
 /// # Errors
 /// As [`super::tile`].
@@ -71,7 +71,7 @@ pub fn histogram(
         stop,
     };
     let mut statistics = Statistics::default();
-    // Few enough are kept, so that they need not be read again.
+    // Few enough are kept in memory, so that they are read only once.
     let mut held = (cells(&slices) <= MOST_CELLS).then(Vec::new);
     source.each(&mut |numbers| {
         statistics.take(numbers);
@@ -112,7 +112,7 @@ pub fn histogram(
     })
 }
 
-/// The cells that are looked at.
+/// The cells that are read.
 struct Source<'a> {
     subject: &'a TensorView,
     region: Option<&'a Region>,
@@ -122,7 +122,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Calls `each` with all numbers that are read, in pieces.
+    /// Calls `each` with all numbers read, in chunks.
     fn each(&self, each: &mut dyn FnMut(&[f64])) -> Result<()> {
         if !self.subject.is_scattered() {
             return self
@@ -143,7 +143,7 @@ impl Source<'_> {
         })
     }
 
-    /// How many zeros there are that nobody stored.
+    /// The number of implicit zeros.
     fn zeros(&self, seen: u64) -> u64 {
         if self.subject.is_scattered() {
             self.all.saturating_sub(seen)
@@ -167,13 +167,13 @@ impl Bins {
         Bins {
             low,
             high,
-            // Halves first: the difference of two large numbers may be infinite.
+            // Halved first: the difference of two large numbers may be infinite.
             width: (high / count_f) - (low / count_f),
             count: if high > low { count } else { 1 },
         }
     }
 
-    /// The bin of a number, if it lies in one.
+    /// The bin of a number, if it is in range.
     fn of(&self, number: f64) -> Option<usize> {
         if !(self.low..=self.high).contains(&number) {
             return None;

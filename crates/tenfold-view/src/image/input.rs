@@ -1,4 +1,4 @@
-//! What is looked at: the numbers of a tensor, or of the difference of two.
+//! The displayed values: of a tensor, or of the difference of two.
 
 use tenfold::{
     Address, Arity, DType, Dim, Error, Limits, Number, Order, Overflow, Result, Slice, Storage,
@@ -9,13 +9,13 @@ use super::chunks::each_band;
 use super::difference::check_alike;
 use super::{CancelToken, MOST_CELLS, Part, WHOLE};
 
-/// So many bytes of values are read at a time.
+/// Bytes of values read at a time.
 const PIECE: u64 = 4 << 20;
 
-/// What is done with a box and its numbers.
+/// A callback for a box and its numbers.
 type EachPiece<'a> = dyn FnMut(&[Slice], &[f64]) -> Result<()> + 'a;
 
-/// A tensor, or the difference of two of the same shape, and which of its numbers are meant.
+/// A tensor, or the difference of two of the same shape, with the displayed component.
 #[derive(Debug, Clone)]
 pub struct TensorView {
     tensor: Tensor,
@@ -25,10 +25,10 @@ pub struct TensorView {
 }
 
 impl TensorView {
-    /// A part of the numbers of a tensor.
+    /// A component of a tensor.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it cannot be drawn, or its elements have no such part.
+    /// [`Error::Invalid`] if it cannot be drawn, or its elements have no such component.
     pub fn new(tensor: &Tensor, part: Part, limits: &Limits) -> Result<TensorView> {
         part.check(tensor.dtype())?;
         Ok(TensorView {
@@ -39,10 +39,10 @@ impl TensorView {
         })
     }
 
-    /// The same, less another tensor.
+    /// The same minus another tensor.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if that one has another shape or another number of parts.
+    /// [`Error::Invalid`] if that one has another shape or another number of components.
     pub fn minus(mut self, other: &Tensor) -> Result<TensorView> {
         let other = readable(other, &self.limits)?;
         check_alike(&self.tensor, &other)?;
@@ -53,23 +53,23 @@ impl TensorView {
     /// The sizes of all dimensions.
     ///
     /// # Errors
-    /// None for a subject that was made.
+    /// None for a valid view.
     pub fn sizes(&self) -> Result<Vec<u64>> {
         self.tensor.sizes()
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[must_use]
     pub fn cells(&self) -> u128 {
         self.tensor.cells().unwrap_or(u128::MAX)
     }
 
-    /// The tensor itself; of a difference, the first.
+    /// The tensor itself; for a difference, the first.
     pub(crate) fn tensor(&self) -> &Tensor {
         &self.tensor
     }
 
-    /// What is taken off it.
+    /// The subtracted tensor.
     pub(crate) fn other(&self) -> Option<&Tensor> {
         self.minus.as_ref()
     }
@@ -78,7 +78,7 @@ impl TensorView {
         &self.limits
     }
 
-    /// Both tensors, or the one.
+    /// One tensor, or both.
     pub(crate) fn tensors(&self) -> Vec<&Tensor> {
         [Some(&self.tensor), self.minus.as_ref()]
             .into_iter()
@@ -86,14 +86,15 @@ impl TensorView {
             .collect()
     }
 
-    /// Whether cells are there one by one, so that those that are not stored need not be read.
+    /// Whether stored cells can be listed, so that implicit ones need not be read.
     pub(crate) fn is_scattered(&self) -> bool {
         self.minus.is_none() && matches!(self.tensor.storage(), Storage::Sparse { .. })
     }
 
-    /// How many cells may be read for `pixels`, which all want one: cells of trains are computed.
+    /// Number of cells that may be read for `pixels` that all need one: cells of trains are
+    /// computed.
     pub(crate) fn most_cells(&self, pixels: u64) -> u64 {
-        /// About so many products are worked out for a picture.
+        /// Approximate number of multiplications for one image.
         const WORK: u64 = 1 << 31;
         let ranks = self.tensors().into_iter().map(largest_rank);
         let rank = ranks.max().unwrap_or(1);
@@ -101,17 +102,17 @@ impl TensorView {
         affordable.clamp(pixels.min(MOST_CELLS), MOST_CELLS)
     }
 
-    /// Tensors of at most so many cells are read whole where all cells count.
+    /// Tensors of at most this many cells are read in full if all cells count.
     pub(crate) fn most_whole(&self) -> u64 {
-        // As many times more as patience is longer than for a tile.
+        // The factor by which a full evaluation may exceed that of a tile.
         WHOLE.min(self.most_cells(1).saturating_mul(WHOLE / MOST_CELLS))
     }
 
-    /// Calls `each` with the numbers of a box, piece by piece: the box of each piece, and its numbers
-    /// in row-major order.
+    /// Calls `each` with the numbers of a box in chunks: the box of each chunk, and its numbers in
+    /// row-major order.
     ///
     /// # Errors
-    /// What reading gives, and [`Error::Stopped`].
+    /// Those of reading, and [`Error::Stopped`].
     pub(crate) fn each_piece(
         &self,
         slices: &[Slice],
@@ -138,7 +139,7 @@ impl TensorView {
         Ok(numbers)
     }
 
-    /// The part of one element, given by its little-endian bytes.
+    /// The component of one element, given by its little-endian bytes.
     pub(crate) fn number(&self, element: &[u8]) -> f64 {
         let DType { number, arity } = self.tensor.dtype();
         if arity == Arity::Real && self.part == Part::Component(0) {
@@ -159,14 +160,14 @@ fn doubles(tensor: &Tensor, slices: &[Slice], limits: &Limits) -> Result<Vec<f64
     Ok(numbers)
 }
 
-/// How many cells are read at a time.
+/// Number of cells read at a time.
 pub(crate) fn piece_of(tensor: &Tensor) -> u64 {
     let width = u64::try_from(tensor.dtype().width()).unwrap_or(1);
     match tensor.storage() {
         Storage::Dense { .. } if !tensor.is_packed() => PIECE / width.max(1),
-        // Each box takes a walk over all that is stored: the fewer the better.
+        // Each box requires a pass over all stored cells: fewer are better.
         Storage::Dense { .. } | Storage::Sparse { .. } | Storage::Opaque { .. } => MOST_CELLS,
-        // Every cell is a row of this length while it is worked out.
+        // Every cell is a row of this length while it is computed.
         Storage::Train { .. } => PIECE / width.max(1) / largest_rank(tensor).max(1),
     }
 }
@@ -178,7 +179,7 @@ fn largest_rank(tensor: &Tensor) -> u64 {
     }
 }
 
-/// In which order the cells of a tensor are best read.
+/// The fastest order to read the cells of a tensor.
 pub(crate) fn order_of(tensor: &Tensor) -> Order {
     match tensor.storage() {
         Storage::Dense { order, .. } => *order,
@@ -186,7 +187,7 @@ pub(crate) fn order_of(tensor: &Tensor) -> Order {
     }
 }
 
-/// Why a tensor cannot be drawn, if it cannot.
+/// The reason that a tensor cannot be drawn.
 ///
 /// # Errors
 /// [`Error::Invalid`] with the reason.
@@ -207,8 +208,8 @@ pub fn drawable(tensor: &Tensor) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
-/// A tensor whose cells can be read: quantized blocks are worked out, in single precision; trains are
-/// worked out in doubles.
+/// A tensor with readable cells: quantized blocks are dequantized in single precision; trains are
+/// evaluated in doubles.
 ///
 /// # Errors
 /// As [`drawable`].
@@ -220,10 +221,10 @@ pub fn readable(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
     }
 }
 
-/// Core number `core` of a train, as a tensor of rank × size × next rank.
+/// Core `core` of a train, as a tensor of rank × size × next rank.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the tensor is no train, or has no such core.
+/// [`Error::Invalid`] if the tensor is not a train, or has no such core.
 pub fn core_of(tensor: &Tensor, core: usize) -> Result<Tensor> {
     let Storage::Train { ranks, cores } = tensor.storage() else {
         return Err(Error::Invalid("only trains have cores".into()));
@@ -239,7 +240,7 @@ pub fn core_of(tensor: &Tensor, core: usize) -> Result<Tensor> {
     Tensor::new(dims.to_vec(), tensor.dtype(), vec![], storage)
 }
 
-/// How many cells of `u128` there are, as far as `u64` counts.
+/// A number of cells of `u128`, saturating in `u64`.
 pub(crate) fn countable(cells: u128) -> u64 {
     u64::try_from(cells).unwrap_or(u64::MAX)
 }

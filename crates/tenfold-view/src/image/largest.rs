@@ -1,4 +1,4 @@
-//! Where two tensors differ most.
+//! The cells with the largest differences.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,16 +10,16 @@ use super::input::{countable, order_of, piece_of};
 use super::sampling::of_tensor;
 use super::{CancelToken, TensorView, wide};
 
-/// How two tensors differ.
+/// The differences of two tensors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Differences {
-    /// How many cells were compared.
+    /// Number of cells compared.
     pub compared: u64,
-    /// How many of them are not equal as numbers; two NaNs are.
+    /// Number of cells that are unequal as numbers; two NaNs are equal.
     pub different: u64,
-    /// The cells that differ most, the worst first.
+    /// The cells with the largest differences, in descending order.
     pub cells: Vec<Difference>,
-    /// The largest absolute difference that is a number.
+    /// The largest finite absolute difference.
     pub largest: Option<f64>,
     /// Whether all cells were compared.
     pub is_exact: bool,
@@ -28,21 +28,21 @@ pub struct Differences {
 /// A cell in which two tensors differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// Where it is.
+    /// Its index.
     pub at: Vec<u64>,
     /// Its value in the first tensor.
     pub first: String,
     /// Its value in the second.
     pub second: String,
-    /// The absolute value of the difference; NaN if there is none.
+    /// The absolute value of the difference; NaN if it is not a number.
     pub difference: f64,
 }
 
-/// The `most` cells in which a subject's two tensors differ most. A difference that is no number is
-/// worse than all others.
+/// The `most` cells in which the two tensors of a view differ most. NaN counts as larger than any
+/// other difference.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it has not two tensors, and what reading gives.
+/// [`Error::Invalid`] if there are not two tensors, and those of reading.
 pub fn worst(subject: &TensorView, most: usize, stop: &CancelToken) -> Result<Differences> {
     let Some(other) = subject.other() else {
         return Err(Error::Invalid("two tensors are compared".into()));
@@ -120,7 +120,7 @@ impl Sides {
         });
     }
 
-    /// How far apart the elements are: zero if they are equal, or both are NaN.
+    /// The distance of two elements: zero if they are equal, or both are NaN.
     fn apart(&self) -> Vec<f64> {
         let (left, right) = self.dtypes;
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -146,7 +146,7 @@ impl Sides {
         apart
     }
 
-    /// Whole numbers of the same type that are different, and the same as doubles, are told apart.
+    /// Distinguishes different integers of the same type that are equal as doubles.
     fn part_neighbours(&self, apart: &mut [f64]) {
         let (left, right) = self.dtypes;
         let is_whole = matches!(left.number.kind(), Kind::Signed | Kind::Unsigned);
@@ -166,9 +166,9 @@ impl Sides {
     }
 }
 
-/// How far apart two whole numbers are that are nearly the same.
+/// The distance of two nearly equal integers.
 fn steps(first: &[u8], second: &[u8]) -> f64 {
-    // The lowest bits say it, in either direction.
+    // The low bits suffice, in either direction.
     let low = |bytes: &[u8]| {
         bytes
             .first_chunk()
@@ -184,7 +184,7 @@ fn text(dtype: DType, element: &[u8]) -> String {
     text
 }
 
-/// The worst so far, the least bad of them on top.
+/// The largest so far as a heap, the smallest of them on top.
 struct Worst {
     most: usize,
     heap: BinaryHeap<Reverse<Ranked>>,
@@ -194,7 +194,7 @@ impl Worst {
     fn offer(&mut self, difference: f64, make: impl FnOnce() -> Difference) {
         let is_full = wide(self.heap.len()) >= wide(self.most);
         let least = self.heap.peek().map(|Reverse(ranked)| ranked.0.difference);
-        // Among equals the first ones stay. A NaN counts for more than any number.
+        // Of equal differences the first ones stay. A NaN counts as larger than any number.
         if is_full && least.is_none_or(|least| difference.total_cmp(&least).is_le()) {
             return;
         }
@@ -211,7 +211,7 @@ impl Worst {
     }
 }
 
-/// A difference by its size; of equal ones the first is the worst.
+/// A difference ordered by size; of equal ones the first is the largest.
 struct Ranked(Difference);
 
 impl Ord for Ranked {

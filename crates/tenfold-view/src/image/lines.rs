@@ -1,4 +1,4 @@
-//! Rows of a tensor as lines.
+//! Rows of a tensor as line plots.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::pixel::Pixel;
 use super::sampling::{affordable, pixel, spaced};
 use super::{CancelToken, Region, TensorView, narrow};
 
-/// More buckets than this are not made.
+/// Most buckets.
 const MOST_BUCKETS: u64 = 1 << 16;
 
-/// One line: what the cells of each bucket have in common; nothing where no number is finite.
+/// One line: a summary of the cells of each bucket; NaN for buckets without finite numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Line {
     /// The smallest finite number of each bucket.
@@ -21,14 +21,14 @@ pub struct Line {
     pub max: Vec<Option<f64>>,
     /// The mean.
     pub mean: Vec<Option<f64>>,
-    /// How many NaNs there are.
+    /// The number of NaNs.
     pub nan: Vec<u64>,
 }
 
 /// Several lines along one axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
-    /// The first place of each bucket.
+    /// The first position of each bucket.
     pub first: Vec<u64>,
     /// The lines.
     pub lines: Vec<Line>,
@@ -36,8 +36,8 @@ pub struct Lines {
     pub is_exact: bool,
 }
 
-/// The lines along `axis` through each of `through`, in at most `buckets` buckets; bucket k of n has
-/// the cells from k·size/n on.
+/// The lines along `axis` through each of `through`, in at most `buckets` buckets; bucket k of n
+/// has the cells from k·size/n on.
 ///
 /// # Errors
 /// As [`super::tile`].
@@ -104,7 +104,7 @@ pub fn lines(
     Ok(made)
 }
 
-/// Where a bucket begins.
+/// The start of a bucket.
 fn edge(range: &Range<u64>, buckets: u64, bucket: u64) -> u64 {
     let size = u128::from(range.end.saturating_sub(range.start));
     let offset = u128::from(bucket) * size / u128::from(buckets.max(1));

@@ -1,9 +1,9 @@
-//! From a tensor to what a screen can show: tiles, lines, histograms, in bounded memory.
+//! Reduction of tensors to screen size: tiles, lines and histograms, in bounded memory.
 //!
-//! A [`TensorView`] is what is looked at: a tensor, or the difference of two, and which part of its
-//! numbers. A [`Region`] is where: two axes, a place along each of the others. All that is read is
-//! read in boxes of bounded size; what has more cells than a picture may take is sampled evenly, and
-//! the picture says so.
+//! A [`TensorView`] is the source: a tensor or the difference of two, and a component of its
+//! numbers. A [`Region`] is a rectangle in it: two axes, and a position along each of the others.
+//! All reads are boxes of bounded size; if there are more cells than an image may read, they are
+//! sampled evenly, and the image reports it.
 
 mod cancel;
 mod chunks;
@@ -41,13 +41,13 @@ pub use statistics::Statistics;
 pub use ticks::{tick_text, ticks};
 pub use tile::{IMPLIED, NAN, NEGATIVE, NOTHING_FINITE, POSITIVE, STORED, Tile, tile};
 
-/// At most so many cells are read for a tile or a line.
+/// Most cells read for a tile or a line.
 pub const MOST_CELLS: u64 = 4 << 20;
 
-/// Tensors of at most so many cells are read whole for a histogram or a comparison.
+/// Tensors of at most this many cells are read in full for a histogram or a comparison.
 pub const WHOLE: u64 = 64 << 20;
 
-/// What a count, a size or a place is as a float; only the largest are rounded.
+/// A count, a size or a position as a float; only the largest are rounded.
 #[expect(clippy::as_conversions, reason = "rounded to the nearest, as meant")]
 pub(crate) fn float(count: u64) -> f64 {
     count as f64
@@ -58,7 +58,7 @@ pub(crate) fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// A `u64` as a `usize`; the largest there is if it does not fit.
+/// A `u64` as a `usize`, saturating.
 pub(crate) fn narrow(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! Between which numbers most of a region lies.
+//! Percentiles of a region.
 
 use tenfold::Result;
 
@@ -6,11 +6,11 @@ use super::sampling::of_region;
 use super::sparse::{each_stored, within};
 use super::{CancelToken, Region, TensorView, narrow};
 
-/// At most so many numbers are sorted.
+/// Most numbers sorted.
 const MOST: u64 = 1 << 20;
 
-/// The percentiles `wanted` of the finite numbers of a region, and whether all of them were looked at;
-/// nothing if there are none. Between two numbers the nearer one is taken.
+/// The percentiles `wanted` of the finite numbers of a region, and whether all of them were read;
+/// `None` if there are none. The nearest rank is used, without interpolation.
 ///
 /// # Errors
 /// As [`super::tile`].
@@ -36,7 +36,7 @@ pub fn percentiles(
             }
             seen = seen.saturating_add(1);
             if numbers.len() >= narrow(MOST) {
-                // Half as many stay, and half as many are taken from here on.
+                // Half of them are kept, and the sampling rate is halved from here on.
                 let mut place = 0_u64;
                 numbers.retain(|_| {
                     place = place.saturating_add(1);
@@ -48,7 +48,7 @@ pub fn percentiles(
         is_exact = every == 1;
         zeros = cells.saturating_sub(seen) / every;
     } else {
-        /// A picture of this size is enough to count on.
+        /// Size of the image that the sampling aims at.
         const SIDE: u64 = 128;
         let pixels = (rows.min(SIDE), columns.min(SIDE));
         let most = subject
@@ -67,7 +67,7 @@ pub fn percentiles(
     Ok((found.collect(), is_exact))
 }
 
-/// The number at a percentile of sorted numbers and of so many zeros among them.
+/// The number at a percentile of sorted numbers and a count of zeros among them.
 fn ranked(numbers: &[f64], zeros: u64, percent: f64) -> Option<f64> {
     let below = numbers.partition_point(|number| *number < 0.0);
     let below = super::wide(below);

@@ -1,4 +1,4 @@
-//! What the cells behind a pixel have in common.
+//! Summary of the cells behind a pixel.
 
 use super::tile::{NAN, NEGATIVE, NOTHING_FINITE, POSITIVE};
 
@@ -23,12 +23,12 @@ impl Pixel {
         flags: 0,
     };
 
-    /// Takes a number.
+    /// Adds a number.
     pub(crate) fn take(&mut self, number: f64) {
         self.take_many(number, 1);
     }
 
-    /// Takes the same number several times.
+    /// Adds the same number several times.
     pub(crate) fn take_many(&mut self, number: f64, count: u64) {
         if count == 0 {
             return;
@@ -48,7 +48,7 @@ impl Pixel {
 
     /// The mean of the finite numbers.
     pub(crate) fn mean(&self) -> Option<f64> {
-        // A sum may be too large where its terms are not.
+        // The sum may overflow where its terms do not.
         let mean = self.sum / super::float(self.finite);
         (self.finite > 0).then(|| mean.clamp(self.min, self.max))
     }
@@ -63,7 +63,7 @@ impl Pixel {
         (self.finite > 0).then_some(self.max)
     }
 
-    /// What there is besides finite numbers.
+    /// The flags for non-finite numbers.
     pub(crate) fn flags(&self) -> u8 {
         match self.finite {
             0 => self.flags | NOTHING_FINITE,

@@ -1,27 +1,27 @@
-//! Where in a tensor one looks.
+//! A rectangle in a tensor.
 
 use std::ops::Range;
 
 use tenfold::{Error, Result, Slice};
 
-/// A rectangle in a tensor: two axes, or one, or none, and a place along each of the others.
+/// A rectangle in a tensor: two axes, or one, or none, and a position along each of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// The axis that runs down; without one there is one row.
+    /// The vertical axis; `None` for a single row.
     pub rows: Option<usize>,
-    /// The axis that runs to the right; without one there is one column.
+    /// The horizontal axis; `None` for a single column.
     pub columns: Option<usize>,
-    /// A place along each dimension; those of the two axes do not matter.
+    /// A position along each dimension; those of the two axes are ignored.
     pub at: Vec<u64>,
-    /// Which rows.
+    /// The rows.
     pub down: Range<u64>,
-    /// Which columns.
+    /// The columns.
     pub right: Range<u64>,
 }
 
 impl Region {
-    /// The last two axes of a tensor of these sizes, or what there is of them, at place 0 of the
-    /// others: what one sees first.
+    /// The default region of a tensor of these sizes: the last two axes, as far as they exist, at
+    /// position 0 of the others.
     #[must_use]
     pub fn first_of(sizes: &[u64]) -> Region {
         let last = sizes.len().checked_sub(1);
@@ -40,7 +40,7 @@ impl Region {
         }
     }
 
-    /// How many rows and columns it has.
+    /// The number of rows and columns.
     #[must_use]
     pub fn size(&self) -> (u64, u64) {
         let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
@@ -50,7 +50,7 @@ impl Region {
     /// Fails unless it lies inside a tensor of these sizes.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with what does not.
+    /// [`Error::Invalid`] with the part that does not.
     pub fn check(&self, sizes: &[u64]) -> Result<()> {
         let invalid = |why: String| Err(Error::Invalid(why));
         if self.at.len() != sizes.len() {
@@ -82,20 +82,20 @@ impl Region {
         Ok(())
     }
 
-    /// Whether the rows of the region come after its columns among the axes of the tensor.
+    /// Whether the vertical axis follows the horizontal one among the axes of the tensor.
     #[must_use]
     pub fn is_turned(&self) -> bool {
         matches!((self.rows, self.columns), (Some(rows), Some(columns)) if rows > columns)
     }
 
-    /// All of it, as a box of the tensor.
+    /// The whole region, as a box of the tensor.
     #[must_use]
     pub fn whole(&self) -> Vec<Slice> {
         let (down, right) = (self.down.clone(), self.right.clone());
         self.slices(Slice::range(down), Slice::range(right))
     }
 
-    /// The box of the tensor that has these rows and columns.
+    /// The box of the tensor for these rows and columns.
     pub(crate) fn slices(&self, down: Slice, right: Slice) -> Vec<Slice> {
         let places = self.at.iter().enumerate();
         let slice = |(axis, place): (usize, &u64)| match axis {

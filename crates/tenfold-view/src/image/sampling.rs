@@ -1,21 +1,21 @@
-//! Which cells of too many are looked at.
+//! Sampling of cells from large regions.
 
 use tenfold::{Order, Result, Slice, Storage, Tensor};
 
 use super::input::order_of;
 use super::{Region, narrow};
 
-/// About so many bytes of a file are touched for one picture, as long as every pixel gets a cell.
+/// Approximate bytes of a file read for one image, as long as every pixel gets a cell.
 const TOUCHED: u64 = 128 << 20;
 
-/// Whoever reads a cell here and there reads a page around it.
+/// A read of a single cell reads the page around it.
 const PAGE: u64 = 16 << 10;
 
-/// Where no two cells lie side by side, so many bytes of pages are read without a thought.
+/// Bytes of pages that are always read, even if no two cells are contiguous.
 const SCATTERED: u64 = 512 << 20;
 
-/// Evenly spaced places of a range of `size` from `start` on, `step` apart, in the middle of what they
-/// stand for.
+/// Evenly spaced positions of a range of `size` from `start` on, `step` apart, each in the middle
+/// of its interval.
 pub(crate) fn spaced(start: u64, size: u64, step: u64) -> Slice {
     let step = step.clamp(1, size.max(1));
     let first = step / 2;
@@ -26,8 +26,8 @@ pub(crate) fn spaced(start: u64, size: u64, step: u64) -> Slice {
     }
 }
 
-/// The rows and columns of a region that are read for `pixels` (down, right): all if there are at most
-/// `most` cells, else at least one a pixel.
+/// The rows and columns of a region that are read for `pixels` (down, right): all if there are at
+/// most `most` cells, otherwise at least one per pixel.
 pub(crate) fn of_region(
     region: &Region,
     pixels: (u64, u64),
@@ -45,7 +45,7 @@ pub(crate) fn of_region(
     let (height, width) = (rows / pixels.0.max(1), columns / pixels.1.max(1));
     let a_pixel = (most / wanted.max(1)).max(1);
     let (slow, fast) = match runs(region, tensors) {
-        // What lies side by side costs least: as many of these as may be, fewer of the others.
+        // Contiguous cells are cheapest: as many of these as possible, fewer of the others.
         Some(Runs { axis, len }) => {
             let is_right = axis == region.columns;
             let (across, along) = if is_right {
@@ -73,7 +73,7 @@ pub(crate) fn of_region(
     )
 }
 
-/// How many cells of a region may be read, where each lies in a page of its own.
+/// Number of cells of a region that may be read if each lies in a page of its own.
 pub(crate) fn affordable(region: &Region, tensors: &[&Tensor], cells: u64) -> u64 {
     let len = |tensor: &&Tensor| match tensor.storage() {
         Storage::Dense { values, .. } => values.bytes.len(),
@@ -88,13 +88,13 @@ pub(crate) fn affordable(region: &Region, tensors: &[&Tensor], cells: u64) -> u6
     }
 }
 
-/// The axis along which cells lie side by side, and how many bytes one row of them is.
+/// The contiguous axis, and the number of bytes in one row of it.
 struct Runs {
     axis: Option<usize>,
     len: u64,
 }
 
-/// Along which axis of a region the cells of a file lie side by side, if they do.
+/// The axis of a region along which the cells of a file are contiguous, if there is one.
 fn runs(region: &Region, tensors: &[&Tensor]) -> Option<Runs> {
     let tensor = tensors.first()?;
     let Storage::Dense { .. } = tensor.storage() else {
@@ -111,7 +111,7 @@ fn runs(region: &Region, tensors: &[&Tensor]) -> Option<Runs> {
     is_seen.then_some(Runs { axis: fastest, len })
 }
 
-/// The axis whose neighbors are neighbors in the file.
+/// The axis along which adjacent cells are adjacent in the file.
 fn fastest(tensor: &Tensor, sizes: &[u64]) -> Option<usize> {
     let mut axes = (0..sizes.len()).filter(|axis| sizes.get(*axis).is_some_and(|n| *n > 1));
     match order_of(tensor) {
@@ -120,8 +120,8 @@ fn fastest(tensor: &Tensor, sizes: &[u64]) -> Option<usize> {
     }
 }
 
-/// Places of all dimensions of a tensor: all if there are at most `most` cells, else an even sample, of
-/// long dimensions less than of short ones, and most of the one along which cells lie side by side.
+/// Positions of all dimensions of a tensor: all if there are at most `most` cells, otherwise an
+/// even sample, sparser in long dimensions and densest in the contiguous one.
 pub(crate) fn of_tensor(tensor: &Tensor, most: u64) -> Result<Vec<Slice>> {
     let sizes = tensor.sizes()?;
     let fastest = fastest(tensor, &sizes);
@@ -129,7 +129,7 @@ pub(crate) fn of_tensor(tensor: &Tensor, most: u64) -> Result<Vec<Slice>> {
 }
 
 fn of_sizes(sizes: &[u64], fastest: Option<usize>, most: u64) -> Vec<Slice> {
-    /// So much longer the rows of a sample are than its columns.
+    /// Aspect ratio of a sample: its rows are this much longer than its columns.
     const LONG: u64 = 64;
     let mut counts = sizes.to_vec();
     loop {
@@ -156,14 +156,14 @@ fn of_sizes(sizes: &[u64], fastest: Option<usize>, most: u64) -> Vec<Slice> {
         .collect()
 }
 
-/// How many cells a box has.
+/// The number of cells of a box.
 pub(crate) fn cells(slices: &[Slice]) -> u64 {
     slices
         .iter()
         .fold(1, |n: u64, slice| n.saturating_mul(slice.count))
 }
 
-/// Which pixel of `pixels` the cell at `offset` of `size` belongs to: pixel y has the cells from
+/// The pixel, of `pixels`, for the cell at `offset` of `size`: pixel y has the cells from
 /// y·size/pixels on.
 pub(crate) fn pixel(offset: u64, size: u64, pixels: u64) -> usize {
     let end = u128::from(offset)

@@ -1,21 +1,21 @@
-//! Where between two ends a number stands.
+//! Linear and logarithmic scales.
 
 use std::str::FromStr;
 
 use tenfold::{Error, Result};
 
-/// How numbers are spread between the ends of a range.
+/// The mapping of numbers to the range from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By their logarithms; what is not positive stands below.
+    /// Logarithmic; numbers that are not positive map to the lower end.
     Log,
-    /// By the logarithms of their distances from zero, evenly near it.
+    /// Symmetric logarithm: logarithmic in the distance from zero, linear near it.
     Symlog,
 }
 
-/// What counts as near zero, as a share of the largest number.
+/// The linear range near zero, as a fraction of the largest number.
 const NEAR: f64 = 1e-3;
 
 impl Scale {
@@ -32,16 +32,16 @@ impl Scale {
         }
     }
 
-    /// Where a finite number stands between `low` (0) and `high` (1); what lies beyond stands at the end.
+    /// The position of a finite number between `low` (0) and `high` (1), clamped.
     #[must_use]
     pub fn place(self, number: f64, (low, high): (f64, f64)) -> f64 {
-        // Halves, as the difference of two large numbers may be infinite.
+        // Halved, as the difference of two large numbers may be infinite.
         let between = |number: f64, low: f64, high: f64| {
             let (from, whole) = (number / 2.0 - low / 2.0, high / 2.0 - low / 2.0);
             if whole > 0.0 {
                 (from / whole).clamp(0.0, 1.0)
             } else {
-                // All the same: in the middle.
+                // A range of a single number maps to the middle.
                 0.5
             }
         };
@@ -60,7 +60,7 @@ impl Scale {
         }
     }
 
-    /// The number that stands at a place between 0 and 1: the way back from [`Scale::place`].
+    /// The number at a position between 0 and 1: the inverse of [`Scale::place`].
     #[must_use]
     pub fn number(self, place: f64, (low, high): (f64, f64)) -> f64 {
         let between = |low: f64, high: f64| low * (1.0 - place) + high * place;

@@ -1,4 +1,4 @@
-//! Pictures of sparse tensors: every stored cell is put where it belongs, the others are zeros.
+//! Images of sparse tensors: stored cells are placed in an image of zeros.
 
 use tenfold::{Cell, Result, memory};
 
@@ -6,11 +6,11 @@ use super::pixel::Pixel;
 use super::tile::{Grid, IMPLIED, STORED};
 use super::{CancelToken, Region, TensorView, narrow};
 
-/// Stored cells between two looks at whether the picture is still wanted.
+/// Stored cells between two checks for cancellation.
 const OFTEN: u64 = 1 << 16;
 
-/// Calls `each` with every cell that is stored, its image under packed symmetries also, and whether it
-/// is the stored one.
+/// Calls `each` with every stored cell and its images under packed symmetries, and whether it is
+/// the stored one.
 pub(crate) fn each_stored(
     subject: &TensorView,
     stop: &CancelToken,
@@ -36,7 +36,7 @@ pub(crate) fn each_stored(
     })
 }
 
-/// Whether a cell lies in a region, and if so in which row and column.
+/// The row and column of a cell, if it lies in a region.
 pub(crate) fn within(region: &Region, index: &[u64]) -> Option<(u64, u64)> {
     let (mut row, mut column) = (0, 0);
     for (axis, (place, at)) in index.iter().zip(&region.at).enumerate() {

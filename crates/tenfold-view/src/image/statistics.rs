@@ -1,23 +1,23 @@
-//! What many numbers say together.
+//! Streaming summary statistics.
 
 /// Counts and moments of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Statistics {
-    /// How many numbers.
+    /// The number of values.
     pub count: u64,
-    /// How many of them are NaN.
+    /// The number of NaNs.
     pub nan: u64,
-    /// How many are infinite.
+    /// The number of infinities.
     pub infinite: u64,
-    /// How many are zero.
+    /// The number of zeros.
     pub zeros: u64,
-    /// The smallest finite one.
+    /// The smallest finite value.
     pub min: f64,
-    /// The largest finite one.
+    /// The largest finite value.
     pub max: f64,
-    /// The mean of the finite ones.
+    /// The mean of the finite values.
     pub mean: f64,
-    /// The sum of the squared distances of the finite ones from the mean.
+    /// The sum of squared deviations of the finite values from the mean.
     squares: f64,
 }
 
@@ -37,7 +37,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Takes numbers.
+    /// Adds numbers.
     pub fn take(&mut self, numbers: &[f64]) {
         let (mut sum, mut finite) = (0.0, 0_u64);
         for number in numbers {
@@ -62,7 +62,7 @@ impl Statistics {
         self.count = self.count.saturating_add(super::wide(numbers.len()));
     }
 
-    /// Takes zeros that nobody stored.
+    /// Adds implicit zeros.
     pub fn take_zeros(&mut self, count: u64) {
         if count == 0 {
             return;
@@ -73,7 +73,7 @@ impl Statistics {
         self.count = self.count.saturating_add(count);
     }
 
-    /// Joins the moments of `count` more finite numbers, before these are counted.
+    /// Merges the moments of `count` more finite numbers, before these are counted.
     fn join(&mut self, mean: f64, squares: f64, count: u64) {
         let (own, more) = (super::float(self.finite()), super::float(count));
         let all = own + more;
@@ -82,20 +82,20 @@ impl Statistics {
         self.squares += squares + apart * apart * (own * more / all);
     }
 
-    /// How many are finite.
+    /// The number of finite values.
     #[must_use]
     pub fn finite(&self) -> u64 {
         let others = self.nan.saturating_add(self.infinite);
         self.count.saturating_sub(others)
     }
 
-    /// The standard deviation of the finite ones, as that of a whole population.
+    /// The population standard deviation of the finite values.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         (self.squares / super::float(self.finite().max(1))).sqrt()
     }
 
-    /// Which share of the numbers is not zero.
+    /// The fraction of numbers that are not zero.
     #[must_use]
     pub fn density(&self) -> f64 {
         let others = self.count.saturating_sub(self.zeros);

@@ -1,9 +1,9 @@
-//! Round numbers for the edges of pictures.
+//! Tick positions and labels of axes.
 
 use super::Scale;
 use super::scale::lowest_for_log;
 
-/// Round numbers between two ends, at most about `most`, in ascending order.
+/// At most about `most` round numbers between two ends, in ascending order.
 #[must_use]
 pub fn ticks(scale: Scale, (low, high): (f64, f64), most: u32) -> Vec<f64> {
     let is_range = low.is_finite() && high.is_finite() && low < high;
@@ -41,7 +41,7 @@ fn linear(low: f64, high: f64, most: u32) -> Vec<f64> {
     let mut found = Vec::new();
     for count in 0..=most {
         let tick = (first + f64::from(count)) * step;
-        // Sums of steps are not round: so many digits as the step has are.
+        // Sums of steps are not round: rounded to the digits of the step.
         let tick = rounded(tick, step);
         if tick > high + step * 1e-9 || !tick.is_finite() {
             break;
@@ -51,7 +51,7 @@ fn linear(low: f64, high: f64, most: u32) -> Vec<f64> {
     found
 }
 
-/// A multiple of a step without what the last bits add to it.
+/// A multiple of a step without rounding noise.
 fn rounded(tick: f64, step: f64) -> f64 {
     let digits = -step.log10().floor();
     if !(1.0..=300.0).contains(&digits) {
@@ -62,7 +62,7 @@ fn rounded(tick: f64, step: f64) -> f64 {
     format!("{tick:.digits$}").parse().unwrap_or(tick)
 }
 
-/// Powers of ten, every one or every few.
+/// Powers of ten, each or every few.
 fn decades(low: f64, high: f64, most: u32) -> Vec<f64> {
     let (first, last) = (low.log10().ceil(), high.log10().floor());
     let every = ((last - first + 1.0) / f64::from(most.max(1)))
@@ -77,7 +77,7 @@ fn decades(low: f64, high: f64, most: u32) -> Vec<f64> {
     found
 }
 
-/// A number for the edge of a picture: few digits, powers of ten for what is large or small.
+/// The label of a tick: few digits, powers of ten for large and small numbers.
 #[must_use]
 pub fn tick_text(number: f64) -> String {
     let size = number.abs();

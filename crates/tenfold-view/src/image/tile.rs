@@ -1,4 +1,4 @@
-//! A rectangle of a tensor as pixels.
+//! A region of a tensor as pixels.
 
 use tenfold::{Result, Slice, Storage, memory};
 
@@ -8,34 +8,34 @@ use super::sampling::of_region;
 use super::sparse::scatter;
 use super::{CancelToken, Region, TensorView, narrow, sampling};
 
-/// A NaN is among the cells.
+/// Flag: a cell is NaN.
 pub const NAN: u8 = 1;
-/// Positive infinity is among the cells.
+/// Flag: a cell is positive infinity.
 pub const POSITIVE: u8 = 2;
-/// Negative infinity is among the cells.
+/// Flag: a cell is negative infinity.
 pub const NEGATIVE: u8 = 4;
-/// A cell is not stored but implied: a zero of a sparse tensor, the image of another cell.
+/// Flag: a cell is implicit: a zero of a sparse tensor, or the image of another cell.
 pub const IMPLIED: u8 = 8;
-/// A cell is stored.
+/// Flag: a cell is stored.
 pub const STORED: u8 = 16;
-/// None of the cells is finite.
+/// Flag: no cell is finite.
 pub const NOTHING_FINITE: u8 = 32;
 
-/// More pixels than this are not made at once.
+/// Most pixels of a tile.
 const MOST_PIXELS: u64 = 1 << 20;
-/// A tile is no wider or higher than this.
+/// Largest width and height of a tile.
 const LONGEST: u64 = 2048;
 
-/// Pixels, row-major, and what the cells behind each have in common.
+/// Row-major pixels, each a summary of its cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
-    /// How many rows of pixels.
+    /// Number of pixel rows.
     pub height: usize,
-    /// How many pixels a row has.
+    /// Number of pixels per row.
     pub width: usize,
     /// Whether every cell was read.
     pub is_exact: bool,
-    /// The smallest finite number, if there is one.
+    /// The smallest finite number, if any.
     pub lowest: Option<f64>,
     /// The largest finite number.
     pub highest: Option<f64>,
@@ -45,15 +45,15 @@ pub struct Tile {
     pub max: Vec<f32>,
     /// The mean.
     pub mean: Vec<f32>,
-    /// What else there is: [`NAN`] to [`NOTHING_FINITE`].
+    /// The flags of each pixel: [`NAN`] to [`NOTHING_FINITE`].
     pub flags: Vec<u8>,
 }
 
-/// Reduces a region to at most `wanted` (rows, columns) of pixels; pixel y of h has the cells from
-/// y·rows/h on. With `is_storage`, it is also found out which cells of packed tensors are stored.
+/// Reduces a region to at most `wanted` (rows, columns) pixels; pixel y of h has the cells from
+/// y·rows/h on. With `is_storage`, the stored cells of packed tensors are flagged as well.
 ///
 /// # Errors
-/// [`tenfold::Error::Invalid`] if the region does not lie inside, and what reading gives.
+/// [`tenfold::Error::Invalid`] if the region does not lie inside, and those of reading.
 pub fn tile(
     subject: &TensorView,
     region: &Region,
@@ -105,7 +105,7 @@ fn put(index: &mut [u64], axis: Option<usize>, place: u64) {
     }
 }
 
-/// Which pixel each cell of a region belongs to.
+/// The pixel of each cell of a region.
 pub(crate) struct Grid {
     pub(crate) rows: u64,
     pub(crate) columns: u64,
@@ -132,7 +132,7 @@ impl Grid {
         self.height.saturating_mul(self.width)
     }
 
-    /// How many cells pixel number `pixel` of a side has.
+    /// The number of cells in pixel `pixel` of a side.
     pub(crate) fn span(size: u64, pixels: u64, pixel: u64) -> u64 {
         let edge = |pixel: u64| {
             let edge = u128::from(pixel) * u128::from(size) / u128::from(pixels.max(1));
@@ -141,7 +141,7 @@ impl Grid {
         edge(pixel.saturating_add(1)).saturating_sub(edge(pixel))
     }
 
-    /// The pixel of the cell in a row and a column, counted row-major.
+    /// The row-major index of the pixel of the cell in a row and a column.
     pub(crate) fn pixel(&self, row: u64, column: u64) -> usize {
         let down = Side::down(self).pixel(row);
         let right = Side::right(self).pixel(column);
@@ -156,7 +156,7 @@ impl Grid {
             slice.unwrap_or(Slice::one(0))
         };
         let (down, right) = (along(region.rows), along(region.columns));
-        // A box has its dimensions in the order of the tensor.
+        // Boxes have the dimension order of the tensor.
         let is_turned = region.is_turned();
         let (slow, fast) = if is_turned {
             (right, down)
@@ -188,7 +188,7 @@ impl Grid {
         }
     }
 
-    /// Calls `each` with the row, the column and the pixel of every cell that was read.
+    /// Calls `each` with the row, column and pixel of every cell read.
     fn each(
         &self,
         down: Slice,
@@ -207,7 +207,7 @@ impl Grid {
         Ok(())
     }
 
-    /// The finished picture.
+    /// The finished tile.
     pub(crate) fn tile(&self, pixels: &[Pixel], is_exact: bool) -> Tile {
         let numbers = |of: fn(&Pixel) -> Option<f64>| {
             let single = |pixel| of(pixel).map_or(f32::NAN, nearest);
@@ -227,7 +227,7 @@ impl Grid {
     }
 }
 
-/// One side of a picture.
+/// One side of a tile.
 struct Side {
     first: u64,
     size: u64,
@@ -251,13 +251,13 @@ impl Side {
         }
     }
 
-    /// The pixel of the cell at a place.
+    /// The pixel of the cell at a position.
     fn pixel(&self, place: u64) -> usize {
         sampling::pixel(place.saturating_sub(self.first), self.size, self.pixels)
     }
 }
 
-/// The nearest single that is finite: a number beyond them is not an infinity.
+/// The nearest finite single: a large finite number must not become infinite.
 fn nearest(number: f64) -> f32 {
     #[expect(clippy::as_conversions, reason = "rounds to the nearest")]
     let single = number as f32;

@@ -1,25 +1,25 @@
-//! The frame of a picture: its edges, with numbers on them.
+//! Axes of a plot: frame, ticks and labels.
 
 use super::scene::{Anchor, Area, INK, Scene};
 use crate::image::{Scale, float, tick_text, ticks};
 
-/// Where the title begins.
+/// Left edge of the title.
 const TITLE: f64 = 12.0;
 
-/// How long the mark of a number is.
+/// Length of a tick mark.
 const MARK: f64 = 5.0;
 
-/// The numbers along an edge, and what they are.
+/// The ticks of an axis, and their meaning.
 pub(super) struct Axis {
     pub(super) name: String,
     pub(super) range: (f64, f64),
     pub(super) scale: Scale,
-    /// Whether it counts cells: each is as wide as the distance to the next.
+    /// Whether it counts cells, each as wide as the distance to the next.
     pub(super) counts: bool,
 }
 
 impl Axis {
-    /// An axis of `size` cells from `first` on.
+    /// An axis of `size` cells starting at `first`.
     pub(super) fn cells(name: String, first: u64, size: u64) -> Axis {
         let first = float(first);
         Axis {
@@ -30,11 +30,11 @@ impl Axis {
         }
     }
 
-    /// Where its round numbers stand, from 0 to 1, and their texts.
+    /// The positions of the ticks, from 0 to 1, and their labels.
     pub(super) fn marks(&self, most: u32) -> Vec<(f64, String)> {
         let (low, high) = self.range;
         let all = if self.counts {
-            // Of the last cell the number is one less than the end.
+            // The index of the last cell is one less than the end.
             ticks(self.scale, (low, high - 1.0), most)
         } else {
             ticks(self.scale, self.range, most)
@@ -49,7 +49,7 @@ impl Axis {
     }
 }
 
-/// Where in a picture of this size numbers are drawn: what the words leave.
+/// The area for data in a plot of this size, without the labels.
 pub(super) fn field(scene: &Scene, has_bar: bool) -> Area {
     let (width, height) = (f64::from(scene.width), f64::from(scene.height));
     let (left, top, bottom) = (80.0, 36.0, 56.0);
@@ -62,7 +62,7 @@ pub(super) fn field(scene: &Scene, has_bar: bool) -> Area {
     }
 }
 
-/// The largest part of a field in which cells are squares, if that is not too small.
+/// The largest part of an area in which cells are squares, unless that is too small.
 pub(super) fn squared(field: Area, rows: u64, columns: u64) -> Area {
     let (rows, columns) = (float(rows.max(1)), float(columns.max(1)));
     if !(0.25..=4.0).contains(&(columns / rows)) {
@@ -78,7 +78,7 @@ pub(super) fn squared(field: Area, rows: u64, columns: u64) -> Area {
     }
 }
 
-/// Draws the title, the edges of a field and what stands beside them.
+/// Draws the title, the frame of an area, and the labels beside it.
 pub(super) fn frame(scene: &mut Scene, field: Area, down: &Axis, right: &Axis, upwards: bool) {
     let title = scene.title.clone();
     scene.text((TITLE, field.top / 3.0), title, Anchor::Start);

@@ -1,14 +1,15 @@
-//! Letters as dots, five wide and seven high: enough for the edges of pictures, on every machine.
+//! A bitmap font, five dots wide and seven high: sufficient for labels, and independent of the
+//! system.
 
-/// How many dots wide a letter is.
+/// Width of a glyph in dots.
 pub(super) const WIDTH: u32 = 5;
-/// How many dots high a letter is.
+/// Height of a glyph in dots.
 pub(super) const HEIGHT: u32 = 7;
-/// From one letter to the next.
+/// Distance between glyphs.
 pub(super) const ADVANCE: u32 = 6;
 
-/// The rows of a letter from the top, the leftmost dot the highest of five bits. Letters that are not
-/// here are a frame.
+/// The rows of a glyph from the top, the leftmost dot in the highest of five bits. Missing glyphs
+/// are a frame.
 pub(super) fn glyph(letter: char) -> [u8; 7] {
     /// A frame.
     const UNKNOWN: [u8; 7] = [0x1f, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f];
@@ -21,7 +22,7 @@ pub(super) fn glyph(letter: char) -> [u8; 7] {
     }
 }
 
-/// In the order of the letters.
+/// In the order of the characters.
 #[rustfmt::skip]
 const GLYPHS: &[(char, [u8; 7])] = &[
     ('!', [0x04, 0x04, 0x04, 0x04, 0x04, 0x00, 0x04]),

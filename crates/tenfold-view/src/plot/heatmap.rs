@@ -1,4 +1,4 @@
-//! Numbers as colors.
+//! Heat maps.
 
 use tenfold::Result;
 
@@ -32,14 +32,14 @@ pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     Ok(scene)
 }
 
-/// A length as a count of pixels.
+/// A length in whole pixels.
 pub(super) fn whole(length: f64) -> u64 {
     #[expect(clippy::as_conversions, reason = "a few thousand pixels at most")]
     let whole = length.max(1.0).round() as u64;
     whole
 }
 
-/// A tile and how its numbers become colors.
+/// A tile and its mapping to colors.
 pub(super) struct Heat {
     tile: Tile,
     colors: ColorMap,
@@ -59,7 +59,7 @@ impl Heat {
         let (scale, colors) = (drawing.options.scale, drawing.options.colors);
         let mut ends = drawing.options.ends(subject, region, found)?;
         if scale == Scale::Log && ends.0 <= 0.0 {
-            // From the smallest number that has a logarithm.
+            // From the smallest positive number.
             let positive = tile.mean.iter().filter(|mean| **mean > 0.0);
             let least = positive.map(|mean| f64::from(*mean)).reduce(f64::min);
             ends.0 = least.unwrap_or(ends.0);
@@ -83,7 +83,7 @@ impl Heat {
         }
     }
 
-    /// The color of a pixel: what is no number shows, however small it is among the cells.
+    /// The color of a pixel: non-finite numbers are visible even if they are few among its cells.
     fn color(&self, mean: f32, flags: u8) -> Rgb {
         match flags {
             flags if flags & NAN != 0 => NOT_A_NUMBER,
@@ -93,7 +93,7 @@ impl Heat {
         }
     }
 
-    /// What a pixel is that is no number, as a letter.
+    /// The letter for a pixel with non-finite numbers.
     pub(super) fn letter(&self, x: usize, y: usize) -> Option<char> {
         let flags = self.tile.flags.get(self.index(x, y)).copied()?;
         match flags {
@@ -104,7 +104,7 @@ impl Heat {
         }
     }
 
-    /// Where between the ends a pixel stands.
+    /// The position of a pixel between the ends.
     pub(super) fn place(&self, x: usize, y: usize) -> f64 {
         let mean = self.tile.mean.get(self.index(x, y)).copied();
         self.scale.place(mean.unwrap_or(f32::NAN).into(), self.ends)
@@ -114,12 +114,12 @@ impl Heat {
         y.saturating_mul(self.tile.width).saturating_add(x)
     }
 
-    /// The color of a place between the ends.
+    /// The color of a position between the ends.
     pub(super) fn at(&self, place: f64) -> Rgb {
         self.colors.color(place)
     }
 
-    /// Draws which color is which number.
+    /// Draws the color bar.
     fn bar(&self, scene: &mut Scene, beside: Area) {
         const STEPS: u64 = 256;
         let area = Area {
@@ -151,7 +151,7 @@ impl Heat {
         self.legend(scene, area);
     }
 
-    /// Says what the colors mean that are in no map, where there are any.
+    /// Draws the legend of non-finite colors, if there are any.
     fn legend(&self, scene: &mut Scene, beside: Area) {
         let seen = self.tile.flags.iter().fold(0, |all, flags| all | flags);
         let kinds = [

@@ -1,4 +1,4 @@
-//! How often numbers are how large.
+//! Histogram.
 
 use tenfold::Result;
 
@@ -10,7 +10,7 @@ use crate::image::{Histogram, Rgb, Scale, TensorView, float, histogram, tick_tex
 /// The color of bars.
 const BAR: Rgb = [0x31, 0x68, 0x8e];
 
-/// How many bars there are.
+/// Number of bars.
 const BINS: usize = 64;
 
 pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
@@ -21,12 +21,12 @@ pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     let most = found.counts.iter().copied().max().unwrap_or(0).max(1);
     let (scale, low) = match drawing.options.scale {
         Scale::Linear => (Scale::Linear, 0.0),
-        // A bar of one has to be seen.
+        // A count of one must be visible.
         Scale::Log | Scale::Symlog => (Scale::Log, 0.5),
     };
     let down = Axis {
         name: "cells".into(),
-        // Some room above the highest bar.
+        // Margin above the highest bar.
         range: (low, float(most) * 1.05),
         scale,
         counts: false,
@@ -56,7 +56,7 @@ pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     Ok(scene)
 }
 
-/// Counts the numbers; of a range, only those inside of it.
+/// Computes the counts; with a range, only inside it.
 pub(super) fn count(drawing: &Drawing, subject: &TensorView, bins: usize) -> Result<Histogram> {
     let range = match drawing.options.range {
         Some(Ends::Percentiles(..)) | None => None,
@@ -65,7 +65,7 @@ pub(super) fn count(drawing: &Drawing, subject: &TensorView, bins: usize) -> Res
     histogram(subject, None, range, bins, &Drawing::stop())
 }
 
-/// The numbers in a few words.
+/// A short summary of the numbers.
 pub(super) fn said(found: &Histogram) -> String {
     let of = &found.statistics;
     let mut words = vec![format!("{} cells", of.count)];

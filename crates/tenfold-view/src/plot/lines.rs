@@ -1,4 +1,4 @@
-//! Rows as lines.
+//! Line plots of rows.
 
 use tenfold::Result;
 
@@ -8,7 +8,7 @@ use super::heatmap::whole;
 use super::scene::{Area, Scene};
 use crate::image::{ColorMap, Line, Lines, Region, Rgb, Scale, TensorView, float, lines, wide};
 
-/// More rows than this are not told apart.
+/// Most rows that can be told apart.
 const MOST_LINES: u64 = 6;
 
 pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
@@ -40,7 +40,7 @@ pub(super) fn draw(drawing: &Drawing, subject: &TensorView) -> Result<Scene> {
     Ok(scene)
 }
 
-/// The axis that runs to the right, and the first rows along it.
+/// The horizontal axis, and the first rows along it.
 pub(super) fn along_last(
     drawing: &Drawing,
     subject: &TensorView,
@@ -48,7 +48,7 @@ pub(super) fn along_last(
 ) -> Result<(usize, Lines)> {
     let sizes = subject.sizes()?;
     if sizes.is_empty() {
-        // One number is drawn as a row of one.
+        // A scalar is drawn as a row of one.
         let dims = vec![tenfold::Dim::indexed(1)];
         let values = drawing.tensor.dense(tenfold::Order::Row, &drawing.limits)?;
         let order = tenfold::Order::Row;
@@ -92,7 +92,7 @@ pub(super) fn along_last(
     Ok((axis, found))
 }
 
-/// The ends of the numbers of all lines.
+/// The range of all lines.
 pub(super) fn ends(
     drawing: &Drawing,
     subject: &TensorView,
@@ -106,7 +106,7 @@ pub(super) fn ends(
     let low = all(|line| &line.min).into_iter().reduce(f64::min);
     let high = all(|line| &line.max).into_iter().reduce(f64::max);
     let (low, high) = match (low.unwrap_or(0.0), high.unwrap_or(1.0)) {
-        // A flat line lies in the middle.
+        // A constant line is drawn in the middle.
         (low, high) if low == high => (low - 1.0, high + 1.0),
         ends => ends,
     };
@@ -116,13 +116,13 @@ pub(super) fn ends(
     }
 }
 
-/// The color of a line: told apart also by those who see fewer colors.
+/// The color of a line, distinguishable also under color vision deficiency.
 fn color(number: u64, of: u64) -> Rgb {
     let place = float(number) / float(of.max(2).saturating_sub(1));
     ColorMap::Viridis.color(place * 0.85)
 }
 
-/// Where a line is drawn.
+/// The area of a line.
 struct Curve<'a> {
     area: Area,
     first: &'a [u64],
@@ -150,7 +150,7 @@ impl Curve<'_> {
                 scene.line(vec![(at, y(*min)), (at, y(*max))], pale);
             }
         }
-        // A line is broken where there is no number.
+        // Gaps at NaN.
         let mut points = Vec::new();
         for (first, mean) in self.first.iter().zip(&line.mean) {
             match mean {

@@ -1,7 +1,7 @@
-//! Pictures without a browser: heat maps, lines and histograms as png, svg or in a terminal.
+//! Plots without a browser: heat maps, lines and histograms as PNG, SVG or in a terminal.
 //!
-//! A picture is first a [`Scene`], shapes and texts in pixels; what writes files knows nothing of
-//! tensors.
+//! A plot is first drawn as a [`Scene`], shapes and texts in pixels; the file writers know nothing
+//! about tensors.
 
 mod axes;
 mod font;
@@ -26,15 +26,15 @@ pub use terminal::terminal;
 
 use crate::image::{CancelToken, Part, Region, TensorView};
 
-/// What is drawn: a tensor, and what to call it.
+/// The input of a plot: a tensor, and its name.
 pub struct Drawing<'a> {
-    /// The tensor; of one of more than two dimensions the last two are drawn, at the start of the others.
+    /// The tensor; above two dimensions, the last two are drawn at the start of the others.
     pub tensor: &'a Tensor,
-    /// What stands above the picture.
+    /// The title.
     pub title: String,
-    /// How it is drawn.
+    /// The options.
     pub options: Options,
-    /// How much reading it may ask for.
+    /// The limits on reading.
     pub limits: tenfold::Limits,
 }
 
@@ -42,7 +42,7 @@ impl Drawing<'_> {
     /// Draws it.
     ///
     /// # Errors
-    /// [`tenfold::Error::Invalid`] if the tensor cannot be drawn, and what reading gives.
+    /// [`tenfold::Error::Invalid`] if the tensor cannot be drawn, and those of reading.
     pub fn scene(&self) -> Result<Scene> {
         let subject = self.subject()?;
         match self.kind()? {
@@ -52,7 +52,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The kind that is asked for, else the one that goes with the number of dimensions.
+    /// The requested kind, or the default for the number of dimensions.
     fn kind(&self) -> Result<Kind> {
         let usual = match self.tensor.dims().len() {
             0 | 1 => Kind::Line,
@@ -73,7 +73,7 @@ impl Drawing<'_> {
         Ok(Region::first_of(&subject.sizes()?))
     }
 
-    /// What an axis is called.
+    /// The label of an axis.
     fn axis_name(&self, axis: Option<usize>) -> String {
         let Some(axis) = axis else {
             return String::new();

@@ -1,4 +1,4 @@
-//! What can be chosen about a picture.
+//! Options of plots.
 
 use std::str::FromStr;
 
@@ -6,14 +6,14 @@ use tenfold::{Error, Result};
 
 use crate::image::{CancelToken, ColorMap, Part, Region, Scale, TensorView, percentiles};
 
-/// What sort of picture.
+/// The kind of a plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers as colors.
+    /// Heat map.
     Heat,
-    /// Rows as lines.
+    /// Lines, one per row.
     Line,
-    /// How often numbers are how large.
+    /// Histogram.
     Histogram,
 }
 
@@ -22,7 +22,7 @@ pub enum Kind {
 pub enum Ends {
     /// These numbers.
     Numbers(f64, f64),
-    /// These percentiles of the numbers that are drawn.
+    /// These percentiles of the drawn numbers.
     Percentiles(f64, f64),
 }
 
@@ -54,20 +54,20 @@ impl FromStr for Ends {
     }
 }
 
-/// How a picture is drawn.
+/// Options of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What sort of picture; what suits the tensor if nothing is said.
+    /// The kind; `None` chooses by the number of dimensions.
     pub kind: Option<Kind>,
-    /// Which part of elements of several numbers.
+    /// The component of elements of several numbers.
     pub part: Option<Part>,
-    /// How numbers are spread; in a histogram, the counts.
+    /// The scale of the numbers; in a histogram, of the counts.
     pub scale: Scale,
-    /// The colors.
+    /// The color map.
     pub colors: ColorMap,
-    /// The ends of the numbers; those that are there if nothing is said.
+    /// The range of the numbers; by default from the smallest to the largest.
     pub range: Option<Ends>,
-    /// Pixels to the right and down.
+    /// Width and height in pixels.
     pub size: (u32, u32),
 }
 
@@ -85,7 +85,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The ends of the numbers of a region, of which `found` are there.
+    /// The range for a region whose numbers span `found`.
     pub(super) fn ends(
         &self,
         subject: &TensorView,
@@ -105,7 +105,7 @@ impl Options {
             None => found,
         };
         Ok(if self.colors.is_diverging() && self.scale != Scale::Log {
-            // The middle of the colors is zero.
+            // Zero is in the middle of the colors.
             let far = low.abs().max(high.abs());
             (-far, far)
         } else {

@@ -1,4 +1,4 @@
-//! A scene as pixels, and these as png.
+//! Rasterization of scenes, and PNG encoding.
 
 use tenfold::{Error, Result, memory};
 
@@ -6,22 +6,22 @@ use super::font::{ADVANCE, HEIGHT, WIDTH, glyph};
 use super::scene::{Anchor, Area, Bitmap, INK, Item, PAPER, Scene};
 use crate::image::Rgb;
 
-/// The scene as a png file.
+/// The scene as a PNG file.
 ///
 /// # Errors
-/// What the writer of png gives.
+/// Those of the PNG encoder.
 pub fn png(scene: &Scene) -> Result<Vec<u8>> {
     encoded(&drawn(scene)?)
 }
 
-/// More than the writer of png takes besides the pixels.
+/// An upper bound for the memory of the PNG encoder besides the pixels.
 const ROOM: usize = 1 << 20;
 
-/// Pixels as a png file.
+/// Pixels as a PNG file.
 pub(super) fn encoded(bitmap: &Bitmap) -> Result<Vec<u8>> {
     let wrong = |error: png::EncodingError| Error::Invalid(format!("no png: {error}"));
     let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-    // The writer has no way to say that there is none for its own tables.
+    // The encoder cannot report that allocating its own tables failed.
     memory::probe(ROOM)?;
     let mut bytes = memory::with_room(bitmap.pixels.len().saturating_mul(3))?;
     bytes.extend(bitmap.pixels.iter().flatten());
@@ -69,7 +69,7 @@ impl Canvas {
         }
     }
 
-    /// Gives every pixel of an area a color: of a share of the way to the right and down.
+    /// Fills an area with colors, computed from the relative position to the right and down.
     fn fill(&mut self, area: Area, color: impl Fn(f64, f64) -> Option<Rgb>) {
         let (left, right) = (nearest(area.left), nearest(area.right()));
         let (top, bottom) = (nearest(area.top), nearest(area.bottom()));
@@ -101,7 +101,7 @@ impl Canvas {
     /// A line one pixel wide.
     fn line(&mut self, points: &[(f64, f64)], color: Rgb) {
         if let [(x, y)] = points {
-            // One number alone shall be seen.
+            // A single point must be visible.
             for (right, down) in [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)] {
                 let (x, y) = (nearest(*x), nearest(*y));
                 self.put(x.saturating_add(right), y.saturating_add(down), color);

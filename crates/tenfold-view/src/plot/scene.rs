@@ -2,35 +2,35 @@
 
 use crate::image::Rgb;
 
-/// A picture, before anybody knows what it is written as.
+/// A plot, independent of the file format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
-    /// How wide it is.
+    /// The width.
     pub width: u32,
-    /// How high it is.
+    /// The height.
     pub height: u32,
     pub(super) items: Vec<Item>,
-    /// What it shows, in a few words.
+    /// A short description of the content.
     pub(super) title: String,
 }
 
-/// What is black on a page.
+/// The foreground color.
 pub(super) const INK: Rgb = [34, 34, 34];
-/// What is drawn on.
+/// The background color.
 pub(super) const PAPER: Rgb = [255, 255, 255];
-/// What is there and not important.
+/// The color of secondary elements.
 pub(super) const FAINT: Rgb = [190, 190, 190];
 
-/// Something drawn; later ones cover earlier ones.
+/// An element of a scene; later ones cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Item {
-    /// An area of one color.
+    /// A filled rectangle.
     Rect { area: Area, color: Rgb },
-    /// Pixels, each spread over its share of an area.
+    /// Pixels, scaled to an area.
     Image { area: Area, pixels: Bitmap },
-    /// A line through points.
+    /// A polyline.
     Line { points: Vec<(f64, f64)>, color: Rgb },
-    /// Words.
+    /// A text.
     Text {
         at: (f64, f64),
         text: String,
@@ -57,7 +57,7 @@ impl Area {
     }
 }
 
-/// Which point of a text is where it is put; up and down, always the middle.
+/// The horizontal anchor of a text; vertically, it is always centered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

@@ -1,4 +1,4 @@
-//! A scene as svg.
+//! SVG output.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use super::png::encoded;
 use super::scene::{Anchor, Item, PAPER, Scene};
 use crate::image::Rgb;
 
-/// The scene as the text of an svg file. Pictures in it are png, texts are texts.
+/// The scene as an SVG document. Images in it are PNG, texts are texts.
 ///
 /// # Errors
-/// What the writer of png gives.
+/// Those of the PNG encoder.
 pub fn svg(scene: &Scene) -> Result<String> {
     let (width, height) = (scene.width, scene.height);
     let mut out = String::new();
@@ -90,7 +90,7 @@ fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Text that stays text: names come from files.
+/// Escapes text: names come from files.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -99,7 +99,7 @@ fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // XML has no way to write these.
+            // XML cannot represent these.
             letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
                 safe.push('\u{fffd}');
             }

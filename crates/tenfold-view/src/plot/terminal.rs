@@ -1,4 +1,4 @@
-//! Pictures of letters.
+//! Plots in the terminal.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use super::heatmap::Heat;
 use super::{Drawing, Kind, histogram, lines};
 use crate::image::{Line, Rgb, Scale, TensorView, float, tick_text, wide};
 
-/// From the least to the most, where there are no colors.
+/// Shades in ascending order, without colors.
 const SHADES: &[char] = &[' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// The picture as lines of text, `columns` wide and about `rows` high; with 24-bit colors if these
-/// may be. The title is not among them, as it may need care.
+/// The plot as lines of text, `columns` wide and about `rows` high; in 24-bit color if permitted.
+/// The title is not included, as it may have to be sanitized.
 ///
 /// # Errors
 /// As [`Drawing::scene`].
@@ -26,7 +26,7 @@ pub fn terminal(drawing: &Drawing, columns: u32, rows: u32, colors: bool) -> Res
     }
 }
 
-/// Two rows of pixels a line, as the upper and the lower half of a letter.
+/// Two rows of pixels per line, as upper and lower half blocks.
 fn heat(
     drawing: &Drawing,
     subject: &TensorView,
@@ -70,7 +70,7 @@ fn heat(
 }
 
 impl Heat {
-    /// The letter for a pixel.
+    /// The character for a pixel.
     fn shade(&self, x: usize, y: usize) -> char {
         match self.letter(x, y) {
             Some(letter) => letter,
@@ -86,7 +86,7 @@ fn shade(place: f64) -> char {
     SHADES.get(at).copied().unwrap_or('?')
 }
 
-/// A line of half letters, in which a color is said when it changes.
+/// A line of half blocks, with escape sequences only where the color changes.
 #[derive(Default)]
 struct Colored {
     said: Option<(Rgb, Option<Rgb>)>,
@@ -118,7 +118,7 @@ impl Colored {
     }
 }
 
-/// The first row as columns between the smallest and the largest number of each.
+/// The first row as columns from the smallest to the largest number of each.
 fn lines(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Result<String> {
     let margin = 12;
     let (_, found) = lines::along_last(drawing, subject, columns.saturating_sub(margin).max(4))?;
@@ -158,7 +158,7 @@ fn lines(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Re
     Ok(out)
 }
 
-/// A bar for every bin.
+/// A bar per bin.
 fn histogram(drawing: &Drawing, subject: &TensorView, columns: u64, rows: u64) -> Result<String> {
     let bins = usize::try_from(rows).unwrap_or(16);
     let found = histogram::count(drawing, subject, bins)?;

@@ -1,4 +1,4 @@
-//! Pictures against colors and places that are worked out by hand.
+//! Tests of plots against colors and positions computed by hand.
 
 use tenfold::{Dim, Limits, Numbers, Order, Storage, Tensor};
 
@@ -68,7 +68,7 @@ fn every_cell_of_a_heat_map_has_the_colour_of_its_number() {
     ];
     let found = CENTRES.map(|at| pixel(&made, at));
     assert_eq!(found, expected);
-    // Two cells meet in the middle between their centers.
+    // The edge between two cells is in the middle between their centers.
     assert_eq!(
         [pixel(&made, (145, 69)), pixel(&made, (148, 69))],
         [of(0.0), of(0.25)]
@@ -96,13 +96,13 @@ fn ranges_scales_and_diverging_colours_move_the_colours() {
         ..base.clone()
     };
     assert_eq!(colors(ranged), [grey(0.0), grey(0.5), grey(1.0)]);
-    // The finite numbers are 0 1 2 4: of ranks 0 to 3, half is 1.5, and that is rounded to 2.
+    // The finite numbers are 0 1 2 4, of ranks 0 to 3: the median has rank 1.5, rounded to 2.
     let percent = Options {
         range: Some("0%:50%".parse().unwrap()),
         ..base.clone()
     };
     assert_eq!(colors(percent), [grey(0.0), grey(0.5), grey(1.0)]);
-    // From 1, the smallest that has a logarithm, to 4.
+    // From 1, the smallest positive number, to 4.
     let log = Options {
         scale: Scale::Log,
         ..base.clone()

@@ -1,4 +1,4 @@
-//! The page and what it is made of, out of the program itself.
+//! Embedded files of the page.
 
 use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
@@ -16,13 +16,14 @@ pub(super) async fn page() -> Response {
     file("index.html")
 }
 
-/// A part of it.
+/// One of its files.
 pub(super) async fn asset(Path(path): Path<String>) -> Response {
     file(&path)
 }
 
 fn file(path: &str) -> Response {
-    // Names of our own files have no other letters, and no folder is left upwards.
+    // Our own files have no other characters in their names, so that no path leads out of the
+    // folder.
     let is_plain = |part: &str| {
         let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         !part.starts_with('.') && !part.is_empty() && part.chars().all(is_fine)

@@ -1,8 +1,8 @@
-//! Who is let in, and what every answer says about itself.
+//! Access control (token, Host, Origin) and security headers.
 //!
-//! A page from elsewhere can make a browser send requests here. It cannot know the token, it cannot
-//! choose the `Host` and the `Origin` that the browser sends, and cookies that are `SameSite=Strict` do not
-//! come with what it starts. Whoever has another user's shell on this machine does not know the token.
+//! A page of another site can make a browser send requests here. It does not know the token, it
+//! cannot choose the `Host` and `Origin` that the browser sends, and `SameSite=Strict` cookies are
+//! not sent with requests that it starts. Other users of this machine do not know the token.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use axum::response::{Html, IntoResponse, Response};
 
 use super::query::Query;
 
-/// What a page from here may do: run and show what came from here, and nothing else.
+/// Content security policy: scripts, styles and images from this server only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// Sends the browser to the page where a redirection would not do: after one that began at another
-/// page, such as the file that opens the browser, no `SameSite=Strict` cookie is sent. This page
-/// begins anew.
+/// Sends the browser to the page where an HTTP redirect would not do: after one that began at
+/// another page, such as the file that opens the browser, no `SameSite=Strict` cookie is sent. This
+/// page starts a new navigation.
 const ENTRANCE: &str = "<!doctype html><meta charset=\"utf-8\"><title>tenfold</title>\
                         <meta http-equiv=\"refresh\" content=\"0; url=/\">\
                         <p><a href=\"/\">Open the viewer</a>\n";
@@ -33,31 +33,31 @@ const ENTRANCE: &str = "<!doctype html><meta charset=\"utf-8\"><title>tenfold</t
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The door: at which port it is, and what opens it.
+/// Access control for one port: its token and its cookie.
 pub(super) struct Auth {
     port: u16,
     token: String,
 }
 
-/// What becomes of a request.
+/// The decision on a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
-    /// It is answered.
+    /// Allowed.
     Enters,
-    /// It has shown the token, gets a cookie, and is sent to the page.
+    /// The token was valid: set the cookie and redirect to the page.
     GetsKey(Sender),
-    /// It is not, with the reason.
+    /// Denied, with the reason.
     StaysOut(StatusCode, &'static str),
 }
 
-/// What made the browser send a request.
+/// The initiator of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sender {
-    /// A person who typed or clicked the address outside of any page, or a page of this server.
+    /// The user, outside of any page, or a page of this server.
     Own,
-    /// Another page.
+    /// A page of another site.
     Other,
-    /// Something that does not say.
+    /// Unknown.
     Unknown,
 }
 
@@ -80,16 +80,16 @@ impl Auth {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
     }
 
-    /// The name of the cookie: cookies do not know ports, and there may be several viewers.
+    /// The name of the cookie: cookies are shared by all ports, and several viewers may run.
     fn cookie(&self) -> String {
         format!("tenfold-{}", self.port)
     }
 
-    /// Whether a name is this server's.
+    /// Whether a host name is this server's.
     fn is_own(&self, host: &str) -> bool {
         let port = self.port;
         let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
-        // At this port a browser leaves it out.
+        // Browsers omit this port.
         let is_bare = port == 80 && ["127.0.0.1", "localhost", "[::1]"].contains(&host);
         is_bare || names.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
@@ -140,7 +140,7 @@ impl Auth {
         }
     }
 
-    /// Whether the cookie is there.
+    /// Whether the cookie is valid.
     fn has_key(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie();
         let lines = headers
@@ -154,7 +154,7 @@ impl Auth {
         })
     }
 
-    /// Whether a word is the token; takes as long for a wrong one, wherever it is wrong.
+    /// Whether a text is the token, compared in constant time.
     fn opens(&self, word: &str) -> bool {
         let (own, word) = (self.token.as_bytes(), word.as_bytes());
         let different = own
@@ -165,7 +165,7 @@ impl Auth {
     }
 }
 
-/// Lets a request in, or not.
+/// Allows or denies a request.
 pub(super) async fn guard(State(door): State<Arc<Auth>>, request: Request, next: Next) -> Response {
     let verdict = door.judge(request.method(), request.uri(), request.headers());
     let mut response = match verdict {

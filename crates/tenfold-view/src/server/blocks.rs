@@ -1,4 +1,4 @@
-//! Labeled blocks, and the stored cells of sparse tensors, as a list that can be searched.
+//! Searchable list of labeled blocks, and of the stored cells of sparse tensors.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::state::{AppState, place};
 use super::tasks::work;
 use super::values::text;
 
-/// More blocks are not sent at once.
+/// Most blocks in a response.
 const MOST: u64 = 1000;
 
-/// So many values of a block are shown.
+/// Most values shown of a block.
 const SHOWN: u64 = 16;
 
-/// The blocks whose labels have a text in them.
+/// The blocks whose labels contain a text.
 pub(super) async fn blocks(
     State(world): State<Arc<AppState>>,
     uri: Uri,
@@ -61,7 +61,7 @@ pub(super) async fn blocks(
     .await
 }
 
-/// Those that match so far, and those of them that are sent.
+/// The number of matches so far, and the blocks in the response.
 struct Found<'a> {
     tensor: &'a Tensor,
     limits: &'a Limits,
@@ -97,7 +97,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// The first values of a block, and how many it has.
+    /// The first values of a block, and their number.
     fn values(&self, values: &Numbers) -> tenfold::Result<(Vec<String>, u64)> {
         let dtype = self.tensor.dtype();
         let parts = u64::try_from(dtype.arity.count()).unwrap_or(1);

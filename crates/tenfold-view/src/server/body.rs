@@ -1,4 +1,4 @@
-//! A body that is sent while it is written.
+//! Streaming response bodies.
 
 use std::io;
 use std::io::Write;
@@ -9,19 +9,19 @@ use axum::body::Bytes;
 use futures_core::Stream;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// So many pieces may wait to be sent.
+/// Most chunks that wait to be sent.
 const WAITING: usize = 4;
 
-/// Pieces are at least this long, but for the last.
+/// Smallest size of a chunk, except for the last.
 const PIECE: usize = 64 << 10;
 
-/// Where a thread writes what a browser reads.
+/// The writing end of a body, used by a worker thread.
 pub(super) struct BodyWriter {
     to: Sender<io::Result<Bytes>>,
     held: Vec<u8>,
 }
 
-/// What was written, for a body.
+/// The reading end, for the response.
 pub(super) struct BodyStream {
     first: Option<io::Result<Bytes>>,
     from: Receiver<io::Result<Bytes>>,
@@ -35,7 +35,7 @@ pub(super) fn body_channel() -> (BodyWriter, BodyStream) {
 }
 
 impl BodyWriter {
-    /// Another pen for the same paper, to say at the end how it went.
+    /// Another sender for the same body, to report the result at the end.
     pub(super) fn sender(&self) -> Sender<io::Result<Bytes>> {
         self.to.clone()
     }
@@ -63,16 +63,16 @@ impl Write for BodyWriter {
 
 impl Drop for BodyWriter {
     fn drop(&mut self) {
-        // What is written until a panic is no part of an answer.
+        // Data written before a panic is not part of a response.
         if !self.held.is_empty() && !std::thread::panicking() {
-            // Whoever does not read any more has no use for the rest.
+            // If the client has gone, the rest is dropped.
             let _ = self.pass_on();
         }
     }
 }
 
 impl BodyStream {
-    /// Waits until something is written; gives what went wrong if that comes first.
+    /// Waits for the first chunk; returns the error if that comes first.
     pub(super) async fn begun(mut self) -> io::Result<BodyStream> {
         match self.from.recv().await {
             Some(Err(error)) => Err(error),

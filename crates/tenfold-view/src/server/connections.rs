@@ -1,10 +1,9 @@
 //! Connections: a bounded number, each with deadlines.
 //!
 //! Any program of this machine can connect, so a flood must not keep the browser out. A connection
-//! on which nothing has shown the token is a stranger's, and the oldest of these is closed when there
-//! are too many. The browser shows the token or the cookie with its first request; only when all
-//! connections are its own are they asked to end, the idle ones at once, the others after their
-//! answer.
+//! without an authenticated request is untrusted, and the oldest of these is closed when there are
+//! too many. The browser authenticates with its first request; only if all connections are
+//! authenticated are they asked to end, the idle ones at once, the others after their response.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -30,20 +29,20 @@ use tokio_io_timeout::TimeoutStream;
 use super::event::{Event, Observer};
 use super::panics::report_panic;
 
-/// Bounds for clients that are many, idle or slow.
+/// Limits for many, idle or slow clients.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// Connections open at once; never more than a quarter of the files that the process may open.
     pub max: usize,
     /// Time for a request to arrive with all its headers, from the start of the connection or the
-    /// end of the answer before: a connection that is idle for longer is closed.
+    /// end of the previous response: a connection that is idle for longer is closed.
     pub header_timeout: Duration,
-    /// Time that a client may go without taking any part of its answer.
+    /// Time that a client may take to accept any part of its response.
     pub write_timeout: Duration,
 }
 
 impl Default for ConnectionLimits {
-    /// 1024 connections, 10 seconds for a request, a minute for a part of an answer.
+    /// 1024 connections, 10 seconds for a request, a minute for a part of a response.
     fn default() -> ConnectionLimits {
         ConnectionLimits {
             max: 1024,
@@ -53,27 +52,27 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// A stranger has this long for each connection that may be open before it makes room for another:
-/// the time that it takes to send a request. More than 10 000 connections a second have to wait.
+/// Time given to an untrusted connection, per permitted connection, before it is closed for
+/// another: enough to send a request. More than 10 000 connections a second have to wait.
 const GRACE: Duration = Duration::from_micros(100);
 
-/// The largest headers of a request. Browsers send the cookies of all servers on this machine.
+/// Largest size of request headers. Browsers send the cookies of all servers on this machine.
 const MAX_HEADERS: usize = 64 << 10;
 
-/// How long to wait after a connection could not be accepted; each failure in a row doubles it.
+/// Delay after a connection could not be accepted; each failure in a row doubles it.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
-/// Failures to accept are reported once in this time.
+/// Failures to accept are reported at most once per this time.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// A connection, as its requests know it.
+/// A connection, as seen by its requests.
 #[derive(Default)]
 pub(super) struct Connection {
     is_authenticated: AtomicBool,
 }
 
 impl Connection {
-    /// Notes that a request on it had the token or the cookie.
+    /// Marks the connection as authenticated.
     pub(super) fn set_authenticated(&self) {
         self.is_authenticated.store(true, Ordering::Relaxed);
     }
@@ -83,7 +82,7 @@ impl Connection {
     }
 }
 
-/// Accepts connections and answers them, for as long as the runtime lives.
+/// Accepts and serves connections, for as long as the runtime lives.
 pub(super) async fn serve(
     mut listeners: Vec<TcpListener>,
     router: Router,
@@ -106,7 +105,8 @@ pub(super) async fn serve(
                     reported = Some(Instant::now());
                     observer(Event::AcceptFailed(&error));
                 }
-                // What is missing may be a file, which a connection of a stranger gives back.
+                // The system may lack a file descriptor, which closing an untrusted connection
+                // returns.
                 if connections.close_one() {
                     connections.wait_for_one().await;
                 } else {
@@ -115,7 +115,7 @@ pub(super) async fn serve(
                 }
             }
         }
-        // A flood of one address shall not keep the other waiting.
+        // A flood on one address must not starve the other.
         listeners.rotate_left(1);
     }
 }
@@ -133,7 +133,7 @@ async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
     .await
 }
 
-/// Whether a connection failed before it was accepted, which says nothing about the next one.
+/// Whether a connection failed before it was accepted, which does not affect the next one.
 fn is_of_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(
@@ -142,14 +142,14 @@ fn is_of_client(error: &io::Error) -> bool {
     )
 }
 
-/// The connections that are open.
+/// The open connections.
 struct Connections {
     router: Router,
     limits: ConnectionLimits,
     observer: Observer,
     tasks: JoinSet<()>,
     open: HashMap<Id, Open>,
-    /// Tells all of them to end after the answer they are at.
+    /// Asks all of them to end after their current response.
     shutdown: GracefulShutdown,
 }
 
@@ -173,7 +173,7 @@ impl Connections {
         }
     }
 
-    /// Waits until there is room for another connection, and closes some for it.
+    /// Waits until there is room for another connection, closing some if necessary.
     async fn make_room(&mut self) {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.remove(ended);
@@ -187,7 +187,7 @@ impl Connections {
                 self.close_one();
                 self.wait_for_one().await;
             } else {
-                // One may end by itself meanwhile.
+                // One may end by itself in the meantime.
                 let _ = timeout(left, self.wait_for_one()).await;
             }
         }
@@ -205,8 +205,8 @@ impl Connections {
         strangers.min_by_key(|open| open.since)
     }
 
-    /// Closes the oldest connection of a stranger; if there is none, has all others end as soon
-    /// as they are idle. Gives whether there was one.
+    /// Closes the oldest untrusted connection; if there is none, makes all others end as soon as
+    /// they are idle. Returns whether there was one.
     fn close_one(&mut self) -> bool {
         if let Some(oldest) = self.oldest_stranger() {
             let id = oldest.task.id();
@@ -219,7 +219,7 @@ impl Connections {
         }
     }
 
-    /// Answers the requests of a connection.
+    /// Serves the requests of a connection.
     fn spawn(&mut self, stream: TcpStream) {
         let connection = Arc::new(Connection::default());
         let routes = TowerToHyperService::new(self.router.clone());
@@ -237,7 +237,8 @@ impl Connections {
             .serve_connection(TokioIo::new(Box::pin(stream)), service);
         let served = self.shutdown.watch(served);
         let task = self.tasks.spawn(async {
-            // An error is of this client alone: it went away, was too slow, or spoke no HTTP.
+            // An error concerns this client alone: it disconnected, was too slow, or did not speak
+            // HTTP.
             let _ = served.await;
         });
         let open = Open {
@@ -248,7 +249,7 @@ impl Connections {
         self.open.insert(open.task.id(), open);
     }
 
-    /// Removes a connection that has ended, and reports it if it did so by a panic.
+    /// Removes a finished connection, and reports it if it ended by a panic.
     fn remove(&mut self, ended: Result<(Id, ()), JoinError>) {
         let id = match &ended {
             Ok((id, ())) => *id,
@@ -261,7 +262,7 @@ impl Connections {
     }
 }
 
-/// A quarter of the files that this process may have open: tensors need the others.
+/// A quarter of the files that this process may open: tensors need the others.
 fn share_of_files() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     let share = limit.map_or(u64::MAX, |limit| limit / 4);

@@ -1,4 +1,4 @@
-//! Regions as files.
+//! Download of regions as files.
 
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -22,7 +22,7 @@ use super::state::{AppState, place};
 use super::tasks::download;
 use crate::image::{Region, check_alike, core_of, difference, readable};
 
-/// What a region is written as.
+/// The file format of a region.
 #[derive(Clone, Copy)]
 enum Form {
     Npy,
@@ -57,7 +57,7 @@ impl Form {
     }
 }
 
-/// A region, to be kept.
+/// A region as a file.
 pub(super) async fn export(
     State(world): State<Arc<AppState>>,
     uri: Uri,
@@ -78,7 +78,7 @@ pub(super) async fn export(
             Ok(Err(problem)) => problem,
             Err(payload) => report_panic(&observer, "GET /api/export", payload.as_ref()),
         };
-        // Nobody is told when nobody reads any more.
+        // The client has gone.
         let _ = sender.send(Err(io::Error::other(Told(failed)))).await;
     });
     let paper = paper.begun().await.map_err(told)?;
@@ -90,7 +90,7 @@ pub(super) async fn export(
     Ok((headers, Body::from_stream(paper)).into_response())
 }
 
-/// A problem on its way through a stream.
+/// An HTTP error as an error of a stream.
 #[derive(Debug, thiserror::Error)]
 #[error("an export failed")]
 struct Told(HttpError);
@@ -129,7 +129,7 @@ fn write(world: &AppState, query: &Query, form: Form, pen: BodyWriter) -> Result
     Ok(())
 }
 
-/// The part of a tensor that a region is, rows before columns.
+/// The part of a tensor in a region, rows before columns.
 fn cut(tensor: &Tensor, region: &Region, limits: &Limits) -> Done<Tensor> {
     let range = |range: &std::ops::Range<u64>| IndexExpr::Range {
         start: Some(range.start.into()),
@@ -165,7 +165,7 @@ fn npy(bundle: &Bundle, limits: &Limits, pen: BodyWriter) -> Done<()> {
     sink.finish().map(|_| ())
 }
 
-/// A name of a tensor as the name of a file that means nothing to any system.
+/// A file name from a tensor name, without characters that are special on any system.
 fn harmless(name: &str) -> String {
     const LONGEST: usize = 64;
     let plain = |letter: char| match letter {

@@ -1,13 +1,13 @@
-//! What happens in the server that its owner may want to act on or to log.
+//! Server events, for logging and for the owner of the server.
 
 use std::io;
 use std::sync::Arc;
 
-/// Something that happened while the server runs.
+/// An event of the running server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A request had the token or the cookie, and is being answered.
+    /// A request was authenticated and is being answered.
     Authenticated,
     /// A request failed by a panic and was answered with 500, or a connection ended by one.
     Panicked {
@@ -16,7 +16,7 @@ pub enum Event<'a> {
         /// The message of the panic.
         message: &'a str,
     },
-    /// Connections cannot be accepted at the moment; it is tried again.
+    /// Connections cannot be accepted at the moment; the server tries again.
     AcceptFailed(&'a io::Error),
 }
 

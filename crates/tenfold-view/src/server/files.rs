@@ -1,4 +1,4 @@
-//! What there is: files, their tensors, and what a tensor is.
+//! Lists of files and tensors, and properties of a tensor.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -42,7 +42,7 @@ pub(super) async fn files(State(world): State<Arc<AppState>>) -> Answer {
     ))
 }
 
-/// The version of its format that a file says it is of.
+/// The format version declared by a file.
 fn version(bundle: &Bundle) -> Option<String> {
     let mut all = bundle.hints.iter().chain(bundle.meta.iter());
     let is_version = |name: &str| name == "version" || name.ends_with(":version");
@@ -64,7 +64,7 @@ fn metadata(world: &AppState, meta: &Meta, hints: &Meta) -> Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// The tensors of a file, in columns.
+/// The tensors of a file, as columns.
 pub(super) async fn tensors(State(world): State<Arc<AppState>>, uri: Uri) -> Answer {
     let file = Query::of(&uri).wanted("file")?;
     work(world, move |world, _| {
@@ -89,7 +89,7 @@ fn name(file: &File, key: &Key) -> String {
     file.opened.format.info().name_of(key)
 }
 
-/// The element type; of quantized tensors, what their blocks are called.
+/// The element type; for quantized tensors, the block type.
 fn dtype(tensor: &Tensor) -> String {
     match tensor.storage() {
         Storage::Opaque { layout, .. } if tensor.is_quantized() => layout.clone(),
@@ -119,7 +119,7 @@ fn kind(tensor: &Tensor) -> &'static str {
     }
 }
 
-/// What a tensor is.
+/// The properties of a tensor.
 pub(super) async fn tensor(State(world): State<Arc<AppState>>, uri: Uri) -> Answer {
     let place = place(&Query::of(&uri))?;
     work(world, move |world, _| {
@@ -169,9 +169,9 @@ fn described(dim: &Dim, labels: Option<usize>) -> Value {
     })
 }
 
-/// How many labels each mapped dimension has; nothing where counting takes long.
+/// The number of labels of each mapped dimension; `None` if counting would take long.
 fn labels(tensor: &Tensor, limits: &Limits) -> Result<Vec<Option<usize>>, HttpError> {
-    /// Of more blocks the labels are not counted.
+    /// Labels are not counted above this number of blocks.
     const MANY: u64 = 1 << 20;
     if tensor.n_mapped() == 0 || tensor.stored() > MANY {
         return Ok(vec![None; tensor.n_mapped()]);
@@ -189,7 +189,7 @@ fn labels(tensor: &Tensor, limits: &Limits) -> Result<Vec<Option<usize>>, HttpEr
     Ok(seen.iter().map(|seen| Some(seen.len())).collect())
 }
 
-/// Which share of the cells a sparse tensor stores.
+/// The fraction of cells that a sparse tensor stores.
 fn density(tensor: &Tensor) -> Option<f64> {
     let cells = tensor
         .cells()
@@ -236,13 +236,13 @@ fn checksum(tensor: &Tensor) -> String {
     format!("{name} {hex}")
 }
 
-/// The chain of a train; how near it is to what it was made from stands in the metadata `said`.
+/// The cores of a train; its distance from the original is in the metadata `said`.
 fn train(tensor: &Tensor, said: &Value) -> Value {
     let Storage::Train { ranks, .. } = tensor.storage() else {
         return Value::Null;
     };
     let cells = tensor.dims().iter().filter_map(Dim::indexed_size);
-    // In floats: a train may stand for more cells than can be counted.
+    // In floats: a train may represent more cells than can be counted.
     let cells: f64 = cells.map(float).product();
     let ratio = cells / float(tensor.stored().max(1));
     let error = said.as_object().and_then(|said| {
@@ -257,7 +257,7 @@ fn train(tensor: &Tensor, said: &Value) -> Value {
     })
 }
 
-/// The command that prints the tensor, for a shell.
+/// The shell command that prints the tensor.
 fn show(file: &File, name: &str) -> String {
     let word = if file.is_whole && !name.is_empty() {
         format!("{}:{name}", file.word)

@@ -1,4 +1,4 @@
-//! Tiles, lines, histograms.
+//! Tiles, lines and histograms.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::image::{
     tile as tile_of,
 };
 
-/// What a query is about: a tensor, a core of it, or the difference to another.
+/// The tensor of a query: a tensor, a core of it, or the difference to another.
 pub(super) fn subject(world: &AppState, query: &Query) -> Result<TensorView, HttpError> {
     let mut tensor = world.tensor(place(query)?)?;
     if let Some(core) = query.number("core")? {
@@ -50,7 +50,7 @@ pub(super) async fn tile(
     .await
 }
 
-/// A tile as the page reads it.
+/// A tile in the page's binary format.
 fn packed(tile: &Tile) -> Vec<u8> {
     let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
     let mut bytes =
@@ -69,7 +69,7 @@ fn packed(tile: &Tile) -> Vec<u8> {
     bytes
 }
 
-/// Between which numbers most of a region lies.
+/// Percentiles of a region.
 pub(super) async fn range(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
     work(world, move |world, stop| {
         let query = Query::of(&uri);
@@ -89,7 +89,7 @@ pub(super) async fn range(State(world): State<Arc<AppState>>, uri: Uri) -> Resul
 
 /// Rows as lines.
 pub(super) async fn line(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
-    /// More lines than this are not drawn at once.
+    /// Most lines per plot.
     const MOST_LINES: usize = 64;
     work(world, move |world, stop| {
         let query = Query::of(&uri);
@@ -124,7 +124,7 @@ fn drawn(found: &Lines) -> Value {
     json!({ "x": found.first, "lines": drawn, "exact": found.is_exact })
 }
 
-/// How often numbers are how large.
+/// Histogram of values.
 pub(super) async fn histogram(
     State(world): State<Arc<AppState>>,
     uri: Uri,

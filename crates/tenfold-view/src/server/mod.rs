@@ -1,4 +1,4 @@
-//! The viewer's server: read-only, for this machine alone, for the files it was given.
+//! The viewer's server: read-only, local, and limited to the files it was given.
 
 mod assets;
 mod auth;
@@ -47,11 +47,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes a port of this machine, any if none is named, and shows `files` there to whoever knows
-    /// the token.
+    /// Binds a local port, any if none is given, to serve `files` to clients that know the token.
     ///
     /// # Errors
-    /// What the system says: that the port is taken, say.
+    /// Those of the system, such as a port in use.
     pub fn bind(
         files: Vec<File>,
         wording: Wording,
@@ -68,7 +67,7 @@ impl Server {
         })
     }
 
-    /// The same server with other bounds for its clients.
+    /// The same server with other limits for its clients.
     #[must_use]
     pub fn with_connection_limits(mut self, limits: ConnectionLimits) -> Server {
         self.connections = limits;
@@ -82,16 +81,16 @@ impl Server {
         self
     }
 
-    /// The address that lets a browser in.
+    /// The URL that grants a browser access.
     #[must_use]
     pub fn url(&self) -> String {
         self.door.url()
     }
 
-    /// Answers until the process ends.
+    /// Serves until the process ends.
     ///
     /// # Errors
-    /// What the system says.
+    /// Those of the system.
     pub fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -102,7 +101,7 @@ impl Server {
             let listeners = self.listeners.into_iter();
             let listeners = listeners.map(tokio::net::TcpListener::from_std);
             let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
-            // On a thread of the runtime, so that accepting takes turns with answering.
+            // On a thread of the runtime, so that accepting alternates with serving.
             let served = connections::serve(listeners, router, self.connections, self.observer);
             tokio::spawn(served).await.map_err(io::Error::other)
         })
@@ -135,7 +134,7 @@ fn router(mut world: AppState, door: Arc<Auth>, observer: &Observer) -> Router {
         .layer(from_fn_with_state(door, auth::guard))
 }
 
-/// Notes that a request has passed the guard.
+/// Marks the connection of an authenticated request.
 async fn note_authenticated(
     State(observer): State<Observer>,
     Extension(connection): Extension<Arc<Connection>>,
@@ -147,11 +146,11 @@ async fn note_authenticated(
     next.run(request).await
 }
 
-/// Listens on a port at both addresses of this machine that mean itself.
+/// Listens on a port at both loopback addresses.
 fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
-    /// So often another port is tried where the one that was found is half taken.
+    /// Number of ports to try if only one of the two addresses is free.
     const TRIES: usize = 16;
-    /// So many connections may wait to be accepted.
+    /// Most connections that wait to be accepted.
     const BACKLOG: i32 = 4096;
     let mut last = None;
     for _ in 0..TRIES {
@@ -160,7 +159,7 @@ fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
         let mut listeners = vec![first];
         match TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
             Ok(second) => listeners.push(second),
-            // Whoever holds it could be taken for this server.
+            // The process that holds it could be mistaken for this server.
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 last = Some(error);
                 if wanted.is_some() {
@@ -168,13 +167,13 @@ fn listen(wanted: Option<u16>) -> io::Result<(u16, Vec<TcpListener>)> {
                 }
                 continue;
             }
-            // A machine without the newer addresses.
+            // A machine without IPv6.
             Err(_) => {}
         }
         for listener in &listeners {
             listener.set_nonblocking(true)?;
-            // The standard library has 128 connections wait; a browser that finds no place
-            // among those of a flood tries again only a second later.
+            // The standard library's backlog is 128; a browser that is refused during a flood tries
+            // again only after a second.
             rustix::net::listen(listener, BACKLOG)?;
         }
         return Ok((port, listeners));

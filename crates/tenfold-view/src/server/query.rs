@@ -1,4 +1,4 @@
-//! What stands behind the question mark of an address.
+//! URL query parameters.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use axum::http::Uri;
 use super::response::HttpError;
 use crate::image::Region;
 
-/// Names and values, in their order.
+/// Names and values, in order.
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
@@ -32,7 +32,7 @@ impl Query {
         pairs.map(|(_, value)| value.as_str())
     }
 
-    /// A number, if there is one.
+    /// An optional number.
     pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, HttpError> {
         let read = |text: &str| {
             let wrong = |_| HttpError::asked(format!("{name} is no number that can be meant"));
@@ -41,13 +41,13 @@ impl Query {
         self.get(name).map(read).transpose()
     }
 
-    /// A number that has to be there.
+    /// A required number.
     pub(super) fn wanted<T: std::str::FromStr>(&self, name: &str) -> Result<T, HttpError> {
         self.number(name)?
             .ok_or_else(|| HttpError::asked(format!("{name} is missing")))
     }
 
-    /// Two numbers with a comma between, as of a file and a tensor.
+    /// Two comma-separated numbers, such as a file and a tensor.
     pub(super) fn pair(&self, name: &str) -> Result<Option<(usize, usize)>, HttpError> {
         let read = |text: &str| {
             let (first, second) = text.split_once(',')?;
@@ -62,7 +62,7 @@ impl Query {
         }
     }
 
-    /// Places along all dimensions, once for every `at`.
+    /// Positions along all dimensions, for each `at`.
     pub(super) fn places(&self) -> Result<Vec<Vec<u64>>, HttpError> {
         let wrong = |_| HttpError::asked("at is a place for every dimension, with commas between");
         let read = |text: &str| match text {
@@ -74,14 +74,14 @@ impl Query {
             .collect()
     }
 
-    /// Whether a region is named at all.
+    /// Whether the query contains a region.
     pub(super) fn has_region(&self) -> bool {
         ["rows", "cols", "at", "r0", "r1", "c0", "c1"]
             .iter()
             .any(|name| self.get(name).is_some())
     }
 
-    /// The region that is asked for; all of the two axes where no ends are named.
+    /// The region; the full two axes if no ends are given.
     pub(super) fn region(&self, sizes: &[u64]) -> Result<Region, HttpError> {
         let rows: Option<usize> = self.number("rows")?;
         let columns: Option<usize> = self.number("cols")?;

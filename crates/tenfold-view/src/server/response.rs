@@ -1,11 +1,11 @@
-//! What is sent back.
+//! Responses and HTTP errors.
 
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// Why a request gets no answer.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct HttpError {
     status: StatusCode,
@@ -13,7 +13,7 @@ pub(super) struct HttpError {
 }
 
 impl HttpError {
-    /// What was asked makes no sense.
+    /// Invalid request.
     pub(super) fn asked(text: impl Into<String>) -> HttpError {
         HttpError {
             status: StatusCode::BAD_REQUEST,
@@ -21,7 +21,7 @@ impl HttpError {
         }
     }
 
-    /// What was asked for is not there.
+    /// Not found.
     pub(super) fn missing(text: impl Into<String>) -> HttpError {
         HttpError {
             status: StatusCode::NOT_FOUND,
@@ -29,7 +29,7 @@ impl HttpError {
         }
     }
 
-    /// What was asked for is there, and cannot be given.
+    /// It exists but cannot be served.
     pub(super) fn cannot(text: impl Into<String>) -> HttpError {
         HttpError {
             status: StatusCode::UNPROCESSABLE_ENTITY,
@@ -37,7 +37,7 @@ impl HttpError {
         }
     }
 
-    /// The viewer itself failed.
+    /// Internal error.
     pub(super) fn internal() -> HttpError {
         HttpError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -59,7 +59,7 @@ impl IntoResponse for HttpError {
     }
 }
 
-/// A JSON answer.
+/// A JSON response.
 pub(super) struct Json(pub(super) Value);
 
 impl IntoResponse for Json {
@@ -69,7 +69,7 @@ impl IntoResponse for Json {
     }
 }
 
-/// Numbers, and what else a browser shall not look into.
+/// Binary data, which a browser must not interpret.
 pub(super) struct Binary(pub(super) Vec<u8>);
 
 impl IntoResponse for Binary {
@@ -79,14 +79,14 @@ impl IntoResponse for Binary {
     }
 }
 
-/// The answer to every path that is none.
+/// The response to an unknown path.
 pub(super) async fn nowhere() -> HttpError {
     HttpError::missing("there is nothing here")
 }
 
-/// A count: a string from where on a browser would round it.
+/// A count: a string above the largest integer exact in JavaScript.
 pub(super) fn count(number: impl Into<u128>) -> Value {
-    /// A browser's numbers count that far.
+    /// The largest integer exact in JavaScript.
     const EXACT: u128 = 1 << 53;
     let number = number.into();
     match u64::try_from(number) {
@@ -95,7 +95,7 @@ pub(super) fn count(number: impl Into<u128>) -> Value {
     }
 }
 
-/// A number, or a word where it is none that JSON knows.
+/// A number, or a string if JSON cannot represent it.
 pub(super) fn float(number: f64) -> Value {
     match number.is_finite() {
         true => json!(number),

@@ -1,4 +1,4 @@
-//! The files that are shown.
+//! Application state: the open files.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,52 +10,52 @@ use super::query::Query;
 use super::response::HttpError;
 use super::tasks::Permits;
 
-/// A file to be shown.
+/// An open file.
 pub struct File {
-    /// What it is called on the page.
+    /// Its name on the page.
     pub name: String,
-    /// How it was named on the command line; a tensor of it can be named behind a colon.
+    /// Its name on the command line; a tensor in it is named after a colon.
     pub word: String,
-    /// Whether the word names all of the file.
+    /// Whether the argument names the whole file.
     pub is_whole: bool,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub len: u64,
-    /// What is in it.
+    /// Its content.
     pub opened: Opened,
 }
 
-/// Writes tensors somewhere, as a command prints them.
+/// A function that writes tensors as a command prints them.
 pub type Print = fn(&Info, &Bundle, &Limits, Box<dyn Write + Send>) -> tenfold::Result<()>;
 
-/// The words of the command line, so that the page uses the same.
+/// The formatters of the command line, so that the page uses the same text.
 #[derive(Clone, Copy)]
 pub struct Wording {
     /// Metadata and hints as a JSON object.
     pub metadata: fn(&Meta, &Meta) -> String,
-    /// A note for a person.
+    /// A note as text.
     pub note: fn(&Info, &Note) -> String,
-    /// One tensor as `tenfold show --csv=wide` prints it.
+    /// One tensor as printed by `tenfold show --csv=wide`.
     pub csv: Print,
-    /// Tensors as `tenfold show --json` prints them.
+    /// Tensors as printed by `tenfold show --json`.
     pub json: Print,
 }
 
-/// All there is to show.
+/// The state of the server.
 pub(super) struct AppState {
     pub(super) files: Vec<File>,
     pub(super) wording: Wording,
     pub(super) limits: Limits,
-    /// Who may read now.
+    /// Permits to read.
     pub(super) turns: Permits,
     pub(super) observer: Observer,
-    /// Tensors that were decompressed, those last used at the end.
+    /// Decompressed tensors, most recently used last.
     settled: Mutex<Vec<((usize, usize), Tensor)>>,
 }
 
 /// Each decompressed tensor may be a temporary file.
 const MOST_SETTLED: usize = 8;
 
-/// Several pictures are made at once, each within this.
+/// Several images are computed concurrently, each within this limit.
 const MEMORY: u64 = 64 << 20;
 
 impl AppState {
@@ -77,7 +77,7 @@ impl AppState {
         self.files.get(file).ok_or_else(none)
     }
 
-    /// A tensor as it is in its file.
+    /// A tensor as stored in its file.
     pub(super) fn entry(&self, place: (usize, usize)) -> Result<(&File, &Key, &Tensor), HttpError> {
         let file = self.file(place.0)?;
         let none = || HttpError::missing(format!("there is no tensor {}", place.1));
@@ -86,7 +86,7 @@ impl AppState {
         Ok((file, key, tensor))
     }
 
-    /// A tensor whose boxes can be read again and again: what is compressed is decompressed once.
+    /// A tensor with repeatable reads: compressed data is decompressed once.
     pub(super) fn tensor(&self, place: (usize, usize)) -> Result<Tensor, HttpError> {
         let (_, _, tensor) = self.entry(place)?;
         let parts = tensor.storage().parts();
@@ -114,14 +114,14 @@ impl AppState {
         Ok(made)
     }
 
-    /// The decompressed tensors. The list is whole at any time, so a panic elsewhere is no reason
-    /// to lose it.
+    /// The decompressed tensors. The list is always consistent, so a panic elsewhere is no reason
+    /// to drop it.
     fn settled(&self) -> MutexGuard<'_, Vec<((usize, usize), Tensor)>> {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Which tensor a query means.
+/// The tensor of a query.
 pub(super) fn place(query: &Query) -> Result<(usize, usize), HttpError> {
     Ok((query.wanted("file")?, query.wanted("tensor")?))
 }

@@ -1,4 +1,5 @@
-//! Reading on threads of its own, a few at a time, and only while somebody waits for it.
+//! Blocking reads: on their own threads, limited in number, and cancelled when the client
+//! disconnects.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -11,15 +12,15 @@ use super::response::HttpError;
 use super::state::AppState;
 use crate::image::CancelToken;
 
-/// Who may read now, and who may be sent a file.
+/// Permits to read, and to download.
 pub(super) struct Permits {
     reads: Arc<Semaphore>,
     downloads: Arc<Semaphore>,
 }
 
 impl Permits {
-    /// Four requests read at once, the others wait. Downloads have turns of their own, as they last
-    /// until the browser has taken everything.
+    /// Four requests read concurrently, the others wait. Downloads have permits of their own, as
+    /// they last until the browser has received everything.
     pub(super) fn new() -> Permits {
         Permits {
             reads: Arc::new(Semaphore::new(4)),
@@ -28,7 +29,7 @@ impl Permits {
     }
 }
 
-/// Raises the flag when the one who waits goes away.
+/// Cancels the operation when the waiting request is dropped.
 struct Waiting(CancelToken);
 
 impl Drop for Waiting {
@@ -37,7 +38,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Does work that reads files; ends it early if the answer is not wanted any more.
+/// Runs a read; cancels it if the response is no longer needed.
 pub(super) async fn work<T: Send + 'static>(
     world: Arc<AppState>,
     act: impl FnOnce(&AppState, &CancelToken) -> Result<T, HttpError> + Send + 'static,
@@ -46,7 +47,7 @@ pub(super) async fn work<T: Send + 'static>(
     in_turn(turns, world, act).await
 }
 
-/// Does work that lasts until a browser has taken what it gives.
+/// Runs an operation that lasts until a browser has received its result.
 pub(super) async fn download<T: Send + 'static>(
     world: Arc<AppState>,
     act: impl FnOnce(&AppState, &CancelToken) -> Result<T, HttpError> + Send + 'static,
@@ -66,7 +67,7 @@ async fn in_turn<T: Send + 'static>(
     let waiting = Waiting(CancelToken::default());
     let stop = waiting.0.clone();
     let task = tokio::task::spawn_blocking(move || {
-        // Kept until the work is done, also where nobody waits for it any more.
+        // Held until the operation ends, even if no request waits for it.
         let _turn = turn;
         Limits::begin_job();
         act(&world, &stop)
@@ -75,7 +76,7 @@ async fn in_turn<T: Send + 'static>(
     drop(waiting);
     match done.map_err(JoinError::try_into_panic) {
         Ok(done) => done,
-        // The request fails as if its handler itself had panicked.
+        // The request fails as if its own handler had panicked.
         Err(Ok(payload)) => resume_unwind(payload),
         Err(Err(_)) => Err(failed()),
     }

@@ -1,4 +1,4 @@
-//! Clients that are many, idle or slow, and handlers that panic, against a running server.
+//! Tests with many, idle and slow clients, and with panicking handlers, against a running server.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -11,13 +11,13 @@ use tenfold::Limits;
 
 use crate::server::*;
 
-/// Large enough for no socket to hold.
+/// Too large for any socket buffer.
 const LARGE: u64 = 64 << 20;
 
-/// No answer takes longer, on a busy machine either.
+/// Upper bound for a response, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The deadlines of these tests, long before `PATIENCE`.
+/// The deadlines of these tests, much shorter than `PATIENCE`.
 const SOON: Duration = Duration::from_millis(300);
 
 /// A server that shows a large file until the process ends.
@@ -28,7 +28,7 @@ struct Running {
     _folder: TempDir,
 }
 
-/// Printers of which two panic, one of them halfway.
+/// Formatters of which two panic, one of them halfway.
 const PANICKING: Wording = Wording {
     metadata: |_, _| panic!("no metadata"),
     note: |_, _| String::new(),
@@ -91,7 +91,7 @@ impl Running {
         stream
     }
 
-    /// A request of the page.
+    /// A request like those of the page.
     fn request(&self, path: &str, more: &str) -> String {
         let (port, token) = (self.port, &self.token);
         format!(
@@ -105,7 +105,7 @@ impl Running {
         stream.write_all(self.request(path, "").as_bytes()).unwrap();
     }
 
-    /// The answer on a connection of its own.
+    /// The response on a new connection.
     fn get(&self, path: &str) -> String {
         let mut stream = self.connect();
         let request = self.request(path, "Connection: close\r\n");
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-/// All that still comes, until the server closes the connection.
+/// All further data, until the server closes the connection.
 fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
@@ -125,7 +125,7 @@ fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether the answer has begun and is what it should be.
+/// Whether the response has begun correctly.
 fn is_answered(stream: &mut TcpStream) -> bool {
     let mut begin = [0; 12];
     stream.read_exact(&mut begin).is_ok() && &begin == b"HTTP/1.1 200"
@@ -149,7 +149,7 @@ fn a_connection_that_says_nothing_or_too_little_is_closed() {
     unfinished.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
     let mut dribbling = server.connect();
     let begun = Instant::now();
-    // Letters that come one by one move no deadline.
+    // Single bytes do not extend a deadline.
     while dribbling.write_all(b"G").is_ok() {
         assert!(begun.elapsed() < PATIENCE);
         thread::sleep(SOON / 6);
@@ -179,7 +179,7 @@ fn a_body_that_never_comes_is_not_waited_for() {
 #[test]
 fn clients_that_do_not_read_keep_no_work_going() {
     let server = Running::start(quick());
-    // As many as may download at once.
+    // The largest number of concurrent downloads.
     let mut stalled = [server.connect(), server.connect()];
     for stream in &mut stalled {
         server.send(stream, EXPORT);
@@ -250,7 +250,7 @@ fn a_panic_is_one_failed_request() {
         ),
         (csv.as_str(), "GET /api/export: no table"),
     ] {
-        // More often than there are threads or turns for work.
+        // More often than there are threads or permits.
         for _ in 0..5 {
             let answer = server.get(path);
             assert!(answer.starts_with("HTTP/1.1 500"), "{path}: {answer}");

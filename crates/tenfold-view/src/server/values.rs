@@ -1,4 +1,4 @@
-//! Cells as exact text, and where two tensors differ most.
+//! Cells as exact text, and the largest differences of two tensors.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::state::{AppState, place};
 use super::tasks::work;
 use crate::image::{Region, core_of, readable, worst as worst_of};
 
-/// More cells are not sent at once.
+/// Most cells in a response.
 const MOST: u64 = 20_000;
 
 /// A region as text.
@@ -40,7 +40,7 @@ pub(super) async fn values(
     .await
 }
 
-/// The texts of a box, row by row of the region.
+/// The texts of a box, in row order of the region.
 fn table(tensor: &Tensor, region: &Region, bytes: &[u8]) -> Vec<Vec<String>> {
     let dtype = tensor.dtype();
     let cells = bytes
@@ -67,16 +67,16 @@ fn table(tensor: &Tensor, region: &Region, bytes: &[u8]) -> Vec<Vec<String>> {
     }
 }
 
-/// An element as a table shows it.
+/// An element as shown in a table.
 pub(super) fn text(dtype: DType, element: &[u8]) -> String {
     let mut text = String::new();
     write_element(dtype, element, &mut text);
     text
 }
 
-/// Where two tensors differ most.
+/// The largest differences of two tensors.
 pub(super) async fn worst(State(world): State<Arc<AppState>>, uri: Uri) -> Result<Json, HttpError> {
-    /// More cells are not listed.
+    /// Most cells listed.
     const MOST_LISTED: usize = 1000;
     work(world, move |world, stop| {
         let query = Query::of(&uri);

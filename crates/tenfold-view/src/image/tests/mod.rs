@@ -1,4 +1,4 @@
-//! Pictures of every kind of tensor against plain loops over all cells.
+//! Tests of images of every kind of tensor against plain loops over all cells.
 
 #[cfg(test)]
 pub(super) mod samples;
@@ -8,7 +8,7 @@ use tenfold::Limits;
 use crate::image::*;
 use samples::{Sample, all};
 
-/// The regions of a sample: every pair of axes in both orders, whole and a part, and lines.
+/// The regions of a sample: every pair of axes in both orders, in whole and in part, and lines.
 fn regions(sample: &Sample) -> Vec<Region> {
     let ndim = sample.sizes.len();
     let at: Vec<u64> = sample.sizes.iter().map(|size| size / 2).collect();
@@ -55,7 +55,7 @@ fn index(region: &Region, row: u64, column: u64) -> Vec<u64> {
     index
 }
 
-/// The part of an element, by its definition.
+/// The component of an element, by its definition.
 fn part(part: Part, element: &[f64]) -> f64 {
     match part {
         Part::Component(place) => element[place],
@@ -193,7 +193,7 @@ fn statistics_and_bins_count_every_cell() {
                 counts[usize::try_from(bin.unwrap_or(0)).unwrap()] += 1;
             }
             assert_eq!(found.counts.iter().sum::<u64>(), wide(finite.len()));
-            // A number on an edge may be rounded into the bin beside it.
+            // A number on an edge may be rounded into the adjacent bin.
             for (found, expected) in found.counts.iter().zip(&counts) {
                 assert!(found.abs_diff(*expected) <= 1, "{} {counts:?}", sample.name);
             }
@@ -381,7 +381,7 @@ fn a_large_region_is_sampled_in_every_pixel() {
         for y in 0..300_u16 {
             for x in 0..300_u16 {
                 let at = usize::from(y) * 300 + usize::from(x);
-                // A cell's number is that of its row, or of its column if the first index is fastest.
+                // The value of a cell is its row, or its column if the first index varies fastest.
                 let line = if order == tenfold::Order::Row { y } else { x };
                 let (low, high) = (f32::from(line) * 10.0, f32::from(line) * 10.0 + 9.0);
                 assert!(
@@ -469,7 +469,7 @@ fn the_difference_of_any_two_tensors_is_that_of_their_cells() {
             let is_same =
                 |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 || a == b || a.is_nan() && b.is_nan();
             assert!(found.iter().zip(&wanted).all(is_same), "{names:?}");
-            // Also where a piece begins and ends inside of numbers.
+            // Also with chunk boundaries inside of numbers.
             let tenfold::Storage::Dense { values, .. } = made.storage() else {
                 panic!("not dense");
             };

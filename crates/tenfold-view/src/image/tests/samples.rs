@@ -1,4 +1,4 @@
-//! Tensors for tests, of every kind of storage, and their cells by plain loops.
+//! Test tensors of every kind of storage, with their cells from plain loops.
 
 use tenfold::{Address, Bytes, Dim, Endian, Number, Numbers, Order, Storage, Symmetry, Tensor};
 
@@ -7,21 +7,21 @@ pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) tensor: Tensor,
     pub(crate) sizes: Vec<u64>,
-    /// The numbers of all cells; those of one element follow each other.
+    /// The components of all cells; those of one element are contiguous.
     pub(crate) cells: Vec<f64>,
-    /// Which cells are stored, where somebody can know.
+    /// The stored cells, if known.
     pub(crate) stored: Vec<Option<bool>>,
 }
 
 impl Sample {
-    /// The numbers of the cell at an index.
+    /// The components of the cell at an index.
     pub(crate) fn at(&self, index: &[u64]) -> &[f64] {
         let parts = self.tensor.dtype().arity.count();
         let cell = self.place(index);
         &self.cells[cell * parts..(cell + 1) * parts]
     }
 
-    /// The number of a cell, row-major.
+    /// The row-major offset of a cell.
     pub(crate) fn place(&self, index: &[u64]) -> usize {
         let place = |so_far, (at, size): (&u64, &u64)| so_far * size + at;
         usize::try_from(index.iter().zip(&self.sizes).fold(0, place)).unwrap()
@@ -32,7 +32,7 @@ fn dims(sizes: &[u64]) -> Vec<Dim> {
     sizes.iter().map(|size| Dim::indexed(*size)).collect()
 }
 
-/// Numbers that are neither sorted nor all different, with what is no number among them.
+/// Numbers that are neither sorted nor distinct, with NaN and infinities among them.
 fn numbers(count: usize) -> Vec<f64> {
     let mut numbers: Vec<f64> = (0..count)
         .map(|n| f64::from(u32::try_from(n * 7919 % 1009).unwrap()) / 8.0 - 50.0)
@@ -82,7 +82,7 @@ fn dense(name: &'static str, order: Order, endian: Endian) -> Sample {
     }
 }
 
-/// A matrix of which the lower triangle is stored, column by column.
+/// A matrix stored as its lower triangle, column by column.
 fn packed() -> Sample {
     let size = 9_usize;
     let triangle = numbers(size * (size + 1) / 2);
@@ -177,7 +177,7 @@ fn whole_numbers() -> Sample {
     }
 }
 
-/// A train of ranks 1, 2, 3, 1, whose numbers are such that no product is rounded.
+/// A train of ranks 1, 2, 3, 1, whose products are exact.
 fn train() -> Sample {
     let small = |count: usize, by: usize| -> Vec<f64> {
         let number = |n: usize| f64::from(u32::try_from(n * by % 7).unwrap()) - 3.0;
