@@ -1,42 +1,42 @@
-//! What can go wrong with a train.
+//! Errors of tensor-train operations.
 
 use tenfold::measure_text;
 
 use crate::compress::Report;
 
-/// The result of anything that computes with trains.
+/// The result of operations on trains.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why there is no train, or no number.
+/// The reason that an operation on trains fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Reading the tensor failed.
     #[error(transparent)]
     Tensor(#[from] tenfold::Error),
-    /// The caller asked for something that makes no sense.
+    /// An invalid request.
     #[error("{0}")]
     Invalid(String),
-    /// A cell is NaN or infinite; no train comes near it.
+    /// A cell is NaN or infinite; no train can approximate it.
     #[error("cell {index:?} is {value}: only finite values can be compressed")]
     NotFinite {
-        /// The first such cell, in the order in which the cells are stored.
+        /// The first such cell, in storage order.
         index: Vec<usize>,
-        /// What it is.
+        /// Its value.
         value: String,
     },
-    /// The tolerance cannot be met with ranks as small as asked for.
+    /// The ranks do not permit the tolerance.
     #[error("{0}")]
     RankLimit(Box<RankLimit>),
-    /// What a source that does not fit into memory comes down to does not fit either.
+    /// An intermediate result of a source that exceeds memory exceeds memory as well.
     #[error("what is left of the tensor takes {needed} bytes of memory, {allowed} are allowed")]
     Memory {
-        /// The bytes it takes.
+        /// The bytes required.
         needed: u64,
-        /// The bytes that were allowed.
+        /// The bytes permitted.
         allowed: u64,
     },
-    /// Every train within the tolerance is too large to be of use.
+    /// Every train within the tolerance is too large to be useful.
     #[error(
         "every train within the error has a rank of {rank} or more, which takes {least} bytes at \
          least; less than {below} were asked for"
@@ -44,9 +44,9 @@ pub enum Error {
     NotSmaller {
         /// The least rank at some bond.
         rank: usize,
-        /// The bytes that a train with such a rank has at least.
+        /// The least size in bytes of a train with that rank.
         least: u64,
-        /// The bytes that it should have stayed below.
+        /// The size limit in bytes (exclusive).
         below: u64,
     },
     /// A factorization did not converge.
@@ -57,20 +57,21 @@ pub enum Error {
     Stopped,
 }
 
-/// A tolerance and a rank limit that exclude each other, and how near they came.
+/// A tolerance and a rank limit that exclude each other, and the smallest error found.
 #[derive(Debug, Clone)]
 pub struct RankLimit {
-    /// The bond, counted from 1, whose cut alone or with those before it broke the tolerance.
+    /// The bond, counted from 1, whose truncation, alone or with those before it, exceeded the
+    /// tolerance.
     pub bond: usize,
-    /// The rank that bond would have needed.
+    /// The rank that bond required.
     pub needed: usize,
-    /// The rank it was allowed.
+    /// The rank permitted there.
     pub allowed: usize,
-    /// The relative error that was asked for.
+    /// The requested relative error.
     pub wanted: f64,
-    /// The relative error that can be proven with these ranks.
+    /// The relative error proven with these ranks.
     pub reached: f64,
-    /// What was done to get there.
+    /// The method that was used.
     pub report: Report,
 }
 
@@ -89,12 +90,12 @@ impl std::fmt::Display for RankLimit {
 }
 
 impl Error {
-    /// Makes an [`Error::Invalid`].
+    /// Creates an [`Error::Invalid`].
     pub(crate) fn invalid(why: impl Into<String>) -> Error {
         Error::Invalid(why.into())
     }
 
-    /// Says that a number is no double.
+    /// The error for a number that is out of range of a double.
     pub(crate) fn out_of_range(what: impl Into<String>) -> Error {
         Error::Tensor(tenfold::Error::OutOfRange(what.into()))
     }

@@ -1,7 +1,7 @@
-//! Room for many numbers.
+//! Large buffers on huge pages.
 //!
-//! Memory that nobody has touched is handed out by the system a page at a time, and filling it with
-//! zeros costs as much as reading a tensor does. Large pages halve that, where the system has them.
+//! The system hands out fresh memory page by page, and zeroing it costs as much as reading a tensor
+//! does. Huge pages halve that, where the system has them.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,15 +11,15 @@ use tenfold::memory;
 use crate::error::Result;
 use crate::scalar::Scalar;
 
-/// Numbers, zeros at first.
+/// Numbers, initially zero.
 pub(crate) enum Room<T> {
-    /// Few, or such as were there before.
+    /// A small or preallocated vector.
     Few(Vec<T>),
-    /// As bytes.
+    /// A memory map, as bytes.
     Many(MmapMut),
 }
 
-/// Bytes from which on large pages are asked for: several of them.
+/// Size in bytes from which huge pages are requested: several of them.
 const MANY: usize = 8 << 20;
 
 impl<T: Scalar> Room<T> {
@@ -30,19 +30,19 @@ impl<T: Scalar> Room<T> {
         if len < MANY {
             return few();
         }
-        // A system that has no room of this kind may still have the other.
+        // If the mapping fails, the allocator may still succeed.
         let Ok(map) = MmapMut::map_anon(len) else {
             return few();
         };
         #[cfg(target_os = "linux")]
         {
-            // Advice that is not taken changes nothing but speed.
+            // Advice is optional: without it, only speed changes.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Room::Many(map))
     }
 
-    /// The numbers on their own.
+    /// The numbers as a slice.
     pub(crate) fn into_vec(self) -> Result<Vec<T>> {
         match self {
             Room::Few(values) => Ok(values),
@@ -51,7 +51,7 @@ impl<T: Scalar> Room<T> {
     }
 }
 
-/// Makes a list `count` numbers long; what is new is zero.
+/// Resizes a vector to `count` numbers; new ones are zero.
 pub(crate) fn resize<T: Scalar>(list: &mut Vec<T>, count: usize) -> Result<()> {
     memory::reserve(list, count.saturating_sub(list.len()))?;
     list.resize(count, T::default());

@@ -1,10 +1,10 @@
-//! Between counts and doubles: the one place that converts with `as`.
+//! Conversions between counts and doubles, the only ones with `as`; and compensated summation.
 #![expect(
     clippy::as_conversions,
     reason = "counts are below 2^53 wherever a cost or a share is estimated, and saturate beyond"
 )]
 
-/// Half the distance from 1 to the next double: the error of one rounding.
+/// The unit roundoff: half the distance from 1 to the next double.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// A count as a double, to the nearest.
@@ -22,10 +22,10 @@ pub(crate) fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// A sum to nearly full precision: what each addition rounds off is added up apart.
+/// A compensated sum: the rounding error of each addition is summed separately.
 ///
-/// Energies are subtracted from each other, so it matters that many equal numbers, whose roundings
-/// all go one way, add up as well as any others.
+/// Energies are subtracted from each other, so sums of many equal numbers, whose roundings all have
+/// the same sign, have to be as accurate as any others.
 #[inline(always)]
 pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
@@ -38,7 +38,7 @@ pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
         };
         sum = next;
     }
-    // What is not finite stays so: its roundings mean nothing.
+    // A non-finite sum stays non-finite: its rounding errors are meaningless.
     if sum.is_finite() { sum + lost } else { sum }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn nearest<N: Whole>(value: N) -> f64 {
     value.nearest()
 }
 
-/// A whole number that may have more digits than a double.
+/// An integer that may have more digits than a double.
 pub(crate) trait Whole {
     /// The nearest double.
     fn nearest(self) -> f64;

@@ -1,12 +1,12 @@
-//! A small generator of random numbers, the same on every machine.
+//! Small random number generator, reproducible on every machine.
 
 use crate::num::nearest;
 
-/// SplitMix64: one addition and a mixing of bits a number.
+/// SplitMix64: one addition and bit mixing per number.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator that gives the same numbers for the same seed.
+    /// A generator with a seed.
     pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -20,12 +20,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A uniform number in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         nearest(self.bits() >> 11) / nearest(1_u64 << 53)
     }
 
-    /// A number of the standard normal distribution, by Box and Muller.
+    /// A standard normal number (Box-Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()

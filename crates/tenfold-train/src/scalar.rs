@@ -1,4 +1,4 @@
-//! The two kinds of numbers a core is made of.
+//! Scalar types of cores: real and complex doubles.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
@@ -10,7 +10,7 @@ use crate::kernels;
 /// A complex number of two doubles.
 pub type Complex64 = Complex<f64>;
 
-/// A number that cores are made of: `f64` or [`Complex64`].
+/// A scalar of cores: `f64` or [`Complex64`].
 pub trait Scalar:
     faer::traits::ComplexField
     + bytemuck::Pod
@@ -30,17 +30,17 @@ pub trait Scalar:
     + std::fmt::Display
     + sealed::Sealed
 {
-    /// The same kind of number in single precision.
+    /// The single-precision counterpart.
     #[doc(hidden)]
     type Single: crate::linalg::Single<Wide = Self>;
 
-    /// How many doubles make one.
+    /// The number of doubles in a scalar.
     const REALS: usize;
 
-    /// A real number as one of these.
+    /// A real number as a scalar.
     fn of_real(value: f64) -> Self;
 
-    /// One of these from a real and an imaginary part; a real number drops the latter.
+    /// A scalar from a real and an imaginary part; a real one drops the latter.
     fn of_parts(re: f64, im: f64) -> Self;
 
     /// The real part.
@@ -77,7 +77,7 @@ impl Scalar for f64 {
     type Single = f32;
     const REALS: usize = 1;
 
-    // Pages that the system hands out zeroed are not written twice.
+    // Zeroed pages from the system are not written again.
     fn zeros(count: usize) -> tenfold::Result<Vec<f64>> {
         tenfold::memory::zeros(count)
     }
@@ -136,12 +136,12 @@ impl Scalar for Complex64 {
     }
 }
 
-/// The doubles that scalars are made of, in order.
+/// The scalars as doubles, in order.
 pub(crate) fn reals<T: Scalar>(values: &[T]) -> &[f64] {
     bytemuck::cast_slice(values)
 }
 
-/// The doubles that scalars are made of, to be changed.
+/// The scalars as mutable doubles.
 pub(crate) fn reals_mut<T: Scalar>(values: &mut [T]) -> &mut [f64] {
     bytemuck::cast_slice_mut(values)
 }
@@ -151,7 +151,7 @@ pub(crate) fn energy<T: Scalar>(values: &[T]) -> f64 {
     kernels::energy(reals(values))
 }
 
-/// The largest absolute value of any part; NaN if there is one.
+/// The largest absolute value of any part; NaN if there is a NaN.
 pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
     let parts = reals(values).iter();
     parts.fold(0.0, |most: f64, part| {
@@ -169,10 +169,10 @@ pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
 pub(crate) struct Power(i32);
 
 impl Power {
-    /// Changes nothing.
+    /// The identity.
     pub(crate) const ONE: Power = Power(0);
 
-    /// The one that brings a size near 1; [`Power::ONE`] for 0 and what is not finite.
+    /// The power that scales a number to near 1; [`Power::ONE`] for 0 and non-finite numbers.
     pub(crate) fn towards_one(size: f64) -> Power {
         if !(size > 0.0 && size.is_finite()) {
             return Power::ONE;
@@ -190,7 +190,7 @@ impl Power {
         Power(exponent)
     }
 
-    /// The one that is no larger than a size, nor smaller than its half; `None` for 0.
+    /// The largest power not above a number; `None` for 0.
     pub(crate) fn size_of(size: f64) -> Option<Power> {
         let exponent = i32::try_from(size.to_bits() >> 52 & 0x7FF).unwrap_or(0);
         (size != 0.0).then_some(Power(exponent - 1023))
@@ -201,12 +201,12 @@ impl Power {
         self.0
     }
 
-    /// The one that takes it back.
+    /// The inverse power.
     pub(crate) fn inverse(self) -> Power {
         Power(self.0.saturating_neg())
     }
 
-    /// `count` powers, about alike, that have this product.
+    /// `count` powers, nearly equal, with this product.
     pub(crate) fn shares(self, count: usize) -> impl Iterator<Item = Power> {
         let parts = i32::try_from(count.max(1)).unwrap_or(i32::MAX);
         let (each, rest) = (self.0 / parts, self.0 % parts);
@@ -214,7 +214,7 @@ impl Power {
         first.chain(std::iter::repeat(Power(each))).take(count)
     }
 
-    /// Both, one after the other.
+    /// The product of both.
     pub(crate) fn and(self, other: Power) -> Power {
         Power(self.0.saturating_add(other.0))
     }
@@ -228,7 +228,7 @@ impl Power {
             let biased = u64::from((1023 + self.0).unsigned_abs());
             return value.times(f64::from_bits(biased << 52));
         }
-        // In three steps, because the power alone may not be a double.
+        // In three steps, because the power alone may be out of range of a double.
         let exponent = self.0.clamp(-2200, 2200);
         let third = exponent / 3;
         let factor = 2.0_f64.powi(third);
@@ -246,12 +246,12 @@ impl Power {
     }
 }
 
-/// Whether squares of such an energy, and sums of them, are far from the ends of doubles.
+/// Whether squares of such an energy, and sums of them, are well within the range of doubles.
 pub(crate) fn is_in_range(energy: f64) -> bool {
     energy > 1e-140 && energy < 1e140
 }
 
-/// Brings numbers whose squares would overflow or vanish near 1; gives what takes them back.
+/// Scales numbers whose squares would overflow or underflow to near 1; returns the inverse power.
 pub(crate) fn tame<T: Scalar>(values: &mut [T]) -> Power {
     if is_in_range(energy(values)) {
         return Power::ONE;
@@ -261,7 +261,7 @@ pub(crate) fn tame<T: Scalar>(values: &mut [T]) -> Power {
     power.inverse()
 }
 
-/// The square root of the energy, without overflow on the way.
+/// The square root of the energy, without intermediate overflow.
 pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
     let plain = energy(values);
     if is_in_range(plain) {

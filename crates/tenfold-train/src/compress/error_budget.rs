@@ -1,16 +1,16 @@
-//! The ledger: what each step left out, and what may still be.
+//! The error budget: the error made at each bond, and the remainder.
 
 use super::options::Caps;
 use super::report::Bond;
 use crate::linalg;
 use crate::num::{UNIT, real};
 
-/// Keeps the account of the errors of one sweep, whose squares add up.
+/// The error budget of one sweep, whose squared errors add up.
 #[derive(Debug, Clone)]
 pub(crate) struct ErrorBudget {
-    /// The energy that may be left out in all.
+    /// The total energy that may be left out.
     budget: f64,
-    /// The energy that is too small to matter at any bond.
+    /// The energy that is negligible at any bond.
     floor: f64,
     spent: f64,
     caps: Caps,
@@ -19,12 +19,12 @@ pub(crate) struct ErrorBudget {
 }
 
 impl ErrorBudget {
-    /// An account for the bonds of `ndim` modes of a tensor with the energy `norm`².
+    /// A budget for the bonds of `ndim` modes of a tensor with the energy `norm`².
     pub(crate) fn new(budget: f64, norm: f64, ndim: usize, caps: Caps) -> ErrorBudget {
         let floor = noise(norm).powi(2);
         let n_bonds = ndim.saturating_sub(1);
         ErrorBudget {
-            // Every bond may leave out the floor, even if nothing is left for it.
+            // Every bond may leave out the floor, even if the budget is exhausted.
             budget: (budget - floor * real(n_bonds)).max(0.5 * budget),
             floor,
             spent: 0.0,
@@ -34,10 +34,10 @@ impl ErrorBudget {
         }
     }
 
-    /// The energy that the next bond may leave out: an equal share of what is left.
+    /// The energy that the next bond may leave out: an equal share of the remainder.
     pub(crate) fn share(&self) -> f64 {
         let left = if self.was_capped {
-            // A cap broke the budget; the other bonds keep to the classical share.
+            // A cap exceeded the budget; the other bonds keep to the classical share.
             self.budget / real(self.bonds.len().max(1))
         } else {
             (self.budget - self.spent) / real(self.n_open().max(1))
@@ -45,7 +45,7 @@ impl ErrorBudget {
         left.max(self.floor)
     }
 
-    /// The bonds that nothing was entered for yet.
+    /// The bonds without an entry.
     pub(crate) fn n_open(&self) -> usize {
         self.bonds.iter().filter(|bond| bond.is_none()).count()
     }
@@ -55,8 +55,8 @@ impl ErrorBudget {
         self.caps.at(bond)
     }
 
-    /// Chooses the rank of a bond from the squares of its singular values, `slack` of the share
-    /// being taken by errors of their computation.
+    /// Chooses the rank of a bond from the squares of its singular values; `slack` of the share is
+    /// reserved for errors of their computation.
     pub(crate) fn choose(&self, bond: usize, squares: &[f64], slack: f64) -> Choice {
         let (needed, left_out) = linalg::cut(squares, self.share() - slack);
         let rank = needed.min(self.cap(bond));
@@ -72,7 +72,7 @@ impl ErrorBudget {
         }
     }
 
-    /// Enters what was done at a bond, counted from 1.
+    /// Enters the result at a bond, counted from 1.
     pub(crate) fn enter(&mut self, bond: usize, choice: Choice) {
         self.spent += choice.left_out;
         self.was_capped |= choice.rank < choice.needed && self.spent > self.budget;
@@ -90,7 +90,7 @@ impl ErrorBudget {
         self.spent
     }
 
-    /// All bonds; those that nothing was entered for left nothing out.
+    /// All bonds; those without an entry left nothing out.
     pub(crate) fn bonds(&self) -> Vec<Bond> {
         let empty = Bond {
             rank: 1,
@@ -104,7 +104,7 @@ impl ErrorBudget {
     }
 }
 
-/// A rank and what it leaves out.
+/// A rank and its truncation error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) needed: usize,
@@ -123,16 +123,16 @@ impl Choice {
     }
 }
 
-/// The length of what rounding alone puts into a tensor of a norm: no rank is spent on it.
+/// The norm of rounding errors alone in a tensor of some norm: no rank is spent on them.
 pub(crate) fn noise(norm: f64) -> f64 {
     16.0 * UNIT * norm
 }
 
-/// A bound on what rounding in the arithmetic adds to the error, relative to the norm.
+/// A bound on the rounding error of the arithmetic, relative to the norm.
 ///
 /// Every step multiplies by a basis that is orthonormal up to some ten units in the last place,
-/// more for larger ones, and so does multiplying the train out again. The factors are twice the
-/// largest that ten thousand random trials showed.
+/// more for larger ones, and so does evaluating the train. The factors are twice the largest seen
+/// in ten thousand random trials.
 pub(crate) fn rounding(shape: &[usize]) -> f64 {
     let per_mode: f64 = shape
         .iter()
@@ -141,20 +141,20 @@ pub(crate) fn rounding(shape: &[usize]) -> f64 {
     2.0 * UNIT * per_mode
 }
 
-/// Whether a Gram matrix of size `m` shows singular values down to a share: its rounding, one unit
-/// of the energy for each eigenvalue, stays far below it.
+/// Whether a Gram matrix of size `m` resolves singular values down to a share: its rounding, one
+/// unit of the energy for each eigenvalue, stays far below it.
 pub(crate) fn allows_gram(share: f64, energy: f64, m: usize) -> bool {
     share >= 64.0 * real(m) * UNIT * energy
 }
 
-/// What subtracting the energy inside a basis of `m` numbers a direction from that of everything
-/// may get wrong: each coefficient is a sum of `m` products, and the basis is orthonormal up to
-/// about as many units.
+/// The error of subtracting the energy inside a basis of `m` numbers a direction from the total
+/// energy: each coefficient is a sum of `m` products, and the basis is orthonormal up to about as
+/// many units.
 pub(crate) fn pythagoras_slack(energy: f64, m: usize) -> f64 {
     (16.0 + 2.0 * real(m)) * UNIT * energy
 }
 
-/// The energy, at most, that lies outside a basis which `inside` lies in.
+/// An upper bound on the energy outside a basis with the energy `inside` in it.
 pub(crate) fn outside(energy: f64, inside: f64, m: usize) -> f64 {
     if inside.is_finite() {
         (energy - inside).max(0.0) + pythagoras_slack(energy, m)

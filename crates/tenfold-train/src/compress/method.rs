@@ -1,4 +1,4 @@
-//! The choice of a route, and the proof that its train is near enough.
+//! Choice of the compression method, and verification of its result.
 
 use super::error_budget::{ErrorBudget, rounding};
 use super::one_pass::{part, stream};
@@ -14,18 +14,18 @@ use crate::scalar::{Scalar, is_in_range};
 use crate::source::{Access, Loaded, Source};
 use crate::train::{Core, Merged, cut_from_left};
 
-/// What is to be compressed, and how.
+/// A compression request: the tensor and the options.
 pub(crate) struct Problem<'a, T> {
     pub(crate) source: &'a dyn Source<T>,
     pub(crate) shape: &'a Shape,
     pub(crate) caps: Caps,
     pub(crate) options: &'a Options<'a>,
     pub(crate) watch: &'a Watch<'a>,
-    /// The absolute error allowed, in units of the source as it is given here.
+    /// The permitted absolute error, in units of the scaled source.
     pub(crate) absolute: Option<f64>,
 }
 
-/// Cores of the kept modes, and what is proven about them.
+/// Cores of the kept modes, and their proven error.
 pub(crate) struct Solved<T> {
     pub(crate) cores: Vec<Core<T>>,
     pub(crate) bonds: Vec<Bond>,
@@ -35,39 +35,39 @@ pub(crate) struct Solved<T> {
     pub(crate) error: f64,
     /// A bound on rounding.
     pub(crate) rounding: f64,
-    /// The error that was allowed, if one was.
+    /// The permitted error, if there is one.
     pub(crate) wanted: Option<f64>,
-    /// The part of it that was to be made on purpose.
+    /// The part of it available for truncation.
     pub(crate) allowed: f64,
 }
 
 impl<T> Solved<T> {
-    /// What can be proven about the error.
+    /// The proven bound on the error.
     pub(crate) fn bound(&self) -> f64 {
         self.error + self.rounding
     }
 
-    /// Whether the bound is what was asked for.
+    /// Whether the bound is within the tolerance.
     pub(crate) fn is_near(&self) -> bool {
         self.wanted.is_none_or(|wanted| self.bound() <= wanted)
     }
 
-    /// The numbers in the cores.
+    /// The number of elements in the cores.
     fn len(&self) -> usize {
         self.cores.iter().map(|core| core.values.len()).sum()
     }
 
-    /// Whether a cap made a rank smaller than the tolerance needs.
+    /// Whether a cap made a rank smaller than the tolerance requires.
     pub(crate) fn is_capped(&self) -> bool {
         self.bonds.iter().any(|bond| bond.rank < bond.needed)
     }
 
-    /// Whether another way may come near enough: no bond, alone, has to leave out too much.
+    /// Whether another method may reach the tolerance: no single bond has to leave out too much.
     ///
-    /// What a bond leaves out here is little more than it must leave out of any train with its
-    /// rank; `apart` is how far the train before rounding may be from the tensor.
+    /// The error at a bond here is little more than that of any train with its rank; `apart` bounds
+    /// the distance of the train before rounding from the tensor.
     fn is_worth_another_way(&self, apart: f64) -> bool {
-        // Where rounding alone is in the way, it is so on every way.
+        // If rounding alone exceeds the tolerance, it does so with every method.
         let is_far = self.error > self.allowed.max(self.rounding);
         let most = self.bonds.iter().map(|bond| bond.left_out);
         let must = most.fold(0.0, f64::max).sqrt() - apart;
@@ -76,17 +76,17 @@ impl<T> Solved<T> {
     }
 }
 
-/// Tolerances below this are rounding: they ask for everything.
+/// Tolerances below this are at rounding level: all singular values are kept.
 pub(crate) const EXACT: f64 = 1e-14;
 
-/// Passes are worth it where subtracting energies does not tell what a basis leaves out.
+/// A pass is worthwhile where subtracting energies does not resolve the error of a basis.
 const TIGHT: f64 = 1e-13;
 
-/// Cells of a small tensor, at most.
+/// Largest number of cells of a small tensor.
 const SMALL: usize = 1 << 14;
 
 impl<T: Scalar> Problem<'_, T> {
-    /// Finds a train; `None` if the squares of the cells overflow or vanish.
+    /// Computes a train; `None` if the squares of the cells overflow or underflow.
     pub(crate) fn solve(&self) -> Result<Option<Solved<T>>> {
         let mut energy = None;
         if self.absolute.is_some() || self.options.relative.is_none() {
@@ -134,14 +134,14 @@ impl<T: Scalar> Problem<'_, T> {
         }
     }
 
-    /// Whether a sweep, which works on all cells several times, has to bring them into memory
-    /// first, as what they are computed with.
+    /// Whether a sweep, which reads all cells several times, has to load them into memory in the
+    /// scalar type first.
     fn is_better_loaded(&self) -> bool {
         self.source.all().is_none() && self.len() <= self.options.memory
     }
 
-    /// Sweeps, unless what a pass found is nearer; `None` if the squares of the cells overflow or
-    /// vanish.
+    /// Runs a sweep unless the result of a pass is within the tolerance; `None` if the squares of
+    /// the cells overflow or underflow.
     fn swept(&self, energy: Option<f64>, passed: Option<Solved<T>>) -> Result<Option<Solved<T>>> {
         let started = match energy {
             Some(_) => None,
@@ -157,7 +157,7 @@ impl<T: Scalar> Problem<'_, T> {
         Ok(Some(tighter(passed, self.sweeps(energy, started)?)))
     }
 
-    /// The tolerance relative to the norm; 0 if there is none, or one below rounding.
+    /// The tolerance relative to the norm; 0 if there is none, or one at rounding level.
     fn eps(&self, energy: Option<f64>) -> f64 {
         let absolute = match (self.absolute, energy) {
             (Some(error), Some(energy)) => error / energy.sqrt(),
@@ -183,13 +183,13 @@ impl<T: Scalar> Problem<'_, T> {
         }
     }
 
-    /// Whether the tensor is so small that a rank more or less is a good part of its train, and
-    /// trying twice costs nothing.
+    /// Whether the tensor is so small that a single rank matters for the size of its train, and a
+    /// second attempt costs nothing.
     fn is_small(&self) -> bool {
         self.shape.cells <= SMALL && self.fits()
     }
 
-    /// Whether the source is in memory, or may be brought there.
+    /// Whether the source is in memory, or may be loaded.
     fn fits(&self) -> bool {
         self.source.access() == Access::Memory || self.len() <= self.options.memory
     }
@@ -199,7 +199,7 @@ impl<T: Scalar> Problem<'_, T> {
         self.shape.cells.saturating_mul(size_of::<T>())
     }
 
-    /// The error that may be made on purpose, so that rounding still fits in.
+    /// The error available for truncation, after rounding is subtracted.
     fn allowance(&self, norm: f64) -> (Option<f64>, f64) {
         let relative = self.options.relative.map(|eps| eps * norm);
         let wanted = match (relative, self.absolute) {
@@ -213,7 +213,7 @@ impl<T: Scalar> Problem<'_, T> {
         (wanted, allowed)
     }
 
-    /// Cuts the cores of a verified pass.
+    /// Truncates the cores of a verified pass.
     fn rounded(&self, cores: Vec<Merged<T>>, error: f64, norm: f64) -> Result<Solved<T>> {
         let (wanted, allowed) = self.allowance(norm);
         let left = (allowed - error).max(0.0);
@@ -236,8 +236,8 @@ impl<T: Scalar> Problem<'_, T> {
         })
     }
 
-    /// Sweeps from both sides; once more, by the safest way, if the first does not come near
-    /// enough.
+    /// Sweeps from both sides; once more, by the most accurate strategy, if the first misses the
+    /// tolerance.
     fn sweeps(&self, energy: f64, started: Option<Started<T>>) -> Result<Solved<T>> {
         let (ways, route) = match self.options.route {
             Some(Method::TwoSided) => (SweepStrategy::Whole, Method::TwoSided),
@@ -263,8 +263,8 @@ impl<T: Scalar> Problem<'_, T> {
         Ok(tighter(Some(solved), safest))
     }
 
-    /// Begins a sweep of a source in memory with its first reading, which also tells its energy; no
-    /// sum of squares has to be read before.
+    /// Begins a sweep of a source in memory with its first read, which also yields its energy; no
+    /// separate sum of squares is needed.
     fn start(&self) -> Result<Option<Started<T>>> {
         let is_sampled = matches!(self.options.route, None | Some(Method::Sampled));
         if !is_sampled || self.source.access() != Access::Memory {
@@ -273,7 +273,7 @@ impl<T: Scalar> Problem<'_, T> {
         self.sweep(1.0, SweepStrategy::Sampled).start()
     }
 
-    /// A sweep through the source, of some energy.
+    /// A sweep through a source of known energy.
     fn sweep(&self, energy: f64, ways: SweepStrategy) -> Sweep<'_, T> {
         let norm = energy.sqrt();
         let (_, allowed) = self.allowance(norm);
@@ -292,7 +292,7 @@ impl<T: Scalar> Problem<'_, T> {
         }
     }
 
-    /// What every train has to be, if that was said, and nothing else may be in the way.
+    /// The lower bound on the size of any train, if one was requested and no cap interferes.
     fn demand(&self, norm: f64) -> Option<SizeLowerBound> {
         let below = self.options.below.filter(|_| self.caps == Caps::None)?;
         let (wanted, _) = self.allowance(norm);
@@ -321,7 +321,7 @@ impl<T: Scalar> Problem<'_, T> {
     }
 }
 
-/// The one with the smaller bound.
+/// The train with the smaller bound.
 fn tighter<T>(one: Option<Solved<T>>, other: Solved<T>) -> Solved<T> {
     match one {
         Some(one) if one.bound() <= other.bound() => one,

@@ -1,30 +1,30 @@
-//! From a tensor to a train, with an error that is proven.
+//! Compression of a tensor to a train, with a proven error.
 //!
-//! # The ledger
+//! # The error budget
 //!
-//! Let X be what is left of the tensor as a matrix. A step chooses orthonormal columns V, keeps
-//! V^H as a core and goes on with X·V. What it leaves out, X − X·V·V^H, is orthogonal to
+//! Let X be the remainder of the tensor as a matrix. A step chooses orthonormal columns V, keeps
+//! V^H as a core and goes on with X·V. The part it leaves out, X − X·V·V^H, is orthogonal to
 //! everything whose rows lie in the span of V, and all later errors do. So the square of the error
 //! of the whole train is the sum of the squares of the errors of its steps, whatever V is: it need
 //! not come from a singular value decomposition, nor be right in any other sense. Each error is
-//! measured and entered; the next bond may spend an equal share of what is left. Decompositions
+//! measured and entered; the next bond may spend an equal share of the remainder. Decompositions
 //! only decide how small the ranks are.
 //!
-//! Three things do not fit this account, and are added as norms, not as squares: the rounding of a
+//! Three errors do not fit this account, and are added as norms, not as squares: the rounding of a
 //! train whose cores were made from merged modes, rows that were projected before their basis was
-//! extended, and rows whose coefficients were told from a part of them (`lead.rs`). A bound on
-//! rounding in the arithmetic is added to every result.
+//! extended, and rows whose coefficients were computed from a part of them (`key_columns.rs`). A
+//! bound on rounding in the arithmetic is added to every result.
 //!
-//! # The routes
+//! # The methods
 //!
 //! * **Verified pass**, for tight tolerances and for sources larger than memory: the tensor is read
-//!   once, in order. See `pass.rs`.
+//!   once, in order. See `one_pass/project.rs`.
 //! * **Sampled**, for loose tolerances: bases are guessed from a sample and verified by the energy
-//!   they keep; those that keep more than they must are cut inside. See `sweep.rs`.
-//!   A source that does not lie in memory as it is computed with is brought there first, if it fits.
-//! * **Two-sided**, the safest: Gram matrices where the tolerance lies far above their rounding,
-//!   else the singular values of the triangle of a QR decomposition; nothing at all where no
-//!   singular value can be left out.
+//!   they keep; those that keep more than necessary are truncated further. See `two_sided/mod.rs`.
+//!   A source that is not in memory in the scalar type is loaded first, if it fits.
+//! * **Two-sided**, the most accurate: Gram matrices where the tolerance lies far above their
+//!   rounding, otherwise the singular values of the triangle of a QR decomposition; no
+//!   decomposition at all where no singular value can be left out.
 
 mod error_budget;
 mod method;
@@ -62,7 +62,7 @@ use crate::train::{AnyTrain, Core};
 /// reading gives.
 pub fn compress<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
     let Some(threads) = options.threads else {
-        // As one piece of work, between whose parts no thread is sent to sleep.
+        // As a single task, so that no thread goes to sleep between its parts.
         return rayon::scope(|_| compress_here(source, options));
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -99,7 +99,7 @@ pub fn compress_any(source: &AnySource, options: &Options) -> Result<(AnyTrain, 
     }
 }
 
-/// Bytes that working takes, whatever is allowed.
+/// Working memory that is always needed, whatever the limit.
 const LEAST: usize = 64 << 20;
 
 fn compress_here<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
@@ -202,7 +202,7 @@ fn refusal(report: Report, wanted: Option<f64>) -> Error {
     }))
 }
 
-/// A tensor with at most one mode that has more than one place is its own core.
+/// A tensor with at most one mode of size above 1 is its own core.
 fn vector<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
     let mut room = Vec::new();
     let cells = problem.source.cells(0..problem.shape.cells, &mut room)?;
@@ -249,8 +249,8 @@ fn check_finite<T: Scalar>(problem: &Problem<T>, cells: &[T], start: usize) -> R
     })
 }
 
-/// A tensor whose squares overflow or vanish: it has cells that are not finite, or is all zeros,
-/// or is brought near 1 by a power of two, which changes no digit.
+/// Rescales a tensor whose squares overflow or underflow: it has non-finite cells, or is all zeros,
+/// or is scaled to near 1 by a power of two, which is exact.
 fn compress_rescaled<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
     const RUN: usize = 1 << 18;
     let mut most = 0.0_f64;
@@ -282,7 +282,7 @@ fn compress_rescaled<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
         return Err(Error::invalid("the cells are too large to be added up"));
     };
     let back = power.inverse();
-    // Spread over all cores: in one, numbers near the ends of doubles would lose digits.
+    // Distributed over all cores: a single one near the limits of doubles would lose digits.
     let shares = back.shares(solved.cores.len());
     for (core, share) in solved.cores.iter_mut().zip(shares) {
         share.apply_all(&mut core.values);
@@ -302,7 +302,7 @@ fn compress_rescaled<T: Scalar>(problem: &Problem<T>) -> Result<Solved<T>> {
     Ok(solved)
 }
 
-/// A first core of zeros, and others that point somewhere.
+/// A first core of zeros, and others that are nonzero.
 fn zeros<T: Scalar>(problem: &Problem<T>) -> Solved<T> {
     let kept = problem.shape.kept.iter().enumerate();
     let cores = kept.map(|(mode, size)| {

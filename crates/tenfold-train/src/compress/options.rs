@@ -1,4 +1,4 @@
-//! What the caller wants of a train.
+//! Compression options.
 
 use std::ops::ControlFlow;
 
@@ -23,31 +23,31 @@ pub struct Options<'a> {
     pub(crate) watcher: Option<&'a Watcher<'a>>,
 }
 
-/// Is told now and then how far a compression has come, from any thread, and may stop it.
+/// A callback for progress, called now and then from any thread; it may stop the compression.
 pub type Watcher<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
 
-/// How far a compression has come.
+/// Progress of a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Cells read so far; some are read more than once.
+    /// Cells read so far; some are counted more than once.
     pub read: u64,
-    /// The cells of the tensor.
+    /// The number of cells of the tensor.
     pub cells: u64,
 }
 
-/// The largest ranks that are allowed.
+/// The largest permitted ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caps {
-    /// Any.
+    /// Unlimited.
     None,
     /// The same at every bond.
     All(usize),
-    /// One a bond, from the first to the last.
+    /// One per bond, from the first to the last.
     Each(Vec<usize>),
 }
 
 impl Caps {
-    /// The largest rank allowed at a bond, counted from 1.
+    /// The largest rank permitted at a bond, counted from 1.
     pub(crate) fn at(&self, bond: usize) -> usize {
         match self {
             Caps::None => usize::MAX,
@@ -60,21 +60,21 @@ impl Caps {
     }
 }
 
-/// The ways to a train; see the documentation of the crate.
+/// The compression methods; see the documentation of the crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Read off: one cell, one vector, or all zeros.
+    /// No computation: one cell, one vector, or all zeros.
     Trivial,
-    /// From both sides by orthogonal factorizations or Gram matrices of everything.
+    /// From both sides by orthogonal factorizations or Gram matrices of all cells.
     TwoSided,
-    /// One pass that projects, measures what is left, and extends the basis where it has to.
+    /// One pass that projects, measures the residual, and extends the basis where needed.
     VerifiedPass,
     /// From both sides with bases guessed from a sample and then verified.
     Sampled,
 }
 
 impl Method {
-    /// The words for it.
+    /// A description of the method.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -121,37 +121,36 @@ impl<'a> Options<'a> {
         Options::new(None, None).with_max_rank(rank)
     }
 
-    /// The error is also at most `error`, absolutely.
+    /// Bounds the absolute error by `error` as well.
     #[must_use]
     pub fn with_absolute(mut self, error: f64) -> Options<'a> {
         self.absolute = Some(error);
         self
     }
 
-    /// No rank exceeds `rank`.
+    /// Limits all ranks to `rank`.
     #[must_use]
     pub fn with_max_rank(mut self, rank: usize) -> Options<'a> {
         self.caps = Caps::All(rank);
         self
     }
 
-    /// No rank exceeds that of its bond, one number for each bond between two modes.
+    /// Limits the rank of each bond, with one number for each bond between two modes.
     #[must_use]
     pub fn with_max_ranks(mut self, ranks: Vec<usize>) -> Options<'a> {
         self.caps = Caps::Each(ranks);
         self
     }
 
-    /// If the ranks do not allow the error, the train with the smallest error found is returned
-    /// all the same.
+    /// If the ranks do not permit the error, returns the train with the smallest error found.
     #[must_use]
     pub fn best_effort(mut self) -> Options<'a> {
         self.is_best_effort = true;
         self
     }
 
-    /// A train is of use only if it takes less than `bytes`: where it is soon clear that none does
-    /// which is near enough, there is an error instead of a long computation.
+    /// Requires the train to take less than `bytes`: if it is soon clear that none within the
+    /// tolerance does, there is an error instead of a long computation.
     ///
     /// A train that is returned may still be larger.
     #[must_use]
@@ -160,29 +159,28 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Works on `count` threads instead of all of them. The result is the same, bit by bit.
+    /// Uses `count` threads instead of all of them. The result is the same, bit for bit.
     #[must_use]
     pub fn on_threads(mut self, count: usize) -> Options<'a> {
         self.threads = Some(count);
         self
     }
 
-    /// How many bytes of a source that does not lie in memory as doubles may be brought there: 1 GiB
-    /// by default.
+    /// Limits the bytes of a source not in memory as doubles that may be loaded: 1 GiB by default.
     #[must_use]
     pub fn with_memory(mut self, bytes: usize) -> Options<'a> {
         self.memory = bytes;
         self
     }
 
-    /// Goes one way, where that is possible, instead of choosing: for tests and measurements.
+    /// Uses a method, where it applies, instead of choosing one: for tests and measurements.
     #[must_use]
     pub fn by(mut self, route: Method) -> Options<'a> {
         self.route = Some(route);
         self
     }
 
-    /// Tells `watcher` how far it is; it may stop the work.
+    /// Reports progress to `watcher`, which may stop the compression.
     #[must_use]
     pub fn watched_by(mut self, watcher: &'a Watcher<'a>) -> Options<'a> {
         self.watcher = Some(watcher);

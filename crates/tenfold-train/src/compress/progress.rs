@@ -1,4 +1,4 @@
-//! Tells the caller how far the work is, hears whether to stop, and sees to the memory.
+//! Progress, cancellation and memory accounting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -7,11 +7,11 @@ use tenfold::memory;
 
 use crate::error::{Error, Result};
 
-/// Counts the cells that were read.
+/// Counts the cells read.
 pub(crate) struct Watch<'a> {
     watcher: Option<&'a Watcher<'a>>,
     cells: u64,
-    /// Bytes that may be held of a source that is not in memory.
+    /// Most bytes held of a source that is not in memory.
     memory: Option<usize>,
     read: AtomicU64,
     is_stopped: AtomicBool,
@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Fails if so many numbers may not be held, or memory has no place for them.
+    /// Fails if that many numbers exceed the limit or the available memory.
     pub(crate) fn hold<T>(&self, count: usize) -> Result<()> {
         let needed = count.saturating_mul(size_of::<T>());
         match self.memory {
@@ -62,7 +62,7 @@ impl<'a> Watch<'a> {
                 needed: u64::try_from(needed).unwrap_or(u64::MAX),
                 allowed: u64::try_from(allowed).unwrap_or(u64::MAX),
             }),
-            // Here, as what multiplies and decomposes matrices has no way to say that memory is short.
+            // Checked here, as the matrix library cannot report a failed allocation.
             _ => Ok(memory::probe(needed)?),
         }
     }

@@ -1,4 +1,4 @@
-//! Shapes as the engine wants them, and back: no modes of size 1, the last mode fastest.
+//! Normalized shapes for the engine: no modes of size 1, the last mode fastest; and the way back.
 
 use super::options::Caps;
 use super::report::Bond;
@@ -6,21 +6,21 @@ use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::train::{Core, Train, count_cells};
 
-/// A checked shape, with and without its modes of size 1.
+/// A validated shape, with and without its modes of size 1.
 pub(crate) struct Shape {
     /// All modes, in the order of the cells.
     all: Vec<usize>,
-    /// Those that have more than one place.
+    /// Modes of size above 1.
     pub(crate) kept: Vec<usize>,
     pub(crate) cells: usize,
     is_reversed: bool,
 }
 
-/// More modes than a `.blz` file can have.
+/// Largest number of modes, as in a `.blz` file.
 const MAX_NDIM: usize = 255;
 
 impl Shape {
-    /// Checks the shape of a source.
+    /// Validates the shape of a source.
     pub(crate) fn new(all: &[usize], is_reversed: bool) -> Result<Shape> {
         if all.len() < 2 {
             return Err(Error::invalid(format!(
@@ -65,7 +65,7 @@ impl Shape {
         if self.is_reversed {
             ranks.reverse();
         }
-        // A bond between kept modes runs through the modes of size 1 between them.
+        // A bond between kept modes passes through the modes of size 1 between them.
         let mut found: Vec<usize> = Vec::new();
         let mut open = None;
         for (place, size) in self.all.iter().enumerate() {
@@ -79,13 +79,13 @@ impl Shape {
         Ok(Caps::Each(found))
     }
 
-    /// The train of the tensor as it was, from the cores of the kept modes.
+    /// The train of the original tensor, from the cores of the kept modes.
     pub(crate) fn restore<T: Scalar>(&self, cores: Vec<Core<T>>) -> Result<Train<T>> {
         let mut cores = cores.into_iter();
         let mut all = Vec::with_capacity(self.all.len());
         let mut bond = 1;
         for size in &self.all {
-            // One cell alone is carried by the first mode, whatever its size.
+            // A single cell is held by the first mode, whatever its size.
             let is_own = *size > 1 || self.kept.is_empty();
             let core = if is_own { cores.next() } else { None };
             let core = core.unwrap_or_else(|| Core {
@@ -103,7 +103,7 @@ impl Shape {
         })
     }
 
-    /// The bonds of the tensor as it was, from those between the kept modes.
+    /// The bonds of the original tensor, from those between the kept modes.
     pub(crate) fn restore_bonds(&self, kept: &[Bond], ranks: &[usize]) -> Vec<Bond> {
         let mut kept = kept.iter();
         let mut bonds = Vec::new();
@@ -117,7 +117,7 @@ impl Shape {
             has_begun |= *size > 1;
             bonds.push(entry.copied());
         }
-        // The entry of a bond stands before the mode that follows it; ranks are exact anyway.
+        // The entry of a bond precedes the mode after it; ranks are exact in any case.
         let mut bonds: Vec<Option<Bond>> = bonds.into_iter().skip(1).collect();
         if self.is_reversed {
             bonds.reverse();
@@ -131,7 +131,7 @@ impl Shape {
         bonds.collect()
     }
 
-    /// The index, in the tensor's own order of modes, of a cell.
+    /// The index of a cell, in the tensor's own order of modes.
     pub(crate) fn index_of(&self, cell: usize) -> Vec<usize> {
         let mut rest = cell;
         let mut index: Vec<usize> = self

@@ -1,32 +1,32 @@
-//! The proof that no train within the tolerance is small enough, long before there is one.
+//! Early proof that no train within the tolerance is small enough.
 //!
-//! Let λ be the eigenvalues of the Gram matrix G of an unfolding, from the largest down, and E their
-//! sum, the energy. The first r of them sum up to √r·‖G‖ at most (Cauchy and Schwarz), so whatever has
-//! rank r at this bond leaves out E − √r·‖G‖ at least. Turned round, that is the least rank of every
-//! train that leaves out no more than the tolerance allows; and a train with a rank r between modes
-//! of sizes m and n has r·max(r, m) + r·max(r, n) numbers in these two cores at least, as the ranks
-//! beside it times m or n are no less than r.
+//! Let λ be the eigenvalues of the Gram matrix G of an unfolding, in descending order, and E their
+//! sum, the energy. The first r of them sum up to √r·‖G‖ at most (Cauchy and Schwarz), so any train
+//! of rank r at this bond leaves out E − √r·‖G‖ at least. Conversely, this gives the least rank of
+//! every train within the tolerance; and a train with a rank r between modes of sizes m and n has
+//! r·max(r, m) + r·max(r, n) numbers in these two cores at least, as the ranks beside it times m or
+//! n are no less than r.
 //!
-//! What earlier steps left out only made eigenvalues smaller, so this holds for the tensor itself.
+//! Earlier steps only reduced eigenvalues, so this holds for the tensor itself.
 
 use crate::error::{Error, Result};
 use crate::num::{floor, real};
 
-/// How small a train has to be, and how much it may leave out.
+/// The size limit of a train, and its permitted error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeLowerBound {
-    /// The bytes that it has to stay below, and those of one number.
+    /// The size limit in bytes (exclusive), and the bytes of one number.
     pub(crate) below: u64,
     pub(crate) width: usize,
-    /// The energy that may be left out, on purpose and by rounding.
+    /// The energy that may be left out, by truncation and by rounding.
     pub(crate) budget: f64,
 }
 
-/// What rounding in a Gram matrix and its norm changes, far less than this.
+/// Relative error of a Gram matrix and its norm, with ample margin.
 const SAFE: f64 = 1.0 - 1e-9;
 
 impl SizeLowerBound {
-    /// Fails if every train is too large: one of a tensor with this energy, and with a Gram matrix of
+    /// Fails if every train is too large: for a tensor with this energy, and with a Gram matrix of
     /// this norm at the bond between modes of two sizes.
     pub(crate) fn check(&self, energy: f64, gram: f64, sizes: [usize; 2]) -> Result<()> {
         let kept = energy * SAFE - self.budget;
@@ -78,7 +78,7 @@ mod tests {
             ..demand(1)
         };
         let found = half.check(16.0, 4.0, [16, 16]);
-        // Half of the energy needs four of them at least, by this bound; eight in truth.
+        // Half of the energy needs at least four of them, by this bound; in fact eight.
         assert!(
             matches!(found, Err(Error::NotSmaller { rank: 4, .. })),
             "{found:?}"

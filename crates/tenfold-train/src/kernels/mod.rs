@@ -1,4 +1,4 @@
-//! The loops that every cell goes through, for whatever vector registers there are.
+//! Inner loops over all cells, for any width of vector registers.
 
 mod prefetch;
 mod project;

@@ -1,14 +1,14 @@
-//! Telling the memory in time what will be wanted.
+//! Software prefetch.
 
-/// Numbers in a line of a processor's cache.
+/// Numbers per cache line.
 pub(crate) const LINE: usize = 8;
 
-/// The cache to bring a line into, by the number that x86 has for it: the nearest, for what is wanted
-/// next, and the second, for what has time.
+/// The target cache, by the number that x86 has for it: L1 for data needed next, and L2 for data
+/// needed later.
 pub(crate) const NEAREST: i32 = 3;
 pub(crate) const SECOND: i32 = 2;
 
-/// Asks for the line that a slice begins in; nothing happens where that is not possible.
+/// Prefetches the line at the start of a slice; no effect where not supported.
 #[inline(always)]
 pub(crate) fn ask_for<const CACHE: i32>(cells: &[f64]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,12 +1,12 @@
-//! Rows of cells beside a basis: the heart of the verified pass.
+//! Projection of rows of cells onto a basis: the kernel of the verified pass.
 //!
-//! For some rows of cells, [`project`] computes coefficients in a basis, and the energy that these
-//! leave out, without writing down what they leave. Rows are taken four at a time, so that each
-//! number of the basis is loaded once for four of them, and a stretch of the basis is used for all
-//! rows of a tile while it is at hand.
+//! For some rows of cells, [`project`] computes coefficients in a basis, and the energy of the
+//! residual, without storing the residual. Rows are processed four at a time, so that each number
+//! of the basis is loaded once for four of them, and a segment of the basis is used for all rows of
+//! a tile while it is in cache.
 //!
-//! The coefficients may come from a part of each row alone (a [`KeyColumns`]), which is half the work.
-//! What they leave out is measured all the same.
+//! The coefficients may be computed from part of each row (a [`KeyColumns`]), which is half the
+//! work. Their residual is measured in any case.
 #![expect(
     clippy::indexing_slicing,
     reason = "places run to the length that all slices were cut to, so that no check is left in the loops"
@@ -19,9 +19,9 @@ use super::prefetch::{LINE, SECOND, ask_for};
 /// The energies of a tile.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Energies {
-    /// What its coefficients leave out.
+    /// The residual energy.
     pub(crate) residual: f64,
-    /// Everything.
+    /// The total energy.
     pub(crate) all: f64,
 }
 
@@ -30,22 +30,23 @@ pub(crate) struct Tile<'a> {
     /// Rows of `width` numbers.
     pub(crate) cells: &'a [f64],
     pub(crate) width: usize,
-    /// Orthonormal rows of `width` numbers, as [`pack`] puts them.
+    /// Orthonormal rows of `width` numbers, in the layout of [`pack`].
     pub(crate) basis: &'a [f64],
-    /// The part of a row that tells its coefficients; the whole row if there is none.
+    /// The part of a row used for its coefficients; `None` for the whole row.
     pub(crate) lead: Option<&'a KeyColumns>,
-    /// Where one row of coefficients a row of cells goes.
+    /// The output: one row of coefficients per row of cells.
     pub(crate) coefficients: &'a mut [f64],
-    /// Cells that will be wanted next: the memory is told in time.
+    /// Cells needed next, to be prefetched.
     pub(crate) ahead: &'a [f64],
 }
 
-/// Places of a row that are enough to tell its coefficients.
+/// Columns of a row that determine its coefficients.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyColumns {
-    /// Where runs of [`LINE`] numbers begin.
+    /// The offsets of runs of [`LINE`] numbers.
     pub(crate) starts: Vec<usize>,
-    /// What these numbers are multiplied with, one row a coefficient, as [`pack`] puts them.
+    /// The matrix from these numbers to coefficients, one row per coefficient, in the layout of
+    /// [`pack`].
     pub(crate) factors: Vec<f64>,
 }
 
@@ -67,8 +68,8 @@ pub(crate) fn project(tile: Tile) -> Energies {
     Arch::new().dispatch(tile)
 }
 
-/// Numbers of a row that are worked on at a time: as many of each direction of a small basis stay
-/// in the nearest cache while all rows of a tile pass.
+/// Numbers of a row processed at a time: those of each direction of a small basis stay in the L1
+/// cache while all rows of a tile pass.
 const STRETCH: usize = 256;
 
 impl WithSimd for Tile<'_> {
@@ -95,8 +96,8 @@ impl WithSimd for Tile<'_> {
     }
 }
 
-/// A basis as [`project`] wants it: stretch by stretch, in each one direction after the other. Rows
-/// of a width that is a power of two would all fall on the same places of the cache.
+/// A basis in the layout of [`project`]: segment by segment, in each one direction after the other.
+/// Rows whose width is a power of two would otherwise map to the same cache sets.
 pub(crate) fn pack(basis: &[f64], width: usize) -> Vec<f64> {
     let mut packed = Vec::with_capacity(basis.len());
     for start in (0..width).step_by(STRETCH) {
@@ -108,17 +109,17 @@ pub(crate) fn pack(basis: &[f64], width: usize) -> Vec<f64> {
     packed
 }
 
-/// A stretch of the rows of a basis.
+/// A segment of the rows of a basis.
 struct Stretch<'a, S: Simd> {
-    /// Where it begins, in numbers of a row.
+    /// Its offset in a row.
     start: usize,
-    /// One a direction; all have the same length.
+    /// One per direction; all have the same length.
     plain: Vec<&'a [f64]>,
-    /// The same in registers' worth, without what is left over at the end of a row.
+    /// The same as vector registers, without the remainder at the end of a row.
     wide: Vec<&'a [S::f64s]>,
 }
 
-/// Rows of numbers that cells are multiplied with, as [`pack`] puts them.
+/// Rows of numbers to multiply cells with, in the layout of [`pack`].
 struct Directions<'a, S: Simd> {
     width: usize,
     rank: usize,
@@ -145,19 +146,19 @@ impl<'a, S: Simd> Directions<'a, S> {
 }
 
 impl<S: Simd> Stretch<'_, S> {
-    /// Registers in it.
+    /// The number of registers in it.
     #[inline(always)]
     fn count(&self) -> usize {
         self.wide.first().map_or(0, |row| row.len())
     }
 
-    /// Numbers in it.
+    /// The number of elements in it.
     #[inline(always)]
     fn len(&self) -> usize {
         self.plain.first().map_or(0, |row| row.len())
     }
 
-    /// Its part of `R` rows of cells, in registers' worth.
+    /// Its part of `R` rows of cells, as registers.
     #[inline(always)]
     fn of<'c, const R: usize>(&self, cells: &'c [f64], width: usize) -> [&'c [S::f64s]; R] {
         let count = self.count();
@@ -201,7 +202,7 @@ fn rows<S: Simd, const R: usize>(
     found
 }
 
-/// Writes the coefficients of rows; gives their negatives, by groups of `R` rows and direction.
+/// Writes the coefficients of rows; returns their negatives, by groups of `R` rows and direction.
 #[inline(always)]
 fn coefficients<S: Simd, const R: usize>(
     simd: S,
@@ -221,7 +222,7 @@ fn coefficients<S: Simd, const R: usize>(
             while place < rank {
                 let from = &stretch.wide[place..];
                 let sums = &mut sums[place..];
-                // As many as the accumulators leave registers for.
+                // As many as registers are left for, besides the accumulators.
                 place += if from.len() >= 6 && S::REGISTER_COUNT >= 32 {
                     inner::<S, R, 6>(simd, heads, from, sums)
                 } else if from.len() >= 4 && S::REGISTER_COUNT >= 32 {
@@ -245,7 +246,7 @@ fn coefficients<S: Simd, const R: usize>(
     negated
 }
 
-/// Adds the products of a stretch of `R` rows with `N` directions; gives `N`.
+/// Adds the products of a segment of `R` rows with `N` directions; returns `N`.
 #[inline(always)]
 fn inner<S: Simd, const R: usize, const N: usize>(
     simd: S,
@@ -286,7 +287,7 @@ fn finish<S: Simd, const R: usize>(
     for (column, (sums, negated)) in sums.iter().zip(negated).enumerate() {
         for (row, (sum, negated)) in sums.iter().zip(negated).enumerate() {
             let mut value = simd.reduce_sum_f64s(*sum);
-            // Only the last stretch may end with fewer numbers than fill a register.
+            // Only the last segment may end with a partial register.
             if let Some(last) = along.stretches.last() {
                 let done = last.count() * S::F64_LANES;
                 let rest = &cells[row * width..(row + 1) * width][last.start + done..];
@@ -299,7 +300,7 @@ fn finish<S: Simd, const R: usize>(
     }
 }
 
-/// The energies of a stretch of `R` rows, `Q` registers of each row at a time.
+/// The energies of a segment of `R` rows, `Q` registers of each row at a time.
 #[inline(always)]
 fn energies<S: Simd, const R: usize, const Q: usize>(
     simd: S,
@@ -354,7 +355,7 @@ impl<S: Simd, const Q: usize> Sums<S, Q> {
         }
     }
 
-    /// Adds the squares of `Q` registers of each row, and of what coefficients leave of them.
+    /// Adds the squares of `Q` registers of each row, and of their residuals.
     #[inline(always)]
     fn add<const R: usize>(
         &mut self,
@@ -404,7 +405,7 @@ impl<S: Simd, const Q: usize> Sums<S, Q> {
     }
 }
 
-/// Cells that the memory has not been asked for yet, by lines of a processor's cache.
+/// Cells not prefetched yet, by cache lines.
 struct Ahead<'a>(&'a [[f64; LINE]]);
 
 impl<'a> Ahead<'a> {
@@ -412,7 +413,7 @@ impl<'a> Ahead<'a> {
         Ahead(cells.as_chunks().0)
     }
 
-    /// Asks for about `count` cells.
+    /// Prefetches about `count` cells.
     #[inline(always)]
     fn fetch(&mut self, count: usize) {
         let (now, later) = self.0.split_at(self.0.len().min(count / LINE));
@@ -433,7 +434,7 @@ mod tests {
         for width in [3, 8, 31, 64, 129, 256, 523] {
             for rank in [1, 2, 3, 5, 7, 13] {
                 let rank = rank.min(width);
-                // Unit vectors, signs alternating: an orthonormal basis that is easy to check.
+                // Unit vectors with alternating signs: an orthonormal basis that is easy to check.
                 let mut basis = vec![0.0; rank * width];
                 for row in 0..rank {
                     basis[row * width + (row * 5) % width] = if row % 2 == 0 { 1.0 } else { -1.0 };

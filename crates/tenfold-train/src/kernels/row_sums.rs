@@ -1,9 +1,8 @@
-//! Sums of long rows, each times a number: the projection of a tensor that is split off at its
-//! first mode.
+//! Linear combinations of long rows: the projection of a tensor that is split at its first mode.
 //!
-//! A few columns of all rows are put side by side first: rows lie so far apart that the caches have
-//! no place for many of them at once. On the way their squares are added up. The sums are then
-//! worked out from there, as many at a time as there are registers for.
+//! A few columns of all rows are first copied side by side: rows lie so far apart that the caches
+//! cannot hold many of them at once. Their squares are summed along the way. The combinations are
+//! then computed from the copy, as many at a time as there are registers for.
 #![expect(
     clippy::indexing_slicing,
     reason = "places run to lengths that are checked once, so that no check is left in the loops"
@@ -14,30 +13,30 @@ use pulp::{Arch, Simd, WithSimd};
 use super::prefetch::{LINE, SECOND, ask_for};
 use crate::num::sum;
 
-/// Rows, and sums of them.
+/// Rows, and linear combinations of them.
 pub(crate) struct Combination<'a, 'b> {
     /// Rows of `len` numbers.
     pub(crate) rows: &'a [f64],
     pub(crate) len: usize,
-    /// What a row is multiplied with in each sum, as [`pad`] puts it.
+    /// The factors of a row in each sum, in the layout of [`pad`].
     pub(crate) factors: &'a [f64],
-    /// The first column that is worked on.
+    /// The first column to process.
     pub(crate) first: usize,
-    /// Where the sums go: a stretch of columns each, all of one length.
+    /// The output: a range of columns per sum, all of one length.
     pub(crate) sums: &'a mut [&'b mut [f64]],
-    /// Room to work in.
+    /// Work buffer.
     pub(crate) room: &'a mut Vec<f64>,
 }
 
-/// Computes the sums; gives the energy of the cells that they are made of.
+/// Computes the sums; returns the energy of the cells read.
 pub(crate) fn combine(all: Combination) -> f64 {
     Arch::new().dispatch(all)
 }
 
-/// Sums that are worked on together, at least.
+/// Fewest sums computed together.
 const FEW: usize = 4;
 
-/// Numbers for each of `n_sums` sums, row after row, with zeros for some that nobody wants.
+/// Numbers for each of `n_sums` sums, row after row, padded with zeros.
 pub(crate) fn pad(factors: &[f64], n_sums: usize) -> Vec<f64> {
     let zeros = n_sums.next_multiple_of(FEW) - n_sums;
     let rows = factors.chunks_exact(n_sums);
@@ -45,11 +44,11 @@ pub(crate) fn pad(factors: &[f64], n_sums: usize) -> Vec<f64> {
     padded.collect()
 }
 
-/// Columns that are put side by side.
+/// Number of columns copied side by side.
 const BLOCK: usize = 64;
 
-/// Rows that are asked for ahead of the one that is put aside: enough for the memory to bring them,
-/// few enough for the ways of a cache.
+/// Prefetch distance in rows: enough for the memory to respond, few enough for the associativity of
+/// a cache.
 const AHEAD: usize = 8;
 
 impl WithSimd for Combination<'_, '_> {
@@ -81,13 +80,13 @@ impl WithSimd for Combination<'_, '_> {
 }
 
 impl Combination<'_, '_> {
-    /// How many sums there are, with those that nobody wants.
+    /// The number of sums, including padding.
     #[inline(always)]
     fn n_padded(&self) -> usize {
         self.sums.len().next_multiple_of(FEW)
     }
 
-    /// Puts some columns of all rows side by side, zeros behind them; gives their energy.
+    /// Copies some columns of all rows side by side, followed by zeros; returns their energy.
     #[inline(always)]
     fn gather(&mut self, from: usize, n_columns: usize) -> f64 {
         let n_rows = self.rows.len() / self.len;
@@ -110,7 +109,7 @@ impl Combination<'_, '_> {
         sum(squares)
     }
 
-    /// Two registers' worth of columns of `N` sums, from the columns that were put aside; gives `N`.
+    /// Two registers of columns of `N` sums, from the copied columns; returns `N`.
     #[inline(always)]
     fn some<S: Simd, const N: usize>(
         &mut self,

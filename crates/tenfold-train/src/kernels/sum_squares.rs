@@ -4,10 +4,10 @@ use pulp::Arch;
 
 use crate::num::sum;
 
-/// Numbers that are added up plainly; the sums of such runs are added with care.
+/// Numbers that are summed directly; the sums of such runs use compensated summation.
 const RUN: usize = 1 << 10;
 
-/// The sum of squares of a slice, in an order that does not depend on the processor.
+/// The sum of squares of a slice, in an order independent of the processor.
 pub(crate) fn energy(values: &[f64]) -> f64 {
     Arch::new().dispatch(
         #[inline(always)]
@@ -15,7 +15,7 @@ pub(crate) fn energy(values: &[f64]) -> f64 {
     )
 }
 
-/// The sum of squares of few numbers; within a dispatch.
+/// The sum of squares of few numbers; called within a dispatch.
 #[inline(always)]
 pub(crate) fn run_energy(values: &[f64]) -> f64 {
     let mut lanes = [0.0_f64; 32];

@@ -1,20 +1,20 @@
-//! Every kind of register that a test can try on this processor.
+//! All register types available to tests on this processor.
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Registers {
-    /// The best there are.
+    /// The widest available.
     Best,
-    /// Sixteen of four numbers each.
+    /// Sixteen registers of four numbers each.
     #[cfg(target_arch = "x86_64")]
     Sixteen(pulp::x86::V3),
-    /// None that hold more than one number.
+    /// Scalar only.
     Plain,
 }
 
 impl Registers {
-    /// All that this processor has.
+    /// All that this processor supports.
     pub(crate) fn all() -> Vec<Registers> {
         let mut all = vec![Registers::Best, Registers::Plain];
         #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,7 @@ impl Registers {
         all
     }
 
-    /// Does some work with them.
+    /// Runs an operation with them.
     pub(crate) fn run<W: WithSimd>(self, work: W) -> W::Output {
         match self {
             Registers::Best => Arch::new().dispatch(work),

@@ -1,9 +1,8 @@
 //! The product of a matrix with few columns and one with few rows: the cells of a train of small
 //! ranks, where writing takes longer than arithmetic.
 //!
-//! A few rows are written at a time, in long runs, from columns of the second matrix that stay at
-//! hand: the more rows, the less often these are looked at; the longer the runs, the better the
-//! memory follows.
+//! A few rows are written at a time, in long runs, from columns of the second matrix that stay in
+//! cache: more rows mean fewer loads of these; longer runs make better use of memory bandwidth.
 #![expect(
     clippy::indexing_slicing,
     reason = "places run to lengths that are checked once, so that no check is left in the loops"
@@ -15,7 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::prefetch::{LINE, NEAREST, ask_for};
 
-/// Two matrices, and room for their product; all are row-major.
+/// Two matrices, and the buffer for their product; all are row-major.
 pub(crate) struct Product<'a> {
     pub(crate) left: &'a [f64],
     pub(crate) right: &'a [f64],
@@ -24,22 +23,21 @@ pub(crate) struct Product<'a> {
     pub(crate) out: &'a mut [f64],
 }
 
-/// The bond of a product that is worth it: beyond that, arithmetic takes longer than writing.
+/// The largest inner dimension for this kernel: beyond that, arithmetic takes longer than writing.
 pub(crate) const FEW: usize = 16;
 
-/// The length of rows up to which they lie near each other: several are written as one is.
+/// The length up to which rows lie close together: several are then written like one.
 pub(crate) const NEAR: usize = 4096;
 
-/// Rows that are written at a time, with many registers and with few.
+/// Rows written at a time, with many registers and with few.
 const ROWS: usize = 8;
 const FEW_ROWS: usize = 4;
-/// Registers from which on they are many.
+/// The number of registers that counts as many.
 const MANY: usize = 32;
-/// Columns that are worked through before the next rows: of the second matrix they stay in a
-/// processor's own cache.
+/// Columns processed before the next rows: those of the second matrix fit in the L2 cache.
 const STRIP: usize = 1024;
 
-/// How many cells ahead of those that are written the memory is told of them.
+/// Prefetch distance of the output, in cells.
 const AHEAD: usize = 64;
 
 /// Computes the product.
@@ -123,7 +121,7 @@ impl Strip<'_> {
         }
     }
 
-    /// `W` registers' worth of columns of `N` rows.
+    /// `W` registers of columns of `N` rows.
     #[inline(always)]
     fn some<S: Simd, const N: usize, const W: usize>(
         &self,

@@ -1,7 +1,7 @@
-//! What Cholesky's decomposition tells, on all cores.
+//! Parallel Cholesky decomposition, and its uses.
 //!
-//! Matrices are cut into stripes of columns by their size alone, and every stripe is worked on by
-//! one thread at a time in one order, so the results are the same wherever it runs.
+//! Matrices are split into stripes of columns by their size alone, and every stripe is processed by
+//! one thread at a time in a fixed order, so the result is bitwise reproducible.
 
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -49,32 +49,32 @@ pub(crate) fn is_positive<T: Scalar>(mut values: Vec<T>, n: usize) -> bool {
     true
 }
 
-/// Columns in a stripe of rows that are made orthonormal.
+/// Columns in a stripe of rows to orthonormalize.
 const LONG: usize = 128;
 
-/// Makes the rows of a matrix orthonormal; gives the triangle that takes them back. By Cholesky
-/// decompositions of Gram matrices: several times quicker than by reflections, but for
-/// well-conditioned rows alone. Of others, `None` is left.
+/// Orthonormalizes the rows of a matrix; returns the triangle that restores them. By Cholesky
+/// decompositions of Gram matrices: several times faster than by Householder reflections, but for
+/// well-conditioned rows only. For others, `None`.
 pub(crate) fn orthonormalise<T: Scalar>(mut rows: MatMut<T>) -> Option<Mat<T>> {
     let [first, second] = triangles(rows.as_mut())?;
     divide_rows(rows, second.as_ref());
     Some(super::times(first.as_ref(), second.as_ref()))
 }
 
-/// The triangle alone; the rows are lost.
+/// The triangle alone; the rows are destroyed.
 pub(crate) fn triangle<T: Scalar>(rows: MatMut<T>) -> Option<Mat<T>> {
     let [first, second] = triangles(rows)?;
     Some(super::times(first.as_ref(), second.as_ref()))
 }
 
-/// Makes rows nearly orthonormal; gives the triangle that takes them back, and the one that they
+/// Makes rows nearly orthonormal; returns the triangle that restores them, and the one that they
 /// are still to be divided by.
 fn triangles<T: Scalar>(mut rows: MatMut<T>) -> Option<[Mat<T>; 2]> {
     let n = rows.nrows();
     let first = T::cholesky(gram_of_rows(rows.as_ref()).as_ref())?;
     divide_rows(rows.as_mut(), first.as_ref());
     let gram = gram_of_rows(rows.as_ref());
-    // The second round makes orthonormal what is nearly so.
+    // The second round makes nearly orthonormal rows orthonormal.
     let is_near = (0..n).all(|column| {
         (column..n).all(|row| {
             let unit = if row == column { 1.0 } else { 0.0 };
@@ -87,7 +87,7 @@ fn triangles<T: Scalar>(mut rows: MatMut<T>) -> Option<[Mat<T>; 2]> {
     Some([first, T::cholesky(gram.as_ref())?])
 }
 
-/// Whether so many products are worth the way to another thread.
+/// Whether that many products justify another thread.
 fn is_much<T>(rows: MatRef<T>) -> bool {
     rows.nrows() * rows.nrows() * rows.ncols() >= 1 << 20
 }

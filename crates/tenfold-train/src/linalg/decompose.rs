@@ -1,4 +1,4 @@
-//! Matrices taken apart: orthonormal rows and columns, singular values, eigenvalues.
+//! Matrix decompositions: QR, LQ, singular values, eigenvalues.
 
 use faer::{Mat, MatMut, MatRef};
 
@@ -14,18 +14,18 @@ use crate::scalar::Scalar;
 
 /// A thin singular value decomposition, `u · diag(values) · v^H`, largest value first.
 pub(crate) struct Svd<T> {
-    /// Left singular vectors, one a column.
+    /// Left singular vectors, one per column.
     pub(crate) u: Mat<T>,
     /// Squares of the singular values.
     pub(crate) squares: Vec<f64>,
-    /// Right singular vectors, one a column.
+    /// Right singular vectors, one per column.
     pub(crate) v: Mat<T>,
 }
 
 /// The singular value decomposition of any matrix.
 ///
-/// A matrix that is not square is made so first. faer would do that too, but by a QR
-/// decomposition without pivots, which loses two digits on matrices of a small rank.
+/// A matrix that is not square is first reduced to a square one. faer would do that too, but by a
+/// QR decomposition without pivoting, which loses two digits on matrices of low rank.
 pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
     if matrix.nrows() > matrix.ncols() {
         let turned = svd(adjoint(matrix).as_ref())?;
@@ -46,7 +46,7 @@ pub(crate) fn svd<T: Scalar>(matrix: MatRef<T>) -> Result<Svd<T>> {
     square_svd(matrix, direct_svd).ok_or(Error::Numeric("singular value decomposition"))
 }
 
-/// What faer gives, if it is numbers.
+/// The result of faer, if it is finite.
 fn direct_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
     let (u, squares, v) = T::svd(matrix)?;
     let sizes = [norm(u.as_ref()), norm(v.as_ref()), squares.iter().sum()];
@@ -54,11 +54,11 @@ fn direct_svd<T: Scalar>(matrix: MatRef<T>) -> Option<Svd<T>> {
     is_sound.then_some(Svd { u, squares, v })
 }
 
-/// The singular value decomposition of a square matrix by a way that may fail; `None` if it always
-/// does.
+/// The singular value decomposition of a square matrix by a method that may fail; `None` if all
+/// attempts do.
 ///
-/// What faer gives is not always numbers: seen with 256 complex columns of rank 85, whose adjoint
-/// came out well. The matrix after a rotation is the last way.
+/// faer's result is not always finite: seen with 256 complex columns of rank 85, whose adjoint
+/// succeeded. The matrix after a rotation is the last attempt.
 fn square_svd<T: Scalar>(
     matrix: MatRef<T>,
     direct: impl Fn(MatRef<T>) -> Option<Svd<T>>,
@@ -84,13 +84,13 @@ fn square_svd<T: Scalar>(
 
 /// A matrix as a product of a small one and orthonormal rows, or columns.
 pub(crate) struct Factors<T> {
-    /// What the orthonormal ones are multiplied with.
+    /// The small factor.
     pub(crate) small: Mat<T>,
     /// The orthonormal rows or columns as a matrix, row-major.
     pub(crate) long: Vec<T>,
-    /// How many there are: fewer than those of the matrix where its rank is smaller.
+    /// Their number: below that of the matrix if its rank is smaller.
     pub(crate) rank: usize,
-    /// The energy that is not in the product.
+    /// The energy missing from the product.
     pub(crate) left_out: f64,
 }
 
@@ -104,10 +104,10 @@ pub(crate) fn qr<T: Scalar>(values: &[T], n_rows: usize) -> Factors<T> {
     qr_within(values, n_rows, 0.0)
 }
 
-/// The shorter side of matrices that [`span`] is for: beyond it, reflections in blocks are quicker.
+/// The largest shorter side for [`span`]: beyond it, blocked reflections are faster.
 const SHORT: usize = 128;
 
-/// As [`lq`] but for the energy `spare`, which makes it quicker where the rank is then smaller.
+/// As [`lq`] up to the energy `spare`, which is faster if it makes the rank smaller.
 pub(crate) fn lq_within<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> Factors<T> {
     let width = values.len() / n_rows.max(1);
     if n_rows <= width {
@@ -151,7 +151,7 @@ fn revealed<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> Factors<T> {
     }
 }
 
-/// As [`qr`] but for the energy `spare`.
+/// As [`qr`] up to the energy `spare`.
 pub(crate) fn qr_within<T: Scalar>(values: &[T], n_rows: usize, spare: f64) -> Factors<T> {
     let width = values.len() / n_rows.max(1);
     if width <= n_rows {
@@ -202,17 +202,17 @@ pub(crate) fn upper<T: Scalar>(values: &[T], n_rows: usize) -> Mat<T> {
     adjoint(revealed(&turned, width, 0.0).small.as_ref())
 }
 
-/// The smallest square of a singular value, as a part of all of them, that a Gram matrix shows
-/// clearly.
+/// The smallest square of a singular value, as a fraction of the energy, that a Gram matrix
+/// resolves clearly.
 const CLEAR: f64 = 1e-6;
 
-/// What [`clear_lower`] and [`clear_upper`] may add to a singular value, or take from it, as a part
-/// of it, for each of `n` rows or columns.
+/// The relative error of a singular value from [`clear_lower`] and [`clear_upper`], for each of `n`
+/// rows or columns.
 pub(crate) fn blur(n: usize) -> f64 {
     real(n) * UNIT / CLEAR
 }
 
-/// As [`lower`], from a Gram matrix alone, which is several times quicker; `None` if a singular
+/// As [`lower`], from a Gram matrix alone, which is several times faster; `None` if a singular
 /// value is too small for that, or its square is not above `floor`.
 pub(crate) fn clear_lower<T: Scalar>(values: &[T], n_rows: usize, floor: f64) -> Option<Mat<T>> {
     let width = values.len() / n_rows.max(1);
@@ -237,13 +237,13 @@ fn clear_triangle<T: Scalar>(rows: MatRef<T>, floor: f64) -> Option<Mat<T>> {
     is_clear.then(|| T::cholesky(gram.as_ref())).flatten()
 }
 
-/// Orthonormal columns that span those of a matrix up to rounding, by reflections.
+/// Orthonormal columns that span those of a matrix up to rounding, by Householder reflections.
 fn reflected<T: Scalar>(matrix: MatRef<T>) -> Mat<T> {
     let quick = T::quick_qr(matrix);
     let rest = within(quick.as_ref(), matrix);
     let mut left = matrix.to_owned();
     subtract_product(left.as_mut(), quick.as_ref(), rest.as_ref());
-    // A NaN is not good either.
+    // Also rejects NaN.
     if square_norm(left.as_ref()) <= (16.0 * UNIT).powi(2) * square_norm(matrix) {
         return quick;
     }
@@ -282,8 +282,8 @@ pub(crate) fn eigen<T: Scalar>(gram: MatRef<T>) -> Result<(Vec<f64>, Mat<T>)> {
     eigen_by_svd(gram, direct_svd).ok_or(Error::Numeric("eigendecomposition"))
 }
 
-/// As [`eigen`], where faer does not give numbers, for a matrix without negative eigenvalues: they
-/// are its singular values.
+/// As [`eigen`] if faer's result is not finite, for a matrix without negative eigenvalues: they are
+/// its singular values.
 fn eigen_by_svd<T: Scalar>(
     gram: MatRef<T>,
     direct: impl Fn(MatRef<T>) -> Option<Svd<T>>,
@@ -310,7 +310,7 @@ pub(crate) fn all_eigenvalues_exceed<T: Scalar>(gram: MatRef<T>, floor: f64) -> 
     is_positive(shifted, n)
 }
 
-/// Whether every singular value of a matrix has a square above `floor`; false if it is not certain.
+/// Whether every singular value of a matrix has a square above `floor`; false if uncertain.
 pub(crate) fn all_squares_exceed<T: Scalar>(matrix: MatRef<T>, floor: f64) -> bool {
     let n = matrix.ncols();
     let mut gram = Mat::zeros(n, n);
@@ -330,7 +330,7 @@ mod tests {
     use crate::rng::Random;
     use crate::scalar::Complex64;
 
-    /// A matrix of a rank, with a part of noise.
+    /// A matrix of given rank, with relative noise.
     fn sample(n_rows: usize, n_columns: usize, rank: usize, noise: f64) -> Mat<f64> {
         let mut random = Random::new(7);
         let left = Mat::from_fn(n_rows, rank, |_, _| random.normal());
@@ -346,7 +346,7 @@ mod tests {
         both
     }
 
-    /// A decomposition that fails some times before it works.
+    /// A decomposition that fails some times before it succeeds.
     fn failing<T: Scalar>(times: usize) -> impl Fn(MatRef<T>) -> Option<Svd<T>> {
         let left = Cell::new(times);
         move |matrix| {

@@ -1,5 +1,5 @@
-//! What faer does, once for each kind of number: compiled here, not in every crate that uses
-//! trains. Everything runs on the calling thread.
+//! faer's operations, once per scalar type: compiled here, not in every crate that uses trains.
+//! Everything runs on the calling thread.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -8,17 +8,17 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use crate::num::UNIT;
 use crate::scalar::{Complex64, Scalar};
 
-/// The products and factorizations of matrices of one kind of number.
+/// The products and factorizations for one scalar type.
 pub trait Dense: Sized {
-    /// Puts `left · right` into `out`, or adds it times `factor`.
+    /// Writes `left · right` to `out`, or adds it times `factor`.
     #[doc(hidden)]
     fn gemm(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>, factor: f64);
 
-    /// Puts `left^H · right` into `out`, or adds it.
+    /// Writes `left^H · right` to `out`, or adds it.
     #[doc(hidden)]
     fn gemm_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>);
 
-    /// Puts `left · right^H` into `out`, or adds it.
+    /// Writes `left · right^H` to `out`, or adds it.
     #[doc(hidden)]
     fn gemm_by_adjoint(out: MatMut<Self>, how: Accum, left: MatRef<Self>, right: MatRef<Self>);
 
@@ -38,7 +38,8 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn divide_rows(rows: MatMut<Self>, lower: MatRef<Self>);
 
-    /// Orthonormal columns that should span those of a matrix: quickly, but not always well.
+    /// Orthonormal columns that approximately span those of a matrix: fast, but not always
+    /// accurate.
     #[doc(hidden)]
     fn quick_qr(matrix: MatRef<Self>) -> Mat<Self>;
 
@@ -46,7 +47,7 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn qr(matrix: MatRef<Self>) -> Mat<Self>;
 
-    /// What is left of a matrix when such columns are split off: as many rows as columns.
+    /// The square factor of a matrix when such columns are split off.
     #[doc(hidden)]
     fn triangle(matrix: MatRef<Self>) -> Mat<Self>;
 
@@ -62,7 +63,7 @@ pub trait Dense: Sized {
     #[doc(hidden)]
     fn divide(matrix: MatMut<Self>, lower: MatRef<Self>);
 
-    /// Takes `left · right^H` from `out`.
+    /// Subtracts `left · right^H` from `out`.
     #[doc(hidden)]
     fn subtract_by_adjoint(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>);
 }
@@ -142,7 +143,7 @@ macro_rules! dense {
             }
 
             fn cholesky(matrix: MatRef<Self>) -> Option<Mat<Self>> {
-                // One that fails is no surprise: the matrix is not positive.
+                // Failure is a normal result: the matrix is not positive definite.
                 let found = matrix.llt(faer::Side::Lower).ok()?;
                 let at = |row, column| if row < column { Self::of_real(0.0) } else { found.L()[(row, column)] };
                 Some(Mat::from_fn(matrix.nrows(), matrix.ncols(), at))

@@ -1,5 +1,5 @@
-//! What faer does in single precision, once for each kind of number. Everything runs on the
-//! calling thread.
+//! faer's operations in single precision, once per scalar type. Everything runs on the calling
+//! thread.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
@@ -13,38 +13,38 @@ use num_complex::Complex;
 use crate::num::narrow;
 use crate::scalar::Complex64;
 
-/// A number of half as many bits as one that cores are made of.
+/// The single-precision counterpart of a scalar.
 pub trait Single: Copy + Default + Send + Sync {
-    /// The number it stands for.
+    /// Its double-precision counterpart.
     #[doc(hidden)]
     type Wide: Copy;
 
-    /// The nearest to a number times `factor`.
+    /// The number times `factor`, rounded to single precision.
     #[doc(hidden)]
     fn narrow(wide: Self::Wide, factor: f64) -> Self;
 
-    /// The same number.
+    /// The number in double precision.
     #[doc(hidden)]
     fn widen(self) -> Self::Wide;
 
-    /// The sum of the sizes of its parts.
+    /// The 1-norm of its parts.
     #[doc(hidden)]
     fn size(self) -> f32;
 
-    /// Puts a lower triangle with ones on its diagonal and an upper one, whose product is the
-    /// matrix with its rows in another order, in its place; gives that order.
+    /// Replaces a matrix by its LU factors with row pivoting, a unit lower triangle and an upper
+    /// one; returns the row permutation.
     #[doc(hidden)]
     fn take_apart(matrix: MatMut<Self>) -> Vec<usize>;
 
-    /// Divides rows by a lower triangle with ones on its diagonal, from the left.
+    /// Solves with a unit lower triangle, from the left.
     #[doc(hidden)]
     fn divide_by_lower(rows: MatMut<Self>, lower: MatRef<Self>);
 
-    /// Divides rows by an upper triangle, from the left.
+    /// Solves with an upper triangle, from the left.
     #[doc(hidden)]
     fn divide_by_upper(rows: MatMut<Self>, upper: MatRef<Self>);
 
-    /// Takes `left · right` from `out`.
+    /// Subtracts `left · right` from `out`.
     #[doc(hidden)]
     fn take_product(out: MatMut<Self>, left: MatRef<Self>, right: MatRef<Self>);
 }

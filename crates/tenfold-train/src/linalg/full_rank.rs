@@ -1,14 +1,14 @@
-//! Whether a matrix has full rank, found out in single precision.
+//! Fast test for full rank, in single precision.
 //!
-//! That nothing can be left out need not be proven: keeping more than is needed adds no error. So
-//! a quick test is enough that is next to never wrong. A square matrix is taken apart into two
-//! triangles in single precision, and equations with random right sides are solved with them. What
-//! is then looked at is the solutions alone, in double precision: were a singular value of the
-//! matrix below the floor, no vector of moderate length would be taken to where its left singular
-//! vector is, and a random right side has a part there.
+//! That nothing can be left out need not be proven: keeping more than necessary adds no error. So a
+//! fast test that is almost never wrong suffices. A square matrix is LU-factorized in single
+//! precision, and systems with random right sides are solved with it. Only the solutions are then
+//! examined, in double precision: if a singular value of the matrix were below the floor, no vector
+//! of moderate norm would be mapped to its left singular vector, and a random right side has a
+//! component there.
 //!
-//! Columns are cut into stripes by their number alone, and each is worked on by one thread at a
-//! time in one order, so the answer is the same wherever it runs.
+//! Columns are split into stripes by their number alone, and each is processed by one thread at a
+//! time in a fixed order, so the result is bitwise reproducible.
 
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -21,24 +21,24 @@ use crate::scalar::Scalar;
 /// Columns in a stripe.
 const STRIPE: usize = 64;
 
-/// Rows that are multiplied at a time.
+/// Rows multiplied at a time.
 const LONG: usize = 256;
 
-/// Equations that are solved.
+/// Number of systems to solve.
 const EQUATIONS: usize = 4;
 
-/// How often the solutions are improved.
+/// Number of refinement steps.
 const ROUNDS: usize = 3;
 
-/// The part of a random right side along one direction, as a part of what is expected of it, below
-/// which it is not looked for: in one of twenty cases it is less, in all equations next to never.
+/// The smallest component of a random right side along one direction, relative to its expectation,
+/// that the test relies on: it is smaller in one of twenty cases, in all systems almost never.
 const FAINT: f64 = 0.06;
 
-/// A pivot that is so small a part of the largest is rounding.
+/// A pivot this small, relative to the largest, is rounding.
 const VANISHED: f32 = 4.0 * f32::EPSILON;
 
-/// Whether all singular values of a square matrix surely exceed `floor`; false if it is not sure.
-/// Its numbers are about as large as `size`.
+/// Whether all singular values of a square matrix surely exceed `floor`; false if uncertain. Its
+/// entries are about as large as `size`.
 pub(crate) fn is_regular<T: Scalar>(square: MatRef<T>, size: f64, floor: f64) -> bool {
     // The transpose has the same singular values.
     let square = if square.col_stride() == 1 {
@@ -69,7 +69,7 @@ pub(crate) fn is_regular<T: Scalar>(square: MatRef<T>, size: f64, floor: f64) ->
                 let energies = matrix.col(place).iter().map(|value| value.energy());
                 energies.sum::<f64>().sqrt()
             };
-            // A NaN is not small.
+            // NaN does not count as small.
             length(&left) + floor * length(&solutions) <= FAINT * length(&sides) / real(n).sqrt()
         });
         if is_seen {
@@ -79,16 +79,16 @@ pub(crate) fn is_regular<T: Scalar>(square: MatRef<T>, size: f64, floor: f64) ->
     false
 }
 
-/// A square matrix as the product of a lower and an upper triangle, its rows in another order.
+/// The LU factors of a square matrix with row pivoting.
 struct Triangles<T: Scalar> {
     n: usize,
-    /// Both triangles in one column-major matrix; the lower one has a diagonal of ones.
+    /// Both triangles in one column-major matrix; the lower one has a unit diagonal.
     values: Vec<T::Single>,
-    /// For each stripe, what was exchanged among the rows from its own first on.
+    /// For each stripe, the row exchanges from its own first row on.
     orders: Vec<Vec<Move>>,
 }
 
-/// A row that has gone to another place.
+/// A row exchange.
 #[derive(Clone, Copy)]
 struct Move {
     from: usize,
@@ -96,7 +96,7 @@ struct Move {
 }
 
 impl<T: Scalar> Triangles<T> {
-    /// Takes a matrix, each number times `factor`, apart; `None` if its rank is seen to be smaller.
+    /// Factorizes a matrix, each number times `factor`; `None` if its rank is seen to be smaller.
     fn of(square: MatRef<T>, factor: f64) -> Option<Triangles<T>> {
         let n = square.ncols();
         let mut values = vec![T::Single::default(); n * n];
@@ -113,7 +113,7 @@ impl<T: Scalar> Triangles<T> {
         while !rest.is_empty() {
             let first = orders.len() * STRIPE;
             let (stripe, others) = rest.split_at_mut_checked(STRIPE.min(n - first) * n)?;
-            // The next stripe is taken apart while the others still follow the last one.
+            // The next stripe is factorized while the others still apply the last one.
             let (panel, ()) = rayon::join(
                 || {
                     if let Some(last) = &last {
@@ -136,7 +136,7 @@ impl<T: Scalar> Triangles<T> {
         Some(Triangles { n, values, orders })
     }
 
-    /// Adds the solutions of equations with right sides, each number times `factor`, to others.
+    /// Adds the solutions of systems with given right sides, each number times `factor`.
     fn solve(&self, sides: MatRef<T>, factor: f64, sums: &mut Mat<T>) {
         let count = sides.ncols();
         let mut values = vec![T::Single::default(); self.n * count];
@@ -182,10 +182,10 @@ impl<T: Scalar> Triangles<T> {
     }
 }
 
-/// A stripe that has been taken apart.
+/// A factorized stripe.
 struct Panel<'a, S> {
     n: usize,
-    /// Its first column, and the first row that is worked on.
+    /// Its first column, and its first row.
     first: usize,
     corner: MatRef<'a, S>,
     below: MatRef<'a, S>,
@@ -195,7 +195,7 @@ struct Panel<'a, S> {
 }
 
 impl<'a, S: Single> Panel<'a, S> {
-    /// Takes columns apart, from row `first` on; `None` if a pivot is rounding.
+    /// Factorizes columns, from row `first` on; `None` if a pivot is at rounding level.
     fn of(stripe: &'a mut [S], n: usize, first: usize, largest: f32) -> Option<Panel<'a, S>> {
         let width = stripe.len() / n;
         let columns = MatMut::from_column_major_slice_mut(&mut *stripe, n, width);
@@ -215,7 +215,7 @@ impl<'a, S: Single> Panel<'a, S> {
         for place in 0..width {
             let pivot = corner[(place, place)].size();
             panel.largest = panel.largest.max(pivot);
-            // A NaN is none.
+            // NaN is not a pivot.
             let is_pivot = pivot > VANISHED * panel.largest;
             if !is_pivot {
                 return None;
@@ -224,7 +224,7 @@ impl<'a, S: Single> Panel<'a, S> {
         Some(panel)
     }
 
-    /// Takes what it has in common with later columns out of these.
+    /// Applies this stripe to later columns.
     fn take_from(&self, other: &mut [S]) {
         let columns = other.len() / self.n;
         let other = MatMut::from_column_major_slice_mut(other, self.n, columns);
@@ -236,10 +236,10 @@ impl<'a, S: Single> Panel<'a, S> {
     }
 }
 
-/// Some columns of the triangles: those of the upper one above the diagonal, both at it, and those
-/// of the lower one below.
+/// Some columns of the factors: those of the upper triangle above the diagonal, both at it, and
+/// those of the lower one below.
 struct Stripe<'a, S> {
-    /// The first of them.
+    /// Its first column.
     first: usize,
     above: MatRef<'a, S>,
     corner: MatRef<'a, S>,
@@ -274,7 +274,7 @@ mod tests {
     use crate::linalg;
     use crate::scalar::Complex64;
 
-    /// A matrix whose singular values are 1, but for one.
+    /// A matrix whose singular values are 1, except for one.
     fn with_one<T: Scalar>(n: usize, value: f64) -> Mat<T> {
         let mut random = Random::new(3);
         let wide = Mat::from_fn(n, n, |_, _| T::of_parts(random.normal(), random.normal()));
@@ -284,7 +284,7 @@ mod tests {
         for row in 0..n {
             scaled[(row, n / 3)] = scaled[(row, n / 3)].times(value);
         }
-        // Rows in reverse: the product with the adjoint of the same would be Hermitian.
+        // Rows in reverse: the product with its own adjoint would be Hermitian.
         let mut out = Mat::zeros(n, n);
         linalg::multiply_by_adjoint(out.as_mut(), scaled.as_ref(), q.as_ref().reverse_rows());
         out
@@ -300,7 +300,7 @@ mod tests {
                 (1e-14, 1e-12, false),
                 (0.0, 0.0, false),
             ] {
-                // A single value is as large as it is.
+                // A single entry is the only singular value.
                 let size = if n == 1 { 1.0 } else { size };
                 let matrix = with_one::<T>(n, value);
                 let wanted = wanted || (n == 1 && value > floor);

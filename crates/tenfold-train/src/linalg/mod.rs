@@ -1,8 +1,8 @@
-//! Small dense matrices: the one module that calls faer.
+//! Small dense matrices: the only module that calls faer.
 //!
-//! Cores are row-major slices; faer sees them as views with strides, and runs on the calling thread.
-//! Parallel work is cut into panels above, or into stripes of columns here, by sizes alone, so that
-//! its result does not depend on how many threads there are.
+//! Cores are row-major slices; faer sees them as strided views, and runs on the calling thread.
+//! Parallel work is split into panels by the callers, or into stripes of columns here, by sizes
+//! alone, so that the result does not depend on the number of threads.
 
 mod cholesky;
 mod decompose;
@@ -31,12 +31,12 @@ pub(crate) fn rows<T>(values: &[T], n_rows: usize, n_columns: usize) -> MatRef<'
     MatRef::from_row_major_slice(values, n_rows, n_columns)
 }
 
-/// A row-major slice as a matrix to write to.
+/// A row-major slice as a mutable matrix.
 pub(crate) fn rows_mut<T>(values: &mut [T], n_rows: usize, n_columns: usize) -> MatMut<'_, T> {
     MatMut::from_row_major_slice_mut(values, n_rows, n_columns)
 }
 
-/// A matrix in stripes of some columns each.
+/// A matrix in stripes of columns.
 pub(crate) fn stripes<T>(matrix: MatMut<'_, T>, width: usize) -> Vec<MatMut<'_, T>> {
     let mut stripes = Vec::new();
     let mut rest = matrix;
@@ -91,7 +91,7 @@ pub(crate) fn multiply_by_adjoint<T: Scalar>(out: MatMut<T>, left: MatRef<T>, ri
     T::gemm_by_adjoint(out, Accum::Replace, left, right);
 }
 
-/// Takes `left · right` from `out`.
+/// Subtracts `left · right` from `out`.
 pub(crate) fn subtract_product<T: Scalar>(out: MatMut<T>, left: MatRef<T>, right: MatRef<T>) {
     T::gemm(out, Accum::Add, left, right, -1.0);
 }
@@ -161,7 +161,7 @@ pub(crate) fn cut(squares: &[f64], budget: f64) -> (usize, f64) {
     let mut rank = squares.len();
     for square in squares.iter().skip(1).rev() {
         let more = left_out + square;
-        // A NaN does not fit.
+        // Also rejects NaN.
         let fits = more <= budget;
         if !fits {
             break;

@@ -1,9 +1,9 @@
-//! Orthonormal rows that span those of a matrix, as few as are needed.
+//! Orthonormal rows that span those of a matrix, as few as needed.
 //!
-//! Gram and Schmidt's way with pivots: the longest row left becomes the next direction and is taken
-//! out of all the others. For matrices with few rows it is quicker than reflections, it can stop as
-//! soon as little enough is left, and how much that is, it knows exactly. Where a Gram matrix shows
-//! many directions that are clear, these are taken out at once.
+//! Gram-Schmidt with pivoting: the longest remaining row becomes the next direction and is removed
+//! from all others. For matrices with few rows it is faster than Householder reflections, it can
+//! stop as soon as the residual is small enough, and it knows the residual exactly. Where a Gram
+//! matrix shows many clear directions, these are removed at once.
 #![expect(
     clippy::indexing_slicing,
     reason = "chunks have the length of the lanes, so that no check is left in the loops"
@@ -19,7 +19,7 @@ use crate::linalg;
 use crate::num::{UNIT, real};
 use crate::scalar::{Scalar, reals, reals_mut};
 
-/// Directions, and what they do not reach.
+/// Directions, and their residual.
 pub(crate) struct Span<T> {
     /// Orthonormal rows, row-major.
     pub(crate) rows: Vec<T>,
@@ -29,8 +29,8 @@ pub(crate) struct Span<T> {
     pub(crate) left_out: f64,
 }
 
-/// Finds rows that span those of a row-major matrix of `width` columns, but for the energy `spare`
-/// and for what is below rounding. At least one row comes out.
+/// Finds rows that span those of a row-major matrix of `width` columns, up to the energy `spare`
+/// and to rounding. Returns at least one row.
 pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T> {
     let mut left = values.to_vec();
     let mut energies: Vec<f64> = left.chunks_exact(width).map(row_energy).collect();
@@ -46,7 +46,7 @@ pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T>
     {
         take_at_once(&mut left, &clear, width, &mut energies);
         found.rank = clear.chosen.len();
-        // Every direction has left its rounding.
+        // Every direction contributes its rounding.
         floor *= real(1 + found.rank);
         found.rows = clear.rows;
         found.left_out = energies.iter().sum();
@@ -57,17 +57,17 @@ pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T>
         let Some((place, energy)) = longest else {
             break;
         };
-        // Written so that a NaN ends it.
+        // Also stops at NaN.
         if !(found.left_out > spare && energy > floor) {
             break;
         }
         let Some(row) = left.chunks_exact_mut(width).nth(place) else {
             break;
         };
-        // Rounding brings back a little of earlier directions.
+        // Rounding reintroduces small parts of earlier directions.
         let own = take_all(row, &found.rows, width);
         if own < 0.25 * energy {
-            // What seemed to be left was mostly that. It shrinks, so this comes to an end.
+            // Most of the residual was of that kind. It shrinks, so this terminates.
             let own = take_all(row, &found.rows, width);
             energies[place] = own;
             found.left_out = energies.iter().sum();
@@ -92,8 +92,7 @@ pub(crate) fn span<T: Scalar>(values: &[T], width: usize, spare: f64) -> Span<T>
     found
 }
 
-/// Rows from which on it is worth looking for several directions at once, and directions that are
-/// worth it.
+/// Fewest rows to look for several directions at once, and fewest directions to accept.
 const MANY: usize = 16;
 const SEVERAL: usize = 8;
 
@@ -119,7 +118,7 @@ fn clear_directions<T: Scalar>(values: &[T], width: usize, spare: f64) -> Option
     Some(Clear { rows, chosen })
 }
 
-/// Takes directions out of all rows, and measures what is left of these.
+/// Removes directions from all rows, and measures their residuals.
 fn take_at_once<T: Scalar>(left: &mut [T], clear: &Clear<T>, width: usize, energies: &mut [f64]) {
     let n_rows = left.len() / width;
     let along = linalg::rows(&clear.rows, clear.chosen.len(), width);
@@ -143,7 +142,7 @@ fn row_energy<T: Scalar>(row: &[T]) -> f64 {
     )
 }
 
-/// Takes directions out of a row; gives the energy that is left.
+/// Removes directions from a row; returns the remaining energy.
 fn take_all<T: Scalar>(row: &mut [T], directions: &[T], width: usize) -> f64 {
     let row = reals_mut(row);
     let mut crossed = Vec::new();
@@ -159,7 +158,7 @@ fn take_all<T: Scalar>(row: &mut [T], directions: &[T], width: usize) -> f64 {
     )
 }
 
-/// Takes a direction out of all rows that have energy left, and measures them again.
+/// Removes a direction from all rows with remaining energy, and measures them again.
 fn take_from_all<T: Scalar>(rows: &mut [T], direction: &[T], energies: &mut [f64]) {
     let along = reals(direction);
     let mut crossed = Vec::new();
@@ -179,8 +178,8 @@ fn take_from_all<T: Scalar>(rows: &mut [T], direction: &[T], energies: &mut [f64
     );
 }
 
-/// A complex direction, (re, im) in turns, times the imaginary unit: (-im, re) in turns. As doubles,
-/// both are directions. Nothing for a real one.
+/// A complex direction, interleaved as (re, im), times the imaginary unit: (-im, re). As doubles,
+/// both are directions. Empty for a real one.
 #[inline(always)]
 fn cross<T: Scalar>(direction: &[T], crossed: &mut Vec<f64>) {
     crossed.clear();
@@ -190,7 +189,7 @@ fn cross<T: Scalar>(direction: &[T], crossed: &mut Vec<f64>) {
     }
 }
 
-/// Takes a direction out of a row, and the crossed one if there is such.
+/// Removes a direction from a row, and its product with the imaginary unit if there is one.
 #[inline(always)]
 fn take(row: &mut [f64], along: &[f64], crossed: &[f64]) {
     let factor = dot(row, along);
@@ -258,7 +257,7 @@ mod tests {
         assert!((outside - found.left_out).abs() <= 1e-6 * outside + slack);
     }
 
-    /// Rows of a rank, each direction ten times fainter than the one before.
+    /// Rows of given rank, each direction ten times weaker than the one before.
     fn fading(n_rows: usize, width: usize, rank: usize) -> Vec<f64> {
         let mut random = Random::new(5);
         let directions: Vec<f64> = (0..rank * width).map(|_| random.normal()).collect();
@@ -286,7 +285,7 @@ mod tests {
             (24, 512, 11),
         ] {
             let values = fading(n_rows, width, rank);
-            // What rounding put into the values is not of their rank.
+            // Rounding of the values does not have their rank.
             let rounding = 1e-29 * values.iter().map(|value| value * value).sum::<f64>();
             check(&values, width, rounding, rank);
         }

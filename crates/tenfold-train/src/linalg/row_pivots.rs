@@ -1,15 +1,15 @@
-//! Rows that span all others, as far as a Gram matrix tells.
+//! Rows that span all others, selected by a pivoted Cholesky decomposition of the Gram matrix.
 
 use faer::{Mat, MatRef};
 
 use crate::scalar::Scalar;
 
-/// The energy of what is left of a row, as a part of the largest row's, below which a Gram matrix
-/// does not tell it from rounding.
+/// The smallest residual energy of a row, relative to the largest row, that a Gram matrix resolves
+/// above rounding.
 const FAINT: f64 = 1e-10;
 
-/// Rows that are far from dependent, in the order of a Cholesky decomposition with pivots; all
-/// others lie in their span but for less than the energy `spare`, or for what cannot be seen.
+/// Linearly independent rows, in pivot order of a Cholesky decomposition; all others lie in their
+/// span up to the energy `spare`, or to rounding.
 pub(crate) fn pivots<T: Scalar>(rows: MatRef<T>, spare: f64) -> Vec<usize> {
     let n = rows.nrows();
     let mut gram = Mat::<T>::zeros(n, n);
@@ -25,7 +25,7 @@ pub(crate) fn pivots<T: Scalar>(rows: MatRef<T>, spare: f64) -> Vec<usize> {
         let Some((pivot, energy)) = longest else {
             break;
         };
-        // Written so that a NaN ends it.
+        // Also stops at NaN.
         if !(energy > floor && left.iter().sum::<f64>() > spare) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Sources made from other sources.
+//! Sources derived from other sources.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::huge_vec::Room;
 use crate::scalar::{Power, Scalar};
 use crate::train::count_cells;
 
-/// Cells that are read at a time into memory: by one of several threads, or by the only one.
+/// Cells read into memory at a time: by one of several threads, or by the only one.
 const RUN: usize = 1 << 18;
 const LONG_RUN: usize = 1 << 22;
 
-/// All cells of a source, brought into memory by one reading.
+/// All cells of a source, loaded into memory in one read.
 pub(crate) struct Loaded<'a, T> {
     source: &'a dyn Source<T>,
     cells: Room<T>,
 }
 
 impl<'a, T: Scalar> Loaded<'a, T> {
-    /// Reads a source, on all cores where it can be read in any order.
+    /// Reads a source, on all cores if it can be read in any order.
     pub(crate) fn read(source: &'a dyn Source<T>, watch: &Watch) -> Result<Loaded<'a, T>> {
         let mut cells = Room::zeros(count_cells(source.shape())?)?;
         let read = |first: usize, run: &mut [T]| {

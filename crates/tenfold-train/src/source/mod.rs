@@ -1,7 +1,7 @@
-//! Where the cells of a tensor come from.
+//! Sources of tensor cells.
 //!
-//! A [`Source`] hands out runs of cells, widened to the numbers that cores are made of. What lies
-//! in memory as such numbers is borrowed; everything else is read and widened a panel at a time.
+//! A [`Source`] hands out runs of cells, converted to the scalar type of the cores. Cells already
+//! in memory in that type are borrowed; all others are read and converted a panel at a time.
 
 mod adapters;
 mod slice;
@@ -42,29 +42,29 @@ pub trait Source<T: Scalar>: Sync {
         Ok(())
     }
 
-    /// All cells, if they lie in memory as they are.
+    /// All cells, if they are in memory in the scalar type.
     fn all(&self) -> Option<&[T]> {
         None
     }
 
-    /// How cells far from each other are best read.
+    /// The access pattern that suits the source.
     fn access(&self) -> Access {
         Access::Memory
     }
 
-    /// Whether the modes are in reverse: the tensor is meant with its first mode varying fastest.
+    /// Whether the modes are reversed: in the tensor itself, the first mode varies fastest.
     fn is_reversed(&self) -> bool {
         false
     }
 }
 
-/// How cells far from each other are best read.
+/// The access pattern that suits a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// In any order, at no cost.
+    /// Random access at no cost.
     Memory,
-    /// In any order, in long runs.
+    /// Random access in long runs.
     Positioned,
-    /// From first to last; anything else is slow.
+    /// Sequential; any other order is slow.
     Forward,
 }

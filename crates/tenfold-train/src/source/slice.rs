@@ -1,4 +1,4 @@
-//! Slices in memory, of any number type.
+//! In-memory sources of any number type.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::num::nearest;
 use crate::scalar::{Complex64, Scalar};
 use crate::train::count_cells;
 
-/// A number type that is read as `T`: exactly if it has no more digits, else to the nearest.
+/// A number type that converts to `T`: exactly if it has no more digits, otherwise to the nearest.
 pub trait Promote<T>: Copy + Sync + 'static {
     /// The number as a `T`.
     fn widen(self) -> T;
 
-    /// A slice as it is, if its numbers are such already.
+    /// The slice itself, if its numbers are already of that type.
     fn same(_values: &[Self]) -> Option<&[T]> {
         None
     }

@@ -1,4 +1,4 @@
-//! Tensors of any file, in any number type, order and byte order, sparse or packed.
+//! Tensors of any file, of any number type, order and byte order, sparse or packed.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use crate::huge_vec::resize;
 use crate::scalar::{Complex64, Scalar, reals_mut};
 use crate::train::count_cells;
 
-/// The cells of a tensor, read where they are and widened a panel at a time.
+/// The cells of a tensor, read in place and converted a panel at a time.
 ///
-/// Cells are read by position, so a checksum over the whole file is not looked at:
+/// Cells are read by position, so a checksum over the whole file is not verified:
 /// `tenfold::Bytes::check` does that.
 #[derive(Debug, Clone)]
 pub struct TensorSource<T> {
@@ -26,7 +26,7 @@ pub struct TensorSource<T> {
     scalar: PhantomData<T>,
 }
 
-/// The cells of a tensor, as the kind of number its cores will have.
+/// The cells of a tensor, as the scalar type of its cores.
 #[derive(Debug, Clone)]
 pub enum AnySource {
     /// Real numbers.
@@ -74,7 +74,7 @@ impl<T: Scalar> TensorSource<T> {
                 };
                 (values.clone(), access, order == Order::Column)
             }
-            // Worked out when it is read, a slab at a time.
+            // Computed on reading, a slab at a time.
             None => (tensor.dense(Order::Row, limits)?, Access::Forward, false),
         };
         if is_reversed {
@@ -150,7 +150,7 @@ impl<T: Scalar> Source<T> for TensorSource<T> {
     }
 }
 
-/// The doubles nearest to numbers that little-endian bytes spell.
+/// The doubles nearest to little-endian encoded numbers.
 fn decode(number: Number, bytes: &[u8], out: &mut [f64]) {
     fn each<E: Element + Promote<f64>>(bytes: &[u8], out: &mut [f64]) {
         let numbers = bytes.chunks_exact(E::DTYPE.width());

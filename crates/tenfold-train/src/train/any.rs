@@ -1,4 +1,4 @@
-//! Trains of either kind of number.
+//! Trains of either scalar type.
 
 use tenfold::{Limits, Number, Order, Overflow, Tensor};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::scalar::Complex64;
 use crate::source::AnySource;
 
-/// A train of either kind of number.
+/// A train of either scalar type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnyTrain {
     /// Real cores.
@@ -18,7 +18,7 @@ pub enum AnyTrain {
 }
 
 impl AnyTrain {
-    /// Reads the cores of a tensor that is stored as a train; other numbers that are doubles too are
+    /// Reads the cores of a tensor that is stored as a train; other number types are
     /// widened.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl AnyTrain {
         }
     }
 
-    /// How many numbers the cores hold together.
+    /// The total number of elements in the cores.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
@@ -112,7 +112,7 @@ impl AnyTrain {
         }
     }
 
-    /// As [`Train::dot`]; a real train counts as a complex one where the other is.
+    /// As [`Train::dot`]; a real train is converted if the other is complex.
     ///
     /// # Errors
     /// As [`Train::dot`].

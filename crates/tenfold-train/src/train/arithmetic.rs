@@ -1,4 +1,4 @@
-//! Sums and products of trains, cell by cell.
+//! Elementwise sums and products of trains.
 
 use super::{Block, Core, Train, Values};
 use tenfold::memory;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::scalar::Scalar;
 
 impl<T: Scalar> Train<T> {
-    /// The sum; the ranks add up. It shares the cores of its terms, and takes no time.
+    /// The sum; the ranks add up. It shares the cores of its terms, at no cost.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
@@ -47,7 +47,7 @@ impl<T: Scalar> Train<T> {
         train
     }
 
-    /// The product cell by cell; the ranks multiply.
+    /// The elementwise product; the ranks multiply.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) if the shapes differ.
@@ -77,7 +77,7 @@ impl<T: Scalar> Train<T> {
         Ok(Train { cores })
     }
 
-    /// Another tensor behind this one along `mode`: all other modes have the same sizes.
+    /// Concatenation with another tensor along `mode`: all other modes have the same sizes.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) if they have not, or there is no such mode.
@@ -87,7 +87,7 @@ impl<T: Scalar> Train<T> {
             .add(&other.padded(mode, before, 0))
     }
 
-    /// The tensor with zeros before and after it along one mode.
+    /// The tensor padded with zeros along one mode.
     fn padded(&self, mode: usize, before: usize, after: usize) -> Train<T> {
         let cores = self.cores.iter().enumerate().map(|(place, core)| {
             if place != mode {
@@ -111,8 +111,8 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// Two cores in one: side by side on bonds that both trains have of their own, added on the outer
-/// bonds, which they share.
+/// Two cores in one: a block diagonal on bonds that both trains have of their own, a sum on the
+/// outer bonds, which they share.
 fn beside<T: Scalar>(one: &Core<T>, two: &Core<T>, is_first: bool, is_last: bool) -> Core<T> {
     let size = one.size;
     if is_first && is_last {

@@ -1,8 +1,9 @@
-//! Bonds balanced by powers of two: exactly the same tensor, in cores whose products stay in range.
+//! Bonds balanced by powers of two: the same tensor exactly, in cores whose products stay in range.
 //!
-//! Scaling a place of a bond on one side and unscaling it on the other changes no cell, but what a
-//! decomposition takes for rounding, and what overflows on the way. So every place of a bond has a
-//! power of two of its own, taken out of the cores on the one side and put into those on the other.
+//! Scaling an index of a bond on one side and unscaling it on the other changes no cell, but it
+//! changes the rounding threshold of a decomposition, and intermediate overflow. So every index of
+//! a bond has a power of two of its own, moved from the cores on the one side to those on the
+//! other.
 
 use std::borrow::Cow;
 
@@ -12,21 +13,21 @@ use crate::error::{Error, Result};
 use crate::num::real;
 use crate::scalar::{Power, Scalar, largest, reals};
 
-/// What the places of a bond are to be multiplied with; `None` for a place where all is zero.
+/// The factors for the indices of a bond; `None` for an index where all entries are zero.
 pub(super) type Powers = Vec<Option<Power>>;
 
-/// Powers that change nothing.
+/// Factors of one.
 pub(super) fn ones(count: usize) -> Powers {
     vec![Some(Power::ONE); count]
 }
 
-/// The powers that take others back.
+/// The inverse factors.
 pub(super) fn inverse(powers: &[Option<Power>]) -> Powers {
     let powers = powers.iter();
     powers.map(|power| power.map(Power::inverse)).collect()
 }
 
-/// The products of powers, place by place.
+/// The elementwise products of factors.
 pub(super) fn both(one: &[Option<Power>], other: &[Option<Power>]) -> Powers {
     let pairs = one.iter().zip(other);
     pairs
@@ -34,7 +35,7 @@ pub(super) fn both(one: &[Option<Power>], other: &[Option<Power>]) -> Powers {
         .collect()
 }
 
-/// Takes the largest power out of all, which is given too.
+/// Divides all by the largest power, which is returned too.
 pub(super) fn without_largest(powers: Powers) -> (Powers, Power) {
     let largest = powers.iter().flatten().copied().max();
     let largest = largest.unwrap_or(Power::ONE);
@@ -43,7 +44,7 @@ pub(super) fn without_largest(powers: Powers) -> (Powers, Power) {
     (powers.collect(), largest)
 }
 
-/// The size of the largest entry between any two places of the bonds of a core.
+/// The largest absolute entry for every pair of bond indices of a core.
 struct Sizes {
     left: usize,
     right: usize,
@@ -72,7 +73,7 @@ impl Sizes {
         }
     }
 
-    /// The largest size at every place to the right, after what comes from the left.
+    /// The largest entry at every index to the right, after scaling from the left.
     fn to_the_right(&self, left: &[Option<Power>]) -> Powers {
         let mut most = vec![None; self.right];
         let rows = self.powers.chunks_exact(self.right.max(1));
@@ -84,7 +85,7 @@ impl Sizes {
         most
     }
 
-    /// The largest size at every place to the left, before what comes from the right.
+    /// The largest entry at every index to the left, before scaling from the right.
     fn to_the_left(&self, right: &[Option<Power>]) -> Powers {
         let rows = self.powers.chunks_exact(self.right.max(1)).take(self.left);
         let most = |row: &[Option<Power>]| {
@@ -98,7 +99,7 @@ impl Sizes {
     }
 }
 
-/// The product of two powers, or nothing.
+/// The product of two powers, if there are two.
 fn sum(one: Option<Power>, other: Option<Power>) -> Option<Power> {
     Some(one?.and(other?))
 }
@@ -116,17 +117,17 @@ fn largest_of_columns<T: Scalar>(values: &[T], n_columns: usize) -> Vec<f64> {
 }
 
 impl<T: Scalar> Core<T> {
-    /// The largest size at every place to the right, after what comes from the left.
+    /// The largest entry at every index to the right, after scaling from the left.
     pub(super) fn reach_right(&self, left: &[Option<Power>]) -> Powers {
         Sizes::of(self).to_the_right(left)
     }
 
-    /// The largest size at every place to the left, before what comes from the right.
+    /// The largest entry at every index to the left, before scaling from the right.
     pub(super) fn reach_left(&self, right: &[Option<Power>]) -> Powers {
         Sizes::of(self).to_the_left(right)
     }
 
-    /// The core with the places of its bonds multiplied; blocks stay blocks.
+    /// The core with scaled bonds; blocks stay blocks.
     pub(super) fn rescaled(&self, left: &[Option<Power>], right: &[Option<Power>]) -> Core<T> {
         let blocks = self.blocks();
         let scaled = |block: &Block<T>| {
@@ -164,11 +165,11 @@ impl<T: Scalar> Core<T> {
     }
 }
 
-/// Up to this power of two products of cores may grow, and down to that one they may shrink, without
-/// coming near the ends of doubles.
+/// The powers of two up to which products of cores may grow, and down to which they may shrink,
+/// well within the range of doubles.
 const CALM: (f64, f64) = (-800.0, 150.0);
 
-/// Whether no product of entries of some of the cores can leave the range.
+/// Whether all products of entries of some of the cores stay in range.
 fn is_calm<T: Scalar>(cores: &[&Core<T>]) -> bool {
     let (mut down, mut up) = (0.0, 0.0);
     for core in cores {
@@ -184,22 +185,22 @@ fn is_calm<T: Scalar>(cores: &[&Core<T>]) -> bool {
         down += least.min(1.0).log2();
         up += (most * real(core.left)).max(1.0).log2();
     }
-    // What is infinite is calm: nothing mends it.
+    // Infinite entries count as in range: scaling cannot repair them.
     up.is_infinite() || (up <= CALM.1 && down >= CALM.0)
 }
 
-/// Cores of the same tensor, whose products stay in range. Those before `middle` have no entry above
-/// 1 in what they make of any place of their bonds, and neither do those after it; between both
-/// lie powers.
+/// Cores of the same tensor, whose products stay in range. Partial products of those before
+/// `middle` have no entry above 1, and neither have those of the cores after it; the powers of two
+/// remain between both.
 pub(super) struct Balanced<T> {
     pub(super) before: Vec<Core<T>>,
     pub(super) after: Vec<Core<T>>,
-    /// At the bond between.
+    /// At the bond in the middle.
     pub(super) powers: Powers,
 }
 
 impl<T: Scalar> Balanced<T> {
-    /// Balances cores on both sides of a bond.
+    /// Balances the cores on both sides of a bond.
     pub(super) fn at(cores: &[&Core<T>], middle: usize) -> Balanced<T> {
         let (first, last) = cores.split_at_checked(middle).unwrap_or((cores, &[]));
         let mut left = ones(1);
@@ -224,8 +225,8 @@ impl<T: Scalar> Balanced<T> {
         }
     }
 
-    /// All cores, the powers in one of those beside the middle but for the largest, which is more than
-    /// one may have room for: each has a share of it.
+    /// All cores, with the powers in one of those beside the middle except for the largest, which
+    /// may be out of range for a single core: each gets a share of it.
     fn into_cores(self) -> Vec<Core<T>> {
         let (mut cores, mut after) = (self.before, self.after);
         let (powers, largest) = without_largest(self.powers);
@@ -253,19 +254,19 @@ impl<T: Scalar> Train<T> {
         Cow::Owned(self.balanced())
     }
 
-    /// Whether products of entries may leave the range on the way to cells.
+    /// Whether intermediate products of entries may leave the range.
     pub(super) fn is_wild(&self) -> bool {
         !is_calm(&self.cores.iter().collect::<Vec<_>>())
     }
 
-    /// A power of two that no cell comes near to, but for ranks: `None` if all cells are 0.
+    /// A power of two far above all cells, up to ranks: `None` if all cells are 0.
     pub(super) fn reach(&self) -> Option<Power> {
         let cores = self.cores.iter();
         let reach = cores.fold(ones(1), |left, core| core.reach_right(&left));
         reach.into_iter().flatten().max()
     }
 
-    /// Fails unless all cores are of finite numbers, of which alone there are norms.
+    /// Fails unless all entries of the cores are finite, as norms require.
     ///
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] with the first number that is not finite.
@@ -289,7 +290,7 @@ impl<T: Scalar> Train<T> {
         Ok(())
     }
 
-    /// Whether all cores are of finite numbers.
+    /// Whether all entries of the cores are finite.
     pub(super) fn is_finite(&self) -> bool {
         let mut blocks = self.cores.iter().flat_map(Core::blocks);
         blocks.all(|block| reals(&block.values).iter().all(|part| part.is_finite()))
@@ -303,7 +304,7 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// A number that may be too large or too small for a double: a product with a power of two.
+/// A number that may be out of range of a double: a product with a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wide<T> {
     pub(super) value: T,
@@ -318,7 +319,7 @@ impl<T: Scalar> Wide<T> {
         Wide { value, power }
     }
 
-    /// The same number, its value near 1.
+    /// The same number, normalized to near 1.
     pub(super) fn near_one(self) -> Wide<T> {
         let found = Wide::of(self.value);
         let power = found.power.and(self.power);
@@ -333,7 +334,7 @@ impl<T: Scalar> Wide<T> {
         }
     }
 
-    /// The sum of numbers, each with its power.
+    /// The sum of numbers with powers.
     pub(super) fn sum(terms: impl Iterator<Item = (T, Power)> + Clone) -> Wide<T> {
         let sizes = terms.clone().filter_map(|(value, power)| {
             let size = reals(&[value])
@@ -347,7 +348,7 @@ impl<T: Scalar> Wide<T> {
         Wide { value, power }
     }
 
-    /// The number as it is.
+    /// The number as a double.
     ///
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] if it leaves the range of doubles.
@@ -359,7 +360,7 @@ impl<T: Scalar> Wide<T> {
         Ok(found)
     }
 
-    /// The number as it is, or 0 if it is smaller than any double.
+    /// The number as a double, or 0 on underflow.
     ///
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] if it is larger than any.

@@ -12,7 +12,7 @@ use crate::num::real;
 use crate::scalar::{Scalar, reals};
 
 impl<T: Scalar> Train<T> {
-    /// The inner product: the sum over all cells of the conjugate of this times the other.
+    /// The inner product: the sum over all cells of the conjugate of this one times the other.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the shapes differ, or the product leaves the range of doubles.
@@ -22,7 +22,7 @@ impl<T: Scalar> Train<T> {
         self.wide_dot(other)?.narrow("the inner product")
     }
 
-    /// As [`Train::dot`], of any size.
+    /// As [`Train::dot`], of any magnitude.
     fn wide_dot(&self, other: &Train<T>) -> Result<Wide<T>> {
         self.check_same_shape(other)?;
         let middle = self.cores.len() / 2;
@@ -56,7 +56,7 @@ impl<T: Scalar> Train<T> {
         Ok(Wide::sum(met))
     }
 
-    /// The cosine of the angle between two tensors, squared: 1 if one is a multiple of the other.
+    /// The cosine of the angle between two tensors, squared; 1 if one is a multiple of the other.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the shapes differ or one of the tensors is zero.
@@ -85,7 +85,7 @@ impl<T: Scalar> Train<T> {
         let core = train.with_matrix(mode, vector, 1)?;
         let mut cores = train.cores.clone();
         cores.remove(mode);
-        // The mode has become one matrix; a neighbor takes it up.
+        // The mode has become one matrix, which is merged into an adjacent core.
         if let Some(next) = cores.get_mut(mode) {
             *next = next.after(linalg::rows(&core.values, core.left, core.right));
         } else if let Some(last) = cores.last_mut() {
@@ -203,8 +203,8 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// The inner products of what two trains have left of a bond, from those at the bond before: a row
-/// for each place of the first.
+/// The inner products of the left parts of two trains at a bond, from those at the bond before: a
+/// row for each index of the first.
 pub(super) fn gram_from_left<T: Scalar>(before: Mat<T>, one: &Core<T>, two: &Core<T>) -> Mat<T> {
     let half = two.after(before.as_ref());
     let mut between = Mat::zeros(one.right, two.right);
@@ -218,8 +218,8 @@ pub(super) fn gram_from_left<T: Scalar>(before: Mat<T>, one: &Core<T>, two: &Cor
     between
 }
 
-/// The inner products of what two trains have right of a bond, from those at the bond after: a row
-/// for each place of the second.
+/// The inner products of the right parts of two trains at a bond, from those at the bond after: a
+/// row for each index of the second.
 pub(super) fn gram_from_right<T: Scalar>(after: Mat<T>, one: &Core<T>, two: &Core<T>) -> Mat<T> {
     let half = two.before(after.as_ref());
     let mut between = Mat::zeros(two.left, one.left);

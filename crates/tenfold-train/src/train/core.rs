@@ -1,8 +1,8 @@
-//! The numbers of a core: shared between trains, and in blocks where these were added up.
+//! The elements of a core: shared between trains, and stored in blocks after additions.
 //!
-//! The cores of a sum have the cores of its terms as blocks, and zeros beside them. Blocks are kept
-//! as they are, so that a sum costs nothing, and computing with it costs no more than with its
-//! terms; the whole is written out when somebody wants to see it.
+//! The cores of a sum have the cores of its terms as blocks, and zeros beside them. Blocks are
+//! kept, so that a sum costs nothing, and computing with it costs no more than with its terms; the
+//! dense core is built on demand.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::scalar::Scalar;
 
-/// The numbers of a core, row-major. Clones share them.
+/// The elements of a core, row-major. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Values<T>(Kind<T>);
 
@@ -21,22 +21,22 @@ enum Kind<T> {
 }
 
 struct Blocks<T> {
-    /// How many numbers the whole has, and how many of them make a left bond and a place.
+    /// The number of elements of the dense core, and of the part for one left index and position.
     len: usize,
     per_place: usize,
     blocks: Vec<Block<T>>,
     whole: OnceLock<Vec<T>>,
-    /// Writes out the whole.
+    /// Builds the dense core.
     write: fn(&Blocks<T>) -> Vec<T>,
 }
 
-/// A smaller core within a core that has zeros around it.
+/// A smaller core within a core, surrounded by zeros.
 #[derive(Clone)]
 pub(crate) struct Block<T> {
-    /// Where it begins on the left bond and on the right one.
+    /// Its offsets on the left and on the right bond.
     pub(crate) left_at: usize,
     pub(crate) right_at: usize,
-    /// How much of them it has.
+    /// Its sizes there.
     pub(crate) left: usize,
     pub(crate) right: usize,
     /// Row-major.
@@ -44,7 +44,7 @@ pub(crate) struct Block<T> {
 }
 
 impl<T> Values<T> {
-    /// How many there are, zeros beside blocks too.
+    /// The number of elements, including zeros beside blocks.
     pub(crate) fn len(&self) -> usize {
         match &self.0 {
             Kind::Whole(values) => values.len(),
@@ -54,8 +54,7 @@ impl<T> Values<T> {
 }
 
 impl<T: Scalar> Values<T> {
-    /// The numbers of a core of some bonds that has nothing but blocks, no two of which share a
-    /// place.
+    /// The elements of a core that consists of disjoint blocks.
     pub(crate) fn of_blocks(
         left: usize,
         size: usize,
@@ -71,7 +70,7 @@ impl<T: Scalar> Values<T> {
         })))
     }
 
-    /// The blocks: a core of bonds `left` and `right` that is whole is its own.
+    /// The blocks: a dense core of bonds `left` and `right` is its own block.
     pub(crate) fn blocks(&self, left: usize, right: usize) -> Vec<Block<T>> {
         match &self.0 {
             Kind::Whole(values) => vec![Block {
@@ -85,7 +84,7 @@ impl<T: Scalar> Values<T> {
         }
     }
 
-    /// The numbers on their own.
+    /// The elements of the dense core.
     pub(crate) fn into_vec(self) -> Vec<T> {
         match self.0 {
             Kind::Whole(values) => Arc::unwrap_or_clone(values),
@@ -97,7 +96,7 @@ impl<T: Scalar> Values<T> {
 fn write<T: Scalar>(all: &Blocks<T>) -> Vec<T> {
     let mut whole = vec![T::default(); all.len];
     for block in &all.blocks {
-        // Rows of a block, one a left bond and place, follow each other as those of the whole.
+        // Rows of a block, one per left index and position, are in the order of the dense core.
         let n_places = block.values.len() / (block.left * block.right).max(1);
         let first = block.left_at * n_places;
         let rows = whole.chunks_exact_mut(all.per_place).skip(first);
@@ -169,7 +168,7 @@ mod tests {
             right,
             values: Arc::new(values.to_vec()),
         };
-        // Bonds of 2 and 3, two places.
+        // Bonds of 2 and 3, mode size 2.
         let blocks = vec![block(0, 0, 2, &[1., 2., 3., 4.]), block(1, 2, 1, &[5., 6.])];
         let mut values = Values::of_blocks(2, 2, 3, blocks);
         let whole = [1., 2., 0., 3., 4., 0., 0., 0., 5., 0., 0., 6.];

@@ -1,4 +1,4 @@
-//! How far a train is from the tensor it stands for.
+//! Distance of a train from a tensor.
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// The error as a part of the norm; 0 if both are 0.
+    /// The relative error; 0 if both norms are 0.
     #[must_use]
     pub fn relative(&self) -> f64 {
         if self.error == 0.0 {
@@ -31,7 +31,7 @@ impl Distance {
     }
 }
 
-/// Cells that are compared at a time by one thread.
+/// Cells compared at a time by one thread.
 const PANEL: usize = 1 << 18;
 
 impl<T: Scalar> Train<T> {
@@ -44,7 +44,7 @@ impl<T: Scalar> Train<T> {
         self.distance_watched(source, None)
     }
 
-    /// As [`Train::distance`], telling a watcher how far it is.
+    /// As [`Train::distance`], reporting progress to a watcher.
     ///
     /// # Errors
     /// As [`Train::distance`], and [`Error::Stopped`] if the watcher wants so.
@@ -74,7 +74,8 @@ impl<T: Scalar> Train<T> {
         if is_in_range(compress_rescaled) && plain.error.is_finite() {
             return Ok(plain);
         }
-        // Squares may have overflowed or vanished: once more, with everything brought near 1.
+        // Squares may have overflowed or underflowed: computed again with everything scaled to near
+        // 1.
         let power = Power::towards_one(largest_of(source, halves.n_rows * halves.n_columns)?);
         let found = measure(&halves, source, power, &watch)?;
         let back = power.inverse();
@@ -89,7 +90,7 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// The largest part of any cell.
+/// The largest absolute part of any cell.
 fn largest_of<T: Scalar>(source: &dyn Source<T>, cells: usize) -> Result<f64> {
     let mut most = 0.0_f64;
     for start in (0..cells).step_by(PANEL) {

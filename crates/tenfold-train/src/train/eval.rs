@@ -1,4 +1,4 @@
-//! From a train to cells: one, a box, all, or slab by slab.
+//! Evaluation of trains: a cell, a box, all cells, or slab by slab.
 
 use rayon::prelude::*;
 use tenfold::{Slice, memory};
@@ -12,10 +12,10 @@ use crate::num::real;
 use crate::scalar::{Scalar, largest, reals, reals_mut};
 use crate::{kernels, linalg};
 
-/// About as many cells are multiplied out at a time: they stay in a processor's cache.
+/// Approximate number of cells evaluated at a time: they stay in the L2 cache.
 const TILE: usize = 1 << 15;
-/// Rows of a tile, at least, where writing takes longer than arithmetic, and where it does not, with
-/// the columns that are then multiplied at a time.
+/// Fewest rows of a tile, where writing takes longer than arithmetic, and where it does not, with
+/// the columns then multiplied at a time.
 const FEW_ROWS: usize = 8;
 const ROWS: usize = 64;
 const COLUMNS: usize = 1024;
@@ -39,7 +39,7 @@ impl<T: Scalar> Train<T> {
         row.first().copied().ok_or_else(outside)
     }
 
-    /// A cell of any size; `None` if there is none there.
+    /// A cell of any magnitude; `None` if there is no such cell.
     fn wide_at(&self, index: &[usize]) -> Option<Wide<T>> {
         let mut row = vec![Wide::of(T::of_real(1.0))];
         for (core, place) in self.cores.iter().zip(index) {
@@ -60,8 +60,8 @@ impl<T: Scalar> Train<T> {
         row.first().copied()
     }
 
-    /// The product of the matrices at an index, and whether nothing on the way came near the ends
-    /// of doubles; `None` if there is no such cell.
+    /// The product of the matrices at an index, and whether all intermediate results were well
+    /// within the range of doubles; `None` if there is no such cell.
     fn row_at(&self, index: &[usize]) -> Option<(Vec<T>, bool)> {
         let mut row = vec![T::of_real(1.0)];
         let mut has_room = true;
@@ -82,7 +82,7 @@ impl<T: Scalar> Train<T> {
         Some((row, has_room))
     }
 
-    /// The part of the tensor that slices choose, one a mode, as a train of the same ranks.
+    /// The slice of the tensor given by one slice per mode, as a train of the same ranks.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a slice does not lie inside its mode, or chooses nothing.
@@ -161,7 +161,7 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// The places of a slice, if all lie inside a mode of `size` and there is one.
+/// The positions of a slice, if it is not empty and within a mode of `size`.
 fn places(slice: Slice, size: usize) -> Result<Vec<usize>> {
     let outside = || {
         let Slice { start, count, step } = slice;
@@ -187,12 +187,12 @@ fn places(slice: Slice, size: usize) -> Result<Vec<usize>> {
     Ok(found)
 }
 
-/// A train whose cells products near the ends of doubles may spoil.
+/// A train whose cells may be inaccurate because intermediate products leave the range of doubles.
 pub(super) struct Spoiled<T> {
     train: Train<T>,
-    /// All cells that are smaller may be spoiled.
+    /// Cells below this magnitude may be inaccurate.
     below: f64,
-    /// Whether places are told in reverse.
+    /// Whether indices are given in reverse.
     pub(super) is_reversed: bool,
 }
 
@@ -202,7 +202,8 @@ impl<T: Scalar> Spoiled<T> {
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] if all cells are smaller than any double, and not 0.
     pub(super) fn of(train: &Train<T>) -> Result<Option<Spoiled<T>>> {
-        /// Where cells reach, what vanished on the way to others may be more than the least double.
+        /// Relative to the largest cells, an underflow on the way to others may exceed the smallest
+        /// double.
         const FAR: i32 = 300;
         let Some(reach) = train.is_wild().then(|| train.reach()).flatten() else {
             return Ok(None);
@@ -224,7 +225,7 @@ impl<T: Scalar> Spoiled<T> {
         }))
     }
 
-    /// Works out once more, each by itself, the cells from `first` on that may be spoiled.
+    /// Computes again, one by one, the cells from `first` on that may be inaccurate.
     ///
     /// # Errors
     /// [`tenfold::Error::OutOfRange`] if one is larger than any double.
@@ -250,7 +251,7 @@ impl<T: Scalar> Spoiled<T> {
             *cell = wide.nearest(&named(&index))?;
             Ok(())
         };
-        // The first of them, however many threads there are.
+        // The first of them, whatever the number of threads.
         let cells = cells.par_iter_mut().enumerate();
         let failed = cells.find_map_first(|cell| mend(cell).err());
         failed.map_or(Ok(()), Err)
@@ -261,7 +262,7 @@ fn named(index: &[usize]) -> String {
     format!("cell {index:?} of the train")
 }
 
-/// A train multiplied out on either side of one bond: the tensor is their product.
+/// A train evaluated on either side of one bond: the tensor is the product of both halves.
 pub(crate) struct Halves<T> {
     left: Vec<T>,
     right: Vec<T>,
@@ -271,14 +272,14 @@ pub(crate) struct Halves<T> {
 }
 
 impl<T: Scalar> Halves<T> {
-    /// Multiplies out both sides of the bond where that is cheapest.
+    /// Evaluates both sides of the cheapest bond.
     pub(crate) fn of(train: &Train<T>) -> Result<Halves<T>> {
         train.cells()?;
         let train = train.steady();
         Ok(Halves::between(&train.cores.iter().collect::<Vec<_>>()))
     }
 
-    /// The same for cores whose outer bonds are 1, and whose cells have been counted.
+    /// The same for cores whose outer bonds are 1, and whose cells are already counted.
     pub(crate) fn between(cores: &[&Core<T>]) -> Halves<T> {
         let (before, after) = cores
             .split_at_checked(best_bond(cores))
@@ -301,7 +302,7 @@ impl<T: Scalar> Halves<T> {
         }
     }
 
-    /// Writes whole rows, from `first` on, into `out`, in tiles that do not depend on threads.
+    /// Writes complete rows, from `first` on, into `out`, in tiles that do not depend on threads.
     pub(crate) fn fill_rows(&self, first: usize, out: &mut [T]) {
         let is_thin = T::REALS == 1 && self.bond <= kernels::FEW;
         let least = if is_thin { FEW_ROWS } else { ROWS };
@@ -323,7 +324,7 @@ impl<T: Scalar> Halves<T> {
                 }
                 let left = linalg::rows(left, n_rows, self.bond);
                 let mut tile = linalg::rows_mut(tile, n_rows, self.n_columns);
-                // A block of the right half is used for all rows while it is at hand.
+                // A block of the right half is used for all rows while it is in cache.
                 for start in (0..self.n_columns).step_by(COLUMNS) {
                     let width = COLUMNS.min(self.n_columns - start);
                     let target = tile.as_mut().subcols_mut(start, width);
@@ -333,9 +334,9 @@ impl<T: Scalar> Halves<T> {
     }
 }
 
-/// The number of cores left of the bond where multiplying out both sides, and then their product,
-/// takes the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters. Rows of the
-/// product that lie far apart are written half as quickly.
+/// The number of cores left of the bond where evaluating both sides, and then their product, takes
+/// the least time: 40 Gflop/s and 10 GB/s are assumed, only their ratio matters. Rows of the
+/// product that lie far apart are written at half the speed.
 fn best_bond<T>(cores: &[&Core<T>]) -> usize {
     let seconds = |flops: f64, written: f64| flops * 2.0 / 40e9 + written * 8.0 / 10e9;
     let slowness = |n_columns: f64| {
@@ -345,7 +346,7 @@ fn best_bond<T>(cores: &[&Core<T>]) -> usize {
             1.0
         }
     };
-    // What it costs to have multiplied out everything up to each bond, from either end.
+    // The cost of evaluating everything up to each bond, from either end.
     let costs = |sizes: &mut dyn Iterator<Item = (usize, usize, usize)>| {
         let (mut cells, mut cost) = (1.0, 0.0);
         let mut costs = vec![0.0];

@@ -1,4 +1,4 @@
-//! The cells of a train as a dense tensor that is worked out when it is read.
+//! The cells of a train as a dense tensor that is evaluated on reading.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use crate::huge_vec::resize;
 use crate::linalg;
 use crate::scalar::Scalar;
 
-/// Cells that are worked out at a time, at least and at most, whatever memory there is: fewer cost
-/// more on the way than they are worth, more gain nothing.
+/// Fewest and most cells evaluated at a time, whatever the available memory: fewer have too much
+/// overhead, more gain nothing.
 const LEAST: usize = 1 << 14;
 const MOST: usize = 1 << 21;
 
@@ -52,15 +52,15 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// A train whose cells are read as if they lay in a row.
+/// A train whose cells are read sequentially.
 struct Lazy<T> {
     train: Train<T>,
     cells: usize,
-    /// The cells that are worked out by themselves, if any.
+    /// The cells that are evaluated one by one, if any.
     spoiled: Option<Spoiled<T>>,
-    /// The cells that one place of each mode has: those of all modes after it.
+    /// The number of cells per index of each mode: those of all modes after it.
     strides: Vec<usize>,
-    /// How many cells are worked out at a time.
+    /// The number of cells evaluated at a time.
     at_once: usize,
 }
 
@@ -76,7 +76,7 @@ impl<T: Scalar> Lazy<T> {
             stride *= core.size;
         }
         strides.reverse();
-        // A slab is there once as cells, and perhaps once for every rank on the way to them.
+        // A slab is held once as cells, and perhaps once for every rank while it is computed.
         let per_cell = size_of::<T>().saturating_mul(train.max_rank().saturating_add(1));
         let memory = usize::try_from(limits.memory / 4).unwrap_or(usize::MAX);
         Ok(Lazy {
@@ -88,8 +88,8 @@ impl<T: Scalar> Lazy<T> {
         })
     }
 
-    /// Fills `out` with the cells from `at` on: as few boxes as possible make them up, each of them
-    /// some places of one mode with all that comes after.
+    /// Fills `out` with the cells from `at` on, as few boxes as possible, each of them a range of
+    /// one mode with all modes after it.
     fn fill(&self, from: usize, out: &mut [T]) -> Result<()> {
         let (mut at, mut rest) = (from, &mut *out);
         while !rest.is_empty() {
@@ -109,7 +109,7 @@ impl<T: Scalar> Lazy<T> {
         }
     }
 
-    /// The first mode whose places begin at `at` and have at most `most` cells.
+    /// The first mode whose indices are aligned with `at` and have at most `most` cells.
     fn mode_at(&self, at: usize, most: usize) -> (usize, usize) {
         let mut strides = self.strides.iter().copied().enumerate();
         let fits = |stride: usize| stride <= most && at.is_multiple_of(stride);
@@ -118,8 +118,8 @@ impl<T: Scalar> Lazy<T> {
             .unwrap_or((self.strides.len().saturating_sub(1), 1))
     }
 
-    /// Fills `out` with `places` of a mode and all that comes after, where `at` says what comes
-    /// before.
+    /// Fills `out` with a range `places` of a mode and all modes after it, where `at` gives the
+    /// position in those before.
     fn fill_box(&self, at: usize, mode: usize, places: Range<usize>, out: &mut [T]) -> Result<()> {
         let mut row = vec![T::of_real(1.0)];
         for (core, stride) in self.train.cores.iter().zip(&self.strides).take(mode) {
@@ -141,7 +141,7 @@ impl<T: Scalar> Lazy<T> {
 }
 
 impl<T: Scalar> Core<T> {
-    /// The numbers at some places, row-major.
+    /// The numbers at some indices, row-major.
     fn at(&self, places: Range<usize>) -> Vec<T> {
         let (from, len) = (places.start * self.right, places.len() * self.right);
         let matrices = self.values.chunks_exact(self.size * self.right);
@@ -181,7 +181,7 @@ impl<T: Scalar> Compute for Lazy<T> {
         let mut slab = Vec::new();
         let mut at = start;
         while at < end {
-            // Slabs that begin where a place of a mode does are worked out in one box.
+            // Slabs aligned with an index of a mode are evaluated as one box.
             let first = at / width;
             let (_, stride) = self.mode_at(0, self.at_once);
             let places = (self.at_once / stride).max(1) * stride;
@@ -208,7 +208,7 @@ fn outside() -> tenfold::Error {
     tenfold::Error::Invalid("cells outside the train".into())
 }
 
-/// What went wrong, in the words of the library that asked.
+/// The error in terms of the calling library.
 fn as_tensor_error(error: Error) -> tenfold::Error {
     match error {
         Error::Tensor(error) => error,
@@ -268,7 +268,8 @@ mod tests {
             lazy.read_at(start, &mut read).unwrap();
             let wanted = end - start;
             assert_eq!(u64::try_from(bytes.len()).unwrap(), wanted);
-            // The same cell may differ in its last bits between boxes: compare where whole.
+            // The same cell may differ in its last bits between boxes: only whole boxes are
+            // compared.
             if start == 0 {
                 let cells: Vec<f64> = bytes
                     .chunks_exact(8)

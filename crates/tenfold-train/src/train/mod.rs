@@ -1,4 +1,4 @@
-//! The train itself: a chain of cores whose product gives the cells of a tensor.
+//! Tensor trains: chains of cores whose product gives the cells of a tensor.
 
 mod any;
 mod arithmetic;
@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::scalar::Scalar;
 
-/// One core: numbers at (left bond, place, right bond), the last index running fastest.
+/// One core: numbers at (left bond, position, right bond), the last index varying fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Core<T> {
     pub(crate) left: usize,
@@ -62,8 +62,8 @@ impl<T: Scalar> Core<T> {
         })
     }
 
-    /// The identity between a bond and the pair of the other bond and the mode: it moves numbers
-    /// on without changing them.
+    /// The identity between a bond and the pair of the other bond and the mode: it passes numbers
+    /// on unchanged.
     pub(crate) fn identity(left: usize, size: usize, right: usize) -> Core<T> {
         let side = left.max(right);
         let mut values = vec![T::default(); side * side];
@@ -97,23 +97,23 @@ impl<T: Scalar> Core<T> {
         self.right
     }
 
-    /// The numbers, row-major.
+    /// The elements, row-major.
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// The core as a matrix: a row for each left bond and place.
+    /// The core as a matrix: a row for each left index and position.
     pub(crate) fn tall(&self) -> MatRef<'_, T> {
         linalg::rows(&self.values, self.left * self.size, self.right)
     }
 
-    /// The core as a matrix: a column for each place and right bond.
+    /// The core as a matrix: a column for each position and right index.
     pub(crate) fn wide(&self) -> MatRef<'_, T> {
         linalg::rows(&self.values, self.left, self.size * self.right)
     }
 
-    /// The blocks it is made of.
+    /// Its blocks.
     pub(crate) fn blocks(&self) -> Vec<Block<T>> {
         self.values.blocks(self.left, self.right)
     }
@@ -134,7 +134,7 @@ impl<T: Scalar> Core<T> {
         })
     }
 
-    /// Multiplies every block from the left, in parts that lie side by side in the product.
+    /// Multiplies every block from the left, in parts that are adjacent in the product.
     fn after_by(
         &self,
         left: usize,
@@ -186,7 +186,7 @@ impl<T: Scalar> Core<T> {
         }
     }
 
-    /// The core of the tensor with its modes in reverse: left and right exchanged.
+    /// The core of the tensor with its modes reversed: left and right exchanged.
     pub(crate) fn reversed(&self) -> Core<T> {
         let mut values = Vec::with_capacity(self.values.len());
         for end in 0..self.right {
@@ -205,7 +205,7 @@ impl<T: Scalar> Core<T> {
     }
 }
 
-/// Products of several blocks may fall on the same places.
+/// Products of several blocks may overlap.
 fn how_to_add<T>(blocks: &[Block<T>]) -> Accum {
     match blocks {
         [_] => Accum::Replace,
@@ -235,7 +235,7 @@ impl<T: Scalar> Train<T> {
     /// A train of cores, if their bonds fit.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no core, neighbors disagree about the bond between them,
+    /// [`Error::Invalid`] if there is no core, adjacent cores disagree about the bond between them,
     /// or the outer bonds are not 1.
     pub fn new(cores: Vec<Core<T>>) -> Result<Train<T>> {
         let mut bond = 1;
@@ -285,7 +285,7 @@ impl<T: Scalar> Train<T> {
         &self.cores
     }
 
-    /// How many modes there are.
+    /// The number of modes.
     #[must_use]
     pub fn ndim(&self) -> usize {
         self.cores.len()
@@ -310,19 +310,19 @@ impl<T: Scalar> Train<T> {
         self.ranks().into_iter().max().unwrap_or(1)
     }
 
-    /// How many numbers the cores hold together.
+    /// The total number of elements in the cores.
     #[must_use]
     pub fn len(&self) -> usize {
         self.cores.iter().map(|core| core.values.len()).sum()
     }
 
-    /// Whether the cores hold no number; never so.
+    /// Whether the cores hold no number; always false.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many cells the tensor has.
+    /// The number of cells of the tensor.
     ///
     /// # Errors
     /// [`Error::Invalid`] if memory could not hold as many.
@@ -330,7 +330,7 @@ impl<T: Scalar> Train<T> {
         count_cells(&self.shape())
     }
 
-    /// The tensor with its modes in reverse.
+    /// The tensor with its modes reversed.
     #[must_use]
     pub fn reversed(&self) -> Train<T> {
         Train {
@@ -367,7 +367,7 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// How many cells a shape has.
+/// The number of cells of a shape.
 pub(crate) fn count_cells(shape: &[usize]) -> Result<usize> {
     shape
         .iter()

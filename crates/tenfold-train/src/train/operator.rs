@@ -6,15 +6,15 @@ use tenfold::memory;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 
-/// A linear map on tensors as a train whose modes are pairs (place in the result, place in the
+/// A linear map on tensors as a train whose modes are pairs (index in the result, index in the
 /// argument).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator<T> {
     /// Each mode is a pair, its first part varying slowest.
     train: Train<T>,
-    /// The sizes of the results' modes.
+    /// The sizes of the modes of results.
     rows: Vec<usize>,
-    /// The sizes of the arguments' modes.
+    /// The sizes of the modes of arguments.
     columns: Vec<usize>,
 }
 
@@ -83,13 +83,13 @@ impl<T: Scalar> Operator<T> {
         &self.train
     }
 
-    /// The sizes of the results' modes.
+    /// The sizes of the modes of results.
     #[must_use]
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    /// The sizes of the arguments' modes.
+    /// The sizes of the modes of arguments.
     #[must_use]
     pub fn columns(&self) -> &[usize] {
         &self.columns
@@ -128,7 +128,7 @@ impl<T: Scalar> Operator<T> {
     }
 }
 
-/// Sums over the argument's place: the bonds of both cores stand side by side.
+/// Sums over the index of the argument: the bonds are Kronecker products of those of both cores.
 fn apply_core<T: Scalar>(
     own: &Core<T>,
     other: &Core<T>,

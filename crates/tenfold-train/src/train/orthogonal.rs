@@ -1,5 +1,4 @@
-//! Orthogonal cores (their rows, or columns, are orthonormal): the norm, and the spectra of the
-//! bonds.
+//! Orthogonal cores (with orthonormal rows or columns): the norm, and the spectra of the bonds.
 
 use faer::Mat;
 
@@ -15,7 +14,7 @@ impl<T: Scalar> Train<T> {
     /// The Frobenius norm, to nearly full precision even where large parts cancel.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) if it leaves the range of doubles; the error says what it is.
+    /// [`Error::Invalid`](crate::Error::Invalid) if it leaves the range of doubles; the error contains it.
     pub fn norm(&self) -> Result<f64> {
         self.check_finite()?;
         let (before, after) = halves(&self.cores);
@@ -44,8 +43,8 @@ impl<T: Scalar> Train<T> {
     /// The singular values of the tensor at every bond, largest first.
     ///
     /// # Errors
-    /// [`Error::Numeric`](crate::Error::Numeric) if a decomposition does not converge, [`Error::Invalid`](crate::Error::Invalid) if the largest
-    /// leaves the range of doubles.
+    /// [`Error::Numeric`](crate::Error::Numeric) if a decomposition does not converge,
+    /// [`Error::Invalid`](crate::Error::Invalid) if the largest leaves the range of doubles.
     pub fn spectra(&self) -> Result<Vec<Vec<f64>>> {
         self.check_finite()?;
         let mut spectra = Vec::new();
@@ -67,12 +66,12 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// A size with its power of two, if that is a double.
+/// A number with its power of two, if it is a double.
 pub(super) fn as_double(value: f64, power: Power, what: &str) -> Result<f64> {
     Wide { value, power }.narrow(what)
 }
 
-/// Two halves that take about as long to make orthogonal. The first is empty for a single core.
+/// Two halves that take about as long to orthogonalize. The first is empty for a single core.
 pub(super) fn halves<T>(cores: &[Core<T>]) -> (&[Core<T>], &[Core<T>]) {
     let cost = |core: &Core<T>| real(core.values.len()) * real(core.left.max(core.right));
     let total: f64 = cores.iter().map(cost).sum();
@@ -86,21 +85,21 @@ pub(super) fn halves<T>(cores: &[Core<T>]) -> (&[Core<T>], &[Core<T>]) {
     cores.split_at_checked(before).unwrap_or((&[], cores))
 }
 
-/// Orthogonal cores on one side of a bond, and what is left between them and the bond.
+/// Orthogonal cores on one side of a bond, and the factor between them and the bond.
 pub(super) struct Half<T> {
     /// From the bond outwards.
     pub(super) cores: Vec<Core<T>>,
-    /// What is multiplied with them to give those before, once for every core: towards the bond.
+    /// For every core, the matrix that restores the original one when multiplied towards the bond.
     pub(super) rests: Vec<Mat<T>>,
-    /// What every place of a bond is still to be multiplied with, the outer bond first: what was
-    /// orthogonalized had a size near 1 there, so that nothing in it was taken for rounding that
-    /// cores further on make large.
+    /// The remaining scale of every index of a bond, the outer bond first: orthogonalized cores
+    /// were scaled to near 1 there, so that nothing in them is taken for rounding that later cores
+    /// amplify.
     pub(super) powers: Vec<Powers>,
     /// Whether it lies left of the bond.
     pub(super) is_left: bool,
 }
 
-/// Makes the columns of all cores orthonormal, the first of which has an outer bond of that size.
+/// Orthonormalizes the columns of all cores, the first of which has an outer bond of that size.
 pub(super) fn left_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
     let mut half = Half::empty(cores.len(), outer, true);
     for core in cores {
@@ -119,7 +118,7 @@ pub(super) fn left_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
     half
 }
 
-/// Makes the rows of all cores orthonormal, the last of which has an outer bond of that size.
+/// Orthonormalizes the rows of all cores, the last of which has an outer bond of that size.
 pub(super) fn right_half<T: Scalar>(cores: &[Core<T>], outer: usize) -> Half<T> {
     let mut half = Half::empty(cores.len(), outer, false);
     for core in cores.iter().rev() {
@@ -148,12 +147,12 @@ impl<T: Scalar> Half<T> {
         }
     }
 
-    /// What the places of the bond so far are still to be multiplied with.
+    /// The remaining scale of the indices of the current bond.
     pub(super) fn at_bond(&self) -> Powers {
         self.powers.last().cloned().unwrap_or_default()
     }
 
-    /// What is left between the cores and the bond.
+    /// The factor between the cores and the bond.
     pub(super) fn rest(&self) -> Mat<T> {
         self.rests
             .last()
@@ -161,7 +160,7 @@ impl<T: Scalar> Half<T> {
             .unwrap_or_else(|| Mat::identity(1, 1))
     }
 
-    /// Enters what became of a core; `shaped` gives it a bond of that size.
+    /// Adds an orthogonalized core; `shaped` gives it a bond of that size.
     fn push(&mut self, found: Factors<T>, powers: Powers, shaped: impl FnOnce(usize) -> Core<T>) {
         let core = shaped(found.rank);
         self.rests.push(found.small);
@@ -173,7 +172,7 @@ impl<T: Scalar> Half<T> {
     }
 }
 
-/// What is left of two halves at the bond between them, near 1, and the power that takes it back.
+/// The factor of two halves at the bond between them, near 1, and its remaining power.
 pub(super) fn between<T: Scalar>(left: &Half<T>, right: &Half<T>) -> (Mat<T>, Power) {
     let (powers, back) = without_largest(both(&left.at_bond(), &right.at_bond()));
     let weighted = weighted(left.rest(), &powers);
@@ -193,8 +192,8 @@ pub(super) fn weighted<T: Scalar>(mut matrix: Mat<T>, powers: &Powers) -> Mat<T>
     matrix
 }
 
-/// The same train with orthogonal cores on both sides of one, and the power of two that this one is
-/// still to be multiplied with.
+/// The same train with orthogonal cores on both sides of one, and the remaining power of two of
+/// that one.
 pub(crate) fn centered<T: Scalar>(cores: &[Core<T>], center: usize) -> (Vec<Core<T>>, Power) {
     let (before, rest) = cores.split_at_checked(center).unwrap_or((cores, &[]));
     let Some((core, after)) = rest.split_first() else {

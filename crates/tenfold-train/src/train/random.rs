@@ -1,4 +1,4 @@
-//! Random trains, the same for the same seed on every machine.
+//! Random trains, reproducible by seed on every machine.
 
 use super::{Core, Train};
 use crate::error::{Error, Result};

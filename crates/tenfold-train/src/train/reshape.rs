@@ -1,4 +1,4 @@
-//! Modes that are split, merged and exchanged.
+//! Modes split, merged and permuted.
 
 use super::{Core, Train, count_cells};
 use tenfold::memory;
@@ -22,8 +22,8 @@ impl<T: Scalar> Train<T> {
                 core.size
             )));
         }
-        // Splitting is cheap and exact where the cores around are orthogonal: what is left out at
-        // the level of rounding is then measured against the tensor's own norm.
+        // Splitting is cheap and exact where the adjacent cores are orthogonal: the truncation at
+        // rounding level is then measured against the tensor's own norm.
         let centred = self.orthogonalise(mode)?;
         let mut cores = centred.cores;
         let mut core = cores.remove(mode);
@@ -93,7 +93,7 @@ impl<T: Scalar> Train<T> {
         let wrong = || Error::invalid(format!("{:?} cannot become {shape:?}", self.shape()));
         let mut train = self.clone();
         for (mode, size) in shape.iter().enumerate() {
-            // A size of 1 at the end is a core of its own.
+            // A size of 1 at the end becomes a core of its own.
             if mode == train.cores.len() && *size == 1 {
                 train.cores.push(Core {
                     left: 1,
@@ -117,7 +117,7 @@ impl<T: Scalar> Train<T> {
                 }
             }
         }
-        // Modes of size 1 may be left over at the end.
+        // Modes of size 1 may remain at the end.
         while train.cores.len() > shape.len() && train.cores.last().is_some_and(|c| c.size == 1) {
             train = train.merge(train.cores.len() - 2, 2)?;
         }
@@ -202,8 +202,8 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// Splits `values`, of shape (`left`, all sizes, `right`), into one core a size, leaving out only
-/// what is below rounding.
+/// Splits `values`, of shape (`left`, all sizes, `right`), into one core per size, truncating at
+/// rounding level only.
 fn split_core<T: Scalar>(
     values: Vec<T>,
     left: usize,

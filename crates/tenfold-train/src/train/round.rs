@@ -1,15 +1,16 @@
 //! Rounding to smaller ranks, from the middle outwards.
 //!
-//! Both halves of a train are made orthogonal, each towards the bond between them, and what is left
-//! of their product is a small matrix there. Its singular values are those of the tensor at that
-//! bond. Going outwards on either side, it is carried along as weights: with these, a core shows
-//! the singular values at its outer bond. The two halves are worked on side by side.
+//! Both halves of a train are orthogonalized, each towards the bond between them, and the remaining
+//! factor is a small matrix there. Its singular values are those of the tensor at that bond. Going
+//! outwards on either side, it is carried along as weights: with these, a core shows the singular
+//! values at its outer bond. The two halves are processed in parallel.
 //!
-//! At each bond the tensor is projected onto the directions that are kept. A projection makes no
-//! error longer, and what it leaves out is orthogonal to everything that it keeps; so, taken from
-//! the outside inwards, the square of the whole error is no more than the sum of the squares of
-//! what each projection leaves out of the tensor as it was. That is what the weights tell: they are
-//! not cut. What rounding adds is told by `rounding.rs`.
+//! At each bond the tensor is projected onto the directions that are kept. A projection does not
+//! increase the norm of an error, and the part it leaves out is orthogonal to everything that it
+//! keeps; so, from the outside inwards, the square of the total error is no more than the sum of
+//! the squares of the parts that each projection leaves out of the original tensor. The weights
+//! measure these: they are not truncated. The effect of rounding is computed by
+//! `rounding_error.rs`.
 
 use faer::{Mat, MatRef};
 
@@ -22,15 +23,15 @@ use crate::linalg;
 use crate::num::real;
 use crate::scalar::Scalar;
 
-/// A rounded train, and how far it may be from the one before.
+/// A rounded train, and its distance from the original.
 #[derive(Debug, Clone)]
 pub struct Rounded<T> {
     /// The train with smaller ranks.
     pub train: Train<T>,
-    /// A bound on the norm of the difference, an absolute error: what was left out, plus
+    /// A bound on the norm of the difference, an absolute error: the truncation error plus
     /// [`Rounded::rounding`].
     pub error: f64,
-    /// The part of the bound that stands for rounding in the arithmetic.
+    /// The part of the bound for rounding in the arithmetic.
     pub rounding: f64,
 }
 
@@ -52,7 +53,7 @@ impl<T: Scalar> Train<T> {
         }
         self.check_finite()?;
         let cap = max_rank.unwrap_or(usize::MAX);
-        // As one piece of work, between whose parts no thread is sent to sleep.
+        // As a single task, so that no thread goes to sleep between its parts.
         rayon::scope(|_| self.rounded(eps, cap))
     }
 
@@ -70,7 +71,7 @@ impl<T: Scalar> Train<T> {
         let norm = linalg::norm(between.as_ref());
         as_double(norm, back, "the norm of the train")?;
         let rounding = rounding(before, after, (&left, &right), norm);
-        // What the singular values at each bond may be off by, as a part of each: it adds up.
+        // The relative error of the singular values at each bond: it adds up.
         let ranks = self.cores.iter().map(|core| core.right);
         let blur = ranks.map(linalg::blur).sum::<f64>();
         let allowed = (eps * norm - rounding).max(0.5 * eps * norm);
@@ -127,26 +128,26 @@ impl<T: Scalar> Train<T> {
     }
 }
 
-/// What may be left out.
+/// The truncation budget.
 #[derive(Debug, Clone, Copy)]
 struct Budget {
-    /// The energy, in all.
+    /// The total energy.
     energy: f64,
-    /// The energy that rounding alone puts there: not worth a rank.
+    /// The energy of rounding errors: not worth a rank.
     floor: f64,
-    /// Bonds that are to be cut.
+    /// The number of bonds to truncate.
     n_bonds: usize,
     /// The largest rank.
     cap: usize,
 }
 
 impl Budget {
-    /// What the next bond may leave out: an equal share.
+    /// The share of the next bond: an equal part.
     fn share(&self) -> f64 {
         (self.energy.max(0.0) / real(self.n_bonds.max(1))).max(self.floor)
     }
 
-    /// What is left for some of the bonds.
+    /// The remainder for some of the bonds.
     fn part(&self, n_bonds: usize) -> Budget {
         Budget {
             energy: self.energy * real(n_bonds) / real(self.n_bonds.max(1)),
@@ -155,7 +156,7 @@ impl Budget {
         }
     }
 
-    /// Cuts nothing from a bond.
+    /// Keeps a bond unchanged.
     fn keep_all<T>(&mut self) -> Cut<T> {
         self.n_bonds -= 1;
         Cut {
@@ -164,7 +165,7 @@ impl Budget {
         }
     }
 
-    /// Cuts a bond by the singular values of a matrix there.
+    /// Truncates a bond by the singular values of a matrix there.
     fn cut<T: Scalar>(&mut self, matrix: MatRef<T>) -> Result<Cut<T>> {
         let cut = Cut::new(matrix, self.share(), self.cap)?;
         self.energy -= cut.left_out;
@@ -173,16 +174,17 @@ impl Budget {
     }
 }
 
-/// What is kept of a bond.
+/// The kept part of a bond.
 struct Cut<T> {
-    /// `None` if everything is.
+    /// `None` for all of it.
     kept: Option<Kept<T>>,
     /// The energy left out.
     left_out: f64,
 }
 
-/// Directions, one a column, on either side of a bond, and the singular values between them: all of
-/// them, as the other bonds are cut by the tensor as it was. The first `rank` are kept.
+/// Singular vectors, one per column, on either side of a bond, and the singular values between
+/// them: all of them, as the other bonds are truncated by the original tensor. The first `rank` are
+/// kept.
 struct Kept<T> {
     left: Mat<T>,
     values: Vec<f64>,
@@ -205,7 +207,7 @@ impl<T: Scalar> Kept<T> {
 impl<T: Scalar> Cut<T> {
     fn new(matrix: MatRef<T>, share: f64, cap: usize) -> Result<Cut<T>> {
         let n = matrix.ncols();
-        // That nothing can be left out is quicker to see than the singular values are.
+        // Full rank is faster to detect than the singular values are to compute.
         let may_keep_all = matrix.nrows() == n && n <= cap;
         if may_keep_all && linalg::all_squares_exceed(matrix, share) {
             return Ok(Cut {
@@ -231,8 +233,8 @@ impl<T: Scalar> Cut<T> {
         })
     }
 
-    /// What the cores on either side are multiplied with, of the matrix that was between them: not
-    /// cut, as what the other bonds leave out would be told too small otherwise.
+    /// The factors for the cores on either side, from the matrix between them: not truncated, as
+    /// the error at the other bonds would be underestimated otherwise.
     fn weights(&self, between: Mat<T>) -> [Mat<T>; 2] {
         let Some(kept) = &self.kept else {
             return [between.clone(), between];
@@ -247,7 +249,7 @@ impl<T: Scalar> Cut<T> {
         [left, right.to_owned()]
     }
 
-    /// A core with the weights of the bond to its left, in the directions that are kept there.
+    /// A core with the weights of the bond to its left, in the kept directions.
     fn heavy(&self, weighted: &Core<T>) -> Core<T> {
         let mut core = weighted.clone();
         if let Some(kept) = &self.kept {
@@ -259,21 +261,21 @@ impl<T: Scalar> Cut<T> {
     }
 }
 
-/// The side of a bond that is worked on.
+/// One side of a bond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
     Right,
 }
 
-/// Cores that have been cut, from the middle outwards.
+/// Truncated cores, from the middle outwards.
 struct Outwards<T> {
     cores: Vec<Core<T>>,
     left_out: f64,
 }
 
-/// Cuts the bonds of a half, beginning at the bond `center`, which has been cut. The first core on
-/// the right keeps the weights.
+/// Truncates the bonds of a half, beginning at the bond `center`, which is already truncated. The
+/// first core on the right keeps the weights.
 fn outwards<T: Scalar>(
     side: Side,
     half: Half<T>,
@@ -313,7 +315,7 @@ fn outwards<T: Scalar>(
 }
 
 impl Side {
-    /// A core in the directions that were kept of its inner bond.
+    /// A core in the kept directions of its inner bond.
     fn inner_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
         match (self, &cut.kept) {
             (_, None) => core,
@@ -322,7 +324,7 @@ impl Side {
         }
     }
 
-    /// A core in the directions that are kept of its outer bond.
+    /// A core in the kept directions of its outer bond.
     fn outer_kept<T: Scalar>(self, core: Core<T>, cut: &Cut<T>) -> Core<T> {
         match (self, &cut.kept) {
             (_, None) => core,
@@ -339,8 +341,8 @@ impl Side {
         }
     }
 
-    /// Cuts the outer bond of a core that has the weights at its inner one; gives the weights at
-    /// the outer one, as they were.
+    /// Truncates the outer bond of a core with the weights at its inner one; returns the weights at
+    /// the outer one, not truncated.
     fn cut<T: Scalar>(self, weighted: &Core<T>, budget: &mut Budget) -> Result<(Mat<T>, Cut<T>)> {
         let (values, tall) = (&weighted.values, weighted.left * weighted.size);
         let (outer, share) = (self.outer(weighted), budget.share());

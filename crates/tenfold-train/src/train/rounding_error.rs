@@ -1,9 +1,9 @@
-//! What rounding in the arithmetic does to a train whose halves are made orthogonal.
+//! A bound on the rounding error of orthogonalizing the halves of a train.
 //!
-//! A core is multiplied with what is left of those before it, and taken apart. Both are right up to
-//! some units in the last place of every entry, and what comes of that in the tensor is told by what
-//! the cores on the other side make of it: by the lengths of their rows at that bond. Where large
-//! parts cancel, these lengths are larger than the norm, and so is the error.
+//! A core is multiplied with the factor of those before it, and decomposed. Both are accurate to
+//! some units in the last place of every entry, and the effect on the tensor depends on the cores
+//! on the other side: on the norms of their rows at that bond. Where large parts cancel, these
+//! norms exceed the norm of the tensor, and so does the error.
 
 use faer::Mat;
 
@@ -15,10 +15,10 @@ use crate::linalg;
 use crate::num::{UNIT, real};
 use crate::scalar::Scalar;
 
-/// A bound on the norm of what rounding adds when halves of some cores are made orthogonal and cut,
-/// in units of the power that [`super::orthogonal::between`] gives.
+/// A bound on the norm of the rounding error when halves of some cores are orthogonalized and
+/// truncated, in units of the power that [`super::orthogonal::between`] returns.
 ///
-/// The factors are those of a compression: twice the largest that ten thousand random trials showed.
+/// The factors are those of a compression: twice the largest seen in ten thousand random trials.
 pub(super) fn rounding<T: Scalar>(
     before: &[Core<T>],
     after: &[Core<T>],
@@ -37,12 +37,12 @@ pub(super) fn rounding<T: Scalar>(
     2.0 * UNIT * (one + two)
 }
 
-/// The units that a mode may cost, where entries of such a length in the tensor are rounded.
+/// The units of error per mode, where entries of such a norm in the tensor are rounded.
 fn units(size: usize, length: f64, norm: f64) -> f64 {
     (16.0 + 2.0 * real(size).sqrt()) * length.max(norm)
 }
 
-/// The sum over the cores of a left half; `outside` has a column for each place of the bond.
+/// The sum over the cores of a left half; `outside` has a column for each index of the bond.
 fn before_bond<T: Scalar>(cores: &[Core<T>], half: &Half<T>, outside: &Mat<T>, norm: f64) -> f64 {
     let mut gram = gram_of_columns(outside);
     let mut sum = 0.0;
@@ -70,7 +70,7 @@ fn after_bond<T: Scalar>(cores: &[Core<T>], half: &Half<T>, outside: &Mat<T>, no
     sum
 }
 
-/// The energies of what a half has made, so many cores from its outer end, at every place there.
+/// The energies of the partial product of a half, from its outer end, at every index there.
 fn inside<T: Scalar>(half: &Half<T>, n_cores: usize) -> Vec<f64> {
     let Some(rest) = n_cores.checked_sub(1).and_then(|last| half.rests.get(last)) else {
         return vec![1.0];
@@ -84,7 +84,7 @@ fn inside<T: Scalar>(half: &Half<T>, n_cores: usize) -> Vec<f64> {
     rows.map(|row| energy(&mut row.iter())).collect()
 }
 
-/// How long the tensor would be if nothing that its core adds up cancelled.
+/// The norm of the tensor if nothing in the sums of its cores cancelled.
 fn length<T: Scalar>(core: &Core<T>, left: &[f64], right: &[f64]) -> f64 {
     let mut sum = 0.0;
     for block in core.blocks() {

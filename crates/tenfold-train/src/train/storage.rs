@@ -1,4 +1,4 @@
-//! Trains as `tenfold` tensors, and back.
+//! Conversion between trains and `tenfold` tensors.
 
 use tenfold::{Dim, Numbers, Storage, Tensor};
 

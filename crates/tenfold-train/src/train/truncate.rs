@@ -1,9 +1,10 @@
-//! Cutting the bonds of cores that are orthogonal already, from left to right, and splitting those
-//! of several modes: what a verified pass needs.
+//! Truncation of the bonds of orthogonal cores, from left to right, and splitting of those with
+//! several modes, as a verified pass needs it.
 //!
-//! When all cores but one are orthogonal, an error made in that one is an error of the same size in
-//! the tensor. The cut walks along the train, so that at each bond the singular values of the
-//! tensor itself are at hand, and the errors of all cuts are orthogonal to each other.
+//! When all cores but one are orthogonal, an error made in that one is an error of the same norm in
+//! the tensor. The truncation walks along the train, so that the singular values of the tensor
+//! itself are available at each bond, and the errors of all truncations are orthogonal to each
+//! other.
 
 use super::Core;
 
@@ -13,11 +14,11 @@ use crate::linalg;
 use crate::num::real;
 use crate::scalar::{Scalar, norm};
 
-/// What rounding did at each bond.
+/// The results of rounding at each bond.
 pub(crate) struct Cuts {
     /// The energy left out at each bond.
     pub(crate) left_out: Vec<f64>,
-    /// The rank that the budget asked for at each bond; a cap may have made it smaller.
+    /// The rank that the budget required at each bond; a cap may have made it smaller.
     pub(crate) needed: Vec<usize>,
 }
 
@@ -28,7 +29,7 @@ impl Cuts {
     }
 }
 
-/// A core whose places are those of several modes, one after the other.
+/// A core with several modes, one after the other.
 pub(crate) struct Merged<T> {
     pub(crate) left: usize,
     pub(crate) sizes: Vec<usize>,
@@ -48,15 +49,15 @@ impl<T: Scalar> From<Core<T>> for Merged<T> {
     }
 }
 
-/// Cuts the bonds of cores that are orthogonal from the right, and splits those of several modes.
-/// Each bond gets an equal share of what the bonds before it left over of the energy `budget`,
+/// Truncates the bonds of cores that are orthogonal from the right, and splits those of several
+/// modes. Each bond gets an equal share of the energy `budget` that the bonds before it left over,
 /// unless the caps ask for more.
 pub(crate) fn cut_from_left<T: Scalar>(
     cores: Vec<Merged<T>>,
     caps: &Caps,
     budget: f64,
 ) -> Result<(Vec<Core<T>>, Cuts)> {
-    // What rounding alone put there is not worth a rank.
+    // Rounding alone is not worth a rank.
     let floor = cores
         .first()
         .map_or(0.0, |core| noise(norm(&core.values)).powi(2));
@@ -103,31 +104,32 @@ pub(crate) fn cut_from_left<T: Scalar>(
     Ok((done, cuts))
 }
 
-/// A matrix as a product of orthonormal columns and what is carried on.
+/// A matrix as a product of orthonormal columns and the factor carried on.
 struct Halves<T> {
     kept: Vec<T>,
     carried: Vec<T>,
     rank: usize,
-    /// The rank that the share asked for.
+    /// The rank that the share required.
     needed: usize,
     left_out: f64,
 }
 
-/// The part of a share that may be left out before singular values are looked at.
+/// The part of a share that may be left out before singular values are computed.
 const SPARE: f64 = 0.01;
 
-/// Halves a row-major matrix, leaving out at most the energy `share`, unless the cap asks for more.
+/// Factorizes a row-major matrix, leaving out at most the energy `share`, unless the cap asks for
+/// more.
 fn halves<T: Scalar>(values: &[T], n_rows: usize, share: f64, cap: usize) -> Result<Halves<T>> {
     let n_columns = values.len() / n_rows.max(1);
     let is_tall = n_rows >= n_columns;
-    // The longer side is taken apart first: what is left of the matrix is small.
+    // The longer side is reduced first: the remaining matrix is small.
     let found = if is_tall {
         linalg::qr_within(values, n_rows, SPARE * share)
     } else {
         linalg::lq_within(values, n_rows, SPARE * share)
     };
     let small = found.small.as_ref();
-    // That nothing can be left out is quicker to see than the singular values are.
+    // Full rank is faster to detect than the singular values are to compute.
     let may_keep_all = is_tall && found.rank == n_columns && n_columns <= cap;
     if may_keep_all && linalg::all_squares_exceed(small, share) {
         return Ok(Halves {
@@ -150,8 +152,8 @@ fn halves<T: Scalar>(values: &[T], n_rows: usize, share: f64, cap: usize) -> Res
         let carried = linalg::scaled_adjoint(inner.v.as_ref().subcols(0, rank), &roots);
         (linalg::product(&found.long, &kept, found.rank), carried)
     } else {
-        // From the matrix itself: were the rows that were spared left out here, this error would
-        // not be orthogonal to those of later bonds.
+        // From the matrix itself: with the skipped rows left out here, this error would not be
+        // orthogonal to those of later bonds.
         let mut carried = T::zeros(rank * n_columns)?;
         linalg::multiply_adjoint(
             linalg::rows_mut(&mut carried, rank, n_columns),

@@ -1,4 +1,4 @@
-//! An orthonormal basis of rows that grows.
+//! A growing orthonormal basis of rows.
 
 use super::key_columns::lead;
 use crate::kernels::{Energies, KeyColumns, Tile};
@@ -12,23 +12,23 @@ pub(crate) struct Basis<T> {
     pub(crate) rank: usize,
     /// Row-major.
     pub(crate) rows: Vec<T>,
-    /// The rows as the kernel wants them: see [`crate::kernels`].
+    /// The rows in the layout of the kernel: see [`crate::kernels`].
     lanes: Vec<f64>,
     lead: Leading,
 }
 
-/// Which part of a row its coefficients are told from.
+/// The part of a row from which its coefficients are computed.
 #[derive(Debug, Clone)]
 enum Leading {
     Part(KeyColumns),
-    /// All of it, until the basis is another.
+    /// All of it, until the basis changes.
     Whole,
-    /// All of it, for good.
+    /// All of it, permanently.
     AlwaysWhole,
 }
 
 impl<T: Scalar> Basis<T> {
-    /// A basis of rows that are orthonormal already.
+    /// A basis of rows that are already orthonormal.
     pub(crate) fn new(width: usize, rows: Vec<T>) -> Basis<T> {
         let mut basis = Basis {
             width,
@@ -41,8 +41,8 @@ impl<T: Scalar> Basis<T> {
         basis
     }
 
-    /// Rewrites the rows for the kernel. A complex row becomes two real ones, that give the real
-    /// and the imaginary part of a coefficient: (re, im, …) and (-im, re, …).
+    /// Rewrites the rows for the kernel. A complex row becomes two real ones, for the real and the
+    /// imaginary part of a coefficient: (re, im, …) and (-im, re, …).
     fn spread(&mut self) {
         let mut lanes: Vec<f64> = Vec::new();
         for row in self.rows.chunks_exact(self.width) {
@@ -60,7 +60,8 @@ impl<T: Scalar> Basis<T> {
         }
     }
 
-    /// Coefficients of rows of cells, in tiles of `per_tile` rows each, and what was measured of each.
+    /// Coefficients of rows of cells, in tiles of `per_tile` rows each, with the measured energies
+    /// of each tile.
     pub(crate) fn project(
         &self,
         cells: &[T],
@@ -80,7 +81,7 @@ impl<T: Scalar> Basis<T> {
             .collect()
     }
 
-    /// The coefficients that leave out the least.
+    /// The coefficients with the smallest residual.
     pub(crate) fn project_best(&self, cells: &[T], coefficients: &mut [T]) -> f64 {
         self.project_tile(None, cells, coefficients, &[]).residual
     }
@@ -102,12 +103,12 @@ impl<T: Scalar> Basis<T> {
         })
     }
 
-    /// Makes every projection the best from now on.
+    /// Uses best-approximation projections from now on.
     pub(crate) fn always_project_best(&mut self) {
         self.lead = Leading::AlwaysWhole;
     }
 
-    /// What the coefficients leave of the cells.
+    /// The residual of the cells after projection.
     pub(crate) fn residual(&self, cells: &[T], coefficients: &[T]) -> Vec<T> {
         let n_rows = cells.len() / self.width;
         let mut residual = cells.to_vec();
@@ -123,7 +124,7 @@ impl<T: Scalar> Basis<T> {
     pub(crate) fn extend(&mut self, directions: &[T]) {
         for direction in directions.chunks_exact(self.width) {
             let mut row = direction.to_vec();
-            // Twice is enough: what the first round leaves by rounding, the second takes.
+            // Twice is enough: the second round removes the rounding errors of the first.
             for _ in 0..2 {
                 let mut inside = vec![T::default(); self.rank];
                 let basis = linalg::rows(&self.rows, self.rank, self.width);
@@ -139,7 +140,7 @@ impl<T: Scalar> Basis<T> {
                 );
             }
             let length = energy(&row).sqrt();
-            // A direction that is as good as inside; what it would have added is measured.
+            // A direction nearly inside the span; the residual is measured in any case.
             let is_new = length > 1e-8;
             if !is_new {
                 continue;

@@ -1,4 +1,4 @@
-//! The basis that a verified pass starts from: guessed from a few rows chosen by their length.
+//! The initial basis of a verified pass: guessed from a few rows, sampled by their norm.
 
 use rayon::prelude::*;
 
@@ -12,24 +12,24 @@ use crate::linalg;
 use crate::num::{floor, real};
 use crate::scalar::{Scalar, energy};
 
-/// A guessed basis, and a guess at the energy of the whole matrix.
+/// A guessed basis, and an estimate of the energy of the whole matrix.
 pub(crate) struct InitialBasis<T> {
     pub(crate) basis: Basis<T>,
     pub(crate) estimate: f64,
 }
 
-/// Cells that are looked at first, at most; an eighth of all rows is enough in any case.
+/// Most cells sampled at first; at most an eighth of all rows is used.
 const LOOK: usize = 1 << 20;
 const PART_OF_ROWS: usize = 8;
-/// Cells beyond which no more are looked at, however little that tells.
+/// Most cells sampled in any case.
 const MOST: usize = 1 << 23;
-/// What a guess leaves out of its sample, as a part of what the pass may leave out.
+/// Truncation of a sample, as a fraction of the error that the pass may make.
 const GUESS: f64 = 0.1;
 /// Rows of the first sample.
 const FIRST: usize = 24;
 
-/// Guesses a basis that leaves out less than the part `part` of the energy, looking at the first
-/// `reach` rows; `None` if it would be too large to be worth it.
+/// Guesses a basis that leaves out less than the part `part` of the energy, from the first `reach`
+/// rows; `None` if it would be too large to be useful.
 pub(crate) fn opening<T: Scalar>(
     unfolding: &Unfolding<T>,
     part: f64,
@@ -52,15 +52,15 @@ pub(crate) fn opening<T: Scalar>(
     }
 }
 
-/// What a look at some rows gives.
+/// The result of sampling some rows.
 enum Looked<T> {
-    /// A guess; `None` if it would be too large to be worth it.
+    /// A guess; `None` if it would be too large to be useful.
     Enough(Option<InitialBasis<T>>),
-    /// A guess that is a good part of the rows that were looked at: others may add to it.
+    /// A guess nearly as large as the sample: more rows may add to it.
     TooFew(InitialBasis<T>),
 }
 
-/// As [`opening`], from `n_looks` rows, of which `first` are enough if they show everything.
+/// As [`opening`], from `n_looks` rows, of which `first` are enough if they span everything.
 fn opening_from<T: Scalar>(
     unfolding: &Unfolding<T>,
     part: f64,
@@ -69,7 +69,7 @@ fn opening_from<T: Scalar>(
     first: usize,
 ) -> Result<Looked<T>> {
     let width = unfolding.width;
-    // Evenly spread, each moved by a part of its distance to the next.
+    // Evenly spaced, each with a random offset.
     let looks: Vec<usize> = (0..n_looks)
         .map(|look| {
             let jitter = real(look * 7919 % 997) / 997.0;
@@ -86,7 +86,7 @@ fn opening_from<T: Scalar>(
     let total: f64 = energies.iter().sum();
     let estimate = total * real(unfolding.height) / real(n_looks);
     if !(total > 1e-250 && total.is_finite()) {
-        // Nothing to go by: the first direction will do, the pass finds the others.
+        // No information: any first direction will do, the pass finds the others.
         let mut rows = T::zeros(width)?;
         if let Some(first) = rows.first_mut() {
             *first = T::of_real(1.0);
@@ -99,7 +99,7 @@ fn opening_from<T: Scalar>(
     let mut wanted = first;
     loop {
         let chosen = in_proportion(&energies, wanted.min(n_looks));
-        // The rows, and once more while directions are taken out of them.
+        // The rows, and a copy from which directions are removed.
         unfolding.watch.hold::<T>(2 * chosen.len() * width)?;
         let mut sample = memory::with_room(chosen.len() * width)?;
         for look in chosen.iter().filter_map(|place| looks.get(*place)) {

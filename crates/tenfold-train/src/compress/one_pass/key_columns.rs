@@ -1,9 +1,9 @@
-//! Which places of a row tell its coefficients in a basis.
+//! Columns of a row that determine its coefficients in a basis.
 //!
-//! A row of cells that lies in the span of a basis is known by any of its places that tell the
-//! directions apart. One that nearly does is known nearly as well: what it has outside is taken for
-//! a part of the coefficients, the more so the fewer places are looked at. That saves half the work
-//! of a pass, and nothing has to be believed: a pass measures what its coefficients leave out.
+//! A row of cells in the span of a basis is determined by any set of columns that separates the
+//! directions. For a row near the span this holds approximately: its part outside the span is
+//! mistaken for coefficients, the more so the fewer columns are used. This halves the work of a
+//! pass, and nothing is assumed: a pass measures the residual of its coefficients.
 
 use faer::Mat;
 
@@ -12,16 +12,15 @@ use crate::kernels::{KeyColumns, LINE, pack};
 use crate::linalg;
 use crate::num::real;
 
-/// Places a direction, at least, and the part of a row that is looked at, at most.
+/// Fewest columns per direction, and largest fraction of a row that is used.
 const PLACES: usize = 4;
 const PART: usize = 4;
 
-/// How much longer noise may make what the coefficients of a row leave out: an eighth or so, as the
-/// square tells.
+/// Permitted growth of the residual under noise: its norm grows by about an eighth.
 const LOUDER: f64 = 0.25;
 
-/// The places of rows of `width` that tell their coefficients in orthonormal rows; `None` if it
-/// takes too many of them.
+/// The columns of rows of `width` that determine their coefficients in orthonormal rows; `None` if
+/// too many are needed.
 pub(crate) fn lead(rows: &[f64], width: usize) -> Option<KeyColumns> {
     let rank = rows.len() / width;
     let mut weights = vec![0.0; width / LINE];
@@ -43,8 +42,8 @@ pub(crate) fn lead(rows: &[f64], width: usize) -> Option<KeyColumns> {
     None
 }
 
-/// What the numbers at some places are multiplied with to give coefficients by least squares, one
-/// row a coefficient; `None` if that would be loud.
+/// The least-squares matrix from some columns to coefficients, one row per coefficient; `None` if
+/// it would amplify noise too much.
 fn factors(rows: &[f64], width: usize, starts: &[usize]) -> Option<Vec<f64>> {
     let rank = rows.len() / width;
     let n_places = starts.len() * LINE;
@@ -60,7 +59,7 @@ fn factors(rows: &[f64], width: usize, starts: &[usize]) -> Option<Vec<f64>> {
     let triangle = linalg::orthonormalise(linalg::rows_mut(&mut parts, rank, n_places))?;
     let mut inverse = Mat::identity(rank, rank);
     linalg::divide_rows(inverse.as_mut(), triangle.as_ref());
-    // White noise of one a place becomes so much in all places, by the coefficients alone.
+    // White noise of unit variance is amplified this much by the coefficients alone.
     let noise = linalg::norm(inverse.as_ref()).powi(2);
     let is_quiet = noise <= LOUDER * real(width);
     is_quiet.then(|| {
@@ -80,7 +79,7 @@ mod tests {
     use crate::kernels::{Tile, project};
     use crate::rng::Random;
 
-    /// Rows of a basis, and cells that lie in it.
+    /// Rows of a basis, and cells in its span.
     fn sample(rank: usize, width: usize, value: impl FnMut(usize, usize) -> f64) -> [Vec<f64>; 2] {
         let directions = Mat::from_fn(rank, width, value);
         let basis = linalg::lq(&linalg::row_major(directions.as_ref()), rank).long;
@@ -115,7 +114,7 @@ mod tests {
     fn a_part_of_a_row_tells_its_coefficients() {
         let mut random = Random::new(6);
         check(10, 512, |_, _| random.normal());
-        // Smooth, and all but nothing in most places.
+        // Smooth, and nearly zero in most columns.
         check(4, 700, |row, at| {
             ((real(at) - 300.0) * real(row + 1) / 60.0).cos()
                 * (-(real(at) - 300.0).powi(2) / 9e3).exp()
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn there_is_no_lead_where_a_direction_lies_in_many_places_evenly_and_nowhere_apart() {
-        // As many directions as a quarter of the places.
+        // As many directions as a quarter of the columns.
         let mut random = Random::new(6);
         let [basis, _] = sample(128, 512, |_, _| random.normal());
         assert!(lead(&basis, 512).is_none());

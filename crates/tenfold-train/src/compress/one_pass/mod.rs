@@ -1,4 +1,4 @@
-//! The verified pass, again and again: from a source that is read once to cores.
+//! The verified pass, applied repeatedly: cores from a source that is read once.
 
 pub(super) mod basis;
 pub(super) mod initial_basis;
@@ -17,26 +17,26 @@ use crate::train::{Merged, centered};
 use initial_basis::opening;
 use project::verified_pass;
 
-/// Cores that have not been cut yet, and how far they are from the source.
+/// Cores before truncation, and their distance from the source.
 pub(crate) struct Streamed<T> {
-    /// The rows of all but the first are orthonormal. Those that come from a pass are of several
-    /// modes each.
+    /// The rows of all but the first are orthonormal. Those from a pass are of several modes each.
     pub(crate) cores: Vec<Merged<T>>,
-    /// The norm of the difference, at most. What a pass leaves out need not be orthogonal to later
-    /// errors (its basis may have been extended, its coefficients not be the best), so norms are
-    /// added, not squares.
+    /// An upper bound on the norm of the difference. The residual of a pass need not be orthogonal
+    /// to later errors (its basis may have been extended, its coefficients not optimal), so norms
+    /// are added, not squares.
     pub(crate) error: f64,
-    /// The energy of the source; not finite if a cell, or a square, is not.
+    /// The energy of the source; not finite if a cell or its square is not.
     pub(crate) energy: f64,
 }
 
-/// Columns of a matrix, at least, and better: a row of them outweighs the work on its coefficients.
+/// Fewest and preferred number of columns of a matrix: reading a row of them outweighs the work on
+/// its coefficients.
 const WIDTH: usize = 512;
 const GOOD_WIDTH: usize = 2048;
-/// What is small enough to be decomposed as it is.
+/// Size of a remainder that is decomposed directly.
 const SMALL: usize = 1 << 13;
-/// The square of the part of the tolerance that one pass may use: there are up to four or so, and
-/// a tenth of the tolerance is theirs in all.
+/// The square of the part of the tolerance that one pass may use: there are up to four or so, and a
+/// tenth of the tolerance is reserved for them all.
 const PART: f64 = 0.01 / 4.0;
 
 /// The part of the energy that one pass may leave out at a tolerance.
@@ -44,7 +44,7 @@ pub(crate) fn part(eps: f64) -> f64 {
     PART * eps * eps
 }
 
-/// Reads a source once into cores, leaving out about a tenth of what `eps` allows; `None` if its
+/// Reads a source once into cores, leaving out about a tenth of what `eps` permits; `None` if its
 /// ranks are too large for that.
 pub(crate) fn stream<T: Scalar>(
     source: &dyn Source<T>,
@@ -80,7 +80,7 @@ pub(crate) fn stream<T: Scalar>(
             break;
         };
         let energy = *total.get_or_insert(pass.energy);
-        // Too large, too small, or nothing at all: whoever asked will see to that.
+        // Overflow, underflow or all zeros: the caller handles it.
         if !is_in_range(energy) {
             return Ok(Some(Streamed {
                 cores: Vec::new(),
@@ -129,8 +129,8 @@ pub(crate) fn stream<T: Scalar>(
     }))
 }
 
-/// How many modes stay, and the width of the matrix that the others make with the bond after them;
-/// `None` if what is left is too small for a pass.
+/// The number of modes that remain, and the width of the matrix that the others form with the bond
+/// after them; `None` if the remainder is too small for a pass.
 fn grouping(open: &[usize], after: usize, cells: usize) -> Option<(usize, usize)> {
     if cells <= SMALL {
         return None;

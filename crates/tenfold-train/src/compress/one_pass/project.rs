@@ -1,14 +1,14 @@
-//! The verified pass: one reading that projects, measures, and extends the basis where it must.
+//! The verified pass: a single read that projects, measures, and extends the basis where needed.
 //!
-//! The matrix is read in tiles of a few rows. Each is projected onto the basis, and what remains
-//! is measured explicitly, so nothing about the basis has to be believed. A tile that leaves out
-//! far more than its share gets directions of its own into the basis at once; the tiles before it
-//! have no part in these, so they need not be read again. What is spread thinly over many tiles is
-//! settled at the end: the worst ones are read once more until the sum fits.
+//! The matrix is read in tiles of a few rows. Each is projected onto the basis, and the residual is
+//! measured explicitly, so nothing about the basis is assumed. A tile whose residual far exceeds
+//! its share adds directions of its own to the basis at once; previous tiles have no part in these,
+//! so they need not be read again. A residual spread thinly over many tiles is handled at the end:
+//! the worst ones are read once more until the sum fits.
 //!
-//! Tiles are worked on in rounds. Within a round all see the same basis, whatever thread they run
-//! on; it grows between rounds, in the order of the tiles. So the result is the same for any
-//! number of threads.
+//! Tiles are processed in rounds. Within a round all see the same basis, whatever thread they run
+//! on; it grows between rounds, in the order of the tiles. So the result is the same for any number
+//! of threads.
 
 use rayon::prelude::*;
 
@@ -21,10 +21,10 @@ use crate::linalg;
 use crate::num::real;
 use crate::scalar::Scalar;
 
-/// A matrix as coefficients times a basis, and what that leaves out.
+/// A matrix as coefficients times a basis, and the residual.
 pub(crate) struct Pass<T> {
     pub(crate) basis: Basis<T>,
-    /// One row of coefficients a row of the matrix.
+    /// One row of coefficients per row of the matrix.
     pub(crate) coefficients: Room<T>,
     /// The energy left out.
     pub(crate) residual: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Pass<T> {
     pub(crate) energy: f64,
 }
 
-/// Some rows, the energy they leave out, and their coefficients if they differ from the round's.
+/// Some rows, their residual energy, and their coefficients if they differ from the round's.
 struct Tile<T> {
     first: usize,
     n_rows: usize,
@@ -46,13 +46,13 @@ struct Run<'a, T> {
     /// The part of the energy that may be left out.
     part: f64,
     basis: Basis<T>,
-    /// No basis is worth more than this.
+    /// Largest useful size of the basis.
     max_rank: usize,
     tiles: Vec<Tile<T>>,
-    /// Coefficients in the basis as it was at the start, up to the row where it grew.
+    /// Coefficients in the initial basis, up to the row where it grew.
     plain: Room<T>,
     plain_rank: usize,
-    /// Coefficients of the rounds after that, and how many each row has.
+    /// Coefficients of the rounds after that, and the number in each row.
     later: Vec<(usize, Vec<T>)>,
     /// The first row of the last round.
     round_start: usize,
@@ -60,19 +60,19 @@ struct Run<'a, T> {
     rows_seen: usize,
 }
 
-/// Cells in a tile, about, and rows, at least: with the basis they stay in a processor's own cache.
+/// Approximate cells and least rows of a tile: with the basis they fit in the L2 cache.
 const TILE: usize = 1 << 15;
 const ROWS: usize = 8;
-/// Cells in the tiles that one task reads at a time, about.
+/// Approximate cells in the tiles that one task reads at a time.
 const BLOCK: usize = 1 << 18;
 /// Cells in the first round and in the largest.
 const FIRST_ROUND: usize = 1 << 18;
 const LAST_ROUND: usize = 1 << 22;
 
 /// Passes over a matrix once, starting from a basis that may be wrong; `None` if the basis would
-/// become too large to be worth it.
+/// become too large to be useful.
 ///
-/// `estimate` is a guess at the energy of the whole. A non-finite energy is returned as it is.
+/// `estimate` is an estimate of the total energy. A non-finite energy is returned as is.
 pub(crate) fn verified_pass<T: Scalar>(
     unfolding: &Unfolding<T>,
     basis: Basis<T>,
@@ -113,7 +113,7 @@ impl<T: Scalar> Run<'_, T> {
         ((TILE / (self.unfolding.width * T::REALS)).clamp(ROWS, 256) / 4) * 4
     }
 
-    /// Projects the next rows, about `cells` of them, onto the basis as it is.
+    /// Projects the next rows, about `cells` of them, onto the current basis.
     fn round(&mut self, cells: usize) -> Result<()> {
         let (width, rank) = (self.unfolding.width, self.basis.rank);
         let per_tile = self.rows_per_tile();
@@ -134,7 +134,7 @@ impl<T: Scalar> Run<'_, T> {
         let blocks = target
             .par_chunks_mut(per_block * rank)
             .enumerate()
-            // Room that is used again is there already.
+            // Reused buffers are already allocated.
             .map_init(Vec::new, |room, (block, target)| {
                 let start = first + block * per_block;
                 let rows = target.len() / rank;
@@ -163,7 +163,7 @@ impl<T: Scalar> Run<'_, T> {
         Ok(())
     }
 
-    /// Gives directions to the tiles of the last round that leave out far more than their share.
+    /// Adds directions for the tiles of the last round whose residual far exceeds their share.
     fn repair(&mut self, estimate: f64) -> Result<bool> {
         let height = real(self.unfolding.height);
         let expected = estimate.max(self.seen * height / real(self.rows_seen));
@@ -181,7 +181,7 @@ impl<T: Scalar> Run<'_, T> {
                 return Ok(false);
             }
         }
-        // What is left out though no direction lacks may be the price of quick coefficients.
+        // A residual without a missing direction may come from approximate coefficients.
         let so_far = real(self.rows_seen).max(0.125 * height);
         if self.basis.rank == rank && left_out > 0.5 * share * so_far {
             self.basis.always_project_best();
@@ -189,8 +189,8 @@ impl<T: Scalar> Run<'_, T> {
         Ok(true)
     }
 
-    /// Reads a tile again. If it still leaves out more than `tolerated`, the basis is extended so
-    /// that it leaves out at most `goal`. False if the basis would become too large.
+    /// Reads a tile again. If its residual still exceeds `tolerated`, the basis is extended so that
+    /// at most `goal` remains. False if the basis would become too large.
     fn improve(&mut self, place: usize, tolerated: f64, goal: f64) -> Result<bool> {
         let width = self.unfolding.width;
         let Some(tile) = self.tiles.get_mut(place) else {
@@ -209,7 +209,7 @@ impl<T: Scalar> Run<'_, T> {
             if rank > self.max_rank {
                 return Ok(false);
             }
-            // What was held before is copied once at the end.
+            // Previous coefficients are copied once at the end.
             let held = (2 * self.unfolding.height + width) * rank;
             self.unfolding.watch.hold::<T>(held)?;
             self.basis.extend(&found.rows);
@@ -225,8 +225,8 @@ impl<T: Scalar> Run<'_, T> {
         self.tiles.iter().map(|tile| tile.residual).sum()
     }
 
-    /// Reads the worst tiles again until all together leave out no more than they may. False if
-    /// the basis would become too large.
+    /// Reads the worst tiles again until the total residual is within the budget. False if the
+    /// basis would become too large.
     fn settle(&mut self) -> Result<bool> {
         let allowed = self.part * self.seen;
         let mut left_out = self.residual();
@@ -256,7 +256,7 @@ impl<T: Scalar> Run<'_, T> {
         Ok(self.residual() <= allowed)
     }
 
-    /// Puts the coefficients of all rows together, with zeros for directions that came later.
+    /// Joins the coefficients of all rows, with zeros for directions added later.
     fn finish(mut self) -> Result<Pass<T>> {
         let rank = self.basis.rank;
         let residual = self.residual();

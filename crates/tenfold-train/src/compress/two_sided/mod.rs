@@ -1,17 +1,17 @@
 //! The two-sided sweep: splits modes off either end until one is left.
 //!
-//! Each step sees what is left as a tall matrix X (the mode to be split off as its columns, see
-//! [`Unfolding`]), finds an orthonormal basis V and goes on with X·V. What it leaves out is
-//! orthogonal to everything that later steps can leave out, so the squares add up in the
-//! [`ErrorBudget`], whatever V is. The ways to a basis, cheapest first:
+//! Each step sees the remainder as a tall matrix X (with the mode to split off as its columns, see
+//! [`Unfolding`]), finds an orthonormal basis V and goes on with X·V. The part it leaves out is
+//! orthogonal to all errors of later steps, so the squares add up in the [`ErrorBudget`], whatever
+//! V is. The strategies for a basis, cheapest first:
 //!
 //! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
-//!    whether the guess is good. At first a guess has as few directions as its sample needs, and is
-//!    kept if it misses about a share: the bonds to come make up for the difference. Else it has
-//!    more, and the optimal cut is made inside it, where it is cheap.
-//! 2. *Everything*: equations with a square part of a wide X, or a Cholesky decomposition of the
-//!    shifted Gram matrix, show that no singular value is small enough to be left out. The core is
-//!    an identity and nothing is computed.
+//! whether the guess is good. At first a guess has as few directions as its sample needs, and is
+//! kept if it misses about a share: the remaining bonds compensate for the difference. Otherwise it
+//! has more, and the optimal truncation is computed inside it, where it is cheap.
+//! 2. *Full rank*: equations with a square part of a wide X, or a Cholesky decomposition of the
+//! shifted Gram matrix, show that no singular value is small enough to be left out. The core is an
+//! identity and nothing is computed.
 //! 3. *Gram*: eigenvectors of X^H·X, where the share of the budget lies far above its rounding.
 //! 4. *Triangle*: the singular value decomposition of the triangle of a QR decomposition.
 
@@ -32,71 +32,72 @@ use crate::scalar::Scalar;
 use crate::train::Core;
 use unfolding::{Held, Projected, Side, Unfolding};
 
-/// A mode with fewer places than this is left for later, if the other end has no more than that.
+/// A mode smaller than this is postponed, if the other end is no larger than that.
 const FEW: usize = 16;
 const WIDE: usize = 1024;
 
-/// What a guess leaves out of its sample, as a part of the share: of one that is kept as it is, since
-/// a little more is missing from everything than from a sample, and of one that is cut inside.
+/// Truncation of a sampled basis, as a fraction of this bond's error budget: of one used as is (a
+/// sample underestimates the loss), and of one truncated again later.
 const NEAR: f64 = 0.85;
 const GUESS: f64 = 0.05;
 
-/// What a guess may leave out of everything, as parts of the share: so little that it is cut inside,
-/// so much that it is kept if other bonds can make up for it, and so much that the rows looked at
-/// tell nothing of the others.
+/// Permitted loss of a guess on all rows, as fractions of the share: below the first it is
+/// truncated further, below the second it is kept if other bonds can compensate, and above the
+/// third the sample says nothing about the other rows.
 const GOOD: f64 = 0.5;
 const MUCH: f64 = 1.2;
 const FAR: f64 = 4.0;
 
-/// How far the energy in a basis may be from what its singular values say, as a part of all: far
-/// more than rounding, far less than a wrong direction makes.
+/// Permitted disagreement of the energy in a basis with its singular values, as a fraction of the
+/// total: far more than rounding, far less than the effect of a wrong direction.
 const SOUND: f64 = 1e-10;
 
-/// Which ways to a basis may be tried.
+/// The permitted strategies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SweepStrategy {
     /// All of them.
     Sampled,
-    /// No guesses.
+    /// No sampling.
     Whole,
     /// Orthogonal factorizations alone.
     Orthogonal,
-    /// These, from left to right: the classical algorithm.
+    /// Orthogonal factorizations from left to right: the classical algorithm.
     FromLeft,
 }
 
 /// A sweep that has split off some modes on either side.
 pub(crate) struct Sweep<'a, T> {
     pub(crate) held: Held<'a, T>,
-    /// The sizes of the modes, the first and last of which may carry a bond of earlier steps.
+    /// The sizes of the modes, the first and last of which may include a bond of earlier steps.
     pub(crate) shape: Vec<usize>,
     /// The bond to the right of the last mode.
     pub(crate) outer: usize,
-    /// The energy of what is held.
+    /// The energy of the remainder.
     pub(crate) energy: f64,
     pub(crate) ledger: ErrorBudget,
     pub(crate) ways: SweepStrategy,
-    /// Only the last mode may be split off while the source itself is held: it is read in order.
+    /// Only the last mode may be split off while the source itself is the remainder: it is read in
+    /// order.
     pub(crate) is_forward: bool,
     pub(crate) watch: &'a Watch<'a>,
-    /// What every train would have to be.
+    /// The lower bound on the size of any train.
     pub(crate) demand: Option<SizeLowerBound>,
-    /// The first step, if it has been begun.
+    /// The first step, if it has begun.
     pub(crate) started: Option<Started<T>>,
 }
 
-/// The first step of a sweep, begun before the energy of the tensor was known.
+/// The first step of a sweep, begun before the energy of the tensor is known.
 pub(crate) struct Started<T> {
     side: Side,
-    /// `None` if no guess is worth it.
+    /// `None` if no guess is useful.
     begun: Option<Begun<T>>,
 }
 
-/// A guess and where it leads to.
+/// A guess and its product.
 struct Begun<T> {
     guess: Mat<T>,
     projected: Projected<T>,
-    /// The energy of everything, measured on the way.
+    /// The total energy, measured along the way.
     energy: f64,
 }
 
@@ -107,7 +108,7 @@ impl<T> Started<T> {
     }
 }
 
-/// A basis, the matrix in it, and what it leaves out.
+/// A basis, the matrix projected onto it, and the residual.
 struct Found<T> {
     basis: Mat<T>,
     values: Room<T>,
@@ -116,7 +117,7 @@ struct Found<T> {
 }
 
 impl<T: Scalar> Sweep<'_, T> {
-    /// Splits off all modes; gives the cores, from the first to the last, and the account.
+    /// Splits off all modes; returns the cores, from the first to the last, and the budget.
     pub(crate) fn run(mut self) -> Result<(Vec<Core<T>>, ErrorBudget)> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let mut open = 0..self.shape.len();
@@ -189,7 +190,7 @@ impl<T: Scalar> Sweep<'_, T> {
         self.shape.get(mode).copied().unwrap_or(1)
     }
 
-    /// The side whose step is cheaper.
+    /// The side with the cheaper step.
     fn side(&mut self, first: usize, last: usize, cells: usize) -> Result<Side> {
         if self.is_forward
             && let Held::Source(source) = &self.held
@@ -208,15 +209,15 @@ impl<T: Scalar> Sweep<'_, T> {
         })
     }
 
-    /// Whether a guess on one side is worth a try: what is split off there has to be large enough
-    /// for a sample, and its rounding to be far below the share.
+    /// Whether to try sampling on a side: the mode there has to be large enough for a sample, and
+    /// rounding has to be far below the share.
     fn may_guess(&self, width: usize) -> bool {
         self.ways == SweepStrategy::Sampled
             && width >= 32
             && allows_gram(self.ledger.share(), self.energy, width)
     }
 
-    /// Whether to try the wider side first: a narrow one leaves nearly everything to do.
+    /// Whether to try the wider side first: a narrow one leaves nearly all of the work.
     fn may_start_at(&self, side: Side, width: usize) -> bool {
         let is_read_in_order = self.is_forward && matches!(self.held, Held::Source(_));
         width <= WIDE && self.may_guess(width) && (side == Side::Right || !is_read_in_order)
@@ -233,8 +234,8 @@ impl<T: Scalar> Sweep<'_, T> {
     }
 
     /// Begins the first step of a sweep through a tensor in memory, whose energy is not known yet
-    /// and stands for 1; `None` if it does not begin with a guess, or could not be measured on the
-    /// way.
+    /// and counts as 1; `None` if it does not begin with a guess, or the energy could not be
+    /// measured along the way.
     pub(crate) fn start(&self) -> Result<Option<Started<T>>> {
         let [Some(first), Some(last)] = [self.shape.first(), self.shape.last()] else {
             return Ok(None);
@@ -309,7 +310,7 @@ impl<T: Scalar> Sweep<'_, T> {
         let choice = self.ledger.choose(bond, &found.squares, 0.0);
         let basis = found.v.as_ref().subcols(0, choice.rank).to_owned();
         let projected = unfolding.project(basis.as_ref())?;
-        // What the singular values promise has to be there.
+        // The singular values must agree with the energy.
         let promised: f64 = found.squares.iter().take(choice.rank).sum();
         let is_kept = (projected.energy - promised).abs() <= SOUND * self.energy;
         if !is_kept {
@@ -323,7 +324,7 @@ impl<T: Scalar> Sweep<'_, T> {
         }))
     }
 
-    /// Cuts by eigenvalues of a Gram matrix, and measures what that leaves out.
+    /// Truncates by eigenvalues of a Gram matrix, and measures the error.
     fn cut(
         &self,
         unfolding: &Unfolding<T>,
@@ -348,8 +349,8 @@ impl<T: Scalar> Sweep<'_, T> {
         })
     }
 
-    /// The parts of the share that guesses aim at, one after the other. The last bond has nobody
-    /// to make up for it.
+    /// The fractions of the share that guesses aim at, one after the other. The last bond has no
+    /// later bond to compensate.
     fn parts(&self) -> &'static [f64] {
         if self.ledger.n_open() > 1 {
             &[NEAR, GUESS]
@@ -358,7 +359,7 @@ impl<T: Scalar> Sweep<'_, T> {
         }
     }
 
-    /// A basis from a sample, if it turns out to be good.
+    /// A basis from a sample, if it proves to be good.
     fn sampled(
         &self,
         unfolding: &Unfolding<T>,
@@ -402,7 +403,7 @@ impl<T: Scalar> Sweep<'_, T> {
                     },
                 }));
             }
-            // A NaN is far, too.
+            // NaN counts as far.
             let is_worth_more = lost <= FAR * share;
             if !is_worth_more {
                 break;
@@ -445,7 +446,7 @@ fn left_core<T: Scalar>(
     let Some(found) = found else {
         return Core::identity(left, size, rank);
     };
-    // The step saw the transpose, so its basis is the conjugate of the core.
+    // The step used the transpose, so its basis is the conjugate of the core.
     let mut values = linalg::row_major(found.basis.as_ref());
     values
         .iter_mut()

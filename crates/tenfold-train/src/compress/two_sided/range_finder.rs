@@ -1,4 +1,4 @@
-//! Bases guessed from a few rows. A guess is never trusted: what it leaves out is measured.
+//! Bases guessed from a few rows. A guess is never trusted: its residual is measured.
 
 use faer::Mat;
 use rayon::prelude::*;
@@ -9,17 +9,17 @@ use crate::error::Result;
 use crate::linalg;
 use crate::scalar::{Scalar, energy};
 
-/// Rows of an unfolding that are looked at to guess a basis: few at first, twice as many while the
-/// basis is a good part of them.
+/// Rows of an unfolding that are sampled to guess a basis: few at first, doubled while the basis is
+/// nearly as large.
 const FEWEST: usize = 256;
 const MOST: usize = 1024;
 
-/// What may be left out of a sample before its best directions are looked for, as a part of what the
-/// guess may leave out.
+/// Permitted loss on a sample before its best directions are computed, as a fraction of the loss of
+/// the guess.
 const SPARE: f64 = 0.1;
 
-/// Guesses a basis that leaves out about the part `share` of the energy, from evenly spread rows;
-/// `None` if the rows are too few, or the basis would be too large to be worth it.
+/// Guesses a basis that leaves out about the part `share` of the energy, from evenly spaced rows;
+/// `None` if there are too few rows, or the basis would be too large to be useful.
 pub(crate) fn guess<T: Scalar>(unfolding: &Unfolding<T>, share: f64) -> Result<Option<Mat<T>>> {
     let most = (unfolding.width / 2)
         .clamp(FEWEST, MOST)
@@ -56,7 +56,7 @@ fn guess_from<T: Scalar>(
     let mut sample = T::zeros(n_rows * width)?;
     let runs = sample.par_chunks_exact_mut(run * width).with_min_len(16);
     runs.enumerate().try_for_each(|(place, target)| {
-        // Spread evenly, with a jitter that no period of the data is likely to share.
+        // Evenly spaced, with a jitter that no period of the data is likely to share.
         let stride = height / n_runs;
         let first = place * height / n_runs + (place * 7919) % stride.max(1);
         let first = first.min(height - run);
@@ -70,8 +70,7 @@ fn guess_from<T: Scalar>(
     if !(total > 0.0 && total.is_finite()) {
         return Ok(None);
     }
-    // Directions that leave out next to nothing are quick to find; the best of them are chosen where
-    // there are few.
+    // Directions with a small residual are quick to find; the best are then chosen among few.
     let found = linalg::span(&sample, width, SPARE * share * total);
     let along = linalg::rows(&found.rows, found.rank, width);
     let mut inside = Mat::zeros(n_rows, found.rank);

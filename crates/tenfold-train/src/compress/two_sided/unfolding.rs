@@ -1,7 +1,7 @@
-//! What is left of a tensor, seen as a matrix, and the passes over it.
+//! Unfoldings: the remainder of a tensor as a matrix, and passes over it.
 //!
-//! Panels are cut by the shape alone, never by the number of threads, and their results are added
-//! up in order: the same bits come out wherever it runs.
+//! Panels are determined by the shape alone, never by the number of threads, and their results are
+//! added in order: the result is bitwise reproducible.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::scalar::{Scalar, energy, reals, reals_mut};
 use crate::source::Source;
 use crate::{kernels, linalg};
 
-/// The cells a step works on: the source itself, or what earlier steps made of it.
+/// The cells of a step: the source itself, or the result of earlier steps.
 pub(crate) enum Held<'a, T> {
     /// As it is.
     Source(&'a dyn Source<T>),
@@ -40,7 +40,7 @@ impl<T: Scalar> Held<'_, T> {
         }
     }
 
-    /// All cells, if they lie in memory.
+    /// All cells, if they are in memory.
     pub(crate) fn all(&self) -> Option<&[T]> {
         match self {
             Held::Source(source) => source.all(),
@@ -49,7 +49,7 @@ impl<T: Scalar> Held<'_, T> {
     }
 }
 
-/// From which end of the train a mode is split off.
+/// The end of the train from which a mode is split off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The first mode.
@@ -69,7 +69,7 @@ impl Side {
 }
 
 /// Cells as a tall matrix: `width` columns for the mode that is split off, `height` rows for all
-/// others. On the left side it is the transpose of what is stored.
+/// others. On the left side it is the transpose of the stored matrix.
 pub(crate) struct Unfolding<'a, T> {
     pub(crate) held: &'a Held<'a, T>,
     pub(crate) side: Side,
@@ -78,32 +78,31 @@ pub(crate) struct Unfolding<'a, T> {
     pub(crate) watch: &'a Watch<'a>,
 }
 
-/// Cells in a panel, about: a megabyte.
+/// Approximate cells in a panel: a megabyte.
 const PANEL: usize = 1 << 17;
 
-/// Rows in a panel of a matrix that is stored as its transpose: a short stretch of each of its rows.
+/// Rows in a panel of a matrix stored as its transpose: a short range of each of its rows.
 const SUMMED: usize = 256;
 
-/// Groups of panels that are summed up on their own: enough for many threads, few enough for
-/// memory.
+/// Groups of panels that are summed separately: enough for many threads, few enough for memory.
 const GROUPS: usize = 16;
 
-/// Columns from which on a Gram matrix is worked out by stripes, and columns in one of these.
+/// Number of columns above which a Gram matrix is computed in stripes, and columns per stripe.
 const WIDE: usize = 256;
 const STRIPE: usize = 128;
-/// Rows that are added to a stripe at a time.
+/// Rows added to a stripe at a time.
 const DEEP: usize = 128;
 
 /// A tall matrix times a basis.
 pub(crate) struct Projected<T> {
-    /// In the layout that the next step works on.
+    /// In the layout of the next step.
     pub(crate) values: Room<T>,
     /// The sum of its squares.
     pub(crate) energy: f64,
 }
 
 impl<T: Scalar> Unfolding<'_, T> {
-    /// Hands a range of rows to `with`, borrowed where that is possible.
+    /// Passes a range of rows to `with`, borrowed where possible.
     pub(crate) fn panel<R>(
         &self,
         rows: Range<usize>,
@@ -138,7 +137,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         (PANEL / self.width).clamp(64, 1 << 14).min(self.height)
     }
 
-    /// Works through groups of panels, one result a group.
+    /// Processes groups of panels, with one result per group.
     fn groups<R: Send>(
         &self,
         per_panel: usize,
@@ -170,7 +169,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         {
             return self.wide_gram(all);
         }
-        // Tall enough that going through all of a large result is worth it.
+        // Tall enough to justify a pass over a large result.
         let tall = (self.width / 2).min(512).min(self.height);
         let parts = self.groups(
             self.rows_per_panel().max(tall),
@@ -189,7 +188,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         Ok(sum)
     }
 
-    /// The same from cells in memory, a stripe of columns at a time: nothing has to be added up.
+    /// The same from cells in memory, a stripe of columns at a time: no partial sums are needed.
     fn wide_gram(&self, all: &[T]) -> Result<Mat<T>> {
         let cells = self.cells(all);
         let mut gram = Mat::zeros(self.width, self.width);
@@ -209,8 +208,8 @@ impl<T: Scalar> Unfolding<'_, T> {
         Ok(gram)
     }
 
-    /// Whether no singular value can be left out within the energy `share`, as far as a square part
-    /// of a matrix with the energy `energy` tells, quickly; false if it does not.
+    /// Whether a square part of a matrix with the energy `energy` shows quickly that no singular
+    /// value can be left out within `share`; false if it does not.
     pub(crate) fn is_regular(&self, energy: f64, share: f64) -> Result<bool> {
         let Some(all) = self.held.all() else {
             return Ok(false);
@@ -232,7 +231,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         Ok(linalg::is_regular(square.as_ref(), size, share.sqrt()))
     }
 
-    /// All cells that lie in memory, as a matrix.
+    /// All cells, if in memory, as a matrix.
     fn cells<'b>(&self, all: &'b [T]) -> MatRef<'b, T> {
         match self.side {
             Side::Right => linalg::rows(all, self.height, self.width),
@@ -275,7 +274,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         })
     }
 
-    /// The same, and the energy of the matrix, by one reading; `None` where that takes two.
+    /// The same, and the energy of the matrix, in one read; `None` if that takes two.
     pub(crate) fn project_measured(&self, basis: MatRef<T>) -> Result<Option<(Projected<T>, f64)>> {
         let Some(all) = self.held.all().filter(|_| self.is_summed()) else {
             return Ok(None);
@@ -300,12 +299,12 @@ impl<T: Scalar> Unfolding<'_, T> {
         )))
     }
 
-    /// Whether a product is a sum of real rows that lie in memory.
+    /// Whether a product is a sum of real rows in memory.
     fn is_summed(&self) -> bool {
         self.side == Side::Left && T::REALS == 1 && self.held.all().is_some()
     }
 
-    /// Panel by panel; gives the energies of their products.
+    /// Panel by panel; returns the energies of their products.
     fn project_right(&self, basis: MatRef<T>, values: &mut [T]) -> Result<Vec<f64>> {
         let (rank, per_panel) = (basis.ncols(), self.rows_per_panel());
         let panels = values.par_chunks_mut(per_panel * rank).enumerate();
@@ -335,7 +334,7 @@ impl<T: Scalar> Unfolding<'_, T> {
         energies.collect()
     }
 
-    /// A stretch of every row of a product for every panel.
+    /// A range of every row of a product for every panel.
     fn stretches<'b>(&self, values: &'b mut [T]) -> Vec<Vec<&'b mut [T]>> {
         let mut panels: Vec<Vec<&mut [T]>> = Vec::new();
         panels.resize_with(self.height.div_ceil(SUMMED), Vec::new);
@@ -347,12 +346,12 @@ impl<T: Scalar> Unfolding<'_, T> {
         panels
     }
 
-    /// A basis as the kernel wants it.
+    /// A basis in the layout of the kernel.
     fn factors(&self, basis: MatRef<T>) -> Vec<f64> {
         kernels::pad(reals(&linalg::row_major(basis)), basis.ncols())
     }
 
-    /// Sums of real rows that lie in memory; gives their energy, and that of the cells they are of.
+    /// Sums of real rows in memory; returns their energy, and that of the cells they are of.
     fn combined(
         &self,
         all: &[T],
@@ -406,7 +405,7 @@ fn stacked<T: Scalar>(triangle: MatRef<T>, panel: MatRef<T>) -> Mat<T> {
     linalg::squared(both.as_ref())
 }
 
-/// The sum of squares of all cells, and whether it was worth anything.
+/// The sum of squares of all cells.
 pub(crate) fn total_energy<T: Scalar>(
     source: &dyn Source<T>,
     cells: usize,

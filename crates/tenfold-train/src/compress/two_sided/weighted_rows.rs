@@ -1,9 +1,9 @@
-//! Places chosen by their weight.
+//! Weighted sampling of rows.
 
 use crate::num::real;
 
-/// About `wanted` places in proportion to their weights, in order, topped up with evenly spread
-/// ones so that quiet parts are seen too. Weights that are all zero, or not finite, say nothing.
+/// About `wanted` rows sampled in proportion to their weights, in order, with evenly spaced ones
+/// added to cover quiet parts. Weights that are all zero, or not finite, are ignored.
 pub(crate) fn in_proportion(weights: &[f64], wanted: usize) -> Vec<usize> {
     let step = weights.iter().sum::<f64>() / real(wanted);
     let mut chosen = Vec::new();
