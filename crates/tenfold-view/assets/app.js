@@ -1,4 +1,4 @@
-// The page: what is open, and the panel that shows it.
+// The page: the open files, and the panel for the tensor in view.
 
 import * as api from "./lib/api.js";
 import { Blocks } from "./panels/blocks.js";
@@ -34,7 +34,7 @@ const PANELS = {
   compare: Compare,
 };
 
-/** The view, kept in the fragment of the address. */
+/** The view, kept in the fragment of the URL. */
 function useView() {
   const [view, setView] = useState(() => parseFragment(location.hash));
   const written = useRef(location.hash);
@@ -46,7 +46,7 @@ function useView() {
     return () => removeEventListener("hashchange", follow);
   }, []);
   useEffect(() => {
-    // Browsers refuse addresses that change too often: the last change of a movement is kept.
+    // Browsers reject frequent changes of the URL: the last change of a movement is kept.
     const timer = setTimeout(() => {
       written.current = fragment(view);
       if (location.hash !== written.current) history.replaceState(null, "", written.current);
@@ -60,7 +60,7 @@ function useView() {
   return { view, change };
 }
 
-/** Lists of tensors, read when they are needed. */
+/** Lists of tensors, loaded on demand. */
 function useListings() {
   const [listings, setListings] = useState(/** @type {Map<number, Listing>} */ (new Map()));
   const [error, setError] = useState(/** @type {string | null} */ (null));
@@ -78,7 +78,7 @@ function useListings() {
   return { listings, load, error };
 }
 
-/** What the tensor in view is. @param {View} view @param {FileFacts[]} files */
+/** The properties of the tensor in view. @param {View} view @param {FileFacts[]} files */
 function useOpened(view, files) {
   const [opened, setOpened] = useState(/** @type {Opened | null} */ (null));
   const [error, setError] = useState(/** @type {string | null} */ (null));
@@ -129,7 +129,7 @@ function App() {
   const listing = listings.get(view.file) ?? (files[view.file]?.tensors === 0 ? NO_TENSORS : null);
   const names = useMemo(() => (listing ? new Names(listing.names) : null), [listing]);
   const file = opened ? files[opened.file] : undefined;
-  // Facts may be those of the tensor before, until the new ones arrive; the panel shows what belongs together.
+  // Until the new facts arrive, these are those of the previous tensor; the panel keeps both consistent.
   const shown = opened ? fitted({ ...view, file: opened.file, tensor: opened.tensor }, opened.facts) : view;
   const tabs = opened ? tabsOf(opened.facts) : [];
   useEffect(() => {
@@ -138,14 +138,14 @@ function App() {
 
   /** @param {number} at @param {number} tensor */
   const open = (at, tensor) => {
-    // What was fitted to the last tensor is what the next one keeps, as far as it can.
+    // The next tensor inherits the fitted view, as far as it applies.
     const keeps = at === shown.file && tensor === shown.tensor ? {} : { with: null };
     if (at !== view.file) setSearch("");
     const first = at === view.file ? tensor : firstOf(listings.get(at), tensor);
     change({ ...shown, file: at, tensor: first, tab: stays(shown, opened), ...keeps });
     setListOpen(false);
   };
-  /** The panels change what was fitted, not what the link said. @param {Partial<View>} patch */
+  /** The panels change the fitted view, not that of the link. @param {Partial<View>} patch */
   const adjust = (patch) => change({ ...shown, ...patch, file: view.file, tensor: view.tensor });
   useKeys((event) => {
     const { key } = event;
@@ -238,7 +238,7 @@ function firstOf(listing, tensor) {
   return listing && listing.names.length ? (new Names(listing.names).order[0] ?? tensor) : tensor;
 }
 
-/** The tab that the next tensor opens with: what was opened by itself is chosen anew, as it depends on the tensor.
+/** The tab for the next tensor: one opened by default is chosen again, as it depends on the tensor.
  * @param {View} view @param {Opened | null} opened */
 const stays = (view, opened) => (opened && view.tab === firstTab(opened.facts) ? null : view.tab);
 

@@ -1,4 +1,4 @@
-// What the server is asked, and how it answers.
+// Requests to the server, and its responses.
 
 import { parseTile } from "./tile.js";
 
@@ -24,7 +24,7 @@ import { parseTile } from "./tile.js";
 
 /** @typedef {Record<string, string | number | (string | number)[] | null | undefined>} Query */
 
-/** The address of a question; a list gives a parameter several times. @param {string} path @param {Query} query */
+/** The URL of a request; a list repeats a parameter. @param {string} path @param {Query} query */
 export function address(path, query) {
   const words = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -37,7 +37,7 @@ export function address(path, query) {
 /** @param {string} path @param {Query} query @param {AbortSignal} [signal] */
 async function ask(path, query, signal) {
   const answer = await fetch(address(path, query), signal ? { signal } : {}).catch((why) => {
-    // What browsers say of a server that is gone helps nobody.
+    // Browsers' messages about an unreachable server do not help the user.
     throw why instanceof TypeError ? new Error("the viewer does not answer: it may have been ended") : why;
   });
   if (answer.ok) return answer;
@@ -46,7 +46,7 @@ async function ask(path, query, signal) {
     const said = await answer.json();
     if (typeof said.error === "string") why = said.error;
   } catch {
-    // Not JSON: the status has to do.
+    // Not JSON: only the status is known.
   }
   throw new Error(why);
 }
@@ -89,7 +89,7 @@ export const blocks = (query, signal) => json("blocks", query, signal);
 /** @param {Query} query @param {AbortSignal} [signal] @returns {Promise<WorstAnswer>} */
 export const worst = (query, signal) => json("worst", query, signal);
 
-/** Whether a question was given up, which is no failure. @param {unknown} error */
+/** Whether a request was aborted, which is not an error. @param {unknown} error */
 export function isAbandoned(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }

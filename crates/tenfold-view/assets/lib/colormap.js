@@ -1,9 +1,9 @@
-// Colors for numbers between 0 and 1: the same maps that `tenfold plot` draws with.
+// Color maps for numbers between 0 and 1, the same as in `tenfold plot`.
 
 /** @typedef {"viridis" | "cividis" | "grey" | "blue-red"} MapName */
 /** @typedef {[number, number, number]} Rgb */
 
-/** Colors at equal distances, between which a map runs straight.
+/** Colors at equal distances, with linear interpolation.
  * @type {Record<MapName, number[]>} */
 const ANCHORS = {
   viridis: [0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b, 0xfde725],
@@ -15,7 +15,7 @@ const ANCHORS = {
 /** @type {MapName[]} */
 export const MAPS = ["viridis", "cividis", "grey", "blue-red"];
 
-/** What is no finite number has colors that no map has. */
+/** Colors of non-finite numbers, in none of the maps. */
 export const SPECIAL = {
   nan: /** @type {Rgb} */ ([255, 0, 255]),
   above: /** @type {Rgb} */ ([255, 106, 0]),
@@ -25,7 +25,7 @@ export const SPECIAL = {
 /** @param {number} anchor @returns {Rgb} */
 const bytes = (anchor) => [anchor >> 16, (anchor >> 8) & 255, anchor & 255];
 
-/** The color at a place between 0 and 1. @param {MapName} map @param {number} place @returns {Rgb} */
+/** The color at a position between 0 and 1. @param {MapName} map @param {number} place @returns {Rgb} */
 export function colour(map, place) {
   const anchors = ANCHORS[map];
   const last = anchors.length - 1;
@@ -50,5 +50,5 @@ export function table(map) {
   return made;
 }
 
-/** As CSS writes it. @param {Rgb} rgb */
+/** A color in CSS notation. @param {Rgb} rgb */
 export const css = ([r, g, b]) => `rgb(${r} ${g} ${b})`;

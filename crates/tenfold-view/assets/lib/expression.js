@@ -1,10 +1,10 @@
-// The part on the screen in words that other programs understand.
+// The displayed part as an expression for other programs.
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./region.js").Region} Region */
 /** @typedef {import("./api.js").TensorFacts} TensorFacts */
 
-/** The indices of the part, as NumPy writes them. @param {View} view @param {TensorFacts} facts @param {Region} part */
+/** The indices of the part in NumPy notation. @param {View} view @param {TensorFacts} facts @param {Region} part */
 export function indices(view, facts, part) {
   /** @param {number} from @param {number} to @param {number | null} size */
   const range = (from, to, size) => (from === 0 && to === size ? ":" : `${from}:${to}`);
@@ -17,17 +17,17 @@ export function indices(view, facts, part) {
     .join(", ");
 }
 
-/** What a picture is called. @param {View} view @param {TensorFacts} facts @param {Region} part
+/** The title of a picture. @param {View} view @param {TensorFacts} facts @param {Region} part
  * @param {import("./api.js").FileFacts} file */
 export function title(view, facts, part, file) {
   const inner = facts.dims.length ? `[${indices(view, facts, part)}]` : "";
   return `${file.name}${facts.name ? `:${facts.name}` : ""}${inner}`;
 }
 
-/** Whether rows come after columns, so that the picture is the transposed array. @param {View} view */
+/** Whether rows follow columns, so that the picture is the transposed array. @param {View} view */
 const isTransposed = (view) => view.rows !== null && view.cols !== null && view.rows > view.cols;
 
-/** Nothing where only a part of a file was named: its indices are not those of the file.
+/** Empty if only a part of a file was opened: its indices are not those of the file.
  * @param {View} view @param {TensorFacts} facts @param {Region} part @param {import("./api.js").FileFacts} file */
 export function numpy(view, facts, part, file) {
   if (file.path === null) return null;

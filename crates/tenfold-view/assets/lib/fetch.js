@@ -1,11 +1,11 @@
-// Asking the server while the page is drawn: the last question counts, earlier ones are given up.
+// Requests during rendering: the latest counts, earlier ones are aborted.
 
 import { isAbandoned, words } from "./api.js";
 import { useEffect, useState } from "./ui.js";
 
 /** @template T @typedef {{answer: T | null, error: string | null, isBusy: boolean, key: string}} Answer */
 
-/** Asks when the key changes; `null` asks nothing. The last answer stays until the next arrives.
+/** Sends a request when the key changes; none for `null`. The last response stays until the next arrives.
  * @template T @param {string | null} key @param {(signal: AbortSignal) => Promise<T>} ask
  * @param {number} [wait] milliseconds in which a newer question may take its place
  * @returns {Answer<T>} */

@@ -1,6 +1,6 @@
-// Names in the order in which people count: layer.2 before layer.10.
+// Natural sort order of names: layer.2 before layer.10.
 
-/** A key whose plain order is the natural order. @param {string} name */
+/** A sort key for natural order. @param {string} name */
 export function naturalKey(name) {
   return name.toLowerCase().replace(/\d+/g, (digits) => digits.replace(/^0+(?=\d)/, "").padStart(18, "0"));
 }

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Number formats.
 
 /** @typedef {"exact" | "short" | "fixed" | "scientific"} FormatName */
 
@@ -18,7 +18,7 @@ export function short(x, digits = 4) {
   return String(Number(x.toPrecision(digits)));
 }
 
-/** Plain numbers, which the other formats change; whole numbers stay as they are. */
+/** Plain numbers, which the other formats change; integers are kept. */
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /** The exact text of a value in another format. @param {string} text @param {FormatName} format */
@@ -49,7 +49,7 @@ export function percent(share) {
   return `${short(share * 100, 3)} %`;
 }
 
-/** Even steps of 1, 2 or 5 that divide a length into about `count`. @param {number} length @param {number} count */
+/** A step of 1, 2 or 5 times a power of ten, about `count` in a length. @param {number} length @param {number} count */
 export function step(length, count) {
   const raw = Math.max(length / Math.max(count, 1), 1e-12);
   const power = 10 ** Math.floor(Math.log10(raw));

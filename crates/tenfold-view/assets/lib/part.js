@@ -1,4 +1,4 @@
-// Which part of a number is shown, where numbers have several.
+// Choice of the displayed component of complex and hypercomplex numbers.
 
 import { Select } from "../widgets/control.js";
 import { html } from "./ui.js";

@@ -1,9 +1,9 @@
-// Positions in a dimension, as people write them.
+// Parsing of positions in a dimension.
 
-/** The most of them. */
+/** Most positions. */
 const MOST = 8;
 
-/** The positions that a text such as `0, 4, 10:13` names. @param {string} text @param {number} size */
+/** The positions in a text such as `0, 4, 10:13`. @param {string} text @param {number} size */
 export function positions(text, size) {
   const found = text.split(/[\s,]+/).flatMap((word) => {
     const ends = /^(\d+)(?::(\d+))?$/.exec(word);

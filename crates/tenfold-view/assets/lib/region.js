@@ -1,11 +1,11 @@
-// The part of a slice that a picture shows, in cells; it may reach beyond the tensor.
+// The displayed region of a slice, in cells; it may extend beyond the tensor.
 
 /** @typedef {{r0: number, r1: number, c0: number, c1: number}} Region */
 /** @typedef {{width: number, height: number}} Size */
 
-/** Cells are square up to this ratio of the sides; beyond, they fill the picture. */
+/** Largest aspect ratio with square cells; beyond, they fill the picture. */
 const LONGEST = 12;
-/** The largest cells of slices that are longer, in pixels. */
+/** Largest cells of longer slices, in pixels. */
 const MOST = { width: 220, height: 72 };
 
 /** The whole slice in a picture of this size. @param {number} rows @param {number} cols @param {Size} size
@@ -14,7 +14,7 @@ export function whole(rows, cols, size) {
   const ratio = Math.max(rows, 1) / Math.max(cols, 1);
   const exact = { r0: 0, r1: Math.max(rows, 1), c0: 0, c1: Math.max(cols, 1) };
   if (ratio <= LONGEST && ratio >= 1 / LONGEST) return square(exact, size);
-  // A few long rows stay rows: they do not fill the height.
+  // A few long rows are not stretched to the full height.
   const more = Math.max(size.height / MOST.height - rows, 0) / 2;
   const wider = Math.max(size.width / MOST.width - cols, 0) / 2;
   return ratio > LONGEST
@@ -30,7 +30,7 @@ export function square(region, size) {
   return { r0: region.r0 - more, r1: region.r1 + more, c0: region.c0 - wider, c1: region.c1 + wider };
 }
 
-/** Nearer (below 1) or farther around a place in the picture.
+/** Zooms in (below 1) or out around a position in the picture.
  * @param {Region} region @param {number} factor @param {number} row @param {number} col @returns {Region} */
 export function zoomed(region, factor, row, col) {
   /** @param {number} end @param {number} centre */
@@ -48,7 +48,7 @@ export function moved(region, rows, cols) {
   return { r0: region.r0 + rows, r1: region.r1 + rows, c0: region.c0 + cols, c1: region.c1 + cols };
 }
 
-/** Keeps a region near the tensor and between two cells and a few tensors wide.
+/** Keeps a region near the tensor, between two cells and a few tensors wide.
  * @param {Region} region @param {number} rows @param {number} cols @param {Region} all @returns {Region} */
 export function held(region, rows, cols, all) {
   const [h, w] = [region.r1 - region.r0, region.c1 - region.c0];
@@ -73,14 +73,14 @@ export function cells(region, rows, cols) {
   };
 }
 
-/** As exact as links are. @param {Region} region @returns {Region} */
+/** Rounded to the precision of links. @param {Region} region @returns {Region} */
 export function rounded({ r0, r1, c0, c1 }) {
   /** @param {number} end */
   const near = (end) => Number(end.toFixed(3));
   return { r0: near(r0), r1: near(r1), c0: near(c0), c1: near(c1) };
 }
 
-/** The cells of a slice that are on the screen, all if no region is named. @param {Region | null} region
+/** The cells of a slice on the screen; all without a region. @param {Region | null} region
  * @param {[number, number]} extent */
 export function seen(region, extent) {
   return region ? cells(region, ...extent) : { r0: 0, r1: extent[0], c0: 0, c1: extent[1] };

@@ -1,4 +1,4 @@
-// Where between two ends a number stands, by the same rules as `tenfold plot`.
+// Linear and logarithmic scales, the same as in `tenfold plot`.
 
 /** @typedef {"linear" | "log" | "symlog"} ScaleName */
 /** @typedef {{low: number, high: number}} Range */
@@ -6,7 +6,7 @@
 /** @type {ScaleName[]} */
 export const SCALES = ["linear", "log", "symlog"];
 
-/** What counts as near zero, as a share of the largest number. */
+/** The linear range near zero, as a fraction of the largest number. */
 const NEAR = 1e-3;
 
 /** sign(x)·log10(1 + |x|/c). @param {number} number @param {number} near */
@@ -21,7 +21,7 @@ const lowestForLog = ({ low, high }) => {
   return high > 0 ? Math.max(high * 1e-6, Number.MIN_VALUE) : 1;
 };
 
-/** A function from numbers to what is even on this scale. @param {ScaleName} scale @param {Range} range */
+/** The function that makes this scale linear. @param {ScaleName} scale @param {Range} range */
 function bend(scale, range) {
   if (scale === "linear") return (/** @type {number} */ x) => x / 2;
   if (scale === "log") return (/** @type {number} */ x) => (x > 0 ? Math.log10(x) : -Infinity);
@@ -29,7 +29,7 @@ function bend(scale, range) {
   return (/** @type {number} */ x) => bent(x, near);
 }
 
-/** A function from finite numbers to places between 0 and 1. @param {ScaleName} scale @param {Range} range */
+/** A function from finite numbers to positions between 0 and 1. @param {ScaleName} scale @param {Range} range */
 export function placer(scale, range) {
   const bending = bend(scale, range);
   const first = bending(scale === "log" ? lowestForLog(range) : range.low);
@@ -38,7 +38,7 @@ export function placer(scale, range) {
   return (/** @type {number} */ x) => Math.min(Math.max((bending(x) - first) / width, 0), 1);
 }
 
-/** The number at a place between 0 and 1. @param {ScaleName} scale @param {Range} range @param {number} place */
+/** The number at a position between 0 and 1. @param {ScaleName} scale @param {Range} range @param {number} place */
 export function numberAt(scale, range, place) {
   /** @param {number} low @param {number} high */
   const between = (low, high) => low * (1 - place) + high * place;

@@ -1,4 +1,4 @@
-// Which two axes are drawn, and where the others are cut.
+// Choice of the slice: the two axes drawn, and positions in the others.
 
 import { Group, Select, Slider } from "../widgets/control.js";
 import { html } from "./ui.js";
@@ -7,7 +7,7 @@ import { dimName } from "./view.js";
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./api.js").TensorFacts} TensorFacts */
 
-/** Sliders for all dimensions but some. @param {{view: View, facts: TensorFacts, change: import("./view.js").Change,
+/** Sliders for all dimensions except some. @param {{view: View, facts: TensorFacts, change: import("./view.js").Change,
  *   but: (number | null)[]}} props */
 export function Cuts({ view, facts, change, but }) {
   return facts.dims.map((dim, axis) =>
@@ -27,7 +27,7 @@ export function Cuts({ view, facts, change, but }) {
 export function Slice({ view, facts, change }) {
   if (facts.dims.length < 2) return null;
   const options = facts.dims.map((_, axis) => ({ value: String(axis), label: dimName(facts, axis) }));
-  /** Taking the axis of the other side swaps the two. @param {"rows" | "cols"} side @param {number} axis */
+  /** Choosing the axis of the other side swaps the two. @param {"rows" | "cols"} side @param {number} axis */
   const choose = (side, axis) => {
     const other = side === "rows" ? "cols" : "rows";
     change({ [side]: axis, ...(view[other] === axis ? { [other]: view[side] } : {}), region: null });

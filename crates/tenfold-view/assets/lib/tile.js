@@ -1,4 +1,4 @@
-// A picture of a part of a tensor, as the server sends it.
+// Tiles: regions of a tensor as pixels, in the server's binary format.
 
 /** @typedef {{h: number, w: number, exact: boolean, lowest: number, highest: number, min: Float32Array,
  *   max: Float32Array, mean: Float32Array, flags: Uint8Array}} Tile */

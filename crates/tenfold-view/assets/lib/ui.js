@@ -1,4 +1,4 @@
-// The library that the page is written with.
+// The UI library of the page.
 
 export {
   html,

@@ -1,4 +1,4 @@
-// What is looked at, and how: all that a link restores.
+// The view: everything that a link restores.
 
 import { MAPS } from "./colormap.js";
 import { FORMATS } from "./number.js";
@@ -60,7 +60,7 @@ export const INITIAL = {
   core: 0,
 };
 
-/** The tabs that say something about a tensor. @param {TensorFacts} facts @returns {TabName[]} */
+/** The tabs that apply to a tensor. @param {TensorFacts} facts @returns {TabName[]} */
 export function tabsOf(facts) {
   /** @type {TabName[]} */
   const tabs = facts.drawable ? ["heat", "lines", "histogram", "table"] : [];
@@ -79,14 +79,14 @@ export function firstTab(facts) {
   return tabs.includes(wanted) ? wanted : (tabs[0] ?? null);
 }
 
-/** The parts that numbers of a tensor have. @param {TensorFacts} facts @returns {string[]} */
+/** The components of a tensor's elements. @param {TensorFacts} facts @returns {string[]} */
 export function partsOf(facts) {
   if (facts.complex || facts.parts === 2) return ["magnitude", "phase", "real", "imaginary"];
   if (facts.parts > 2) return ["magnitude", ...Array.from({ length: facts.parts }, (_, i) => String(i))];
   return ["value"];
 }
 
-/** Keeps of a view what fits a tensor. @param {View} view @param {TensorFacts} facts @returns {View} */
+/** The parts of a view that fit a tensor. @param {View} view @param {TensorFacts} facts @returns {View} */
 export function fitted(view, facts) {
   const sizes = facts.dims.map((dim) => dim.size ?? 0);
   const ndim = sizes.length;
@@ -111,14 +111,14 @@ export function fitted(view, facts) {
   };
 }
 
-/** Whether a region shows a part of a slice, and not all of it from afar: then it was one of a larger slice.
+/** Whether a region shows part of a slice, not all of it zoomed out: that was one of a larger slice.
  * @param {Region} region @param {[number, number]} extent */
 function isNear({ r0, r1, c0, c1 }, [rows, cols]) {
   const isInside = r0 < rows && r1 > 0 && c0 < cols && c1 > 0;
   return isInside && (r1 - r0 <= rows * 1.01 || c1 - c0 <= cols * 1.01);
 }
 
-/** How many rows and columns the slice has. @param {Pick<View, "rows" | "cols">} view @param {TensorFacts} facts
+/** The number of rows and columns of the slice. @param {Pick<View, "rows" | "cols">} view @param {TensorFacts} facts
  * @returns {[number, number]} */
 export function extent(view, facts) {
   /** @param {number | null} axis */
@@ -126,12 +126,12 @@ export function extent(view, facts) {
   return [size(view.rows), size(view.cols)];
 }
 
-/** The parameters that name the slice. @param {View} view */
+/** The query parameters of the slice. @param {View} view */
 export function sliceQuery(view) {
   return { file: view.file, tensor: view.tensor, rows: view.rows, cols: view.cols, at: view.at.join(",") };
 }
 
-/** What a dimension is called. @param {TensorFacts} facts @param {number | null} axis */
+/** The name of a dimension. @param {TensorFacts} facts @param {number | null} axis */
 export function dimName(facts, axis) {
   if (axis === null) return "";
   return facts.dims[axis]?.name ?? `axis ${axis}`;

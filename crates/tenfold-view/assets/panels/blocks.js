@@ -1,4 +1,4 @@
-// The blocks of a tensor with labels, or the cells of a sparse one.
+// The blocks of a labeled tensor, or the cells of a sparse one.
 
 import * as api from "../lib/api.js";
 import { Notice } from "../widgets/control.js";

@@ -10,7 +10,7 @@ import { html, useEffect, useMemo, useReducer, useRef, useState } from "../lib/u
 /** @typedef {import("../widgets/tree.js").Line} Line */
 
 const LINE = 28;
-/** Lines drawn above and below what is seen. */
+/** Lines rendered above and below the visible ones. */
 const MORE = 8;
 
 /** @param {(number | null)[]} shape */
@@ -86,7 +86,7 @@ function walk(event) {
   next.focus();
 }
 
-/** The tree, of which only the lines that are seen are in the page. @param {{file: number, tensor: number,
+/** The tree; only its visible lines are in the page. @param {{file: number, tensor: number,
  *   listing: Listing, names: Names, search: string, onOpen: (file: number, tensor: number) => void}} props */
 function List({ file, tensor, listing, names, search, onOpen }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));

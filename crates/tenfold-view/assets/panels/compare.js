@@ -1,4 +1,4 @@
-// Two tensors of one shape and what they differ in.
+// Two tensors of one shape and their difference.
 
 import * as api from "../lib/api.js";
 import { Notice } from "../widgets/control.js";
@@ -19,7 +19,7 @@ import { dimName, extent as extentOf, sliceQuery } from "../lib/view.js";
 /** @typedef {import("../lib/view.js").View} View */
 /** @typedef {import("../widgets/plane.js").Cell} Cell */
 
-/** The worst cells that are listed, and how many cells are seen around one that is gone to. */
+/** Number of largest differences listed, and of cells shown around a chosen one. */
 const WORST = 20;
 const AROUND = 12;
 
@@ -42,7 +42,7 @@ export function Compare(props) {
 
 /** @typedef {import("./heat.js").PanelProps & {other: [number, number]}} PairProps */
 
-/** What both pictures share: the wider of the two ranges. @param {PairProps} props */
+/** The common color range of both pictures: the wider of the two. @param {PairProps} props */
 function useRanges({ view, facts, other }) {
   const extent = extentOf(view, facts);
   const slice = sliceQuery(view);

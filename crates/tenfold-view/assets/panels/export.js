@@ -1,4 +1,4 @@
-// What is on the screen, to take away.
+// Export of the displayed part.
 
 import { address } from "../lib/api.js";
 import { Group } from "../widgets/control.js";
@@ -9,7 +9,7 @@ import { sliceQuery } from "../lib/view.js";
 
 /** @typedef {import("../lib/view.js").View} View */
 
-/** What is taken away of a difference has no name in other programs.
+/** Differences have no expression for other programs.
  * @param {{view: View, facts: import("../lib/api.js").TensorFacts, file: import("../lib/api.js").FileFacts,
  *   part: import("../lib/region.js").Region, onPicture?: () => void, other?: [number, number]}} props */
 export function Export({ view, facts, file, part, onPicture, other }) {

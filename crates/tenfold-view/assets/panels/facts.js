@@ -1,4 +1,4 @@
-// What a tensor is, as on the plate of an instrument.
+// Properties of a tensor.
 
 import { bytes, grouped, percent, short } from "../lib/number.js";
 import { html } from "../lib/ui.js";
@@ -13,13 +13,13 @@ function storage(facts) {
   return `${facts.kind}${order}`;
 }
 
-/** Anything of a file as text. @param {unknown} value */
+/** Any metadata value as text. @param {unknown} value */
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The largest group of metadata that is shown one by one. */
+/** Largest group of metadata shown item by item. */
 const MANY = 50;
 
-/** Metadata as lines, small groups of it opened. @param {Record<string, unknown>} metadata @returns {[string, string][]} */
+/** Metadata as lines, small groups expanded. @param {Record<string, unknown>} metadata @returns {[string, string][]} */
 function opened(metadata) {
   return Object.entries(metadata).flatMap(([key, value]) => {
     const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -30,7 +30,7 @@ function opened(metadata) {
   });
 }
 
-/** What is known of a file without tensors. @param {{file: FileFacts}} props */
+/** Properties of a file without tensors. @param {{file: FileFacts}} props */
 export function FileOnly({ file }) {
   return html`<section class="facts" aria-label="Facts of the file">
     <h2 class="tensor-name">${file.name}<span class="of-file">${file.format}</span></h2>

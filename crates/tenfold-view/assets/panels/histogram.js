@@ -1,4 +1,4 @@
-// How often values occur, and their statistics.
+// Histogram of values, and their statistics.
 
 import * as api from "../lib/api.js";
 import { Chart } from "../widgets/chart.js";
@@ -83,7 +83,7 @@ function Bars({ answer, isLog, isDark }) {
   if (low === null || high === null || !counts.length)
     return html`<${Notice} words="there are no finite values to count" />`;
   const width = (Number(high) - Number(low)) / counts.length || 1;
-  // One more edge, so that the last bar has its width.
+  // One more edge, so that the last bar has a width.
   const x = [...counts.map((_, i) => Number(low) + i * width), Number(low) + counts.length * width];
   const y = [...counts.map((n) => (isLog && n === 0 ? null : n)), null];
   const stroke = ink("accent");

@@ -1,4 +1,4 @@
-// Values along one dimension, for one or several places in the others.
+// Values along one dimension, at one or several positions in the others.
 
 import * as api from "../lib/api.js";
 import { Chart, CURVES } from "../widgets/chart.js";
@@ -17,10 +17,10 @@ import { dimName } from "../lib/view.js";
 /** @typedef {import("../lib/view.js").View} View */
 /** @typedef {import("../lib/api.js").TensorFacts} TensorFacts */
 
-/** The most points of a line. */
+/** Most points of a line. */
 const POINTS = 1200;
 
-/** The dimension that several lines differ in: the last that is not drawn along. @param {View} view
+/** The dimension in which several lines differ: the last that is not the axis. @param {View} view
  * @param {TensorFacts} facts */
 function across(view, facts) {
   const others = facts.dims
@@ -41,7 +41,7 @@ export function Lines({ view, facts, file, change, isDark }) {
   const [span, setSpan] = useState(/** @type {[number, number] | null} */ (null));
   useEffect(() => setSpan(null), [view.file, view.tensor, along]);
   const [from, to] = span && span[1] <= size ? span : [0, size];
-  /** Cells between two places, at least two of them. @param {number} first @param {number} last */
+  /** Cells between two positions, at least two. @param {number} first @param {number} last */
   const zoom = (first, last) => {
     const start = Math.max(0, Math.min(Math.floor(first), size - 2));
     const end = Math.min(size, Math.max(Math.ceil(last), start + 2));
@@ -81,7 +81,7 @@ export function Lines({ view, facts, file, change, isDark }) {
     label: `${dimName(facts, axis)} (${dim.size})`,
   }));
   const label = `Values along ${dimName(facts, along)}`;
-  // The line as a part of a slice, for export.
+  // The line as a slice, for export.
   const line = { ...view, rows: along, cols: null };
   const part = { r0: from, r1: to || 1, c0: 0, c1: 1 };
   const stage = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -146,7 +146,7 @@ export function Lines({ view, facts, file, change, isDark }) {
  *   label: string, onZoom: (ends: [number, number] | null) => void}} props */
 function Curves({ answer, names, xLabel, isLog, isDark, label, onZoom }) {
   const isReduced = answer.lines.some((line) => line.min.some((low, i) => low !== line.max[i]));
-  /** What a logarithm cannot show is left out. @param {(number | null)[]} ys */
+  /** Omits numbers without a logarithm. @param {(number | null)[]} ys */
   const shown = (ys) => (isLog ? ys.map((y) => (y !== null && y > 0 ? y : null)) : ys);
   /** @type {import("../widgets/chart.js").Curve[]} */
   const curves = [];

@@ -1,4 +1,4 @@
-// The tensor that another one is compared with.
+// Choice of the tensor to compare with.
 
 import { Group, Select } from "../widgets/control.js";
 import { grouped } from "../lib/number.js";
@@ -7,11 +7,11 @@ import { html, useEffect, useState } from "../lib/ui.js";
 /** @typedef {import("./heat.js").PanelProps} PanelProps */
 /** @typedef {import("../lib/api.js").Listing} Listing */
 
-/** The most choices in a list, and how many are found without a search. */
+/** Most choices in a list, and most without a search. */
 const MOST = 200;
 const FEW = 12;
 
-/** What numbers are made of: only those of one family have a difference. @param {string} dtype */
+/** The family of a number type: only numbers of the same family have a difference. @param {string} dtype */
 function family(dtype) {
   if (/^c\d/.test(dtype)) return "complex";
   return dtype.includes("<") ? dtype.replace(/<.*/, "") : "real";
@@ -29,7 +29,7 @@ function alike(listing, facts) {
   return listing.names.flatMap((_, i) => (fits(i) ? [i] : []));
 }
 
-/** The tensor chosen, or else the likeliest: one of the same name in another file, then any of the same shape.
+/** The chosen tensor, otherwise the likeliest: one of the same name in another file, then any of the same shape.
  * @param {PanelProps} props @returns {[number, number] | null} */
 export function useOther({ view, facts, files, listings, load }) {
   const order = files.map((_, i) => (view.file + 1 + i) % files.length);

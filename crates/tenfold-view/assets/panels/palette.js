@@ -1,4 +1,4 @@
-// How numbers become colors: scale, map, range, and what is marked.
+// Color settings: scale, map, range and overlays.
 
 import * as api from "../lib/api.js";
 import { MAPS } from "../lib/colormap.js";
@@ -14,12 +14,12 @@ import { MODES } from "../lib/view.js";
 /** @typedef {import("../lib/view.js").View} View */
 /** @typedef {import("../lib/scale.js").Range} Range */
 
-/** What is between the ends, if anything is. @param {number | null} low @param {number | null} high @returns {Range} */
+/** The range between two ends, or 0 to 1. @param {number | null} low @param {number | null} high @returns {Range} */
 const between = (low, high) =>
   low !== null && high !== null && Number.isFinite(low) && Number.isFinite(high) ? { low, high } : { low: 0, high: 1 };
 
-/** The range of the colors; `null` while it is not known. Where a picture is awaited, it goes first, and one of the
- * whole slice has the range in it.
+/** The color range; `null` while unknown. A pending picture goes first, and one of the
+ * whole slice contains the range.
  * @param {View} view @param {import("../lib/api.js").Query} source @param {[number, number]} extent
  * @param {import("../widgets/plane.js").Shot | null} [shot] @returns {Range | null} */
 export function useRange(view, source, [rows, cols], shot) {

@@ -1,4 +1,4 @@
-// A tensor train: its chain, its cores, and single cells of what it stands for.
+// A tensor train: its chain, its cores, and single cells.
 
 import * as api from "../lib/api.js";
 import { Chain } from "./chain.js";
@@ -16,7 +16,7 @@ import { html, useEffect, useState } from "../lib/ui.js";
 
 const AXES = ["rank before", "dimension", "rank after"];
 
-/** Which axis a core is cut along, and which are drawn. @type {Record<string, [number, number]>} */
+/** The axis along which a core is sliced, and those that are drawn. @type {Record<string, [number, number]>} */
 const DRAWN = { 2: [0, 1], 1: [0, 2], 0: [1, 2] };
 
 /** @param {import("./heat.js").PanelProps} props */
@@ -101,7 +101,7 @@ export function TrainPanel({ view, facts, change, isDark }) {
   </div>`;
 }
 
-/** A single cell of the whole, without expanding it. @param {{view: View, facts: import("../lib/api.js").TensorFacts,
+/** A single cell, without expanding the train. @param {{view: View, facts: import("../lib/api.js").TensorFacts,
  *   change: import("../lib/view.js").Change}} props */
 function Evaluate({ view, facts, change }) {
   const [r, c] = [view.rows, view.cols];

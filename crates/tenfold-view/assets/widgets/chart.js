@@ -1,4 +1,4 @@
-// Curves and bars, drawn by uPlot in the colors of the page.
+// Lines and bars, drawn by uPlot in the colors of the page.
 
 import { useSize } from "../lib/fetch.js";
 import { short } from "../lib/number.js";
@@ -11,7 +11,7 @@ import uPlot from "../vendor/uplot/uPlot.esm.js";
  *   xLabel: string, yLabel: string, isLog: boolean, label: string, isDark: boolean, names?: (x: number) => string,
  *   onZoom?: (span: [number, number] | null) => void}} Props */
 
-/** The colors of curves, told apart also by those who see fewer. */
+/** Colors of lines, distinguishable also under color vision deficiency. */
 export const CURVES = ["#2f73b5", "#d9822b", "#1f9e89", "#b0467e", "#7a8b2c", "#6a5acd", "#8a5a3c", "#8a949a"];
 
 /** @param {string} label @returns {uPlot.Axis} */
@@ -29,7 +29,7 @@ function axis(label) {
   };
 }
 
-/** Room for bars of counts: one cell is to be seen. @type {uPlot.Range.Function} */
+/** Range for counts: a count of one must be visible. @type {uPlot.Range.Function} */
 const counted = (_, __, highest) => [0.6, Math.max(highest ?? 1, 1) * 1.5];
 
 /** @param {Props} props @param {{width: number, height: number}} size
@@ -66,7 +66,7 @@ function options(props, size, latest) {
   };
 }
 
-/** Takes over what was dragged across. @param {uPlot} plot @param {Props["onZoom"]} onZoom */
+/** Zooms to the range that was dragged across. @param {uPlot} plot @param {Props["onZoom"]} onZoom */
 function selected(plot, onZoom) {
   const { left, width } = plot.select;
   if (width < 4) return;
@@ -79,7 +79,7 @@ export function Chart(props) {
   const frame = useRef(/** @type {HTMLDivElement | null} */ (null));
   const size = useSize(frame);
   const plot = useRef(/** @type {uPlot | null} */ (null));
-  // A plot outlives the props that it was made with.
+  // A plot outlives the props it was created with.
   const latest = useRef(props);
   latest.current = props;
   const key = JSON.stringify([props.curves, props.isLog, props.isDark, props.xLabel, props.yLabel, props.bands]);
@@ -103,5 +103,5 @@ export function Chart(props) {
   ></div>`;
 }
 
-/** Room for the legend below. @param {{width: number, height: number}} size */
+/** Space for the legend below. @param {{width: number, height: number}} size */
 const inside = ({ width, height }) => ({ width, height: Math.max(height - 64, 120) });

@@ -1,14 +1,14 @@
-// The knobs of the instrument.
+// Form controls.
 
 import { html, useState } from "../lib/ui.js";
 
 /** @typedef {{value: string, label: string}} Option */
 
-/** One of a few words, side by side. @param {{label: string, value: string, options: (string | Option)[],
+/** A choice of a few options, side by side. @param {{label: string, value: string, options: (string | Option)[],
  *   onChange: (value: string) => void}} props */
 export function Switch({ label, value, options, onChange }) {
   const values = options.map((option) => (typeof option === "string" ? option : option.value));
-  // As groups of radio buttons are: one stop for the tab key, arrows inside.
+  // Keyboard behavior of radio groups: one stop for the tab key, arrows inside.
   const move = (/** @type {KeyboardEvent} */ event) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const next = by && values[(values.indexOf(value) + by + values.length) % values.length];
@@ -42,7 +42,7 @@ export function Switch({ label, value, options, onChange }) {
   </div>`;
 }
 
-/** One of many. @param {{label: string, value: string, options: Option[], onChange: (value: string) => void,
+/** A choice from a list. @param {{label: string, value: string, options: Option[], onChange: (value: string) => void,
  *   isDisabled?: boolean}} props */
 export function Select({ label, value, options, onChange, isDisabled }) {
   return html`<label class="field">
@@ -57,7 +57,7 @@ export function Select({ label, value, options, onChange, isDisabled }) {
   </label>`;
 }
 
-/** A position in a dimension, by sliding and by number. @param {{label: string, value: number, size: number,
+/** A position in a dimension, as a slider and a number. @param {{label: string, value: number, size: number,
  *   onChange: (value: number) => void}} props */
 export function Slider({ label, value, size, onChange }) {
   const last = Math.max(size - 1, 0);
@@ -83,7 +83,7 @@ export function Slider({ label, value, size, onChange }) {
   </div>`;
 }
 
-/** Text or a number that counts once it is entered. @param {{label: string, value: string,
+/** Text or a number that takes effect when committed. @param {{label: string, value: string,
  *   onChange: (text: string) => void, placeholder?: string}} props */
 export function Entry({ label, value, onChange, placeholder }) {
   const [draft, setDraft] = useState(/** @type {string | null} */ (null));
@@ -106,12 +106,12 @@ export function Entry({ label, value, onChange, placeholder }) {
   </label>`;
 }
 
-/** What went wrong, or a word in place of a picture. @param {{words: string, isError?: boolean}} props */
+/** An error, or a message in place of a picture. @param {{words: string, isError?: boolean}} props */
 export function Notice({ words, isError }) {
   return html`<p class=${isError ? "notice error" : "notice"} role=${isError ? "alert" : "status"}>${words}</p>`;
 }
 
-/** A group of knobs. @param {{title: string, children?: unknown}} props */
+/** A group of controls. @param {{title: string, children?: unknown}} props */
 export function Group({ title, children }) {
   return html`<section class="group" aria-label=${title}>
     <h3>${title}</h3>

@@ -1,4 +1,4 @@
-// Pictures to take away: what is on the screen, with its colors explained.
+// Export of pictures: the screen with a color legend, as an image.
 
 import { css, table } from "../lib/colormap.js";
 import { short } from "../lib/number.js";
@@ -13,7 +13,7 @@ const LEGEND = 104;
 const BAR = { left: 12, top: 40, width: 16 };
 const FONT = "'DejaVu Sans Mono', ui-monospace, monospace";
 
-/** Pictures side by side below a title, with a bar of colors if they share one.
+/** Pictures side by side below a title, with a color bar if they share one.
  * @param {HTMLCanvasElement[]} pictures @param {string} title @param {Paint | null} paint */
 export function figure(pictures, title, paint) {
   const scale = Math.min(devicePixelRatio || 1, 2);
@@ -56,7 +56,7 @@ function drawBar(pen, paint, left, height) {
   }
 }
 
-/** Hands something over as a file. @param {Blob} blob @param {string} name */
+/** Starts a download. @param {Blob} blob @param {string} name */
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -65,7 +65,7 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A name that every system takes. @param {string} name @param {string} ending */
+/** A file name that is valid on every system. @param {string} name @param {string} ending */
 export const harmless = (name, ending) => `${name.replace(/[^\w.-]+/g, "_") || "tensor"}.${ending}`;
 
 /** @param {HTMLCanvasElement} canvas @param {string} name */

@@ -1,4 +1,4 @@
-// Hands on a picture: drag to pan, wheel to zoom, shift and drag for a box, keys for all of it.
+// Pointer and keyboard control of a picture: drag to pan, wheel to zoom, shift-drag for a box, keys for all of it.
 
 import { moved, zoomed } from "../lib/region.js";
 import { useEffect, useRef } from "../lib/ui.js";
@@ -13,7 +13,7 @@ import { useEffect, useRef } from "../lib/ui.js";
 /** A drag shorter than this many pixels is a click. */
 const SHORTEST_BOX = 4;
 
-/** Watches the pointer and the wheel on a canvas. @param {{current: HTMLCanvasElement | null}} ref
+/** Handles pointer and wheel events of a canvas. @param {{current: HTMLCanvasElement | null}} ref
  * @param {Hands} hands */
 export function useGestures(ref, hands) {
   const latest = useRef(hands);
@@ -106,10 +106,10 @@ function watch(canvas, latest) {
   return () => stop.abort();
 }
 
-/** How far an arrow moves, as a share of what is seen. */
+/** Distance of an arrow key, as a fraction of the visible region. */
 const STRIDE = 0.15;
 
-/** What a key does to a picture; whether it does anything. @param {KeyboardEvent} event @param {Hands} hands */
+/** Handles a key; returns whether it was used. @param {KeyboardEvent} event @param {Hands} hands */
 export function pressed(event, hands) {
   const region = hands.region();
   const [h, w] = [region.r1 - region.r0, region.c1 - region.c0];

@@ -1,11 +1,11 @@
-// Keys that work wherever the focus is, unless something is being typed.
+// Global keyboard shortcuts, inactive while text is being typed.
 
 import { useEffect, useRef } from "../lib/ui.js";
 
-/** What has arrows of its own. */
+/** Elements with arrow keys of their own. */
 const ARROWS = "[role=tablist], [role=radiogroup], .tree, .sheet, .scroll, .chain, select";
 
-/** Whether a key belongs to what has the focus. @param {EventTarget | null} target @param {string} key */
+/** Whether a key belongs to the focused element. @param {EventTarget | null} target @param {string} key */
 function isTaken(target, key) {
   if (!(target instanceof HTMLElement || target instanceof SVGElement)) return false;
   if (target.closest("dialog")) return true;
@@ -14,7 +14,7 @@ function isTaken(target, key) {
   return key.startsWith("Arrow") && target.closest(ARROWS) !== null;
 }
 
-/** Calls back for each key; one that was used goes no further. @param {(event: KeyboardEvent) => boolean} act */
+/** Calls back for each key; a used key does not propagate. @param {(event: KeyboardEvent) => boolean} act */
 export function useKeys(act) {
   const latest = useRef(act);
   latest.current = act;

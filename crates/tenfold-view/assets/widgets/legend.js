@@ -1,4 +1,4 @@
-// What the colors of a picture mean.
+// Color legend of a picture.
 
 import { css, SPECIAL, table } from "../lib/colormap.js";
 import { short } from "../lib/number.js";
@@ -11,10 +11,10 @@ import { html, useLayoutEffect, useRef } from "../lib/ui.js";
 const STEPS = 256;
 const PLACES = [1, 0.75, 0.5, 0.25, 0];
 
-/** A number of the bar; what is nothing beside the range is zero. @param {number} x @param {import("../lib/scale.js").Range} range */
+/** A number of the color bar; negligible ones, relative to the range, are zero. @param {number} x @param {import("../lib/scale.js").Range} range */
 const tick = (x, { low, high }) => short(Math.abs(x) < Math.max(Math.abs(low), Math.abs(high)) * 1e-9 ? 0 : x, 3);
 
-/** The bar of colors with its numbers, and the colors that are in no map. @param {{paint: Paint}} props */
+/** The color bar with its numbers, and the colors of non-finite numbers. @param {{paint: Paint}} props */
 export function Legend({ paint }) {
   const ref = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   useLayoutEffect(() => {

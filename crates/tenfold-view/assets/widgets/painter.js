@@ -1,4 +1,4 @@
-// A tile in colors.
+// Painting of tiles.
 
 import { SPECIAL, table } from "../lib/colormap.js";
 import { aroundZero, placer } from "../lib/scale.js";
@@ -18,20 +18,20 @@ export const REDUCTIONS = ["mean", "lowest", "highest"];
 /** @type {Overlay[]} */
 export const OVERLAYS = ["none", "stored", "spy"];
 
-/** How much of its color a cell keeps that is only implied. */
+/** Opacity of implicit cells. */
 const FADED = 0.22;
 
-/** The ends that colors are spread between. @param {Paint} paint @returns {Range} */
+/** The range of the color map. @param {Paint} paint @returns {Range} */
 export function ends({ map, range }) {
   return map === "blue-red" ? aroundZero(range) : range;
 }
 
-/** The numbers of a tile that are drawn. @param {Tile} tile @param {Reduction} reduction */
+/** The drawn numbers of a tile. @param {Tile} tile @param {Reduction} reduction */
 export function plane(tile, reduction) {
   return { mean: tile.mean, lowest: tile.min, highest: tile.max }[reduction];
 }
 
-/** The color of what is no finite number. @param {number} flags */
+/** The color of non-finite numbers. @param {number} flags */
 function special(flags) {
   if (flags & NAN) return SPECIAL.nan;
   return flags & ABOVE ? SPECIAL.above : SPECIAL.below;
@@ -71,7 +71,7 @@ function paintNumbers(tile, pixels, paint) {
   for (let i = 0; i < tile.h * tile.w; i += 1) {
     const flags = tile.flags[i] ?? 0;
     const at = Math.round(place(numbers[i] ?? 0) * 255) * 3;
-    // A single NaN among a million numbers is what one looks for: it takes the pixel.
+    // A single NaN among a million numbers matters most: it takes the pixel.
     const odd = flags & (NAN | ABOVE | BELOW | NOTHING_FINITE) ? special(flags) : null;
     const keeps = paint.overlay === "stored" && !(flags & STORED) ? FADED : 1;
     for (let c = 0; c < 3; c += 1) {

@@ -1,4 +1,4 @@
-// A picture of a slice on a canvas, which can be panned and zoomed.
+// A slice on a canvas, with pan and zoom.
 
 import * as api from "../lib/api.js";
 import { pressed, useGestures } from "./gesture.js";
@@ -23,11 +23,11 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/ui.js
  *   onCursor: (cell: Cell | null) => void, label: string, hasKeys?: boolean, onShot?: (shot: Shot) => void,
  *   canvas?: {current: HTMLCanvasElement | null}}} Props */
 
-/** Cells at least this wide and high, in pixels, show their numbers. */
+/** Smallest cells with numbers, in pixels. */
 const ROOM_FOR_TEXT = { width: 46, height: 17 };
-/** Cells at least this large are set apart by lines. */
+/** Smallest cells with grid lines, in pixels. */
 const ROOM_FOR_LINES = 12;
-/** The most pixels asked for along a side. */
+/** Most pixels requested along a side. */
 const MOST = 2048;
 
 /** @param {Props} props */
@@ -87,7 +87,7 @@ export function Plane(props) {
   </div>`;
 }
 
-/** A new region as it may be: cells stay square where they were. @param {Region} next
+/** A new region within bounds: square cells stay square. @param {Region} next
  * @param {[number, number]} extent @param {Region} all @param {{width: number, height: number}} area */
 function kept(next, [rows, cols], all, area) {
   const isSquare = Math.abs(((all.r1 - all.r0) / (all.c1 - all.c0)) * (area.width / area.height) - 1) < 1e-6;
@@ -98,7 +98,7 @@ function kept(next, [rows, cols], all, area) {
 /** @param {Cell} cell @param {[number, number]} extent */
 const isInside = ({ row, col }, [rows, cols]) => row >= 0 && col >= 0 && row < rows && col < cols;
 
-/** The tile for what is seen. @param {import("../lib/api.js").Query} source @param {Region} seen
+/** The tile of the visible region. @param {import("../lib/api.js").Query} source @param {Region} seen
  * @param {[number, number]} extent @param {{width: number, height: number}} area @param {boolean} isReady
  * @param {boolean} wantsStored */
 function useShot(source, seen, extent, area, isReady, wantsStored) {
@@ -122,7 +122,7 @@ function useShot(source, seen, extent, area, isReady, wantsStored) {
   );
 }
 
-/** The last tile of the whole slice, drawn below until a sharper one arrives. @param {Shot | null} shot
+/** The last tile of the whole slice, drawn in the background until a sharper one arrives. @param {Shot | null} shot
  * @param {[number, number]} extent */
 function useOverview(shot, [rows, cols]) {
   const ref = useRef(/** @type {Shot | null} */ (null));
@@ -130,7 +130,7 @@ function useOverview(shot, [rows, cols]) {
   return ref.current && ref.current.source === shot?.source ? ref.current : null;
 }
 
-/** Painted tiles; painting again is only for another tile or other colors.
+/** Painted tiles, repainted only for another tile or other colors.
  * @type {WeakMap<Tile, {look: string, canvas: HTMLCanvasElement, pixels: Uint8ClampedArray}>} */
 const painted = new WeakMap();
 
@@ -190,7 +190,7 @@ function draw(pen, shots, scene) {
   drawRulers(pen, region, size, extent, scene.names);
 }
 
-/** The range of a tile, while nothing better is known. @param {Tile} tile */
+/** The range of a tile, used until the range of the slice is known. @param {Tile} tile */
 function finite(tile) {
   return Number.isFinite(tile.lowest) ? { low: tile.lowest, high: tile.highest } : { low: 0, high: 1 };
 }

@@ -1,4 +1,4 @@
-// The value under the cursor, exactly as it is in the file.
+// The exact value under the cursor.
 
 import * as api from "../lib/api.js";
 import { short } from "../lib/number.js";
@@ -7,10 +7,10 @@ import { html, useRef } from "../lib/ui.js";
 
 /** @typedef {import("./plane.js").Cell} Cell */
 
-/** Values are asked for in squares of this side, so that a moving cursor asks seldom. */
+/** Side of the squares in which values are requested, so that a moving cursor causes few requests. */
 const SIDE = 16;
 
-/** The exact text of a cell; `null` while it is not known. @param {import("../lib/api.js").Query} source
+/** The exact text of a cell; `null` while unknown. @param {import("../lib/api.js").Query} source
  * @param {[number, number]} extent @param {Cell | null} cell @returns {string | null} */
 export function useValue(source, extent, cell) {
   const kept = useRef({ source: "", squares: /** @type {Map<string, string[][]>} */ (new Map()) });
@@ -35,7 +35,7 @@ export function useValue(source, extent, cell) {
   return cell && at ? (found?.[cell.row - at.r0]?.[cell.col - at.c0] ?? null) : null;
 }
 
-/** Where a cell is in the whole tensor. @param {{rows: number | null, cols: number | null, at: number[]}} slice
+/** The index of a cell in the whole tensor. @param {{rows: number | null, cols: number | null, at: number[]}} slice
  * @param {Cell} cell */
 export function place({ rows, cols, at }, cell) {
   const indices = at.slice();
@@ -44,7 +44,7 @@ export function place({ rows, cols, at }, cell) {
   return `[${indices.join(", ")}]`;
 }
 
-/** The line below a picture. @param {{place: string | null, value: string | null,
+/** The status line below a picture. @param {{place: string | null, value: string | null,
  *   shot: import("./plane.js").Shot | null}} props */
 export function Readout({ place, value, shot }) {
   return html`<div class="readout">

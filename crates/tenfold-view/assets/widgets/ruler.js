@@ -1,4 +1,4 @@
-// The rulers beside a picture: which rows and columns are seen.
+// Rulers beside a picture, with row and column indices.
 
 import { step } from "../lib/number.js";
 import { ink } from "./theme.js";
@@ -7,10 +7,10 @@ import { ink } from "./theme.js";
 
 /** @typedef {{width: number, height: number}} Size */
 
-/** Narrower pictures have no room for the names of dimensions. @param {Size} size */
+/** Whether a picture is too narrow for the names of dimensions. @param {Size} size */
 const isNarrow = (size) => size.width < 340;
 
-/** Room for the rulers, in pixels of CSS. @param {Size} size */
+/** Space for the rulers, in CSS pixels. @param {Size} size */
 export function margin(size) {
   return isNarrow(size) ? { left: 38, top: 24, right: 8, bottom: 8 } : { left: 64, top: 40, right: 10, bottom: 10 };
 }
@@ -21,7 +21,7 @@ export function inner(size) {
   return { width: Math.max(size.width - left - right, 1), height: Math.max(size.height - top - bottom, 1) };
 }
 
-/** The indices that get a tick. @param {number} from @param {number} to @param {number} size @param {number} count */
+/** The indices with a tick. @param {number} from @param {number} to @param {number} size @param {number} count */
 function ticks(from, to, size, count) {
   const by = Math.max(1, step(to - from, count));
   const found = [];
@@ -39,7 +39,7 @@ export function drawRulers(pen, region, size, [rows, cols], [rowName, colName]) 
   const edge = margin(size);
   const perRow = height / (region.r1 - region.r0);
   const perCol = width / (region.c1 - region.c0);
-  // Beside the tensor, where it begins inside the picture.
+  // Next to the edge of the tensor, if that is inside the picture.
   const left = Math.max(edge.left, edge.left - region.c0 * perCol);
   const top = Math.max(edge.top, edge.top - region.r0 * perRow);
   pen.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";

@@ -1,4 +1,4 @@
-// The values of a slice as text, of which only those that are seen are asked for.
+// The values of a slice as text; only visible ones are requested.
 
 import * as api from "../lib/api.js";
 import { Group, Notice, Switch } from "./control.js";
@@ -13,7 +13,7 @@ import { dimName, extent as extentOf, sliceQuery } from "../lib/view.js";
 
 const ROW = 26;
 const HEAD = { width: 76, height: 28 };
-/** Browsers do not scroll farther than some tens of millions of pixels. */
+/** Longest scroll distance: browsers stop at some tens of millions of pixels. */
 const FARTHEST = 8_000_000;
 
 /** Positions in a long list, also of one that is longer than browsers scroll. @param {number} count @param {number} size
@@ -26,7 +26,7 @@ export function visible(count, size, seen, scrolled) {
   const isExact = count * size <= FARTHEST;
   const first = isExact ? Math.floor(scrolled / size) : Math.round(share * Math.max(count - fits + 1, 0));
   const from = Math.max(0, Math.min(first, count - 1));
-  // How far the first one is scrolled out of sight.
+  // The scrolled-out part of the first one.
   const shift = isExact ? scrolled - from * size : 0;
   return { length, from, to: Math.min(from + fits, count), shift };
 }
@@ -128,7 +128,7 @@ function Sheet({ view, facts, extent, onSeen }) {
   </div>`;
 }
 
-/** Room for the longest number of a kind. @param {View} view @param {import("../lib/api.js").TensorFacts} facts */
+/** Width of the longest number of a type. @param {View} view @param {import("../lib/api.js").TensorFacts} facts */
 function columnWidth(view, facts) {
   const one = view.format === "exact" && facts.dtype.includes("64") ? 172 : 116;
   return facts.parts > 1 ? one * 2 : one;

@@ -1,4 +1,4 @@
-// Light and dark: as the system is, or as the switch says.
+// Light and dark theme, by system setting or by switch.
 
 import { useEffect, useState } from "../lib/ui.js";
 
@@ -33,7 +33,7 @@ export function useTheme() {
   return { isDark, toggle };
 }
 
-/** A color of the style sheet. @param {string} name */
+/** A color from the style sheet. @param {string} name */
 export function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,4 +1,4 @@
-// The names of a file as a tree, and as the lines of it that are shown.
+// The tensor names of a file as a tree, and its visible lines.
 
 import { naturalOrder } from "../lib/natural.js";
 
@@ -6,13 +6,13 @@ import { naturalOrder } from "../lib/natural.js";
  *   | {kind: "group", depth: number, label: string, path: string, count: number, isOpen: boolean}} Line */
 /** @typedef {{children: Map<string, Node>, leaves: {label: string, tensor: number}[], count: number}} Node */
 
-/** Below this many tensors everything is unfolded at first. */
+/** Below this number of tensors, the tree is initially expanded. */
 const FEW = 60;
 
 /** @returns {Node} */
 const node = () => ({ children: new Map(), leaves: [], count: 0 });
 
-/** What a name is folded at: slashes where there are any, dots otherwise. @param {string[]} names */
+/** The separator of names: slashes if there are any, otherwise dots. @param {string[]} names */
 function separator(names) {
   return names.some((name) => name.includes("/")) ? "/" : ".";
 }
@@ -63,14 +63,14 @@ export class Names {
     for (let n = 1; n < parts.length; n += 1) this.open.add(parts.slice(0, n).join(this.separator));
   }
 
-  /** The tensors whose names hold every word, in natural order. @param {string} search */
+  /** The tensors whose names contain every word, in natural order. @param {string} search */
   matching(search) {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) return this.order;
     return this.order.filter((i) => words.every((word) => (this.lower[i] ?? "").includes(word)));
   }
 
-  /** The lines of the tree, or of what a search finds. @param {string} search @returns {Line[]} */
+  /** The lines of the tree, or of a search result. @param {string} search @returns {Line[]} */
   lines(search) {
     if (search.trim()) {
       return this.matching(search).map((tensor) => ({
@@ -86,7 +86,7 @@ export class Names {
     return lines;
   }
 
-  /** A group that holds nothing but another is one with it. @param {string} name @param {Node} at */
+  /** Merges a group with its only subgroup. @param {string} name @param {Node} at */
   #joined(name, at) {
     let [label, end] = [name, at];
     while (!end.leaves.length && end.children.size === 1) {
