@@ -12,8 +12,8 @@ static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DTYPE_OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DTYPES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
-/// NumPy's word for an element type, and into how many numbers along a last axis an element is
-/// taken apart that NumPy has no word for; 0 for the usual ones.
+/// NumPy's type code for an element type, and the length of the last axis into which elements
+/// without a NumPy type are split; 0 for types that NumPy has.
 fn numpy_type(py: Python<'_>, dtype: DType) -> PyResult<(Bound<'_, PyAny>, u64)> {
     let known = DTYPES.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
     let name = dtype.to_string();
@@ -31,10 +31,10 @@ fn numpy_type(py: Python<'_>, dtype: DType) -> PyResult<(Bound<'_, PyAny>, u64)>
     Ok((pair.get_item(0)?, pair.get_item(1)?.extract()?))
 }
 
-/// The most dimensions of an array of NumPy.
+/// Largest number of dimensions of a NumPy array.
 const MOST_DIMS: usize = 64;
 
-/// An array of `shape` over the bytes of `memory` from `at` on.
+/// An array of `shape` over the bytes of `memory` starting at `at`.
 pub(crate) fn array<'py>(
     memory: &Bound<'py, Memory>,
     at: u64,

@@ -1,4 +1,4 @@
-//! What several files, or all values of one, say together.
+//! Comparison of files, statistics, hashes and verification.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -13,10 +13,10 @@ use crate::origin::blame_one;
 use crate::run::interruptible;
 use crate::tensor::TensorCore;
 
-/// Places of tensors that belong together, and of those of either file that have no partner.
+/// Indices of matching tensors, and of those of either file without a counterpart.
 type Paired = (Vec<(usize, usize)>, Vec<usize>, Vec<usize>);
 
-/// Which tensors of two files belong together, and which have no partner.
+/// The matching tensors of two files, and those without a counterpart.
 #[pyfunction]
 pub(crate) fn pair(a: &Bound<'_, FileCore>, b: &Bound<'_, FileCore>) -> PyResult<Paired> {
     let found = tenfold::pair(a.get().bundle(), b.get().bundle(), &[]);
@@ -24,7 +24,7 @@ pub(crate) fn pair(a: &Bound<'_, FileCore>, b: &Bound<'_, FileCore>) -> PyResult
     Ok((found.pairs, found.only_a, found.only_b))
 }
 
-/// What two tensors differ in.
+/// The differences of two tensors.
 #[pyfunction]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
@@ -83,7 +83,7 @@ pub(crate) fn compare<'py>(
     Ok(fields)
 }
 
-/// What all values of a tensor say together, and how many lie in each of `n_bins` intervals.
+/// Statistics of all values of a tensor, and a histogram with `n_bins` intervals.
 #[pyfunction]
 pub(crate) fn stats<'py>(
     py: Python<'py>,
@@ -143,7 +143,7 @@ pub(crate) fn stats<'py>(
     Ok(fields)
 }
 
-/// The hash of what a file means, and that of each of its tensors.
+/// The hash of the content of a file, and of each of its tensors.
 #[pyfunction]
 pub(crate) fn hashes(
     py: Python<'_>,
@@ -169,8 +169,8 @@ pub(crate) fn hashes(
     Ok((of_file.to_string(), each))
 }
 
-/// Reads and checks every value of a file; gives remarks. What only a lenient reader forgives is a
-/// fault to a strict one.
+/// Reads and verifies every value of a file; returns its notes. An irregularity that only lenient
+/// reading tolerates is an error in strict reading.
 #[pyfunction]
 pub(crate) fn verify(
     py: Python<'_>,

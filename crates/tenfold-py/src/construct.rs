@@ -1,4 +1,4 @@
-//! Tensors from what Python has.
+//! Tensors from Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,7 +12,7 @@ use crate::tensor::TensorCore;
 use crate::threads::detached;
 use crate::{errors, meta};
 
-/// Which element type and byte order an array has, as Python says it: `f32`, or `>f32`.
+/// The element type and byte order of an array, as given by Python: `f32`, or `>f32`.
 pub(crate) fn element(word: &str) -> Result<(DType, Endian)> {
     match word.strip_prefix('>') {
         Some(name) => Ok((name.parse()?, Endian::Big)),
@@ -26,7 +26,7 @@ fn bytes_of(array: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     bytes.map_err(|error| errors::of(array.py(), error))
 }
 
-/// Dimensions of these sizes, with names where there are some.
+/// Dimensions of these sizes, with optional names.
 pub(crate) fn dims(sizes: &[u64], names: Option<&[Option<String>]>) -> Vec<Dim> {
     let names = names
         .unwrap_or_default()
@@ -48,7 +48,7 @@ fn described(mut tensor: Tensor, attrs: Option<&Bound<'_, PyDict>>) -> PyResult<
     Ok(TensorCore::made(tensor))
 }
 
-/// A dense tensor over the memory of an array, which has to stay as it is until it is saved.
+/// A dense tensor over the memory of an array, which must not change until it is saved.
 #[pyfunction]
 #[pyo3(signature = (array, dtype, shape, is_column_major = false, names = None, attrs = None))]
 pub(crate) fn dense(
@@ -81,7 +81,7 @@ pub(crate) fn dense(
     )
 }
 
-/// A tensor of small floats, a byte each, that are kept as they are under the name of their layout.
+/// A tensor of one-byte floats, stored unchanged under the name of their format.
 #[pyfunction]
 pub(crate) fn opaque(
     array: &Bound<'_, PyAny>,
@@ -106,7 +106,7 @@ pub(crate) fn opaque(
     ))
 }
 
-/// A sparse tensor from one array of positions a dimension, and the values there.
+/// A sparse tensor from one coordinate array per dimension, and the values there.
 #[pyfunction]
 #[pyo3(signature = (coordinates, values, dtype, shape, names = None, attrs = None))]
 pub(crate) fn sparse(
@@ -149,8 +149,8 @@ pub(crate) fn sparse(
     )
 }
 
-/// A labeled tensor: the labels of every block, and the blocks one after the other. Mapped
-/// dimensions come first.
+/// A labeled tensor: the labels of every block, and the concatenated blocks. Mapped dimensions come
+/// first.
 #[pyfunction]
 #[pyo3(signature = (labels, blocks, dtype, mapped, shape, names = None, attrs = None))]
 pub(crate) fn labelled(
@@ -203,7 +203,7 @@ pub(crate) fn labelled(
     )
 }
 
-/// A tensor that declares symmetries: packed by them, or with all its cells.
+/// A tensor with declared symmetries: packed, or with all its cells.
 #[pyfunction]
 pub(crate) fn symmetric(
     py: Python<'_>,

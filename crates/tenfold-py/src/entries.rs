@@ -1,4 +1,4 @@
-//! What is to be saved: names and arrays of Python's, as one bundle.
+//! Entries to save: names and NumPy arrays as one bundle.
 
 use std::ops::Range;
 
@@ -14,17 +14,18 @@ use crate::memory::{BorrowedBuffer, FEW};
 use crate::tensor::TensorCore;
 use crate::{errors, meta};
 
-/// The hint that a file of safetensors has metadata, of which there is none.
+/// The hint that a safetensors file has an (empty) metadata table.
 const EMPTY_METADATA: &str = "safetensors:metadata";
 
-/// A bundle to save, and the tensors of files that are in it.
+/// A bundle to save, and the tensors of files in it.
 pub(crate) struct ToSave<'py> {
     pub(crate) bundle: Bundle,
     pub(crate) cores: Vec<Bound<'py, TensorCore>>,
 }
 
 impl<'py> ToSave<'py> {
-    /// Of a dictionary or a list of pairs, names and tensors or whatever `describe` makes one of.
+    /// From a dictionary or a list of pairs: names, and tensors or objects that `describe` converts
+    /// to tensors.
     pub(crate) fn new(
         entries: &Bound<'py, PyAny>,
         describe: &Bound<'py, PyAny>,
@@ -62,13 +63,13 @@ impl<'py> ToSave<'py> {
     }
 }
 
-/// A small array of NumPy's.
+/// A small NumPy array.
 struct Small {
     dtype: DType,
     endian: Endian,
     order: Order,
     dims: Vec<Dim>,
-    /// Where its bytes are among those of all others.
+    /// Its offset in the common buffer.
     range: Range<usize>,
 }
 
@@ -77,18 +78,18 @@ enum Entry {
     Other(Box<Tensor>),
 }
 
-/// Room for so many bytes of small arrays at most is made before they are seen.
+/// Most bytes reserved for small arrays before they are seen.
 const MOST_ROOM: usize = 64 << 20;
 
-/// Entries on their way. The bytes of small arrays lie one after the other, so that thousands of them
-/// are one piece of memory.
+/// Entries being collected. The bytes of small arrays share one buffer, so that thousands of them
+/// are one allocation.
 struct Gathered<'a, 'py> {
     describe: &'a Bound<'py, PyAny>,
     ndarray: &'py Bound<'py, PyType>,
     names: Names,
     entries: Vec<(Key, Entry)>,
     bytes: Vec<u8>,
-    /// How many entries there will be.
+    /// Expected number of entries.
     expected: usize,
     cores: Vec<Bound<'py, TensorCore>>,
 }
@@ -107,7 +108,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         })
     }
 
-    /// Says how many entries come.
+    /// Sets the expected number of entries.
     fn expect(&mut self, count: usize) {
         self.expected = count;
         self.entries.reserve(count);
@@ -123,7 +124,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         Ok(())
     }
 
-    /// The key that a name stands for in the format.
+    /// The key for a name in the format.
     fn key(&self, name: &Bound<'py, PyAny>) -> PyResult<Key> {
         if name.is_none() {
             return Ok(Key::root());
@@ -140,7 +141,7 @@ impl<'a, 'py> Gathered<'a, 'py> {
         })
     }
 
-    /// Takes a small array of plain numbers in one piece; nothing if it is anything else.
+    /// Adds a small contiguous array of plain numbers; `None` for any other.
     fn small(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<Small>> {
         if !value.get_type().is(self.ndarray) {
             return Ok(None);
@@ -162,9 +163,9 @@ impl<'a, 'py> Gathered<'a, 'py> {
         let dims = sizes.map(|size| Dim::indexed(u64::try_from(*size).unwrap_or(u64::MAX)));
         let dims = dims.collect();
         if self.bytes.is_empty() {
-            // Those of a file are often alike; room that is never touched costs nothing.
+            // Arrays of a file are often alike; untouched memory costs nothing.
             let all = buffer.len_bytes().saturating_mul(self.expected);
-            // Where there is less, it grows as arrays come.
+            // With less memory, it grows as arrays arrive.
             let _ = self.bytes.try_reserve(all.min(MOST_ROOM));
         }
         let start = self.bytes.len();
@@ -223,8 +224,8 @@ impl Small {
     }
 }
 
-/// The element type and the byte order that a format of the buffer protocol stands for, where it is one of
-/// those that everybody understands alike.
+/// The element type and byte order of a format string of the buffer protocol, if it is a portable
+/// one.
 fn plain(format: &[u8], width: usize) -> Option<(DType, Endian)> {
     let native = if cfg!(target_endian = "big") {
         Endian::Big

@@ -1,4 +1,4 @@
-//! What went wrong, as the exceptions of `tenfold._errors`.
+//! Errors as the exceptions of `tenfold._errors`.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use tenfold::{Error, Hint, Info, Loss};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// The module that defines the exceptions and what they carry.
+/// The module that defines the exceptions and their attributes.
 fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     let load = || Ok::<_, PyErr>(py.import("tenfold._errors")?.unbind());
     Ok(ERRORS.get_or_try_init(py, load)?.bind(py))
 }
 
-/// Raises the exception called `name`, with what it carries besides its message.
+/// Raises the exception `name` with attributes besides its message.
 fn raise(
     py: Python<'_>,
     name: &str,
@@ -30,7 +30,7 @@ fn raise(
     }
 }
 
-/// A way past an error, as arguments.
+/// The hint of an error, worded as arguments.
 fn way(hint: Hint) -> &'static str {
     match hint {
         Hint::Duplicates { sum: true } => {
@@ -50,16 +50,16 @@ pub(crate) fn in_python(py: Python<'_>, text: &str) -> String {
     let reworded = WORDING
         .import(py, "tenfold._wording", "in_python")
         .and_then(|reword| reword.call1((text,))?.extract());
-    // One with flags is better than none.
+    // A message with flags is better than none.
     reworded.unwrap_or_else(|_| text.to_owned())
 }
 
-/// An exception that carries only its message.
+/// An exception with only a message.
 pub(crate) fn invalid(py: Python<'_>, why: &str) -> PyErr {
     raise(py, "InvalidRequest", |py| (why,).into_pyobject(py))
 }
 
-/// What the library says, as Python hears it.
+/// The Python exception for an error of the library.
 pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     let way = error.hint().map_or("", way);
     let text = in_python(py, &error.to_string()) + way;
@@ -79,7 +79,7 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
                 _ => "FileError",
             };
             let words = source.to_string();
-            // The system's number is said by the exception itself.
+            // The exception itself contains the errno.
             let words = words.split(" (os error").next().unwrap_or_default();
             raise(py, name, |py| {
                 let path = path.clone().map(PathBuf::into_os_string);
@@ -120,7 +120,8 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// What the engine of trains says; `raise_own` has what is not of trains alone.
+/// The Python exception for an error of the train engine; `raise_own` handles those not specific to
+/// trains.
 pub(crate) fn of_train(
     py: Python<'_>,
     error: tenfold_train::Error,
@@ -141,12 +142,12 @@ pub(crate) fn of_train(
     }
 }
 
-/// What the engine says of a train that is of no file.
+/// The error of the train engine for a train that belongs to no file.
 pub(crate) fn of_made_train(py: Python<'_>, error: tenfold_train::Error) -> PyErr {
     of_train(py, error, |error| of(py, error))
 }
 
-/// Losses as Python's `Loss` tuples; the names are those of a file of the format `info`, if given.
+/// Losses as Python's `Loss` tuples, with the names of a file of the format `info`, if given.
 pub(crate) fn losses<'py>(
     py: Python<'py>,
     info: Option<&Info>,

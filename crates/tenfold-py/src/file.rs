@@ -1,4 +1,4 @@
-//! An open file.
+//! Open files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::tensor::TensorCore;
 use crate::threads::detached;
 use crate::{errors, meta};
 
-/// What is in a file; the Python class `File` stands on it.
+/// The content of a file; the implementation of the Python class `File`.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct FileCore {
     bundle: Arc<Bundle>,
@@ -27,7 +27,7 @@ pub(crate) struct FileCore {
     home: Arc<Origin>,
 }
 
-/// How a file is to be read, as Python says it.
+/// Reading options, as given by Python.
 #[derive(FromPyObject)]
 pub(crate) struct Reading {
     #[pyo3(item)]
@@ -49,7 +49,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// How files are found.
+    /// Options for finding files.
     fn opening(&self, progress: &Progress) -> Result<OpenOptions> {
         let format = self.format.as_deref().map(format_called).transpose()?;
         Ok(OpenOptions {
@@ -91,7 +91,7 @@ impl Reading {
     }
 }
 
-/// Limits, of which some are set by name; `memory` is the budget.
+/// Limits, some of them set by name; `memory` is the budget.
 pub(crate) fn limits(given: &[(String, u64)]) -> Result<Limits> {
     let mut limits = Limits::default();
     for (name, value) in given {
@@ -112,7 +112,7 @@ pub(crate) fn options(given: &[(String, String)]) -> Options {
     options
 }
 
-/// The format called `name`.
+/// The format with a name.
 pub(crate) fn format_called(name: &str) -> Result<&'static dyn Format> {
     tenfold::by_name(name).ok_or_else(|| {
         let known = tenfold::formats::ALL
@@ -127,7 +127,7 @@ pub(crate) fn format_called(name: &str) -> Result<&'static dyn Format> {
 }
 
 impl FileCore {
-    /// Reads the headers of an input; keeps of it what a reference means.
+    /// Reads the headers of an input; keeps the referenced part of it.
     fn read(
         input: Input,
         reference: Option<&TensorRef>,
@@ -158,11 +158,11 @@ impl FileCore {
         })
     }
 
-    /// Reads the headers of a source without a name.
+    /// Reads the headers of an unnamed source.
     fn read_source(source: Source, how: &Reading, progress: Progress) -> Result<FileCore> {
         let input = Input::of_source(Path::new(""), source, &how.opening(&progress)?);
         let how = (how.io()?, how.options()?);
-        // A path that is none is nothing to name in an error.
+        // A placeholder path is not named in errors.
         let input = input.map_err(|error| error.split_file().1)?;
         FileCore::read(input, None, how, progress).map_err(|error| error.split_file().1)
     }
@@ -187,7 +187,7 @@ impl FileCore {
         self.format
     }
 
-    /// The name for a tensor that has none.
+    /// The name for an unnamed tensor.
     fn stem(&self) -> String {
         let stem = self.home.path.as_deref().and_then(stem);
         stem.unwrap_or_else(|| "tensor".into())
@@ -206,7 +206,7 @@ impl FileCore {
     }
 }
 
-/// Remarks as tuples: kind, name, byte, text, number of bytes, file.
+/// Notes as tuples: kind, name, byte, text, number of bytes, file.
 pub(crate) type NoteFields = (
     &'static str,
     Option<String>,
@@ -244,7 +244,7 @@ impl FileCore {
             };
             read().map_err(|error| in_file(&reference.file, error))
         };
-        // Headers are quickly read; a file that is compressed as a whole takes its time.
+        // Headers are read quickly; a compressed file takes longer.
         let packed = ["gz", "zst", "xz"];
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
@@ -253,7 +253,7 @@ impl FileCore {
         interruptible(py, len, &[&progress], None, open)?.map_err(|error| errors::of(py, error))
     }
 
-    /// Opens what is in memory.
+    /// Opens bytes in memory.
     #[staticmethod]
     fn of_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
         let lent = BorrowedBuffer::of(data)?;
@@ -262,7 +262,7 @@ impl FileCore {
         detached(py, read).map_err(|error| errors::of(py, error))
     }
 
-    /// Reads a file object to its end and opens what came.
+    /// Reads a file object to its end and opens the bytes.
     #[staticmethod]
     fn of_reader(py: Python<'_>, reader: &Bound<'_, PyAny>, how: Reading) -> PyResult<FileCore> {
         const PIECE: usize = 1 << 20;
@@ -313,8 +313,8 @@ impl FileCore {
             .collect()
     }
 
-    /// What loading the file in Python would call, if it was read to find out: name, whether PyTorch permits
-    /// it for weights, how often, and the byte of the first.
+    /// The functions that unpickling the file in Python would call, if recorded: name, whether
+    /// PyTorch permits it for weights, number of calls, and the offset of the first.
     #[getter]
     fn callables(&self) -> Vec<(String, bool, u64, Option<u64>)> {
         let all = self.bundle.callables().iter();
@@ -322,7 +322,7 @@ impl FileCore {
             .collect()
     }
 
-    /// The place of every tensor by its name; of several with one name, the first.
+    /// The index of every tensor by name; of duplicates, the first.
     fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let index = PyDict::new(py);
         for (place, name) in self.names().enumerate() {
@@ -333,7 +333,7 @@ impl FileCore {
         Ok(index)
     }
 
-    /// The place of a tensor that is not called so, but whose path is spelled so.
+    /// The index of a tensor without that name, but with a path spelled so.
     fn place(&self, name: &str) -> Option<usize> {
         self.bundle.place(name)
     }
@@ -346,7 +346,8 @@ impl FileCore {
         }
     }
 
-    /// All values of one tensor; none if it is kept as it is, so that its layout says what it means.
+    /// All values of one tensor; `None` if it is opaque: its bytes have a meaning only together
+    /// with its layout.
     fn array<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         let core = self.tensor(py, place)?;
         match core.tensor().map(Tensor::storage) {
@@ -355,7 +356,7 @@ impl FileCore {
         }
     }
 
-    /// Name and values of every tensor; those that no array can hold stay tensors.
+    /// Name and values of every tensor; those without an array equivalent stay tensors.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (place, (name, (_, tensor))) in self.names().zip(self.bundle.entries()).enumerate() {
@@ -374,8 +375,8 @@ impl FileCore {
     }
 }
 
-/// What is known about every format: name, title, extensions, versions that are written, and the
-/// options for reading and for writing.
+/// Properties of every format: name, title, extensions, versions written, and the options for
+/// reading and for writing.
 #[pyfunction]
 pub(crate) fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyTuple>>> {
     let all = tenfold::formats::ALL.iter().map(|format| {

@@ -1,8 +1,8 @@
 //! The compiled half of the Python package `tenfold`: a thin layer over the library.
 //!
-//! Everything that computes is in `tenfold` and `tenfold-train`; everything that a user of Python
-//! sees is in `python/tenfold`. Between them this crate opens files, hands memory to NumPy and takes
-//! it from there, lets go of the interpreter while there is work, and turns errors into exceptions.
+//! All computation is in `tenfold` and `tenfold-train`; the public Python API is in
+//! `python/tenfold`. Between them this crate opens files, exchanges memory with NumPy, releases the
+//! GIL during long operations, and turns errors into exceptions.
 
 mod arrays;
 mod compare;
@@ -23,7 +23,7 @@ mod writer;
 use pyo3::prelude::*;
 use threads::detached;
 
-/// The command `tenfold`, with the words after its name; gives the exit code.
+/// Runs the command `tenfold` with the given arguments; returns the exit code.
 #[pyfunction]
 fn main(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
     detached(py, || {

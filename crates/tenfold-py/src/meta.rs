@@ -1,4 +1,4 @@
-//! Metadata as Python's own objects, and back.
+//! Metadata as Python objects, and back.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -15,7 +15,7 @@ pub(crate) fn dict<'py>(py: Python<'py>, meta: &Meta) -> PyResult<Bound<'py, PyD
     Ok(dict)
 }
 
-/// One value as the object that Python has for it; a tag of CBOR is seen through.
+/// One value as the corresponding Python object; a CBOR tag is dropped.
 fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -35,7 +35,7 @@ fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
             let dict = PyDict::new(py);
             for (key, value) in pairs {
                 let key = match key {
-                    // What cannot be a key of a dictionary is one as its text.
+                    // A key that dictionaries cannot hold becomes its text.
                     Value::List(_) | Value::Map(_) => {
                         format!("{key:?}").into_pyobject(py)?.into_any()
                     }
@@ -68,7 +68,7 @@ pub(crate) fn meta(dict: &Bound<'_, PyDict>) -> PyResult<Meta> {
     pairs
 }
 
-/// How deep the user's lists and dictionaries may be: deeper ones contain themselves.
+/// Largest depth of the user's lists and dictionaries: deeper ones contain themselves.
 const DEEPEST: usize = 64;
 
 fn of(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
@@ -109,7 +109,7 @@ fn of(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         return Ok(Value::List(items.collect::<PyResult<_>>()?));
     }
     if object.hasattr("item")? {
-        // A scalar of NumPy.
+        // A NumPy scalar.
         return of(&object.call_method0("item")?, below);
     }
     let kind = object.get_type().name()?;

@@ -1,4 +1,4 @@
-//! Where the tensors of an open file have their values.
+//! Origin of the tensors of an open file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -12,18 +12,18 @@ use crate::errors;
 use crate::memory::Memory;
 use crate::tensor::TensorCore;
 
-/// How values come out of a file.
+/// How values are read from a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Io {
-    /// As views where no checksum wants to see them, else read.
+    /// As views unless a checksum has to be verified, otherwise read.
     Auto,
-    /// As views wherever they can be.
+    /// As views wherever possible.
     Map,
     /// Always read.
     Read,
 }
 
-/// Names the file that an error is about, also one of what was asked of it.
+/// Adds the file to an error, including one about the request.
 pub(crate) fn in_file(path: &Path, error: Error) -> Error {
     match error {
         Error::Invalid(_) | Error::NoRoom { .. } => Error::InFile {
@@ -34,7 +34,7 @@ pub(crate) fn in_file(path: &Path, error: Error) -> Error {
     }
 }
 
-/// Names the file of the one among `cores` whose values are at fault.
+/// Adds the file of the core, among `cores`, whose values are at fault.
 pub(crate) fn blame_one<'a>(
     cores: impl IntoIterator<Item = &'a TensorCore>,
     error: Error,
@@ -52,28 +52,28 @@ pub(crate) fn blame_one<'a>(
     }
 }
 
-/// What all tensors of a file, or of several that are one, share.
+/// The state shared by all tensors of a file, or of a set of files.
 pub(crate) struct Origin {
     pub(crate) path: Option<PathBuf>,
-    /// What was opened, to find the file in which a fault lies; none for what has no name.
+    /// The opened input, to find the file at fault; `None` for an unnamed source.
     input: Option<ReadInput>,
-    /// The format that the files were read as.
+    /// The format of the files.
     format: Option<&'static str>,
     pub(crate) io: Io,
     pub(crate) limits: Limits,
-    /// Counts what is read, and stops it.
+    /// Counts the bytes read, and cancels reading.
     pub(crate) progress: Progress,
     files: Vec<OpenFile>,
 }
 
-/// An open file, for its map; compressed ones are decompressed elsewhere.
+/// An open file, to be mapped; compressed ones are decompressed elsewhere.
 struct OpenFile {
     source: Source,
     map: PyOnceLock<Py<Memory>>,
 }
 
 impl Origin {
-    /// Of the files that `sources` are; they are called `path`, and were found by `input`.
+    /// The origin of the files `sources`, called `path` and found by `input`.
     pub(crate) fn new(
         sources: impl Iterator<Item = Source>,
         path: Option<PathBuf>,
@@ -99,7 +99,7 @@ impl Origin {
         }
     }
 
-    /// The home of tensors that were made in this process.
+    /// The origin of tensors created in this process.
     pub(crate) fn in_memory() -> Arc<Origin> {
         static NOWHERE: LazyLock<Arc<Origin>> = LazyLock::new(|| {
             Arc::new(Origin {
@@ -115,7 +115,7 @@ impl Origin {
         NOWHERE.clone()
     }
 
-    /// Names the file that an error is about, and the format of one whose values turned out to be wrong.
+    /// Adds the file to an error, and the format of a file with invalid values.
     pub(crate) fn blame(&self, error: Error) -> Error {
         let error = match &self.input {
             Some(input) => ops::blame(error, std::slice::from_ref(input)),
@@ -133,7 +133,7 @@ impl Origin {
         !self.files.is_empty()
     }
 
-    /// The map of a file, and where in it bytes lie, if a view of them is wanted.
+    /// The map of a file, and the offset of bytes in it, if a view of them is possible.
     pub(crate) fn view<'py>(
         &self,
         py: Python<'py>,
@@ -159,7 +159,7 @@ impl Origin {
             Py::new(py, memory)
         };
         let memory = open.map.get_or_try_init(py, make)?.bind(py);
-        // A file that became shorter since it was opened is read, which says so.
+        // A file that was truncated since it was opened is read, which reports it.
         let is_inside = usize::try_from(run.end).is_ok_and(|end| end <= memory.get().len());
         Ok(is_inside.then(|| (memory.clone(), run.start)))
     }

@@ -1,5 +1,4 @@
-//! Long work: without the interpreter, with an ear for Ctrl-C and for whoever wants to know how far
-//! it is.
+//! Runs work with the GIL released, checking for signals and reporting progress.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -10,16 +9,16 @@ use tenfold::Progress;
 
 use crate::threads::{detached, on_own_threads};
 
-/// Work on fewer bytes is over before anybody could press a key, and a thread of its own would cost
-/// more than it brings.
+/// Work on fewer bytes ends before a signal could matter, and a thread of its own would cost more
+/// than it gains.
 const SHORT: u64 = 32 << 20;
 
-/// How often the interpreter is asked for signals.
+/// Interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Does `work`, which reads or writes about `len` bytes, without the interpreter. Where there is much
-/// to do, signals are heeded and `callback` is called with the bytes done and expected, as the first
-/// of `counts` has them; either may raise an exception, which stops the work by way of all of them.
+/// Runs `work`, which reads or writes about `len` bytes, with the GIL released. For large inputs,
+/// signals are checked and `callback` is called with the bytes done and expected, taken from the
+/// first of `counts`; either may raise an exception, which cancels the work through all of them.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     len: u64,
@@ -36,7 +35,7 @@ pub(crate) fn interruptible<T: Send>(
             py.check_signals()?;
             match (&callback, counts.first()) {
                 (Some(callback), Some(count)) => {
-                    // Headers are written too, and nobody expects them.
+                    // Headers are written as well, and are not in the total.
                     let done = match count.expected() {
                         0 => count.done(),
                         expected => count.done().min(expected),
@@ -51,7 +50,7 @@ pub(crate) fn interruptible<T: Send>(
         std::thread::scope(|scope| {
             let (done, over) = channel();
             scope.spawn(move || {
-                // The other end waits for exactly this.
+                // The receiver waits for exactly this.
                 let _ = done.send(on_own_threads(work));
             });
             let mut raised = None;
@@ -72,7 +71,7 @@ pub(crate) fn interruptible<T: Send>(
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            // What reads the same file later is to go on.
+            // Later reads of the same file must not be cancelled.
             counts.iter().for_each(|count| count.restart(0));
             Err(raised.unwrap_or_else(|| PyRuntimeError::new_err("the work stopped halfway")))
         })

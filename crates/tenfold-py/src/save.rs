@@ -1,4 +1,4 @@
-//! Files from tensors: save, convert, and writers that are filled piece by piece.
+//! Saving and converting files.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::origin::blame_one;
 use crate::run::interruptible;
 use crate::threads::detached;
 
-/// How a file is to be written, as Python says it.
+/// Saving options, as given by Python.
 #[derive(FromPyObject)]
 pub(crate) struct Writing {
     #[pyo3(item)]
@@ -38,10 +38,10 @@ pub(crate) struct Writing {
     replace: bool,
     #[pyo3(item)]
     complex: Option<String>,
-    /// Per glob of names, which part of complex numbers is kept.
+    /// Per name glob, the component of complex numbers to keep.
     #[pyo3(item)]
     part: Vec<(String, String)>,
-    /// Per glob of names, the number type to cast to.
+    /// Per name glob, the number type to cast to.
     #[pyo3(item)]
     cast: Vec<(String, String)>,
     #[pyo3(item)]
@@ -72,7 +72,7 @@ impl Writing {
         })
     }
 
-    /// Casts tensors and takes parts of them as asked for; `names` are what globs go by.
+    /// Casts tensors and takes components as requested; globs match against `names`.
     fn change(&self, bundle: &mut Bundle, names: &[String]) -> Result<()> {
         for (glob, _) in self.cast.iter().chain(&self.part) {
             demand(glob, names)?;
@@ -118,7 +118,7 @@ impl Writing {
         }
     }
 
-    /// The format that is named, else the one that the path says, else that of the input.
+    /// The given format, otherwise that of the path, otherwise that of the input.
     fn format(
         &self,
         path: Option<&Path>,
@@ -178,8 +178,8 @@ fn allow(words: &[String]) -> Result<Allow> {
     ))
 }
 
-/// What a save gives: the format, how many bytes the files have, those beside the one that is named, what was
-/// lost on the way, and what users of the file should know.
+/// The result of a save: the format, the size of the files, the companion files, the losses, and
+/// notes for users of the file.
 type Saved<'py> = (
     &'static str,
     u64,
@@ -188,7 +188,7 @@ type Saved<'py> = (
     Option<String>,
 );
 
-/// The names of tensors that are to be saved.
+/// The names of tensors to save.
 fn names_of(bundle: &Bundle) -> Vec<String> {
     let keys = bundle.entries().iter().map(|(key, _)| key);
     keys.map(|key| {
@@ -222,8 +222,8 @@ pub(crate) fn save<'py>(
     save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
-/// Saves a bundle; `reads` count what is read of the files it is from, and `blame` says which of them is
-/// at fault.
+/// Saves a bundle; `reads` count the bytes read of its files, and `blame` determines the one at
+/// fault.
 fn save_bundle<'py>(
     py: Python<'py>,
     bundle: &Bundle,
@@ -242,7 +242,7 @@ fn save_bundle<'py>(
         interruptible(py, bundle.stored_len(), &counts, progress, write)?.map_err(to_python)?;
     let own_len = presence::metadata(path).map_err(to_python)?;
     let own_len = own_len.map_or(0, |about| about.len());
-    // Values that are not in the file are in others beside it.
+    // Values outside of the file are in its companions.
     let beside = if count.done() > own_len {
         detached(py, || beside(path, format, &options.limits)).map_err(to_python)?
     } else {
@@ -259,7 +259,7 @@ fn save_bundle<'py>(
     ))
 }
 
-/// The files beside the one that was written, and how many bytes each has.
+/// The companions of the written file, and their sizes.
 fn beside(
     path: &Path,
     format: &'static dyn Format,
@@ -274,8 +274,7 @@ fn beside(
         tenfold::read(&source, format, &how)?;
         Ok::<_, Error>(source.companions())
     };
-    // What is not read again, for a limit, has been written all the same; what cannot be read may not have
-    // been.
+    // A file over a limit has still been written; one that cannot be read may not have been.
     match read() {
         Err(error) if error.is_of_content() => Ok(Vec::new()),
         found => found,
@@ -308,7 +307,7 @@ pub(crate) fn save_bytes<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Converts an open file: keeps the tensors that a glob of `only` names, and saves them.
+/// Converts an open file: keeps the tensors matched by a glob of `only`, and saves them.
 #[pyfunction]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
@@ -326,14 +325,14 @@ pub(crate) fn convert<'py>(
     let bundle = bundle.map_err(|error| errors::of(py, file.home().blame(error)))?;
     let reads = [&file.home().progress];
     let blame = |error: Error| match error {
-        // What cannot be done with the target is no fault of the source.
+        // A limitation of the target is not an error of the source.
         Error::Invalid(_) | Error::Io { .. } => error,
         other => file.home().blame(other),
     };
     save_bundle(py, &bundle, &path, format, &how, (&reads, &blame), progress)
 }
 
-/// The tensors of a file that a conversion keeps, changed as it asks.
+/// The tensors of a file that a conversion keeps, changed as requested.
 fn selected(file: &FileCore, only: &[String], how: &Writing) -> Result<Bundle> {
     let names: Vec<String> = file.names().collect();
     only.iter().try_for_each(|glob| demand(glob, &names))?;

@@ -1,4 +1,4 @@
-//! One tensor, lazily.
+//! Lazy tensors.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::origin::Origin;
 use crate::run::interruptible;
 use crate::{arrays, errors, meta};
 
-/// A tensor of a file, or one that was made here; the Python class `Tensor` stands on it.
+/// A tensor of a file, or one created here; the implementation of the Python class `Tensor`.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct TensorCore {
     bundle: Arc<Bundle>,
@@ -36,7 +36,7 @@ impl TensorCore {
         TensorCore::at(tensor, &Origin::in_memory())
     }
 
-    /// A tensor that was made from those of a file.
+    /// A tensor derived from those of a file.
     fn at(tensor: Tensor, home: &Arc<Origin>) -> TensorCore {
         TensorCore {
             bundle: Arc::new(Bundle::of(tensor)),
@@ -55,7 +55,7 @@ impl TensorCore {
         &self.home
     }
 
-    /// An error about its values, which names the file that it is of.
+    /// An error about its values, with the name of its file.
     pub(crate) fn fail(&self, py: Python<'_>, error: Error) -> PyErr {
         let error = match error {
             Error::NoRoom { value, number } => Error::Invalid(format!(
@@ -66,7 +66,7 @@ impl TensorCore {
         errors::of(py, self.home.blame(error))
     }
 
-    /// An error that names the tensor in its file.
+    /// An error with the name of the tensor in its file.
     fn refuse(&self, py: Python<'_>, why: &str) -> PyErr {
         let entry = self.bundle.entries().get(self.place);
         let key = entry.map(|(key, _)| key).filter(|key| !key.is_empty());
@@ -75,7 +75,7 @@ impl TensorCore {
         self.fail(py, Error::Invalid(why))
     }
 
-    /// Fails for a tensor that is kept as it is, whose cells no array has.
+    /// Fails for an opaque tensor, whose cells no array can hold.
     fn refuse_opaque(&self, py: Python<'_>, tensor: &Tensor) -> PyResult<()> {
         let Storage::Opaque { layout, .. } = tensor.storage() else {
             return Ok(());
@@ -94,14 +94,14 @@ impl TensorCore {
         self.tensor().map_err(|error| errors::of(py, error))
     }
 
-    /// A view of stored values, where they lie in the file as NumPy wants them.
+    /// A view of stored values, if their layout in the file is NumPy's.
     fn view<'py>(&self, py: Python<'py>, tensor: &Tensor) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Storage::Dense { order, values } = tensor.storage() else {
             return Ok(None);
         };
         let width = values.number.width();
         let is_little = values.endian == tenfold::Endian::Little || width == 1;
-        // A byte of a bool may be any in a file, and only 0 or 1 in NumPy.
+        // In a file the byte of a bool may have any value, in NumPy only 0 or 1.
         if tensor.is_packed() || !is_little || values.number == Number::Bool || values.is_empty() {
             return Ok(None);
         }
@@ -116,7 +116,7 @@ impl TensorCore {
         arrays::array(&memory, at, tensor.dtype(), &sizes, *order).map(Some)
     }
 
-    /// All values, read into memory of their own.
+    /// All values, read into new memory.
     fn fresh<'py>(
         &self,
         py: Python<'py>,
@@ -150,7 +150,7 @@ impl TensorCore {
         arrays::array(&Bound::new(py, memory)?, 0, tensor.dtype(), &sizes, order)
     }
 
-    /// The tensor with its numbers as another type.
+    /// The tensor cast to another type.
     fn cast_to(&self, py: Python<'_>, number: &str) -> PyResult<Tensor> {
         let cast = || {
             let dtype: DType = number.parse()?;
@@ -163,7 +163,7 @@ impl TensorCore {
         cast().map_err(|error| self.fail(py, error))
     }
 
-    /// All values as an array: a view where that can be, unless a copy is wanted.
+    /// All values as an array: a view if possible, unless a copy is requested.
     pub(crate) fn array<'py>(
         &self,
         py: Python<'py>,
@@ -186,7 +186,7 @@ impl TensorCore {
     }
 }
 
-/// A tensor of unsigned numbers with the bits of another one.
+/// A tensor of unsigned integers with the bits of another one.
 fn bit_view(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
     let (order, values) = match tensor.storage() {
         Storage::Dense { order, values } if !tensor.is_packed() => (*order, values.clone()),
@@ -213,14 +213,14 @@ fn bit_view(tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
     Tensor::new(dims, DType::real(number), vec![], storage)
 }
 
-/// How many bytes all cells take, for those whose storage says little about it.
+/// The bytes of all cells, for storage whose size says little about it.
 fn expanded_len(tensor: &Tensor) -> u64 {
     let width = u128::try_from(tensor.dtype().width()).unwrap_or(1);
     let len = tensor.cells().unwrap_or(u128::MAX).saturating_mul(width);
     u64::try_from(len).unwrap_or(u64::MAX)
 }
 
-/// Makes every byte of bools 0 or 1, as NumPy relies on.
+/// Normalizes every byte of bools to 0 or 1, as NumPy requires.
 fn settle_bools(dtype: DType, bytes: &mut [u8]) {
     if dtype.number == Number::Bool {
         for byte in bytes {
@@ -229,7 +229,7 @@ fn settle_bools(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// The order that NumPy's letter stands for; none for `K`, which keeps what there is.
+/// The order for NumPy's letter; `None` for `K`, which keeps the stored one.
 fn order_of(py: Python<'_>, letter: &str) -> PyResult<Option<Order>> {
     match letter {
         "K" | "A" => Ok(None),
@@ -292,7 +292,7 @@ impl TensorCore {
         })
     }
 
-    /// The bytes of all cells; of labeled blocks and of what is not understood, those stored.
+    /// The bytes of all cells; for labeled blocks and opaque tensors, the stored bytes.
     #[getter]
     fn nbytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let tensor = self.get(py)?;
@@ -300,7 +300,7 @@ impl TensorCore {
         if tensor.n_mapped() > 0 || is_opaque {
             return Ok(tensor.storage().stored_len().into_pyobject(py)?.into_any());
         }
-        // Of a sparse tensor these may be more than any integer but Python's counts.
+        // For a sparse tensor this may exceed every integer type but Python's.
         let mut len = tensor.dtype().width().into_pyobject(py)?.into_any();
         for size in tensor.indexed_sizes() {
             len = len.mul(size)?;
@@ -343,20 +343,20 @@ impl TensorCore {
         self.array(py, order_of(py, order)?, copy)
     }
 
-    /// The same tensor as the unsigned numbers that its bits spell: of one byte or of two. What is kept
-    /// as it is and has other than one byte an element, such as F4, comes as a row of bytes.
+    /// The same tensor as unsigned integers with its bits, of one or two bytes. An opaque tensor
+    /// with another element size, such as F4, becomes an array of bytes.
     fn bit_view(&self, py: Python<'_>) -> PyResult<TensorCore> {
         let tensor = bit_view(self.get(py)?, &self.home.limits);
         let tensor = tensor.map_err(|error| self.fail(py, error))?;
         Ok(TensorCore::at(tensor, &self.home))
     }
 
-    /// A view of the file, or none if it has to be read.
+    /// A view of the file, or `None` if it has to be read.
     fn as_view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.view(py, self.get(py)?)
     }
 
-    /// The same tensor with its numbers as another type; what is quantized is worked out.
+    /// The same tensor cast to another type; quantized ones are dequantized.
     fn cast(&self, py: Python<'_>, number: &str) -> PyResult<TensorCore> {
         Ok(TensorCore::at(self.cast_to(py, number)?, &self.home))
     }
@@ -392,7 +392,7 @@ impl TensorCore {
         )
     }
 
-    /// The explicit cells of a sparse tensor: coordinates, one row a dimension, and values.
+    /// The explicit cells of a sparse tensor: coordinates, one row per dimension, and values.
     fn coordinates<'py>(
         &self,
         py: Python<'py>,

@@ -1,5 +1,5 @@
-//! Work without the interpreter, on threads of this process: those of a process that it was forked from are
-//! not there.
+//! Running with the GIL released, on threads of this process: a forked process does not inherit
+//! those of its parent.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -7,25 +7,25 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use tenfold::Limits;
 
-/// The process whose threads are those that work shares by default.
+/// The process that owns the default thread pool.
 static HOME: OnceLock<u32> = OnceLock::new();
 
-/// The threads of a process that was forked, with its number.
+/// The thread pool of a forked process, with its process id.
 static FORKED: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
 
-/// Does work without the interpreter.
+/// Runs a function with the GIL released.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> T) -> T {
     py.detach(|| on_own_threads(work))
 }
 
-/// Does work on threads of this process, as a job of its own.
+/// Runs a function on threads of this process, as a job of its own.
 pub(crate) fn on_own_threads<T: Send>(work: impl Send + FnOnce() -> T) -> T {
     Limits::begin_job();
     let process = std::process::id();
     if *HOME.get_or_init(|| process) == process {
         return work();
     }
-    // A process forked while another thread held the lock never gets it.
+    // A process forked while another thread held the lock never acquires it.
     let Ok(mut forked) = FORKED.try_lock() else {
         return on_new_threads(work);
     };
@@ -51,7 +51,7 @@ fn on_new_threads<T: Send>(work: impl Send + FnOnce() -> T) -> T {
     }
 }
 
-/// As many threads as work has by default, or this one alone where the system gives no others.
+/// A pool of the default size, or of this thread alone if the system cannot create others.
 fn new_threads() -> Result<ThreadPool, ThreadPoolBuildError> {
     ThreadPoolBuilder::new().build().or_else(|_| {
         let alone = ThreadPoolBuilder::new().num_threads(1);

@@ -15,7 +15,7 @@ use crate::run::interruptible;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 
-/// A tensor train; the Python class `TensorTrain` stands on it.
+/// A tensor train; the implementation of the Python class `TensorTrain`.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct TrainCore(AnyTrain);
 
@@ -26,13 +26,13 @@ impl TrainCore {
             .map_err(|error| errors::of_made_train(py, error))
     }
 
-    /// Does work that nobody can stop, without the interpreter.
+    /// Runs uninterruptible work with the GIL released.
     fn work<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
         detached(py, work).map_err(|error| errors::of_made_train(py, error))
     }
 }
 
-/// What is asked of a compression.
+/// Compression options.
 #[derive(FromPyObject)]
 pub(crate) struct Wanted {
     #[pyo3(item)]
@@ -67,7 +67,7 @@ impl Wanted {
     }
 }
 
-/// Compresses a tensor; gives the train and what was proven about it.
+/// Compresses a tensor; returns the train and its proven error.
 #[pyfunction]
 pub(crate) fn compress<'py>(
     py: Python<'py>,
@@ -80,14 +80,14 @@ pub(crate) fn compress<'py>(
     let options = wanted.options().map_err(|why| errors::invalid(py, why))?;
     let (count, read) = (Progress::default(), AtomicU64::new(0));
     let work = || {
-        // Cells are read by position afterwards, where no checksum is looked at.
+        // Cells are read by position afterwards, which skips checksums.
         let parts = tensor.storage().parts().into_iter();
         let mut proven = parts.filter(|part| part.bytes.digest().is_some());
         if core.home().io != Io::Map {
             proven.try_for_each(|part| part.bytes.check())?;
         }
         let watcher = |now: tenfold_train::Progress| {
-            // Its own count is of all cells so far.
+            // Its own count includes all cells so far.
             let before = read.fetch_max(now.read, Ordering::Relaxed);
             count.add(now.read.saturating_sub(before));
             if count.is_stopped() {
@@ -104,7 +104,7 @@ pub(crate) fn compress<'py>(
         .and_then(|cells| u64::try_from(cells).ok())
         .unwrap_or(u64::MAX);
     count.restart(cells);
-    // A cell is many operations, so that few of them take long.
+    // A cell is many operations, so even few of them take long.
     let len = cells.saturating_mul(64);
     let (train, report) = interruptible(py, len, &[&count], progress, work)?
         .map_err(|error| errors::of_train(py, error, |error| core.fail(py, error)))?;
@@ -122,7 +122,7 @@ pub(crate) fn compress<'py>(
 
 #[pymethods]
 impl TrainCore {
-    /// The train that a tensor is stored as.
+    /// The train stored in a tensor.
     #[staticmethod]
     fn of_tensor(py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<TrainCore> {
         let core = tensor.get();

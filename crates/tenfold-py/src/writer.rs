@@ -1,4 +1,4 @@
-//! A file that is filled piece by piece.
+//! Incremental writing of files.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,11 +14,11 @@ use crate::memory::BorrowedBuffer;
 use crate::tensor::TensorCore;
 use crate::threads::detached;
 
-/// So many bytes are written at once, as the library does: for more the kernel looks for large pages, which may take
+/// Largest single write, as in the library: above it the kernel tries huge pages, which may take
 /// longer than to fill them.
 const PIECE: usize = 128 << 10;
 
-/// What was added so far: in a file without a name beside the target.
+/// The data added so far, in an unnamed file beside the target.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct SpoolFile(Mutex<State>);
 
@@ -27,7 +27,7 @@ struct State {
     at: u64,
 }
 
-/// Where dense values were put: enough to find them again.
+/// The location of dense values in the temporary file.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct SpooledTensor {
     dims: Vec<Dim>,
@@ -67,7 +67,7 @@ impl SpoolFile {
 
 #[pymethods]
 impl SpoolFile {
-    /// Makes the file in a folder that the target will be in.
+    /// Creates the file in the folder of the target.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<SpoolFile> {
         let file = tempfile::tempfile_in(&folder)
@@ -75,13 +75,13 @@ impl SpoolFile {
         Ok(SpoolFile(Mutex::new(State { file, at: 0 })))
     }
 
-    /// How many bytes were put so far: where the next begin.
+    /// The number of bytes so far: the offset of the next ones.
     #[getter]
     fn at(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |state| Ok(state.at))
     }
 
-    /// Puts the memory of an array after what is there.
+    /// Appends the memory of an array.
     fn append(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = BorrowedBuffer::of(array)?.into_bytes();
         let bytes = bytes.map_err(|error| errors::of(py, error))?;
@@ -90,7 +90,7 @@ impl SpoolFile {
         })
     }
 
-    /// Puts all values of a dense tensor; gives where.
+    /// Appends all values of a dense tensor; returns their location.
     fn put(&self, py: Python<'_>, tensor: &Bound<'_, TensorCore>) -> PyResult<SpooledTensor> {
         let core = tensor.get();
         self.with(py, |state| {
@@ -118,7 +118,7 @@ impl SpoolFile {
         })
     }
 
-    /// What was put from `start` on, as a tensor to be.
+    /// The bytes starting at `start` as a tensor to save.
     fn piece(
         &self,
         py: Python<'_>,
@@ -140,7 +140,7 @@ impl SpoolFile {
         })
     }
 
-    /// The tensors that were put, to be saved.
+    /// The added tensors, to be saved.
     fn tensors(
         &self,
         py: Python<'_>,
@@ -152,7 +152,7 @@ impl SpoolFile {
             let tensor = |put: &SpooledTensor| {
                 let run = all.run_within(put.start..put.start.saturating_add(put.len));
                 let bytes = run.ok_or_else(|| Error::Invalid("what was put is gone".into()))?;
-                // No byte order but this one is ever put.
+                // Only this byte order is ever written.
                 let values = Numbers {
                     number: put.dtype.number,
                     endian: Endian::Little,
@@ -171,7 +171,7 @@ impl SpoolFile {
     }
 }
 
-/// The limits that hold unless somebody sets others.
+/// The default limits.
 #[pyfunction]
 pub(crate) fn default_limits() -> Vec<(&'static str, u64, &'static str)> {
     let known = Limits::ALL

@@ -1,4 +1,4 @@
-//! Room for bytes that somebody outside of Rust looks at by their address.
+//! Aligned memory that is accessed by address outside of Rust.
 #![expect(
     unsafe_code,
     reason = "an address goes where no borrow can follow, and mapping a file is unsafe"
@@ -9,29 +9,29 @@ use std::fs::File;
 use memmap2::{MmapMut, MmapOptions};
 use tenfold::{Result, memory};
 
-/// From here on memory comes from the system, page by page as it is touched. An interpreter of tests takes
-/// a second for a thousand bytes.
+/// Size from which memory is mapped by the system, page by page on access. Under Miri, a thousand
+/// bytes take a second.
 const LARGE: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 
-/// From here on it is asked to come in large pages, as NumPy does: to hand out usual ones takes longer than to
-/// fill them.
+/// Size from which huge pages are requested, as in NumPy: faulting in small pages takes longer than
+/// filling them.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 4 << 20;
 
-/// The size of the blocks of free memory that a virtual machine gives back to its host, as a power of two.
+/// The block size in which a virtual machine returns free memory to its host, as a power of two.
 #[cfg(target_os = "linux")]
 const REPORTED: &str = "/sys/module/page_reporting/parameters/page_reporting_order";
 
-/// Whether large pages are quick to get: not where free ones are given back to the host, which has to find and
-/// clear them again.
+/// Whether huge pages are fast to get: not where free ones are returned to the host, which has to
+/// find and clear them again.
 #[cfg(target_os = "linux")]
 fn has_large_pages() -> bool {
     static KNOWN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *KNOWN.get_or_init(|| !std::fs::read_to_string(REPORTED).is_ok_and(|order| is_order(&order)))
 }
 
-/// Memory from the system. Usual pages are handed out all at once where that many bytes are at hand to fill
-/// them, which is quicker than one by one; a claim of so many takes no memory.
+/// Memory from the system. Small pages are populated at once where that many bytes are available to
+/// fill them, which is faster than one by one; a reservation alone takes no memory.
 #[cfg(target_os = "linux")]
 fn pages(len: usize, are_at_hand: bool) -> std::io::Result<MmapMut> {
     if len >= HUGE && !has_large_pages() {
@@ -44,7 +44,7 @@ fn pages(len: usize, are_at_hand: bool) -> std::io::Result<MmapMut> {
     }
     let map = MmapMut::map_anon(len)?;
     if len >= HUGE {
-        // Where there are no large pages usual ones do.
+        // Without huge pages, small ones are used.
         let _ = map.advise(memmap2::Advice::HugePage);
     }
     Ok(map)
@@ -55,17 +55,18 @@ fn pages(len: usize, _: bool) -> std::io::Result<MmapMut> {
     MmapMut::map_anon(len)
 }
 
-/// Whether a text is a power of two of pages; where nothing is given back it is -1, in 32 bits.
+/// Whether a text is a power-of-two number of pages; without reporting to the host it is -1, in 32
+/// bits.
 #[cfg(target_os = "linux")]
 fn is_order(text: &str) -> bool {
     text.trim().parse::<u8>().is_ok_and(|order| order < 64)
 }
 
-/// Bytes that stay where they are, aligned for every number type, until this is dropped.
+/// Bytes at a fixed address, aligned for every number type, until this is dropped.
 pub(super) struct AlignedBuffer {
     start: *mut u8,
     len: usize,
-    /// What the bytes lie in; nobody here looks at them once somebody else may.
+    /// The owner of the bytes; Rust does not access them once they are shared.
     _owner: Owner,
 }
 
@@ -75,14 +76,15 @@ enum Owner {
     Pages { _map: MmapMut },
 }
 
-// SAFETY: the pointer stands for memory that the owner keeps in place until it is dropped; after
-// construction Rust neither reads nor writes it, and the rules of those hold who do.
+// SAFETY: the pointer refers to memory that the owner keeps in place until it is dropped; after
+// construction Rust neither reads nor writes it, and access follows the rules of the code it is
+// shared with.
 unsafe impl Send for AlignedBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
-    /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
+    /// Allocates `len` bytes and fills them, perhaps from as many available bytes.
     pub(super) fn filled(
         len: usize,
         are_at_hand: bool,
@@ -102,7 +104,7 @@ impl AlignedBuffer {
         Ok(AlignedBuffer { start, len, _owner })
     }
 
-    /// Takes bytes that are there already, if every number type is aligned in them; else a copy.
+    /// Takes existing bytes if they are aligned for every number type, otherwise a copy.
     pub(super) fn of_vec(mut bytes: Vec<u8>) -> Result<AlignedBuffer> {
         let start = bytes.as_mut_ptr();
         if !start.cast::<u128>().is_aligned() {
@@ -116,13 +118,13 @@ impl AlignedBuffer {
         Ok(AlignedBuffer { start, len, _owner })
     }
 
-    /// Maps a file so that what is written into it stays in this process.
+    /// Maps a file copy-on-write, so that writes stay in this process.
     ///
-    /// A file that somebody shortens while it is mapped kills whoever reads past its new end; that is
-    /// why `io="read"` exists, and the documentation says so.
+    /// If a mapped file is truncated by another process, a read beyond its new end kills this one;
+    /// that is why `io="read"` exists, and the documentation says so.
     pub(super) fn of_file(file: &File) -> Result<AlignedBuffer> {
-        // SAFETY: the mapping is handed to others alone, as bytes that may change at any time; no
-        // reference to them is ever made in Rust.
+        // SAFETY: the mapping is only handed out, as bytes that may change at any time; Rust never
+        // makes a reference to them.
         let map = unsafe { MmapOptions::new().map_copy(file) }?;
         Ok(AlignedBuffer::of_map(map))
     }
@@ -135,12 +137,12 @@ impl AlignedBuffer {
         }
     }
 
-    /// Where the bytes begin, for whoever may look at them.
+    /// The address of the bytes, for code that may access them.
     pub(super) fn start(&self) -> *mut u8 {
         self.start
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -150,10 +152,10 @@ impl AlignedBuffer {
 mod tests {
     use super::*;
 
-    /// What NumPy does: adds one to every byte, over an address, and gives what is there then.
+    /// Simulates NumPy: increments every byte through an address, and returns the result.
     fn touched(room: &AlignedBuffer) -> Vec<u8> {
         assert!(room.start().cast::<u128>().is_aligned());
-        // SAFETY: the room keeps its bytes while it is borrowed, and nobody else looks at them.
+        // SAFETY: the buffer keeps its bytes while it is borrowed, and nothing else accesses them.
         let bytes = unsafe { std::slice::from_raw_parts_mut(room.start(), room.len()) };
         bytes
             .iter_mut()
@@ -165,7 +167,7 @@ mod tests {
         (0..=255).cycle().take(len).collect()
     }
 
-    /// The same one more.
+    /// The same, incremented again.
     fn after(bytes: &[u8]) -> Vec<u8> {
         bytes.iter().map(|byte| byte.wrapping_add(1)).collect()
     }

@@ -1,48 +1,48 @@
-//! Memory of somebody outside of Rust, read by its address.
+//! Memory owned outside of Rust, read by its address.
 #![expect(unsafe_code, reason = "no borrow can follow an address")]
 
 use std::ptr;
 
 use tenfold::{Error, Result, memory};
 
-/// Bytes that somebody else owns and keeps in place.
+/// Bytes that are owned and kept in place outside of Rust.
 ///
-/// Another thread may change them meanwhile, as with every function of NumPy that lets go of the
-/// interpreter: what is read is then one or the other. That is why no reference to them is made.
+/// Another thread may change them in the meantime, as with every NumPy function that releases the
+/// GIL: a read then returns either value. That is why no reference to them is made.
 pub(super) struct Foreign {
     start: *const u8,
     len: usize,
 }
 
-// SAFETY: whoever made it promised that the bytes stay, whichever thread reads them.
+// SAFETY: the creator has promised that the bytes stay in place, whichever thread reads them.
 unsafe impl Send for Foreign {}
 // SAFETY: as above.
 unsafe impl Sync for Foreign {}
 
 impl Foreign {
-    /// The `len` bytes from `start` on.
+    /// The `len` bytes starting at `start`.
     ///
     /// # Safety
-    /// While this lives the bytes are there, and no memory that Rust has a reference to; `start` is looked at
-    /// only if there are any.
+    /// While this lives the bytes exist, and no Rust reference to their memory does; `start` is
+    /// used only if `len` is not zero.
     pub(super) unsafe fn new(start: *const u8, len: usize) -> Foreign {
         Foreign { start, len }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Copies bytes that begin at `at` into `target`.
+    /// Copies bytes from `at` on into `target`.
     pub(super) fn copy(&self, at: usize, target: &mut [u8]) -> Result<()> {
         let end = at.checked_add(target.len());
         if end.is_none_or(|end| end > self.len) {
             return Err(Error::Invalid("bytes beyond the end of an array".into()));
         }
         if !target.is_empty() {
-            // SAFETY: the bytes from `at` on are inside those that were promised; `target` is memory of
-            // Rust's own and cannot overlap them.
+            // SAFETY: the bytes from `at` on are inside the promised range; `target` is Rust's own
+            // memory and cannot overlap them.
             unsafe {
                 ptr::copy_nonoverlapping(self.start.add(at), target.as_mut_ptr(), target.len())
             }
@@ -50,15 +50,15 @@ impl Foreign {
         Ok(())
     }
 
-    /// Copies all bytes behind others.
+    /// Appends a copy of all bytes to a vector.
     pub(super) fn append_to(&self, others: &mut Vec<u8>) -> Result<()> {
         if self.len == 0 {
             return Ok(());
         }
         memory::reserve(others, self.len)?;
         let end = others.len();
-        // SAFETY: there is room for the bytes behind the others, which are Rust's own. They are there when the
-        // length says so.
+        // SAFETY: the vector has capacity for the bytes after its own. They are initialized when
+        // the length is set.
         unsafe {
             ptr::copy_nonoverlapping(self.start, others.as_mut_ptr().add(end), self.len);
             others.set_len(end.saturating_add(self.len));
@@ -71,9 +71,9 @@ impl Foreign {
 mod tests {
     use super::*;
 
-    /// Bytes outside of what Rust looks at, and what stands for them.
+    /// Bytes outside of Rust's view, and a source for them.
     fn lent(bytes: &mut [u8]) -> Foreign {
-        // SAFETY: every test keeps its bytes longer, and leaves them alone.
+        // SAFETY: every test keeps its bytes longer, and does not access them.
         unsafe { Foreign::new(bytes.as_ptr(), bytes.len()) }
     }
 

@@ -1,8 +1,8 @@
-//! Memory that both sides look at.
+//! Memory shared between Rust and Python.
 //!
-//! What Rust made, NumPy sees through the buffer protocol ([`Memory`]); what NumPy made, Rust reads
-//! as a source of bytes ([`BorrowedBuffer`]). All that is done with addresses is in [`room`] and [`foreign`], which know
-//! nothing of Python; here they go over the boundary.
+//! NumPy accesses Rust's memory through the buffer protocol ([`Memory`]); Rust reads NumPy's memory
+//! as a source of bytes ([`BorrowedBuffer`]). All operations on addresses are in [`alloc`] and
+//! [`foreign`], which do not depend on Python; this module connects them to it.
 #![expect(unsafe_code, reason = "the buffer protocol is made of raw pointers")]
 
 mod alloc;
@@ -20,12 +20,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use tenfold::{Bytes, Compute, Result, Source, memory};
 
-/// Bytes that NumPy arrays are views of; they live as long as the last of these.
+/// Bytes viewed by NumPy arrays; they live as long as the last of these.
 #[pyclass(frozen, module = "tenfold._tenfold")]
 pub(crate) struct Memory(AlignedBuffer);
 
 impl Memory {
-    /// Makes room for `len` bytes and has them filled, perhaps from as many bytes that are at hand.
+    /// Allocates `len` bytes and fills them, perhaps from as many available bytes.
     pub(crate) fn filled(
         len: usize,
         are_at_hand: bool,
@@ -34,17 +34,17 @@ impl Memory {
         AlignedBuffer::filled(len, are_at_hand, fill).map(Memory)
     }
 
-    /// Takes bytes that are there already, or a copy that is aligned.
+    /// Takes existing bytes, or an aligned copy.
     pub(crate) fn of_vec(bytes: Vec<u8>) -> Result<Memory> {
         AlignedBuffer::of_vec(bytes).map(Memory)
     }
 
-    /// Maps a file so that what is written into it stays in this process.
+    /// Maps a file copy-on-write, so that writes stay in this process.
     pub(crate) fn of_file(file: &File) -> Result<Memory> {
         AlignedBuffer::of_file(file).map(Memory)
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -56,10 +56,11 @@ impl Memory {
         self.len()
     }
 
-    /// Lends the bytes to whoever asks, to be read and written.
+    /// Exports the bytes through the buffer protocol, readable and writable.
     ///
     /// # Safety
-    /// `view` is what Python passes to a buffer's owner: null, or a place for a `Py_buffer`.
+    /// `view` is the pointer that Python passes to a buffer's owner: null, or valid for a
+    /// `Py_buffer`.
     unsafe fn __getbuffer__(
         this: Bound<'_, Memory>,
         view: *mut ffi::Py_buffer,
@@ -72,8 +73,8 @@ impl Memory {
         let len = isize::try_from(room.len())
             .map_err(|_| PyBufferError::new_err("too many bytes for a view"))?;
         let start: *mut c_void = room.start().cast();
-        // SAFETY: `view` is not null and Python's to fill; the bytes from `start` are there as long
-        // as the object that the view holds a reference to.
+        // SAFETY: `view` is not null and Python's to fill; the bytes from `start` exist as long as
+        // the object that the view holds a reference to.
         let outcome = unsafe { ffi::PyBuffer_FillInfo(view, this.as_ptr(), start, len, 0, flags) };
         match outcome {
             0 => Ok(()),
@@ -82,18 +83,18 @@ impl Memory {
     }
 }
 
-/// The bytes of a Python object, read by Rust while nobody holds the interpreter.
+/// The bytes of a Python object, read by Rust without the GIL.
 pub(crate) struct BorrowedBuffer {
     bytes: Foreign,
-    /// Keeps the bytes where they are; given back when this is dropped, on the right thread by PyO3.
+    /// Keeps the bytes in place; released when this is dropped, on the right thread by PyO3.
     buffer: PyUntypedBuffer,
 }
 
-/// Arrays of at most so many bytes are copied, which is quicker than to lend them.
+/// Arrays up to this size are copied, which is faster than borrowing them.
 pub(crate) const FEW: usize = 64 << 10;
 
 impl BorrowedBuffer {
-    /// Borrows the bytes of an object whose memory lies in one piece.
+    /// Borrows the bytes of an object with contiguous memory.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<BorrowedBuffer> {
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() && !buffer.is_fortran_contiguous() {
@@ -102,17 +103,18 @@ impl BorrowedBuffer {
             ));
         }
         let start = buffer.buf_ptr().cast_const().cast();
-        // SAFETY: the bytes lie in one piece, so many from here on; the buffer pins them and is dropped last.
+        // SAFETY: the bytes are contiguous, this many from here on; the buffer pins them and is
+        // dropped last.
         let bytes = unsafe { Foreign::new(start, buffer.len_bytes()) };
         Ok(BorrowedBuffer { bytes, buffer })
     }
 
-    /// What the memory holds, as its owner says.
+    /// The format of the memory, as declared by its owner.
     pub(crate) fn buffer(&self) -> &PyUntypedBuffer {
         &self.buffer
     }
 
-    /// Copies all bytes behind others.
+    /// Appends a copy of all bytes to a vector.
     pub(crate) fn append_to(&self, others: &mut Vec<u8>) -> Result<()> {
         self.bytes.append_to(others)
     }
@@ -124,7 +126,7 @@ impl BorrowedBuffer {
         Ok(bytes)
     }
 
-    /// The bytes as the library takes them: few are copied, many stay where they are.
+    /// The bytes as a source for the library: small buffers are copied, large ones are borrowed.
     pub(crate) fn into_source(self) -> Result<Source> {
         Ok(match self.bytes.len() {
             0..=FEW => Source::memory(self.to_vec()?),
