@@ -1,10 +1,11 @@
-//! `cargo xtask bench [JOB…]`: measures, beside limits and peers, and writes `benches/RESULTS.md`.
+//! `cargo xtask bench [JOB…]`: runs the benchmarks, beside limits and peers, and writes
+//! `benches/RESULTS.md`.
 
 use std::path::{Path, PathBuf};
 
 use crate::command::{cargo, program, root, run};
 
-/// Builds what is measured, makes the environment of the peers and runs `benches/run.py`.
+/// Builds the measured programs, creates the environment of the peers and runs `benches/run.py`.
 pub(crate) fn bench(jobs: &[&str]) -> Result<(), String> {
     let target = root().join("target");
     run(cargo(&["build", "--release", "--package", "tenfold-cli"]))?;
@@ -22,8 +23,8 @@ pub(crate) fn bench(jobs: &[&str]) -> Result<(), String> {
     run(measure)
 }
 
-/// The environment of Python with the peers at their newest versions: the one that `TENFOLD_PEERS`
-/// names, or one that is made.
+/// The Python environment with the newest versions of the peers: the one in `TENFOLD_PEERS`, or a
+/// new one.
 fn peers() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("TENFOLD_PEERS") {
         return Ok(named.into());

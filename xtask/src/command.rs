@@ -1,4 +1,4 @@
-//! Other programs, run from the root of the workspace.
+//! Commands run from the root of the workspace.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -10,19 +10,19 @@ pub(crate) fn root() -> &'static Path {
     here.parent().unwrap_or(here)
 }
 
-/// A program that will run in the root of the workspace.
+/// A command to run in the root of the workspace.
 pub(crate) fn program(name: impl AsRef<OsStr>, args: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(args).current_dir(root());
     command
 }
 
-/// Cargo, the one that runs this.
+/// The running Cargo.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     program(env!("CARGO"), args)
 }
 
-/// Runs a program; it has to succeed.
+/// Runs a command; fails unless it succeeds.
 pub(crate) fn run(mut command: Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {

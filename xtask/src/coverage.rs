@@ -1,6 +1,6 @@
-//! `cargo xtask coverage`: which lines and branches of the library and the command the tests reach. The tests of
-//! the Rust crates run once with counters compiled in; what is counted is the code alone, without the tests in
-//! the same files. `--report` prints the last run's table once more.
+//! `cargo xtask coverage`: lines and branches of the library and the command that the tests reach.
+//! The tests of the Rust crates run once with instrumentation; only the code counts, without the
+//! tests in the same files. `--report` prints the last run's table again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use std::process::Stdio;
 use crate::command::{program, root, run};
 use crate::tools;
 
-/// Branches are counted by no other compiler yet.
+/// Only this compiler counts branches.
 const TOOLCHAIN: &str = "+nightly";
-/// Of the code that reads untrusted bytes so many lines in a thousand have to be reached.
+/// Required line coverage of the code that reads untrusted bytes, per thousand.
 const LEAST: u64 = 950;
 /// The code that reads untrusted bytes.
 const READERS: [&str; 2] = ["tenfold/formats/", "tenfold/wire/"];
-/// These count the calls of the system that a program makes, and one with counters makes more.
+/// These count the system calls of a program, and an instrumented one makes more.
 const CALLS_ARE_COUNTED: [&str; 4] = ["--skip", "injected", "--skip", "killed"];
 
-/// Runs the tests, prints the table, and fails if the readers are reached too little.
+/// Runs the tests, prints the table, and fails if the coverage of the readers is too low.
 pub(crate) fn measure() -> Result<(), String> {
     if let Err(why) = llvm_tools() {
         println!("SKIPPED: coverage: {why}");
@@ -32,7 +32,7 @@ pub(crate) fn measure() -> Result<(), String> {
     let mut test = program("cargo", &[TOOLCHAIN, "llvm-cov", "test", "--branch"]);
     test.args(["--no-report", "--ignore-run-fail", "--workspace", "--"]);
     test.args(CALLS_ARE_COUNTED).env("PATH", &path);
-    // The tests start the command thousands of times: all of them add to a few files.
+    // The tests start the command thousands of times: all processes share a few profile files.
     test.env("LLVM_PROFILE_FILE_NAME", "tenfold-%4m.profraw");
     run(test)?;
     report()
@@ -80,7 +80,7 @@ fn llvm_tools() -> Result<(), String> {
     has_it.then_some(()).ok_or_else(|| add.into())
 }
 
-/// How many there are, and how many of them were reached.
+/// The total, and the number reached.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Count {
     all: u64,
@@ -116,7 +116,7 @@ impl std::iter::Sum for Count {
     }
 }
 
-/// A source file: how often each line was reached, and each branch by its line and its numbers there.
+/// A source file: the count of each line, and of each branch by its line and numbers there.
 #[derive(Debug, Default, PartialEq)]
 struct File {
     lines: BTreeMap<u64, u64>,
@@ -132,7 +132,7 @@ impl File {
         Count::of(self.branches.values())
     }
 
-    /// Lines that were not reached, those next to each other together.
+    /// Lines that were not reached, adjacent ones joined.
     fn unreached(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         let mut before = true;
@@ -148,7 +148,7 @@ impl File {
     }
 }
 
-/// The files of the crates out of a report in the form of LCOV, by paths such as `tenfold/wire/zip/read.rs`.
+/// The files of the crates from an LCOV report, by paths such as `tenfold/wire/zip/read.rs`.
 fn read(lcov: &str, source: &dyn Fn(&Path) -> Option<String>) -> BTreeMap<String, File> {
     let mut files = BTreeMap::new();
     for record in lcov.split("end_of_record") {
@@ -191,14 +191,14 @@ fn read(lcov: &str, source: &dyn Fn(&Path) -> Option<String>) -> BTreeMap<String
     files
 }
 
-/// Adds to a count; what was never evaluated has `-` for a number.
+/// Adds to a count; `-` stands for a branch that was never evaluated.
 fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K, times: &str) {
     let sum = counts.entry(key).or_default();
     *sum = sum.saturating_add(times.parse().unwrap_or(0));
 }
 
-/// Lines that no test can reach: the tests themselves, from `#[cfg(test)]` at the margin to the end of what it stands
-/// before, and constant functions, which the compiler runs.
+/// Lines that no test can reach: the tests themselves, from `#[cfg(test)]` at the margin to the end
+/// of the item it belongs to, and constant functions, which the compiler evaluates.
 fn other_lines(text: &str) -> Vec<std::ops::RangeInclusive<u64>> {
     let mut found = Vec::new();
     let mut open: Option<(u64, String)> = None;
@@ -221,7 +221,7 @@ fn other_lines(text: &str) -> Vec<std::ops::RangeInclusive<u64>> {
     found
 }
 
-/// Whether a constant function begins here, and does not end here as well.
+/// Whether a constant function of several lines begins here.
 fn is_constant(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let is_visible = |word: &&str| word.starts_with("pub");
@@ -236,7 +236,7 @@ fn is_reader(path: &str) -> bool {
     READERS.iter().any(|folder| path.starts_with(folder))
 }
 
-/// What a row of the table is about: a format, or a folder of a crate.
+/// The row of the table for a file: a format, or a folder of a crate.
 fn area(path: &str) -> String {
     let depth = if is_reader(path) { 3 } else { 2 };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -1,6 +1,6 @@
-//! `cargo xtask fuzz --seconds N|--runs N [--jobs N] [TARGET…]`: every target of `fuzz/`, two at a time, until each has
-//! had a core for N seconds in all, however busy the machine is, or has done N runs. What was found and how long each
-//! ran is kept in `target/fuzz`, so that a run that was stopped goes on where it was.
+//! `cargo xtask fuzz --seconds N|--runs N [--jobs N] [TARGET…]`: every target of `fuzz/`, two at a
+//! time, until each has had N seconds of CPU time in all, or has done N runs. Findings and CPU
+//! times are kept in `target/fuzz`, so that an interrupted run continues where it was.
 
 mod dictionary;
 
@@ -13,20 +13,20 @@ use std::time::Duration;
 use crate::command::{program, root, run};
 use crate::tools;
 
-/// How many run at the same time unless something else is said.
+/// Default number of parallel targets.
 const AT_ONCE: usize = 2;
-/// After so many seconds of the clock what a target did is counted, and it goes on.
+/// Wall-clock seconds after which a target is stopped, counted and continued.
 const SPELL: u64 = 60;
-/// So often a target is asked how long it has had a core.
+/// Interval between reads of a target's CPU time.
 const GLANCE: Duration = Duration::from_millis(20);
-/// In MB: one allocation of as much is a finding. All that one run holds is counted by the targets themselves
-/// (`fuzz/src/memory.rs`).
+/// In MB: a single allocation of this size is a finding. The total of one run is limited by the
+/// targets themselves (`fuzz/src/memory.rs`).
 const LARGEST_ALLOCATION: u64 = 64;
-/// How the targets are built; no other compiler has the sanitizer.
+/// The toolchain for the targets; only nightly has the sanitizer.
 const TOOLCHAIN: &str = "+nightly";
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
-/// Reads what was asked for, and does it.
+/// Parses the arguments and runs the fuzzer.
 pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
     const USAGE: &str = "usage: cargo xtask fuzz --seconds N|--runs N [--jobs N] [TARGET…]";
     let number = |text: &str| text.parse().map_err(|_| USAGE.to_owned());
@@ -44,21 +44,21 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// How much is done in one go.
+/// The amount of work of one session.
 #[derive(Clone, Copy)]
 enum Effort {
-    /// As many tries, always the same ones.
+    /// A number of runs with a fixed seed.
     Tries(u64),
-    /// As many seconds of a core in all, other tries each time.
+    /// Total CPU seconds, with a new seed each time.
     Seconds(u64),
-    /// As many runs in all, other ones each time.
+    /// Total runs, with a new seed each time.
     Runs(u64),
 }
 
-/// Enough for all seeds and some thousand changes of them, in a few seconds.
+/// Enough for all seeds and some thousand mutations of them, in a few seconds.
 const FEW: Effort = Effort::Tries(5000);
 
-/// A few seconds of every target, where there is a compiler for them.
+/// A few seconds of every target, where the toolchain is installed.
 pub(crate) fn check() -> Result<(), String> {
     let mut version = program("cargo", &[TOOLCHAIN, "--version"]);
     version.stdout(Stdio::null()).stderr(Stdio::null());
@@ -119,7 +119,7 @@ fn build() -> Result<(), String> {
     run(build)
 }
 
-/// The names of all targets, those of the readers first.
+/// The names of all targets, readers first.
 fn targets() -> Result<Vec<String>, String> {
     let listed =
         std::fs::read_dir(root().join("fuzz/targets")).map_err(|error| error.to_string())?;
@@ -131,7 +131,7 @@ fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// How long a target had a core, and what came of it.
+/// The CPU time of a target, and its result.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
     milliseconds: u64,
@@ -140,7 +140,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Of what the fuzzer says of one run.
+    /// Patterns in the output of the fuzzer.
     fn of(log: &str, milliseconds: u64) -> Tally {
         let after = |mark: &str| {
             let rest = log.rsplit_once(mark)?.1.trim_start();
@@ -175,17 +175,17 @@ impl Tally {
 
 struct Target {
     name: String,
-    /// What it found that takes new ways through the code; grows from run to run.
+    /// The corpus: inputs with new coverage; grows from run to run.
     corpus: PathBuf,
-    /// The same of one go with few tries, which have to be the same each time.
+    /// The same for one short session, which has to be reproducible.
     few: PathBuf,
-    /// What it found that breaks something.
+    /// Crashing inputs.
     findings: PathBuf,
-    /// How long it ran.
+    /// The CPU time so far.
     tally: PathBuf,
-    /// What it said last.
+    /// The last output.
     log: PathBuf,
-    /// Where its dictionary is put together.
+    /// Its merged dictionary.
     dictionaries: PathBuf,
     binary: PathBuf,
 }
@@ -204,7 +204,7 @@ impl Target {
         }
     }
 
-    /// Does what is left to do; gives a line of the table.
+    /// Runs the remaining work; returns a line of the table.
     fn run(&self, effort: Effort, seeds: &Path) -> Result<String, String> {
         let seeds = seeds.join(&self.name);
         let tally = match effort {
@@ -222,7 +222,7 @@ impl Target {
         ))
     }
 
-    /// Runs until it has had a core for as many seconds in all, or has done as many runs.
+    /// Runs until the total CPU time or number of runs is reached.
     fn go_on(&self, effort: Effort, seeds: &Path) -> Result<Tally, String> {
         let mut tally = Tally::read(&self.tally).unwrap_or_default();
         loop {
@@ -249,7 +249,7 @@ impl Target {
             Effort::Tries(_) => &self.few,
             Effort::Seconds(_) | Effort::Runs(_) => &self.corpus,
         };
-        // Where there is none, there is nothing to forget.
+        // If there is none, there is nothing to remove.
         let _ = std::fs::remove_dir_all(&self.few);
         let around = [&self.tally, &self.log].map(|file| file.parent());
         for folder in [corpus.as_path(), &self.findings]
@@ -269,7 +269,7 @@ impl Target {
         let words = dictionary::of(&self.name, &self.dictionaries)?;
         command.arg(format!("-dict={}", words.display()));
         command.arg(format!("-artifact_prefix={}/", self.findings.display()));
-        // Seconds of the clock, which go on while a busy machine lets a target wait.
+        // Wall-clock seconds, which continue while a busy machine lets a target wait.
         command.args(["-timeout=100", "-report_slow_units=100"]);
         command.args(["-rss_limit_mb=1024", "-print_final_stats=1"]);
         command.arg(format!("-malloc_limit_mb={LARGEST_ALLOCATION}"));
@@ -294,13 +294,13 @@ impl Target {
     }
 }
 
-/// Waits for a program; gives how it ended and for how many milliseconds it had a core.
+/// Waits for a process; returns its exit status and its CPU time in milliseconds.
 fn attend(mut child: Child) -> std::io::Result<(ExitStatus, u64)> {
     let counter = format!("/proc/{}/schedstat", child.id());
     let mut nanoseconds = 0;
     loop {
         let text = std::fs::read_to_string(&counter).unwrap_or_default();
-        // Nothing is counted for one that has ended.
+        // A finished process has no times.
         let now = text
             .split_whitespace()
             .next()

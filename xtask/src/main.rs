@@ -1,11 +1,11 @@
-//! What the project does to itself: `cargo xtask test` runs every check there is but for those that need
-//! gigabytes of other programs or hours, `cargo xtask soak` the long versions of the tests with faults
-//! and then `cargo xtask machines`, what can be tried of machines that are not at hand, `cargo xtask oracles` all
-//! comparisons with other programs, `cargo xtask fuzz` looks for files that break something, `cargo xtask coverage` counts
-//! what the tests reach, `cargo xtask mutants` which changed checks they notice, `cargo xtask bench`
-//! measures, `cargo xtask instructions` counts what the library's jobs take, `cargo xtask view` tests the viewer in
-//! a browser, `cargo xtask wheel` builds the Python package to hand on, and `cargo xtask
-//! picture` draws the demo for the README.
+//! Project automation: `cargo xtask test` runs every check except those that need gigabytes of
+//! other programs or hours, `cargo xtask soak` the long versions of the fault tests followed by
+//! `cargo xtask machines`, the tests for other machines that can run here, `cargo xtask oracles`
+//! all comparisons with other programs, `cargo xtask fuzz` the fuzzer, `cargo xtask coverage` the
+//! coverage report, `cargo xtask mutants` the mutation tests, `cargo xtask bench` the benchmarks,
+//! `cargo xtask instructions` the instruction counts of the library's jobs, `cargo xtask view` the
+//! tests of the viewer in a browser, `cargo xtask wheel` builds the Python package for
+//! distribution, and `cargo xtask picture` draws the demo for the README.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => run(TEST),
         ["oracles"] => run(ORACLES),
-        // What other machines may do otherwise takes too long for every test as well.
+        // Checks for other machines take too long for every test run as well.
         ["soak"] => soak(None).and_then(|()| run(MACHINES)),
         ["soak", "--minutes", minutes] => soak(Some(minutes)).and_then(|()| run(MACHINES)),
         ["coverage"] => coverage::measure(),
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does the steps in order, up to the first that fails.
+/// Runs the steps in order, up to the first failure.
 fn run(steps: &[Step]) -> Result<(), String> {
     for step in steps {
         eprintln!("\n== {}", step.name);

@@ -1,9 +1,10 @@
-//! `cargo xtask mutants [--quick] [--minutes N] [PATH…]`: do the tests notice when a check is changed? Each mutant is the
-//! library with one comparison, condition, method or check changed; the tests have to fail. All mutants are built at
-//! once, into a copy of the sources, and a variable of the environment chooses one, so that trying it takes no build.
-//! They are tried in an order that jumps about, until the time is over; what was tried is kept in
-//! `target/mutants`, and the next run goes on after it. `--quick` runs the tests of the module and those of the
-//! corpus alone, which notice most in seconds; what they miss is a suspect, and the next run without it tries it again.
+//! `cargo xtask mutants [--quick] [--minutes N] [PATH…]`: mutation tests. Each mutant is the
+//! library with one comparison, condition, method or check changed; the tests have to fail. All
+//! mutants are built at once, into a copy of the sources, and an environment variable selects one,
+//! so that trying it needs no build. They are tried in a scattered order, until the time is over;
+//! results are kept in `target/mutants`, and the next run continues after them. `--quick` runs only
+//! the tests of the module and of the corpus, which detect most in seconds; a mutant that survives
+//! them is a suspect, and the next run without it tries it again.
 
 mod schema;
 
@@ -17,9 +18,9 @@ use std::time::{Duration, Instant};
 use crate::command::{program, root};
 use schema::Mutant;
 
-/// How long it goes on unless something else is said.
+/// Default duration.
 const MINUTES: u64 = 60;
-/// Mutants of these are tried unless something else is said: where untrusted bytes are read.
+/// Default paths: the code that reads untrusted bytes.
 const CHECKS: [&str; 8] = [
     "io",
     "bytes",
@@ -30,15 +31,15 @@ const CHECKS: [&str; 8] = [
     "formats/vespa",
     "formats/primitiv",
 ];
-/// The tests that are run, the quick ones first, and which of them are about the sources as they are written.
+/// The test programs, fast ones first, and whether they check the source text itself.
 const TESTS: [&str; 5] = ["--lib", "--test", "it", "--test", "memory"];
 const ABOUT_SOURCES: [&str; 2] = ["--skip", "layering"];
-/// So many times longer than without a mutant the tests may take: a mutant that loops is one that is noticed.
+/// Timeout as a multiple of the time without a mutant: a mutant that loops is detected.
 const PATIENCE: u32 = 5;
-/// Where the sources are in the copy.
+/// The folder of the sources in the copy.
 const SOURCES: &str = "crates/tenfold/src";
 
-/// Reads what was asked for, and does it.
+/// Parses the arguments and runs the mutants.
 pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
     let (is_quick, words) = match words {
         ["--quick", rest @ ..] => (true, rest),
@@ -97,17 +98,17 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// A number that says nothing of where in the code a mutant is, and is the same each time.
+/// A hash that does not depend on where in the code a mutant is, and is the same each time.
 fn scattered(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A mutant that only the quick tests were run of.
+/// A mutant for which only the fast tests were run.
 const SUSPECT: &str = "suspect";
 
-/// How tests ended.
+/// The outcome of tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Ended {
     Passed,
@@ -115,7 +116,7 @@ enum Ended {
     TimedOut,
 }
 
-/// Tests to run: the number of a program of [`TESTS`], and a word in their names.
+/// Tests to run: the index of a program in [`TESTS`], and a filter on test names.
 type Stage = (usize, String);
 
 /// The tests of a module, those of the corpus, and then all.
@@ -128,22 +129,22 @@ fn stages(module: &str, is_quick: bool) -> Vec<Stage> {
         .collect()
 }
 
-/// The module whose tests are about a mutant: a format, or a module of the layers below.
+/// The module whose tests cover a mutant: a format, or a module of the layers below.
 fn module(mutant: &str) -> String {
     let path = mutant.split_once(".rs:").map_or(mutant, |(path, _)| path);
     path.split('/').take(2).collect::<Vec<_>>().join("::")
 }
 
 struct Work<'a> {
-    /// A copy of the sources with builds of its own: nothing that is worked on is ever a mutant.
+    /// A copy of the sources with its own builds: the working tree never contains a mutant.
     tree: PathBuf,
-    /// One line a mutant: what came of it, a tab and its name.
+    /// One line per mutant: its outcome, a tab and its name.
     results: PathBuf,
     paths: &'a [&'a str],
 }
 
 impl Work<'_> {
-    /// Brings the copy up to the sources; what did not change keeps its time, and is not built again.
+    /// Updates the copy; unchanged files keep their times, and are not rebuilt.
     fn copy_tree(&self) -> Result<(), String> {
         let failed = |error: std::io::Error| format!("{}: {error}", self.tree.display());
         std::fs::create_dir_all(&self.tree).map_err(failed)?;
@@ -159,7 +160,7 @@ impl Work<'_> {
             }
         }
         std::fs::write(&listed_before, &listed).map_err(failed)?;
-        // These are written with their mutants in them.
+        // These are written with their mutants.
         let mutated: BTreeSet<String> =
             self.files()?.into_iter().chain(["lib.rs".into()]).collect();
         let mutated = |path: &str| {
@@ -187,7 +188,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Puts all mutants into the copy and leaves out those that do not compile; gives the others by name.
+    /// Writes all mutants to the copy, omitting those that do not compile; returns the others by
+    /// name.
     fn build(&self) -> Result<Vec<(String, Mutant)>, String> {
         let mut left_out = BTreeSet::new();
         loop {
@@ -229,7 +231,7 @@ impl Work<'_> {
             let mutated = schema::mutated(&text, next, left_out);
             let (text, mutants) = mutated.map_err(|error| format!("{path}: {error}"))?;
             write(&self.tree.join(SOURCES).join(&path), &text)?;
-            // Ids that are left out count as well, so that all others stay what they are.
+            // Ids of omitted mutants are kept, so that all others stay the same.
             next = next.saturating_add(schema::MOST_IN_A_FILE);
             let named = mutants.into_iter();
             all.extend(
@@ -239,7 +241,7 @@ impl Work<'_> {
         Ok(all)
     }
 
-    /// The source files below the paths, without those that are tests.
+    /// The source files below the paths, except for tests.
     fn files(&self) -> Result<Vec<String>, String> {
         let listed = program("git", &["ls-files", SOURCES]).output();
         let listed = String::from_utf8(listed.map_err(|error| error.to_string())?.stdout);
@@ -257,7 +259,7 @@ impl Work<'_> {
         Ok(inner.filter(below).map(str::to_owned).collect())
     }
 
-    /// A program that runs in the copy, with builds of its own.
+    /// A command that runs in the copy, with its own builds.
     fn within(&self, mut command: std::process::Command) -> std::process::Command {
         command
             .current_dir(&self.tree)
@@ -265,7 +267,7 @@ impl Work<'_> {
         command
     }
 
-    /// Builds the tests; gives the programs.
+    /// Builds the tests; returns the programs.
     fn tests(&self) -> Result<Vec<PathBuf>, String> {
         let mut build = program("cargo", &["test", "--package", "tenfold", "--no-run"]);
         build.args(TESTS);
@@ -285,7 +287,7 @@ impl Work<'_> {
         }
     }
 
-    /// Runs tests with a mutant up to those that do not pass.
+    /// Runs tests with a mutant until some fail.
     fn first_failure(
         &self,
         tests: &[PathBuf],
@@ -303,7 +305,7 @@ impl Work<'_> {
         Ok(None)
     }
 
-    /// Runs the tests of a program whose names have a word in them, with a mutant.
+    /// Runs the tests of a program that match a filter, with a mutant.
     fn attempt(
         &self,
         test: &Path,
@@ -336,7 +338,7 @@ impl Work<'_> {
         }
     }
 
-    /// What was tried before.
+    /// The previous results.
     fn done(&self) -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(&self.results).unwrap_or_default();
         let lines = text.lines().filter_map(|line| line.split_once('\t'));
@@ -354,7 +356,7 @@ impl Work<'_> {
     }
 }
 
-/// Writes a file unless it has this text, so that it is not built again.
+/// Writes a file unless it already has this text, to avoid rebuilding it.
 fn write(path: &Path, text: &str) -> Result<(), String> {
     if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
@@ -362,7 +364,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The places of errors in what the compiler says: `path:line:column: error…`.
+/// The positions of errors in the compiler's output: `path:line:column: error…`.
 fn errors(said: &str) -> Vec<(&str, usize)> {
     let places = said.lines().filter(|line| line.contains(": error"));
     fn place(line: &str) -> Option<(&str, usize)> {
@@ -372,7 +374,7 @@ fn errors(said: &str) -> Vec<(&str, usize)> {
     places.filter_map(place).collect()
 }
 
-/// The mutants of a line; where it has none, those of the nearest line before it that has.
+/// The mutants of a line; if it has none, those of the nearest line before it that does.
 fn blamed(text: &str, line: usize) -> Vec<u32> {
     let lines: Vec<&str> = text.lines().take(line).collect();
     let ids = |line: &&str| -> Vec<u32> {
@@ -389,7 +391,7 @@ fn blamed(text: &str, line: usize) -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// How many came to which end, and those that no test noticed.
+/// The number of mutants per outcome, and the undetected ones.
 fn summary(done: &BTreeMap<String, String>, all: usize) -> String {
     let mut text = format!("{} of {all} mutants tried", done.len());
     for outcome in ["caught", "timed out", SUSPECT, "missed"] {

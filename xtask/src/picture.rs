@@ -1,16 +1,16 @@
-//! The picture of the demo in the README: what a terminal shows, as SVG.
+//! The picture of the demo in the README: a terminal session as SVG.
 
 use std::fmt::Write;
 
 use crate::command::{cargo, root, run};
 
-/// Where the picture is kept.
+/// The path of the picture.
 const PICTURE: &str = "docs/demo.svg";
 
-/// How wide the terminal is.
+/// The width of the terminal.
 const COLUMNS: usize = 120;
 
-/// Runs the demo and draws what it prints.
+/// Runs the demo and draws its output.
 pub(crate) fn draw() -> Result<(), String> {
     run(cargo(&["build", "--release", "--package", "tenfold-cli"]))?;
     let said = |error: std::io::Error| error.to_string();
@@ -19,7 +19,7 @@ pub(crate) fn draw() -> Result<(), String> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
         _ => std::fs::create_dir_all(&folder).map_err(said)?,
     }
-    // Words and data share one stream, as on a terminal.
+    // Messages and data share one stream, as on a terminal.
     let output = std::process::Command::new("sh")
         .args(["-c", "exec \"$0\" demo --color always 2>&1"])
         .arg(root().join("target/release/tenfold"))
@@ -33,7 +33,7 @@ pub(crate) fn draw() -> Result<(), String> {
     std::fs::write(root().join(PICTURE), svg(&text)).map_err(said)
 }
 
-/// How a stretch of text looks.
+/// The style of a text span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Look {
     is_bold: bool,
@@ -72,7 +72,7 @@ impl Look {
     }
 }
 
-/// Cuts a line into stretches that look alike, taking the escape sequences out.
+/// Splits a line into spans of one style, removing the escape sequences.
 fn stretches(line: &str, look: &mut Look) -> Vec<(Look, String)> {
     let mut found: Vec<(Look, String)> = Vec::new();
     let mut parts = line.split("\u{1b}[");
@@ -91,7 +91,7 @@ fn stretches(line: &str, look: &mut Look) -> Vec<(Look, String)> {
     found
 }
 
-/// Breaks a line where a terminal would.
+/// Wraps a line at the terminal width.
 fn wrapped(line: Vec<(Look, String)>) -> Vec<Vec<(Look, String)>> {
     let (mut lines, mut room) = (vec![Vec::new()], COLUMNS);
     for (look, text) in line {
@@ -147,7 +147,7 @@ fn svg(text: &str) -> String {
         if letters == 0 {
             continue;
         }
-        // The stated length keeps columns below each other in any font.
+        // The explicit length keeps columns aligned in any font.
         let length = letters * LETTER;
         let _ = write!(
             drawn,

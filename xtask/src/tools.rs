@@ -1,11 +1,11 @@
-//! Programs of cargo's registry that checks need, installed under `target/tools` where they are missing.
+//! Cargo tools needed by checks, installed under `target/tools` if missing.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::command::{cargo, root, run};
 
-/// Where a program is; it is built first unless it is there.
+/// The path of a tool, which is built first if missing.
 pub(crate) fn installed(name: &str) -> Result<PathBuf, String> {
     let on_path = std::env::var_os("PATH").into_iter();
     let folders = on_path.flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
@@ -22,7 +22,7 @@ pub(crate) fn installed(name: &str) -> Result<PathBuf, String> {
     Ok(folder.join("bin").join(name))
 }
 
-/// The path with such a program on it: Cargo looks there for what it runs as `cargo NAME`.
+/// `PATH` with that tool: Cargo looks there for programs it runs as `cargo NAME`.
 pub(crate) fn path_with(name: &str) -> Result<OsString, String> {
     let tool = installed(name)?;
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Which words a target is tried with: what is below a format has words of its own (`fuzz/dictionaries`).
+//! Dictionaries of the fuzz targets, including those of the layers below a format
+//! (`fuzz/dictionaries`).
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ fn parts(target: &str) -> &'static [&'static str] {
     }
 }
 
-/// Puts the dictionaries of a target together in a folder; gives the file.
+/// Merges the dictionaries of a target in a folder; returns the file.
 pub(super) fn of(target: &str, folder: &Path) -> Result<PathBuf, String> {
     let mut all = String::new();
     for part in parts(target) {

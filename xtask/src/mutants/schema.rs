@@ -1,5 +1,5 @@
-//! Source files with all their mutants in them, of which a variable of the environment chooses one: thousands
-//! are tried with one build.
+//! Mutant schemata: source files that contain all their mutants, of which an environment variable
+//! selects one, so that thousands need only one build.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ReturnType, Stmt, UnOp};
 
-/// The module that the copy of the library gets: whether a mutant is the one that was chosen.
+/// The module added to the copy of the library: whether a mutant is the selected one.
 pub(super) const CHOICE: &str = r#"//! Which mutant is tried.
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -26,10 +26,10 @@ pub(crate) fn is(id: u32) -> bool {
 }
 "#;
 
-/// No file has as many: each file has a range of ids.
+/// Upper bound per file: each file has a range of ids.
 pub(super) const MOST_IN_A_FILE: u32 = 10_000;
 
-/// Methods of numbers that are easily taken for each other.
+/// Number methods that are easily confused.
 const METHODS: [(&str, &str); 9] = [
     ("min", "max"),
     ("max", "min"),
@@ -45,13 +45,14 @@ const METHODS: [(&str, &str); 9] = [
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mutant {
-    /// What chooses it.
+    /// The id that selects it.
     pub(super) id: u32,
     pub(super) line: usize,
     pub(super) what: String,
 }
 
-/// The text of a file with its mutants, whose ids go on from `first`; those in `left_out` stay as they are.
+/// The text of a file with its mutants, whose ids start at `first`; those in `left_out` are
+/// omitted.
 pub(super) fn mutated(
     text: &str,
     first: u32,
@@ -73,9 +74,9 @@ pub(super) fn mutated(
     Ok((applied(text, edits), mutants))
 }
 
-/// Puts new text in the place of old; what begins at the same byte was found from the outside in.
+/// Applies replacements; of those that begin at the same byte, the outer one was found first.
 fn applied(text: &str, mut edits: Vec<(Range<usize>, Side, String)>) -> String {
-    // What ends at a byte comes before what begins there, and from the inside out.
+    // Ends precede beginnings at the same byte, from the inside out.
     edits.reverse();
     edits.sort_by_key(|(place, side, _)| (place.start, *side));
     let mut out = String::new();
@@ -128,7 +129,7 @@ impl Finder<'_> {
         self.offset(span.start())..self.offset(span.end())
     }
 
-    /// The next id, unless this mutant is left out.
+    /// The next id, unless this mutant is omitted.
     fn id(&mut self, node: &impl Spanned, what: String) -> Option<u32> {
         let id = self.next;
         self.next = id.saturating_add(1);
@@ -152,7 +153,7 @@ impl Finder<'_> {
         text.chars().take(60).collect()
     }
 
-    /// The opposite of a truth value.
+    /// The negation of a boolean.
     fn negated(&mut self, node: &Expr) {
         let what = format!("not: {}", self.words(node));
         if let Some(id) = self.id(node, what) {
@@ -161,7 +162,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The parts of a condition that no operator says the truth of.
+    /// The operands of a condition that are not operators themselves.
     fn condition(&mut self, node: &Expr) {
         match node {
             Expr::Binary(both) if matches!(both.op, BinOp::And(_) | BinOp::Or(_)) => {
@@ -273,7 +274,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // What is worked out by the compiler cannot ask which mutant was chosen.
+    // Constant evaluation cannot query the selected mutant.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_impl_item_const(&mut self, _: &'ast syn::ImplItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}

@@ -1,4 +1,4 @@
-//! Whether the corpus is what its makers make.
+//! Whether the corpus is reproduced by its generators.
 
 use crate::command::{program, run};
 

@@ -1,10 +1,10 @@
-//! What the project is built from: licenses, sources, versions, known holes.
+//! Dependencies: licenses, sources, versions, known vulnerabilities.
 
 use crate::command::{program, run};
 use crate::tools;
 
-/// Asks `cargo deny` about everything in `deny.toml`. The list of known holes lies on another machine; where
-/// that cannot be reached, the rest is checked.
+/// Runs `cargo deny` with everything in `deny.toml`. The advisory database is remote; if it cannot
+/// be reached, the rest is checked.
 pub(super) fn check() -> Result<(), String> {
     let deny = tools::installed("cargo-deny")?;
     let quiet = ["--log-level", "error", "check"];

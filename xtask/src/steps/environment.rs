@@ -1,11 +1,11 @@
-//! Environments of Python, each with the packages that a list names.
+//! Python environments from lists of packages.
 
 use std::path::Path;
 
 use crate::command::{program, run};
 
-/// Makes an environment with the packages that `requirements.txt` in `folder` names, unless it is
-/// there already; what is inside the outcome says why they cannot be had.
+/// Creates an environment with the packages of `requirements.txt` in `folder`, unless it exists
+/// already; the inner result contains the reason if they are not available.
 pub(crate) fn install(folder: &Path, environment: &Path) -> Result<Result<(), String>, String> {
     let python = environment.join("bin/python");
     let wanted = folder.join("requirements.txt");
@@ -27,7 +27,7 @@ pub(crate) fn install(folder: &Path, environment: &Path) -> Result<Result<(), St
     Ok(Ok(()))
 }
 
-/// Whether what a list names was installed: a copy of the list is left beside it.
+/// Whether the packages of a list are installed: a copy of the list is kept beside them.
 pub(super) fn is_ready(wanted: &Path, installed: &Path) -> bool {
     match (std::fs::read(wanted), std::fs::read(installed)) {
         (Ok(wanted), Ok(installed)) => wanted == installed,

@@ -1,5 +1,5 @@
-//! How many instructions the jobs of `benches/instructions` take, beside what they took when that was last
-//! recorded. Unlike seconds they are the same on a busy machine.
+//! Instruction counts of the jobs of `benches/instructions`, compared with the recorded ones.
+//! Unlike times they do not depend on the load of the machine.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use std::sync::Mutex;
 
 use crate::command::{cargo, root, run};
 
-/// Jobs are counted side by side, each on one core.
+/// Jobs are counted in parallel, each on one core.
 const AT_ONCE: usize = 2;
-/// In percent: what random seeds and addresses change, and some more.
+/// In percent: the variation by random seeds and addresses, with a margin.
 const SLACK: u64 = 5;
 
-/// Counts all jobs; fails if one takes more than it took.
+/// Counts all jobs; fails if a count has increased.
 pub(crate) fn check() -> Result<(), String> {
     if let Err(why) = valgrind() {
         println!("SKIPPED: counting instructions: {why}");
@@ -41,13 +41,13 @@ pub(crate) fn check() -> Result<(), String> {
     }
 }
 
-/// Counts all jobs and writes down what they take.
+/// Counts all jobs and records the results.
 pub(crate) fn record() -> Result<(), String> {
     valgrind()?;
     Counts::take()?.write()
 }
 
-/// How many instructions each job takes, and by which compiler it was built.
+/// The instruction count of each job, and the compiler it was built with.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     compiler: String,
@@ -117,7 +117,7 @@ impl Counts {
         Ok(Counts { compiler, jobs })
     }
 
-    /// A table of these beside older ones, and the names of those that grew.
+    /// A table of these beside older ones, and the names of those that increased.
     fn beside(&self, older: &Counts) -> (String, Vec<String>) {
         let mut lines = "| job | instructions | in percent of before |\n|---|---:|---:|".to_owned();
         let mut slower = Vec::new();
@@ -140,7 +140,7 @@ impl Counts {
     }
 }
 
-/// Whether instructions can be counted.
+/// Whether instructions can be counted on this machine.
 fn valgrind() -> Result<(), String> {
     let mut version = Command::new("valgrind");
     version.arg("--version");
@@ -149,7 +149,8 @@ fn valgrind() -> Result<(), String> {
         .map_err(|_| "there is no valgrind".into())
 }
 
-/// The instructions of one go: what three of them take more than one, so that preparing does not count.
+/// The instructions of one repetition: the difference between three and one, so that setup does not
+/// count.
 fn count(binary: &std::path::Path, job: &str) -> Result<u64, String> {
     let of = |times: &str| {
         let mut command = Command::new("taskset");
@@ -173,7 +174,7 @@ fn count(binary: &std::path::Path, job: &str) -> Result<u64, String> {
     Ok(of("3")?.saturating_sub(of("1")?) / 2)
 }
 
-/// What a program says.
+/// The output of a command.
 fn said(mut command: Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

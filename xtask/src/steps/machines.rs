@@ -1,12 +1,12 @@
-//! Machines that are not at hand: with 32 bits, and with the larger end first; and Miri on what is `unsafe`.
+//! Other machines: 32 bits and big-endian targets; and Miri on `unsafe` code.
 
 use super::targets::{compiles, installs, is_available};
 use crate::command::{program, run};
 
-/// One of each kind.
+/// One target of each kind.
 const TARGETS: &[&str] = &["i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
-/// Where compilers look for what depends on C, which would need a compiler of C for each.
+/// The search path for C dependencies, which would need a C compiler for each target.
 const WITHOUT_C: &[&str] = &[
     "--package",
     "tenfold",
@@ -15,7 +15,7 @@ const WITHOUT_C: &[&str] = &[
     "mmap",
 ];
 
-/// What reads bytes as numbers and back, and walks over memory: the tests that an interpreter can do in minutes.
+/// Byte conversion and memory access: the tests that Miri can run in minutes.
 const KERNELS: &[&str] = &[
     "dtype::",
     "wire::",
@@ -29,8 +29,8 @@ const KERNELS: &[&str] = &[
     "tensor::symmetry::signs",
 ];
 
-/// Compiles the library for each, and has Miri run the tests of its kernels on all of them, and here those of
-/// what is done with addresses.
+/// Compiles the library for each target, and runs Miri on the tests of its kernels on all of them,
+/// and here on those that use addresses.
 pub(crate) fn check() -> Result<(), String> {
     for target in TARGETS {
         if is_available(target) {
@@ -48,7 +48,7 @@ pub(crate) fn check() -> Result<(), String> {
         println!("SKIPPED: Miri cannot be had");
         return Ok(());
     }
-    // Without an interpreter of Python, which has to be there only when something of it is called.
+    // Without a Python interpreter, which is needed only when one of its functions is called.
     miri(&["--package", "tenfold-py"], &["memory::"])?;
     for target in TARGETS {
         miri(&[&["--target", target], WITHOUT_C].concat(), KERNELS)?;
@@ -56,11 +56,11 @@ pub(crate) fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Has Miri run some tests of a library.
+/// Runs Miri on some tests of a library.
 fn miri(which: &[&str], tests: &[&str]) -> Result<(), String> {
     let words = ["+nightly", "miri", "test", "--lib"];
     let mut test = program("cargo", &[&words, which, &["--"], tests].concat());
-    // Temporary files are part of what is tested.
+    // The tests include temporary files.
     test.env("MIRIFLAGS", "-Zmiri-disable-isolation");
     test.env("CARGO_TARGET_DIR", "target/machines");
     run(test)

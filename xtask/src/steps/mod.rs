@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`: to add one, add a function and a line here.
+//! The steps of `cargo xtask test`; a new one needs a function and a line here.
 
 mod corpus;
 mod dependencies;
@@ -16,15 +16,15 @@ pub(crate) use instructions::record as record_instructions;
 pub(crate) use python::wheel;
 pub(crate) use soak::soak;
 
-/// Something that passes or fails.
+/// A check that passes or fails.
 pub(crate) struct Step {
-    /// What it is called in the output.
+    /// Its name in the output.
     pub(crate) name: &'static str,
-    /// Does it.
+    /// Its function.
     pub(crate) run: fn() -> Result<(), String>,
 }
 
-/// Every check there is, the quick ones first.
+/// Every check, fast ones first.
 pub(crate) const TEST: &[Step] = &[
     Step {
         name: "format",
@@ -76,7 +76,7 @@ pub(crate) const TEST: &[Step] = &[
     },
 ];
 
-/// Every oracle there is, also those that are large.
+/// Every oracle, including large ones.
 pub(crate) const ORACLES: &[Step] = &[
     Step {
         name: "oracles",
@@ -88,19 +88,19 @@ pub(crate) const ORACLES: &[Step] = &[
     },
 ];
 
-/// The page of the viewer alone.
+/// The tests of the viewer alone.
 pub(crate) const VIEW: &[Step] = &[Step {
     name: "view",
     run: view::check,
 }];
 
-/// The count of instructions alone.
+/// The instruction counts alone.
 pub(crate) const INSTRUCTIONS: &[Step] = &[Step {
     name: "instructions",
     run: instructions::check,
 }];
 
-/// What can be tried of machines that are not at hand.
+/// The checks for other machines.
 pub(crate) const MACHINES: &[Step] = &[Step {
     name: "machines",
     run: machines::check,

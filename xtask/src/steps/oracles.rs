@@ -1,4 +1,5 @@
-//! What other programs say: each folder of `oracles` is one, with an environment of its own.
+//! Comparisons with other programs: each folder of `oracles` is one, with an environment of its
+//! own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,15 +7,15 @@ use std::process::Command;
 use super::environment::install;
 use crate::command::{program, root, run};
 
-/// Those whose packages are gigabytes; only `cargo xtask oracles` asks them.
+/// Those with gigabytes of packages; only `cargo xtask oracles` runs them.
 const LARGE: &[&str] = &["torch", "torchtt", "transformers"];
 
-/// Asks all but the large ones.
+/// Runs all except the large ones.
 pub(super) fn check() -> Result<(), String> {
     check_these(|name| !LARGE.contains(&name))
 }
 
-/// Asks every one.
+/// Runs all of them.
 pub(super) fn check_all() -> Result<(), String> {
     check_these(|_| true)
 }
@@ -38,12 +39,12 @@ fn check_these(wanted: impl Fn(&str) -> bool) -> Result<(), String> {
         skipped.extend(ask(&name, installed, || run(check_of(folder, &python)))?);
         Ok(())
     });
-    // Last, where nobody overlooks them.
+    // Last, where it is not overlooked.
     skipped.iter().for_each(|line| println!("{line}"));
     done
 }
 
-/// Runs the check of an oracle; where its packages could not be installed, gives a line that says so.
+/// Runs an oracle; if its packages cannot be installed, returns a line that says so.
 fn ask(
     name: &str,
     installed: Result<(), String>,
@@ -60,7 +61,8 @@ fn check_of(folder: &Path, python: &Path) -> Command {
     check.arg(folder.join("check.py"));
     check.env("TENFOLD", root().join("target/debug/tenfold"));
     check.env("WORKLOADS", root().join("target/debug/examples/workloads"));
-    // What they share; in a folder of its own, as Python takes one called `torch` for that package.
+    // The shared code; in a folder of its own, as Python would import one called `torch` as that
+    // package.
     check.env("PYTHONPATH", root().join("oracles/shared"));
     check
 }

@@ -1,4 +1,4 @@
-//! The Python package: its tests, its types, and wheels of it.
+//! The Python package: tests, types and wheels.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::environment::install;
 use crate::command::{program, root, run};
 
-/// Where the package is built and tested.
+/// The environment in which the package is built and tested.
 fn environment() -> PathBuf {
     root().join("target/python")
 }
@@ -22,11 +22,11 @@ fn tool_in(environment: &Path, name: &str, args: &[&str]) -> Command {
     command
 }
 
-/// Builds the package where it is tested.
+/// Builds the package for its tests.
 const BUILD: [&str; 4] = ["develop", "--quiet", "--profile", "dev"];
 
 /// Builds the package, runs its tests and the examples in its documentation, checks its types, and
-/// that the stubs say of the compiled half what it is.
+/// that the stubs match the compiled half.
 pub(crate) fn check() -> Result<(), String> {
     if let Err(why) = install(&root().join("python"), &environment())? {
         println!("SKIPPED: the Python package: {why}");
@@ -36,15 +36,15 @@ pub(crate) fn check() -> Result<(), String> {
     let tests = ["-m", "pytest", "--quiet"];
     let package = ["--doctest-modules", "python/tenfold", "python/tests"];
     run(tool("python", &[&tests[..], &package].concat()))?;
-    // Apart from the others, as its examples run in a folder of their own.
+    // Separately, as its examples run in a folder of their own.
     let pages = ["--doctest-glob=*.md", "docs/python.md"];
     run(tool("python", &[&tests[..], &pages].concat()))?;
     run(tool("python", &["-m", "mypy"]))?;
     run(tool("python", &["-m", "mypy.stubtest", "tenfold._tenfold"]))
 }
 
-/// Runs the tests that need PyTorch itself, a very large download, and those of safetensors against the
-/// modules that stand in for its own.
+/// Runs the tests that need PyTorch itself, a very large download, and those of safetensors against
+/// the drop-in modules.
 pub(crate) fn check_with_torch() -> Result<(), String> {
     let environment = root().join("target/python-torch");
     if let Err(why) = install(&root().join("python/with-torch"), &environment)? {
@@ -58,7 +58,7 @@ pub(crate) fn check_with_torch() -> Result<(), String> {
     run(tool_in(&environment, "python", &suite))
 }
 
-/// Builds a wheel to hand on, in `target/wheels`.
+/// Builds a wheel for distribution, in `target/wheels`.
 pub(crate) fn wheel() -> Result<(), String> {
     install(&root().join("python"), &environment())??;
     run(tool("maturin", &["build", "--release"]))

@@ -1,4 +1,4 @@
-//! What cargo can check.
+//! Checks by Cargo: formatting, lints, tests, documentation.
 
 use crate::command::{cargo, run};
 
@@ -23,7 +23,7 @@ pub(super) fn documentation() -> Result<(), String> {
     run(command)
 }
 
-/// Builds the command and all examples just as the tests do, so that nothing is built twice.
+/// Builds the command and all examples with the options of the tests, to avoid a second build.
 pub(super) fn build() -> Result<(), String> {
     run(cargo(&["test", "--workspace", "--no-run", "--quiet"]))
 }

@@ -1,14 +1,14 @@
-//! The long versions of the tests with faults.
+//! The long versions of the fault tests.
 
 use std::time::{Duration, Instant};
 
 use crate::command::{cargo, root, run};
 
-/// How long they may take unless something else is said.
+/// Default duration.
 const MINUTES: u64 = 60;
 
-/// Runs the long versions with the debug build, then with the release build, and again as long as another
-/// round is likely to end in time.
+/// Runs the long versions with the debug build, then with the release build, and again as long as
+/// another round is likely to end in time.
 pub(crate) fn soak(minutes: Option<&str>) -> Result<(), String> {
     let minutes = match minutes {
         None => MINUTES,
@@ -33,7 +33,7 @@ pub(crate) fn soak(minutes: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// The long versions, of the debug build or of another program; every round draws other numbers.
+/// The long versions, of the debug build or of another program; every round uses another seed.
 fn long(round: u32, program: Option<&std::path::Path>) -> std::process::Command {
     let mut command = cargo(&["test", "--package", "tenfold-cli", "--test", "faults"]);
     command

@@ -1,10 +1,11 @@
-//! Systems that are not at hand: the library compiles for each of them.
+//! Other systems: the library compiles for each target.
 
 use std::process::Stdio;
 
 use crate::command::{cargo, program, run};
 
-/// A target and the features of the library there: what wants a compiler of C for the target is left out.
+/// A target and the library's features there: those that need a C compiler for the target are
+/// omitted.
 const SYSTEMS: [(&str, &str); 2] = [
     ("x86_64-pc-windows-gnu", "mmap,ruzstd"),
     ("wasm32-unknown-unknown", "ruzstd"),
@@ -19,7 +20,7 @@ pub(super) fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a target's standard library is there or can be had; it is skipped by name otherwise.
+/// Whether a target's standard library is installed or can be; otherwise it is skipped by name.
 pub(super) fn is_available(target: &str) -> bool {
     let is_there = installs(&["target", "add", target]);
     if !is_there {
@@ -38,7 +39,7 @@ pub(super) fn compiles(target: &str, features: &str) -> Result<(), String> {
     run(check)
 }
 
-/// Whether rustup can get something.
+/// Whether rustup can install a component.
 pub(super) fn installs(words: &[&str]) -> bool {
     let mut rustup = program("rustup", words);
     rustup.stdout(Stdio::null()).stderr(Stdio::null());

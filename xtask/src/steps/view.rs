@@ -1,4 +1,4 @@
-//! The page of the viewer: its types, and what it does in a browser.
+//! The page of the viewer: its types, and its behavior in a browser.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use super::environment::is_ready;
 use crate::command::{program, root, run};
 
-/// The browser, where Debian has it.
+/// The browser's path on Debian.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// Checks the types of the page, builds the command, and looks at files with it in a browser.
+/// Checks the types of the page, builds the command, and views files with it in a browser.
 pub(super) fn check() -> Result<(), String> {
     let tests = copies().map_err(|error| error.to_string())?;
     if let Err(why) = install(&tests)? {
@@ -29,14 +29,14 @@ pub(super) fn check() -> Result<(), String> {
     run(test)
 }
 
-/// Copies the page and its tests to where packages may be installed beside them; gives the tests' folder.
+/// Copies the page and its tests to a folder with installed packages; returns the tests' folder.
 fn copies() -> io::Result<PathBuf> {
     let from = root().join("crates/tenfold-view");
     let to = root().join("target/view");
     for folder in ["assets", "e2e"] {
         let copy = to.join(folder);
         fs::create_dir_all(&copy)?;
-        // Tests and modules that are gone are not to be found here either; packages stay.
+        // Removed tests and modules are removed here as well; packages stay.
         for entry in fs::read_dir(&copy)? {
             let path = entry?.path();
             let stays = [INSTALLED, "node_modules"].map(|name| path.ends_with(name));
@@ -60,7 +60,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         match path.is_dir() {
-            // Of one who runs them by hand.
+            // Left over from manual test runs.
             true if name == "node_modules" => {}
             true => copy_folder(&path, &to.join(name))?,
             false => drop(fs::copy(&path, to.join(name))?),
@@ -69,11 +69,11 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A copy of the list of packages that were installed.
+/// A copy of the list of installed packages.
 const INSTALLED: &str = "installed.json";
 
-/// Installs the packages that the lock names, unless they are there already; what is inside the outcome
-/// says why they cannot be had.
+/// Installs the locked packages, unless they are there already; the inner result contains the
+/// reason if they are not available.
 fn install(tests: &Path) -> Result<Result<(), String>, String> {
     if let Err(why) = answers("node").and_then(|()| answers("npm")) {
         return Ok(Err(why));
@@ -94,17 +94,18 @@ fn npm(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Whether a program is there.
+/// Whether a program is installed.
 fn answers(name: &str) -> Result<(), String> {
     run(quiet(name, &["--version"]))
 }
 
-/// Installs the browser where it is missing and may be installed.
+/// Installs the browser if it is missing and may be installed.
 fn browser() -> Result<(), String> {
     if Path::new(CHROMIUM).exists() {
         return Ok(());
     }
-    // Lists of packages may be missing or old; one that cannot be renewed may still do.
+    // Package lists may be missing or outdated; if they cannot be updated, the old ones may
+    // suffice.
     let _ = run(quiet("apt-get", &["update"]));
     let install = quiet("apt-get", &["install", "--yes", "chromium"]);
     run(install).map_err(|why| format!("{CHROMIUM} is missing, and {why}"))
