@@ -8,7 +8,7 @@ from . import _tenfold
 
 
 def main() -> int:
-    """Does what the command line says; gives the exit code."""
+    """Runs the command line; returns the exit code."""
     return _tenfold.main(["tenfold", *sys.argv[1:]])
 
 

@@ -1,4 +1,4 @@
-"""What the modules that stand in for those of safetensors share."""
+"""Code shared by the drop-in modules for those of safetensors."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ _FRAMEWORKS = {
 _DEVICES = ("cpu", "cuda", "mps", "npu", "xpu", "xla", "mlu", "musa", "hpu")
 _BACKENDS: dict[str, Io] = {"mmap": "auto", "pread": "read"}
 _SOONEST = ("torch", "paddle")
-"""Packages that are missed when a file is opened, others when a tensor is made."""
+"""Packages required when a file is opened; others are required when a tensor is created."""
 _MOST = sys.maxsize
-"""The largest number of a device."""
+"""The largest device number."""
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""What the system says of a path at which there is no file."""
+"""The system's message for a missing file."""
 _SMALL = 1 << 16
-"""Arrays of at most so many bytes are copied from a map sooner than they are read."""
+"""Arrays up to this size are copied from a map rather than read."""
 
 
 def target_format(filename: Any) -> str:
-    """Which format a file is saved as: safetensors where its ending says none."""
+    """The format to save as: that of the extension, otherwise safetensors."""
     return format_named(os.fspath(filename), None) or "safetensors"
 
 
 def texts(metadata: Mapping[str, str] | None) -> dict[str, str] | None:
-    """Metadata, if names and values are texts, which is all that safetensors holds."""
+    """Metadata, if names and values are strings, which is all that safetensors holds."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -63,7 +63,7 @@ def texts(metadata: Mapping[str, str] | None) -> dict[str, str] | None:
 
 
 def named(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Tensors by name, if the names are texts."""
+    """Tensors by name, if the names are strings."""
     for name in (found := dict(tensors.items())):
         if not isinstance(name, str):
             raise TypeError(f"the name of a tensor is a text, not {name!r}")
@@ -71,7 +71,7 @@ def named(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(tensors: Mapping[str, Any], filename: Any, metadata: Mapping[str, str] | None) -> None:
-    """Saves tensors as the ending of the file says; what the system refuses is a SafetensorError."""
+    """Saves tensors in the format of the extension; errors of the system become a SafetensorError."""
     described, found = texts(metadata), named(tensors)
     try:
         save_any(filename, found, metadata=described, format=target_format(filename))
@@ -80,21 +80,21 @@ def write(tensors: Mapping[str, Any], filename: Any, metadata: Mapping[str, str]
 
 
 def open_bytes(data: Any) -> File:
-    """Opens the bytes of a safetensors file, and nothing that stands for a file."""
+    """Opens the bytes of a safetensors file, and nothing else that could stand for a file."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"the bytes of a file are wanted, not {type(data).__name__}")
     return open_file(data, format="safetensors", io="read")
 
 
 def _text(value: Any, argument: str) -> str:
-    """An argument, if it is a text."""
+    """An argument, if it is a string."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} is a text, not {type(value).__name__}")
     return value
 
 
 def _io(backend: str) -> Io:
-    """How values come out of a file."""
+    """How values are read from a file."""
     found = _BACKENDS.get(_text(backend, "backend"))
     if found is None:
         raise InvalidRequest(f"backend {backend!r} is not one of {', '.join(_BACKENDS)}")
@@ -109,7 +109,7 @@ def _framework(name: str) -> str:
 
 
 def _device(device: Any, framework: str) -> Any:
-    """The device as PyTorch takes it; `None` for the memory that values are read into."""
+    """The device in PyTorch's notation; `None` for the memory that values are read into."""
     if type(device).__module__ == "torch":
         device = str(device)
     if device is None or device == "cpu":
@@ -128,7 +128,7 @@ def _device(device: Any, framework: str) -> Any:
 
 
 def _numbered(device: Any) -> int:
-    """The device of a number, also one of NumPy's or a boolean."""
+    """The device of a number, including one of NumPy's or a boolean."""
     try:
         number = operator.index(device)
     except TypeError:
@@ -164,7 +164,7 @@ class _Target:
 
     def _paddle(self, array: Any) -> Any:
         if array.dtype.name == "bfloat16":
-            # What Paddle takes 16 bits of NumPy for.
+            # Paddle's interpretation of 16-bit integers of NumPy.
             array = array.view(np.uint16)
         elif array.dtype == np.uint16:
             raise InvalidRequest("Paddle has no u16: it takes such numbers for bf16")
@@ -174,7 +174,7 @@ class _Target:
 
 
 class Slice:
-    """A tensor that is read where it is indexed."""
+    """A tensor that is read on indexing."""
 
     def __init__(self, tensor: Tensor, target: _Target, is_mapped: bool) -> None:
         self._tensor = tensor
@@ -186,17 +186,17 @@ class Slice:
         return list(self._tensor.shape)
 
     def get_dtype(self) -> str:
-        """The element type, in the words of safetensors: `F32`, `BF16`."""
+        """The element type in safetensors' notation: `F32`, `BF16`."""
         return self._tensor.element.upper()
 
     def _shape(self) -> tuple[int, ...]:
-        """The sizes that an index is for: PyTorch counts pairs of floats of four bits."""
+        """The shape used for indexing: PyTorch counts pairs of four-bit floats."""
         shape = self._tensor.shape
         is_of_pairs = self._target.framework == "torch" and self._tensor.element == "F4" and shape
         return (*shape[:-1], shape[-1] // 2) if is_of_pairs else shape
 
     def __getitem__(self, index: Any) -> Any:
-        """The cells at `index`: of a map by the rules of PyTorch, else by those of safetensors."""
+        """The cells at `index`: of a map by the rules of PyTorch, otherwise by those of safetensors."""
         if not self._is_mapped:
             index = _inside(index, self._shape())
         if self._target.framework == "torch":
@@ -205,7 +205,7 @@ class Slice:
 
 
 def _inside(index: Any, shape: tuple[int, ...]) -> Any:
-    """An index of whole numbers, slices and at most one ellipsis that reaches beyond no dimension."""
+    """An index of integers, slices and at most one ellipsis, within the bounds of each dimension."""
     if isinstance(index, list):
         if index:
             raise InvalidRequest("Non empty lists are not implemented")
@@ -231,7 +231,7 @@ def _inside(index: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _along(item: Any, axis: int, size: int) -> slice | int:
-    """One item of an index, counted from the start of its dimension; bounds of slices are counted so already."""
+    """One item of an index, counted from the start of its dimension; bounds of slices already are."""
     if isinstance(item, slice):
         start, stop = (None if end is None else _bound(end, axis) for end in (item.start, item.stop))
         step = 1 if item.step is None else operator.index(item.step)
@@ -250,7 +250,7 @@ def _along(item: Any, axis: int, size: int) -> slice | int:
 
 
 def _bound(value: Any, axis: int) -> int:
-    """A bound of a slice, which may not be negative."""
+    """A bound of a slice, which must not be negative."""
     at = operator.index(value)
     if not 0 <= at < 1 << 64:
         kind = "negative" if at < 0 else "too large"
@@ -259,7 +259,7 @@ def _bound(value: Any, axis: int) -> int:
 
 
 def _beyond(item: slice | int, size: int) -> int | None:
-    """The place that an item asks for beyond the end of its dimension."""
+    """The position of an out-of-range item."""
     if isinstance(item, int):
         return item if item >= size else None
     if item.start and item.start >= size:
@@ -310,7 +310,7 @@ class SafeOpen:
         return list(self._file)
 
     def metadata(self) -> dict[str, Any] | None:
-        """What the file says about itself."""
+        """The metadata of the file."""
         found = self._file.metadata
         is_given = found or "safetensors:metadata" in self._file._open().hints
         return found if is_given else None
@@ -323,7 +323,7 @@ class SafeOpen:
         return self._target.made(self._array(name))
 
     def _array(self, name: str) -> Any:
-        """An array with memory of its own; what has labels comes with them."""
+        """An array with its own memory; labels are included."""
         try:
             found = self._file.array(name)
         except InvalidRequest:
@@ -341,7 +341,7 @@ class SafeOpen:
         return {name: self.get_tensor(name) for name in self._file}
 
     def get_slice(self, name: str) -> Slice:
-        """A tensor to be indexed: only what is asked for is read."""
+        """A tensor for indexing: only the requested part is read."""
         return Slice(self._file[_text(name, "name")], self._target, self._is_mapped)
 
     def __enter__(self) -> SafeOpen:
@@ -359,7 +359,7 @@ class SafeOpen:
 def _safe_open_handle(
     f: Any, framework: str, device: Any = "cpu", *, backend: str = "mmap"
 ) -> SafeOpen:
-    """As `safe_open`, of an open file: of its path where it has one, else of what is read from it."""
+    """As `safe_open`, for an open file: by its path if it has one, otherwise by reading it."""
     name = getattr(f, "name", None) if hasattr(f, "fileno") else None
     is_path = isinstance(name, (str, os.PathLike))
     return SafeOpen(name if is_path else f, framework, device, backend=backend)

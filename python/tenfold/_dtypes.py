@@ -21,9 +21,9 @@ import numpy.typing as npt
 from ._errors import InvalidRequest, MissingPackage
 
 uint128 = np.dtype([("low", "<u8"), ("high", "<u8")])
-"""An unsigned number of 128 bits, as two words."""
+"""An unsigned integer of 128 bits, as two words."""
 int128 = np.dtype([("low", "<u8"), ("high", "<i8")])
-"""A signed number of 128 bits, as two words; the upper one has the sign."""
+"""A signed integer of 128 bits, as two words; the upper one has the sign."""
 float128 = np.dtype([("low_bits", "<u8"), ("high_bits", "<u8")])
 """The bits of an IEEE binary128, as two words."""
 
@@ -57,7 +57,7 @@ SMALL = {
     "F8_E4M3FNUZ": "float8_e4m3fnuz",
     "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }
-"""Floats of one byte, which files keep as they are, and what `ml_dtypes` and PyTorch call them."""
+"""One-byte floats, which files keep unchanged, and their names in `ml_dtypes` and PyTorch."""
 
 
 def _of_ml_dtypes(element: str, name: str) -> np.dtype:
@@ -75,7 +75,7 @@ def _of_ml_dtypes(element: str, name: str) -> np.dtype:
 
 
 def numpy_type(name: str) -> tuple[np.dtype, int]:
-    """NumPy's type for an element type, and how many parts its last axis has; 0 if it has none."""
+    """NumPy's type for an element type, and the length of its last axis; 0 if it has none."""
     known = _PLAIN.get(name)
     if known is not None:
         return known, 0
@@ -101,7 +101,7 @@ def type_or_void(name: str) -> np.dtype:
         return np.dtype((np.void, 2 if part == "bf16" else int(part in SMALL)))
 
 
-# What is looked up for every array that is saved.
+# Cached: looked up for every array that is saved.
 _NAMES: dict[np.dtype, str] = {dtype: name for name, dtype in _PLAIN.items()}
 _NAMES.update(
     {
@@ -116,7 +116,7 @@ _NAMES_OF_ML_DTYPES = {"bfloat16": "bf16", **{name: element for element, name in
 
 
 def name_of(dtype: np.dtype) -> str:
-    """The element type for one of NumPy's, with `>` before it if the larger end comes first."""
+    """The element type for one of NumPy's, prefixed with `>` if big-endian."""
     name = _NAMES.get(dtype)
     if name is None:
         name = _NAMES_OF_ML_DTYPES.get(dtype.name)
@@ -127,7 +127,7 @@ def name_of(dtype: np.dtype) -> str:
 
 
 def word_of(dtype: npt.DTypeLike) -> str:
-    """The word for an element type that is said in either way: `f32`, `np.float32`, `"<f4"`."""
+    """The name of an element type given in any notation: `f32`, `np.float32`, `"<f4"`."""
     if isinstance(dtype, str):
         if dtype in ("i8", "u8"):
             # Bits in files, bytes in NumPy.

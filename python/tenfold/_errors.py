@@ -1,4 +1,4 @@
-"""The exceptions, and what they carry. Everything here is also in `tenfold` itself."""
+"""The exceptions and their attributes. Everything here is also in `tenfold` itself."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ class Loss(NamedTuple):
     """One thing that a format cannot hold."""
 
     key: str | None
-    """The tensor it concerns; `None` for the file as a whole."""
+    """The tensor; `None` for the file as a whole."""
     aspect: str
-    """What kind of thing, such as `labels` or `precision`: the word that `allow` takes."""
+    """The aspect, such as `labels` or `precision`: the value to pass to `allow`."""
     detail: str
-    """What exactly."""
+    """A description."""
     tier: str
     """`carried`, `said`, `refused` or `impossible`; see `docs/carried.md`."""
 
 
 class Note(NamedTuple):
-    """A remark about a file that could be read."""
+    """A note about a file that could be read."""
 
     kind: str
     key: str | None
@@ -31,55 +31,55 @@ class Note(NamedTuple):
 
 
 class TenfoldError(Exception):
-    """Everything that this package raises of its own."""
+    """Base class of all exceptions of this package."""
 
     __module__ = "tenfold"
 
     def __init_subclass__(cls) -> None:
-        # Messages call it by its public name.
+        # Messages use its public name.
         cls.__module__ = "tenfold"
 
 
 class SafetensorError(TenfoldError):
-    """The name by which programs written for safetensors catch a bad file or a bad request."""
+    """The exception of safetensors for an invalid file or request."""
 
 
 class FileError(TenfoldError, OSError):
-    """The system said no."""
+    """An error of the operating system."""
 
 
 class MissingFile(FileError, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class ForbiddenFile(FileError, PermissionError):
-    """The file may not be read, or not be written."""
+    """Permission to read or write the file was denied."""
 
 
 class FolderGiven(FileError, IsADirectoryError):
-    """A folder stands where a file is wanted."""
+    """The path is a folder, not a file."""
 
 
 class OutOfMemory(TenfoldError, MemoryError):
-    """The system has not enough memory for what was asked for."""
+    """The system does not have enough memory."""
 
 
 class MalformedFile(SafetensorError, ValueError):
-    """The file breaks the rules of its format."""
+    """The file violates the rules of its format."""
 
     def __init__(self, message: str, format: str | None = None, at: int | None = None) -> None:
         super().__init__(message)
         self.format = format
-        """The format it was read as."""
+        """The format of the reader."""
         self.at = at
-        """The first byte that is wrong."""
+        """The offset of the first invalid byte."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (str(self), self.format, self.at)
 
 
 class UnsupportedFeature(SafetensorError, ValueError):
-    """The file is sound, but asks for something that is not done."""
+    """The file is valid, but uses an unsupported feature."""
 
     def __init__(self, message: str, format: str | None = None) -> None:
         super().__init__(message)
@@ -87,7 +87,7 @@ class UnsupportedFeature(SafetensorError, ValueError):
 
 
 class UnrecognisedFile(SafetensorError, ValueError):
-    """No format claims the file, or several do."""
+    """No format matches the file, or several do."""
 
     def __init__(
         self, candidates: Sequence[str] = (), content: str | None = None, file: str | None = None
@@ -97,30 +97,30 @@ class UnrecognisedFile(SafetensorError, ValueError):
         super().__init__(where + (content or f"{which}: name one with format="))
         self.candidates = tuple(candidates)
         self.content = content
-        """What the file is, where it is known: `an HDF5 file, which is not read yet`."""
+        """The kind of file, if known: `an HDF5 file, which is not read yet`."""
         self.file = file
-        """The file, where it has a name."""
+        """The path of the file, if it has one."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.candidates, self.content, self.file)
 
 
 _MOST_COUNTED = ((1 << 64) - 1, (1 << 128) - 1)
-"""Where counts of the library end: what it gives for more."""
+"""Where the library's counts saturate."""
 
 
 class LimitExceeded(SafetensorError, ValueError):
-    """A limit stands in the way; `limits={name: value}` raises it."""
+    """A limit was exceeded; `limits={name: value}` raises it."""
 
     def __init__(self, why: str, limit: str, wanted: int, allowed: int) -> None:
-        # No limit is as large as what is beyond counting.
+        # No limit can be raised to a saturated count.
         advice = f"; limits={{{limit!r}: {wanted}}} raises it" if wanted < _MOST_COUNTED[0] else ""
         beyond = next((f"2^{most.bit_length()} or more" for most in _MOST_COUNTED if wanted == most), None)
         super().__init__(f"{why} ({beyond or wanted} wanted, {allowed} allowed{advice})")
         self.why = why
         self.limit = limit
         self.wanted = wanted
-        """How much would be needed; 2^64 - 1 and 2^128 - 1 stand for more than was counted."""
+        """The required value; 2^64 - 1 and 2^128 - 1 stand for saturated counts."""
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -128,11 +128,11 @@ class LimitExceeded(SafetensorError, ValueError):
 
 
 _MOST_LISTED = 20
-"""How many losses a message names one by one."""
+"""Most losses that a message lists individually."""
 
 
 class LossRefused(SafetensorError, ValueError):
-    """The format cannot hold everything, and nothing was written.
+    """The format cannot hold everything; nothing was written.
 
     `losses` lists what it is; `allow=[…]` with the words of their aspects goes ahead all the same.
     """
@@ -158,7 +158,7 @@ class LossRefused(SafetensorError, ValueError):
 
 
 class RankLimitReached(TenfoldError, ValueError):
-    """A tolerance and a largest rank exclude each other; `best_effort=True` takes what there is."""
+    """A tolerance and a maximum rank exclude each other; `best_effort=True` accepts the best result."""
 
     def __init__(self, message: str, needed: int, allowed: int, reached: float) -> None:
         super().__init__(f"{message}; best_effort=True takes that")
@@ -166,22 +166,22 @@ class RankLimitReached(TenfoldError, ValueError):
         self.needed = needed
         self.allowed = allowed
         self.reached = reached
-        """The relative error that the rank allows."""
+        """The relative error that the rank permits."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self._message, self.needed, self.allowed, self.reached)
 
 
 class InvalidRequest(SafetensorError, ValueError):
-    """The caller asked for something that makes no sense."""
+    """An invalid request."""
 
 
 class TensorNotFound(SafetensorError, KeyError):
-    """The file has no tensor of that name."""
+    """The file has no tensor with that name."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class MissingPackage(TenfoldError, ImportError):
-    """A package that is not installed would be needed."""
+    """A required package is not installed."""

@@ -31,7 +31,7 @@ def reading(
     duplicates: Duplicates | None = None,
     callables: bool = False,
 ) -> dict[str, Any]:
-    """How a file is to be read, as the compiled half takes it; `callables` has it find out what loading calls."""
+    """Reading options for the compiled half; `callables` asks for the functions that loading would call."""
     if io == "auto":
         io = os.environ.get("TENFOLD_IO", io)
     return {
@@ -49,7 +49,7 @@ def reading(
 class File(Mapping[str, Tensor]):
     """An open file: its tensors by name, in file order.
 
-    A file that is its one tensor, as `.npy`, calls it by its own name without the ending. After
+    A file that is its only tensor, such as `.npy`, names it after itself without the extension. After
     `close()` tensors and arrays that were taken out stay as they are.
     """
 
@@ -79,17 +79,17 @@ class File(Mapping[str, Tensor]):
 
     @property
     def path(self) -> str | None:
-        """Where it is; `None` for what is in memory."""
+        """Its path; `None` for data in memory."""
         return self._path
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says about itself."""
+        """The metadata of the file."""
         return self._open().metadata
 
     @property
     def notes(self) -> list[Note]:
-        """What the reader had to say: what was skipped, repaired or doubtful."""
+        """Notes of the reader: tensors skipped, fields repaired or doubtful."""
         return [Note(*fields) for fields in self._open().notes]
 
     @property
@@ -111,19 +111,19 @@ class File(Mapping[str, Tensor]):
         return place
 
     def _named(self, why: str) -> str:
-        """A message about the file."""
+        """An error message about the file."""
         return why if self._path is None else f"{self._path}: {why}"
 
     def __getitem__(self, key: str) -> Tensor:
         core = self._core
-        # The usual case by the shortest way: files may have very many tensors.
+        # The common case by the shortest path: files may have very many tensors.
         if core is None or self._index is None or (place := self._index.get(key)) is None:
             place = self._place(key)
             core = self._open()
         return Tensor(core.tensor(place), key, self._path, self._how)
 
     def array(self, key: str) -> npt.NDArray[Any]:
-        """All values of one tensor: `f[key].numpy()`, a little quicker."""
+        """All values of one tensor: `f[key].numpy()`, slightly faster."""
         core = self._open()
         found = core.array(self._place(key))
         return self[key].numpy() if found is None else found
@@ -151,13 +151,13 @@ class File(Mapping[str, Tensor]):
         self.close()
 
     def close(self) -> None:
-        """Lets go of the file; what was taken out of it stays."""
+        """Closes the file; arrays and tensors taken from it stay valid."""
         self._core = None
         self._index = None
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
+        """Whether the file is closed."""
         return self._core is None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a notebook shows of a tensor."""
+"""HTML representation of tensors in notebooks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 _SIDE = 48
-"""How many cells a heat map has along a side, at most."""
+"""Most cells along a side of a heat map."""
 _BINS = 32
 _MOST = 64 << 20
-"""Of tensors with more bytes no picture is made: it would take too long for a notebook."""
+"""Largest tensor in bytes with a picture: larger ones would take too long for a notebook."""
 
 
 def page(tensor: Tensor) -> str:
-    """A table of what is known, and a small picture of the values."""
+    """A table of properties, and a small picture of the values."""
     rows = [
         ("type", tensor.element),
         ("shape", " × ".join("labels" if size is None else str(size) for size in tensor._core.shape)),
@@ -38,7 +38,7 @@ def page(tensor: Tensor) -> str:
 
 
 def _picture(tensor: Tensor) -> str:
-    """A heat map of a matrix, a histogram of anything else; nothing where that would take long."""
+    """A heat map of a matrix, otherwise a histogram; empty if it would take too long."""
     is_small = tensor.nbytes <= _MOST or tensor.storage == "dense" and tensor.ndim == 2
     if tensor.storage in ("labelled", "opaque") or not is_small or tensor.size == 0:
         return ""
@@ -47,12 +47,12 @@ def _picture(tensor: Tensor) -> str:
             return _heat_map(_thinned(tensor))
         return _histogram(tensor)
     except (ValueError, TypeError, OSError):
-        # A picture is an extra: values that cannot be shown are not shown.
+        # A picture is optional: values that cannot be shown are omitted.
         return ""
 
 
 def _thinned(tensor: Tensor) -> npt.NDArray[np.float64]:
-    """Some cells of a matrix, evenly spaced, as real numbers."""
+    """A sample of a matrix, evenly spaced, as real numbers."""
     steps = tuple(slice(None, None, -(-size // _SIDE)) for size in tensor.shape)
     part: Any = np.asarray(tensor[steps])
     real: npt.NDArray[np.float64] = np.abs(part) if part.dtype.kind == "c" else part.astype("f8")
@@ -78,7 +78,7 @@ def _heat_map(cells: npt.NDArray[np.float64]) -> str:
 
 
 def _colour(share: float) -> str:
-    """From dark blue by green to yellow."""
+    """Dark blue over green to yellow."""
     stops = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)]
     place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
     at = min(int(place), len(stops) - 2)

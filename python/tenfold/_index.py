@@ -1,4 +1,4 @@
-"""Indices as NumPy has them, made into boxes of a file."""
+"""NumPy indices as boxes of a file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 Box = tuple[int, int, int]
-"""Where along a dimension: the first place, how many, and how far apart."""
+"""Positions along a dimension: the first, their number, and their distance."""
 
 Reader = Callable[[list[Box]], npt.NDArray[Any]]
 
 
 def _split(index: Any, ndim: int) -> tuple[Any, ...]:
-    """The index as one item a dimension, with `None` between them where an axis is added."""
+    """The index as one item per dimension, with `None` where an axis is added."""
     items = index if isinstance(index, tuple) else (index,)
     items = tuple(np.asarray(item) if isinstance(item, list) else item for item in items)
     used = 0
@@ -50,7 +50,7 @@ def _one(item: Any, axis: int, size: int) -> int:
 
 
 def _runs(places: npt.NDArray[np.int64]) -> list[Box]:
-    """Boxes that together are these places, which ascend and differ."""
+    """Boxes that together cover these positions, which are ascending and distinct."""
     boxes: list[Box] = []
     start = 0
     breaks = np.flatnonzero(np.diff(places) != 1) + 1
@@ -64,7 +64,7 @@ def _runs(places: npt.NDArray[np.int64]) -> list[Box]:
 def _gather(
     read: Reader, boxes: list[Box], axis: int, places: npt.NDArray[np.int64]
 ) -> npt.NDArray[Any]:
-    """Reads some places along one axis, each once, however often it is asked for."""
+    """Reads positions along one axis, each once, however often it occurs."""
     wanted, inverse = np.unique(places, return_inverse=True)
     parts = [read([*boxes[:axis], run, *boxes[axis + 1 :]]) for run in _runs(wanted)]
     if not parts:
@@ -76,10 +76,10 @@ def _gather(
 
 
 def take(read: Reader, shape: Sequence[int], index: Any) -> Any:
-    """What `array[index]` would be, of an array that `read` reads boxes of."""
+    """`array[index]` for an array that `read` reads boxes of."""
     items = _split(index, len(shape))
     boxes: list[Box] = []
-    # What is done to the box once it is read: one item a dimension, and the axes that are added.
+    # Operations on the box after reading: one item per dimension, and the added axes.
     after: list[Any] = []
     arrays: list[tuple[int, npt.NDArray[Any]]] = []
     axis = 0
@@ -127,7 +127,7 @@ def _with_array(
         if given.shape != sizes:
             raise IndexError(f"the boolean index has shape {given.shape}, its dimensions {sizes}")
         if given.ndim != 1:
-            # The mask picks out of a box that is read as a whole.
+            # The mask selects from a box that is read in full.
             marks = list(after)
             place = _item_of(marks, axis)
             marks[place : place + given.ndim] = [given]
@@ -145,13 +145,13 @@ def _with_array(
     else:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     block = _gather(read, boxes, axis, places.ravel())
-    # NumPy itself decides where the axes of the array go.
+    # NumPy itself decides on the positions of the array's axes.
     marks = list(after)
     marks[_item_of(marks, axis)] = np.arange(places.size).reshape(places.shape)
     return block[tuple(marks)]
 
 
 def _item_of(marks: list[Any], axis: int) -> int:
-    """Which of the items stands for a dimension."""
+    """Whether an item consumes a dimension."""
     dims = [place for place, mark in enumerate(marks) if mark is not None]
     return dims[axis]

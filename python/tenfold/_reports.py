@@ -1,4 +1,4 @@
-"""What files and values say about themselves."""
+"""Properties of files and values."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Format(NamedTuple):
     name: str
     title: str
     extensions: tuple[str, ...]
-    """The endings of file names that suggest it."""
+    """Its file extensions."""
     versions: tuple[str, ...]
-    """The versions that are written, the usual one first; none if it is only read."""
+    """The versions that can be written, the default first; none if it is only read."""
     reading: tuple[tuple[str, str, str], ...]
     """Options for reading: name, values, what it does."""
     writing: tuple[tuple[str, str, str], ...]
@@ -55,9 +55,9 @@ def formats() -> list[Format]:
 
 @dataclass(frozen=True, repr=False)
 class Stats:
-    """What all values of a tensor say together.
+    """Statistics of all values of a tensor.
 
-    Everything but the counts is said of the finite values; of complex numbers and such, of moduli.
+    Everything but the counts is about the finite values; for complex numbers and the like, about moduli.
     """
 
     cells: int
@@ -69,9 +69,9 @@ class Stats:
     negative: int
     of_moduli: bool
     faults: list[str]
-    """What is wrong: `nan`, `inf`."""
+    """The faults: `nan`, `inf`."""
     remarks: list[str]
-    """What may be meant so: `zero` (all cells are), `constant`."""
+    """Remarks, possibly intended: `zero` (all cells are), `constant`."""
     first_nan: tuple[list[str], list[int]] | None
     """Labels and index of the first NaN, in row-major order."""
     first_inf: tuple[list[str], list[int]] | None
@@ -84,13 +84,13 @@ class Stats:
     quantiles: dict[int, float] = field(default_factory=dict)
     """Exact quantiles, by percent."""
     histogram: list[int] = field(default_factory=list)
-    """How many values lie in each of as many equal intervals as were asked for."""
+    """Counts of the histogram, per interval."""
 
     __repr__ = fields
 
 
 def stats(tensor: Any, *, bins: int = 0, duplicates: Duplicates | None = None) -> Stats:
-    """What all values of a tensor, of anything that `save` takes, or of a file's only tensor say.
+    """Statistics of a tensor, of anything that `save` takes, or of a file's only tensor.
 
     Works in bounded memory on tensors of any size; `bins` asks for a histogram, `duplicates` is as for
     `open`.
@@ -109,7 +109,7 @@ def stats(tensor: Any, *, bins: int = 0, duplicates: Duplicates | None = None) -
 
 
 def _scalar(number: str, data: bytes) -> Any:
-    """One number as Python's own, where Python has it exactly."""
+    """A number as Python's own type, if that is exact."""
     if number in ("u128", "i128"):
         return int.from_bytes(data, "little", signed=number == "i128")
     if number == "bf16":
@@ -121,7 +121,7 @@ def _scalar(number: str, data: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Difference:
-    """What two tensors differ in."""
+    """The differences of two tensors."""
 
     verdict: str
     """`identical` to the bit, `equal` as numbers, `near` (within the tolerance), or `changed`."""
@@ -130,16 +130,16 @@ class Difference:
     cells: int = 0
     unequal: int = 0
     changed: int = 0
-    """How many cells the tolerance does not excuse."""
+    """Number of cells that exceed the tolerance."""
     largest: float = 0.0
     """The largest |a - b|."""
     relative_norm: float = 0.0
-    """The norm of a - b by that of a."""
+    """The norm of a - b relative to that of a."""
     cosine: float = 1.0
     worst: tuple[list[str], list[int]] | None = None
-    """The labels and the index of the cell that differs most."""
+    """The labels and the index of the cell with the largest difference."""
     blocks: tuple[int, int, int] | None = None
-    """How many labelled blocks both have, only a, only b."""
+    """Number of labelled blocks in both, only in a, only in b."""
 
     @property
     def same(self) -> bool:
@@ -152,10 +152,10 @@ class Difference:
 
 @dataclass(frozen=True, repr=False)
 class FileDifference:
-    """What two files differ in."""
+    """The differences of two files."""
 
     tensors: dict[str, Difference]
-    """Those that both have, by their names in a."""
+    """The common tensors, by their names in a."""
     only_a: list[str]
     only_b: list[str]
 
@@ -185,7 +185,7 @@ def diff(
     ignore_dtype: bool = False,
     duplicates: Duplicates | None = None,
 ) -> Difference | FileDifference:
-    """What two files, or two tensors or arrays, differ in; true if they do.
+    """The differences of two files, tensors or arrays; true if there are any.
 
     Paths, bytes of files and open files are compared tensor by tensor; formats do not matter. `duplicates`
     is as for `open`.
@@ -237,22 +237,22 @@ def _lone(value: Any, duplicates: Duplicates | None = None) -> Any:
 
 @dataclass(frozen=True)
 class Callable:
-    """A class or a function that loading a file in Python would call, as pickles have it called."""
+    """A class or function that unpickling a file in Python would call."""
 
     name: str
-    """Its name, with that of its module."""
+    """Its qualified name."""
     allowed: bool
-    """Whether PyTorch loads it with `weights_only`."""
+    """Whether PyTorch permits it with `weights_only`."""
     count: int
-    """How often it is called; 0 if it is imported only."""
+    """Number of calls; 0 if it is only imported."""
     at: int | None
-    """The byte at which it is first called, where one is known."""
+    """The offset of the first call, if known."""
 
 
 def verify(
     file: Origin | File, *, progress: Any = None, **how: Any
 ) -> list[Note | Callable]:
-    """Reads and checks everything in a file: structure, checksums, values.
+    """Verifies everything in a file: structure, checksums, values.
 
     Raises `MalformedFile` at the first fault; gives remarks on what is no fault, and of pickles what loading
     them in Python would call. Takes what `open` takes besides.
@@ -260,7 +260,7 @@ def verify(
     if isinstance(file, File) and file.path is None:
         core = file._open()
     else:
-        # What it calls is found out where it is opened.
+        # The calls are found when it is opened.
         own, place = (file._how, file.path) if isinstance(file, File) else ({}, file)
         core = core_of_file(place, reading(**{**own, "io": "read", **how}, callables=True))
     notes = [Note(*fields) for fields in _tenfold.verify(core, progress)]
@@ -268,7 +268,7 @@ def verify(
 
 
 def hash(file: Origin | File, *, sparse_as_dense: bool = False, **how: Any) -> str:
-    """The hash of what a file means: the same in every format that holds the same tensors.
+    """The content hash of a file: the same in every format with the same tensors.
 
     `docs/hash.md` defines it.
     """

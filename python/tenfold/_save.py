@@ -1,4 +1,4 @@
-"""Writing files at once."""
+"""Saving files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def save(
     """Saves one array, or a mapping of names to arrays, as the file `path`.
 
     Takes arrays of NumPy, PyTorch, JAX, SciPy (sparse), xarray and dask (written chunk by chunk), the
-    tensors of other files, `Symmetric`, `Labelled`, `TensorTrain`, and whatever has DLPack or
+    tensors of other files, `Symmetric`, `Labelled`, `TensorTrain`, and any object with DLPack or
     `__array__`. The format is that of the file's ending unless `format` names one.
 
     What a format cannot hold is refused with `LossRefused`, which says what to `allow`. The file is

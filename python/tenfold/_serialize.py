@@ -1,4 +1,4 @@
-"""The functions of safetensors that take addresses and give bytes."""
+"""The functions of safetensors that work with addresses and bytes."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _WORDS = {
     "float4_e2m1fn_x2": "F4",
     **{name: element for element, name in SMALL.items()},
 }
-"""The types as NumPy and PyTorch call them, and their words in safetensors."""
+"""The names of the types in NumPy and PyTorch, and in safetensors."""
 
 
 def _n_bits(word: str) -> int:
-    """How many bits an element has."""
+    """The number of bits of an element."""
     if word in SMALL or word == "BOOL":
         return 8
     return int("".join(filter(str.isdigit, word)))
 
 
 def _address(value: Any, argument: str) -> int:
-    """A whole number of the range that addresses and sizes have."""
+    """An integer in the range of addresses and sizes."""
     number = operator.index(value)
     if not 0 <= number < 1 << 64:
         raise OverflowError(f"{argument} has {number}, which is {'negative' if number < 0 else 'too large'}")
@@ -62,9 +62,9 @@ class TensorSpec:
     """
 
     dtype: str
-    """The type in the words of safetensors, `F32`; the argument has those of NumPy and PyTorch."""
+    """The type in safetensors' notation, `F32`; the argument uses that of NumPy and PyTorch."""
     shape: Sequence[int]
-    """The sizes. Two floats of `float4_e2m1fn_x2` share a byte: the argument counts the pairs."""
+    """The shape. Two floats of `float4_e2m1fn_x2` share a byte: the argument counts the pairs."""
     data_ptr: int
     data_len: int
 
@@ -87,7 +87,7 @@ class TensorSpec:
 
     def _tenfold_core(self) -> _tenfold.TensorCore:
         needed = math.prod(self.shape) * _n_bits(self.dtype)
-        # Before an address is looked at that the shape may not be of.
+        # Checked before any access to an address that the shape may not match.
         if needed != 8 * self.data_len:
             raise InvalidRequest(f"{self!r} is not as long as its shape needs")
         area: Any = (ctypes.c_ubyte * self.data_len).from_address(self.data_ptr or 1)
@@ -124,7 +124,7 @@ def serialize(
 def serialize_file(
     tensor_dict: Mapping[str, TensorSpec], filename: Any, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Saves tensors that lie at addresses, as `tenfold.numpy.save_file` saves arrays."""
+    """Saves tensors given by address, as `tenfold.numpy.save_file` saves arrays."""
     write(_specs(tensor_dict), filename, metadata)
 
 

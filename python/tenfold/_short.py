@@ -1,4 +1,4 @@
-"""Representations that stay short however large what they stand for is."""
+"""Representations that stay short, however large the object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 12
 _SHORT.maxstring = _SHORT.maxother = 200
 short = _SHORT.repr
-"""The representation of a value, with dots for what is beyond the first dozen."""
+"""The representation of a value, abbreviated after the first dozen items."""
 
 
 def fields(value: object) -> str:
@@ -18,5 +18,5 @@ def fields(value: object) -> str:
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """How many there are of something."""
+    """A count with its noun."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"

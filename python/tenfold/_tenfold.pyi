@@ -1,4 +1,4 @@
-"""The compiled half of the package; what users need is in `tenfold` itself."""
+"""The compiled half of the package; the public API is in `tenfold` itself."""
 
 import os
 from collections.abc import Callable, Sequence

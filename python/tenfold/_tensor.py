@@ -1,4 +1,4 @@
-"""One tensor of a file, lazily."""
+"""Lazy tensors of a file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def reopened(path: str, key: str, how: dict[str, Any]) -> Tensor:
-    """The tensor `key` of the file `path`: how a pickled handle comes back."""
+    """The tensor `key` of the file `path`: restores a pickled handle."""
     from ._file import open as open_file
 
     return open_file(path, **how)[key]
 
 
 class Tensor:
-    """A tensor whose values stay in the file until somebody asks for them.
+    """A tensor whose values stay in the file until they are accessed.
 
     Index it as a NumPy array (`t[:, :128]`), or take everything (`t.numpy()`, `np.asarray(t)`,
     `np.from_dlpack(t)`, `t.torch()`). It keeps its file open; pickling it keeps the path.
@@ -58,18 +58,18 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of its dimensions; `None` for one that labels address."""
-        # Whoever has no labels, which is nearly everybody, has whole numbers only.
+        """The sizes of its dimensions; `None` for one addressed by label."""
+        # Typed for the common case: without labels, all sizes are integers.
         return self._core.shape  # type: ignore[return-value]
 
     @property
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """The number of dimensions."""
         return len(self._core.shape)
 
     @property
     def size(self) -> int:
-        """How many cells it has; of a labelled tensor, those of one block."""
+        """The number of cells; for a labelled tensor, of one block."""
         count = 1
         for size in self._core.shape:
             count *= 1 if size is None else size
@@ -77,7 +77,7 @@ class Tensor:
 
     @property
     def dtype(self) -> np.dtype:
-        """The element type as NumPy's; see `tenfold.dtypes` for those that NumPy has no word for.
+        """The element type in NumPy; see `tenfold.dtypes` for types that NumPy does not have.
 
         A void type stands for those that no array can have: quantized blocks, and `bf16` where
         `ml_dtypes` is not installed.
@@ -86,47 +86,47 @@ class Tensor:
 
     @property
     def element(self) -> str:
-        """The element type in the words of this package: `f32`, `bf16`, `quaternion<f64>`, `q4_0`."""
+        """The element type in this package's notation: `f32`, `bf16`, `quaternion<f64>`, `q4_0`."""
         return self._core.dtype
 
     @property
     def dims(self) -> tuple[str | None, ...]:
-        """The names of its dimensions, where they have some."""
+        """The names of its dimensions, if they have any."""
         return self._core.dims
 
     @property
     def nbytes(self) -> int:
-        """How many bytes all its cells take."""
+        """The number of bytes of all cells."""
         return self._core.nbytes
 
     @property
     def stored_nbytes(self) -> int:
-        """How many bytes of the file it takes."""
+        """The number of bytes it takes in the file."""
         return self._core.stored_nbytes
 
     @property
     def storage(self) -> str:
-        """How its values are kept: `dense`, `sparse`, `labelled`, `train` or `opaque`."""
+        """Its storage: `dense`, `sparse`, `labelled`, `train` or `opaque`."""
         return self._core.storage
 
     @property
     def order(self) -> str | None:
-        """`C` or `F` for a dense tensor: which index runs fastest in the file."""
+        """`C` or `F` for a dense tensor: the index that varies fastest in the file."""
         return self._core.order
 
     @property
     def symmetries(self) -> list[Symmetry]:
-        """The symmetries that the file says it has."""
+        """The symmetries declared by the file."""
         return [Symmetry(tuple(own), code, packed) for own, code, packed in self._core.symmetries]
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What the file says about it."""
+        """Its metadata in the file."""
         return self._core.attrs
 
     @property
     def ranks(self) -> list[int] | None:
-        """The ranks of a tensor train; `None` for every other tensor."""
+        """The ranks of a tensor train; `None` for any other tensor."""
         return self._core.ranks
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ class Tensor:
         order: str = "K",
         copy: bool = False,
     ) -> npt.NDArray[Any]:
-        """All values as an array: sparse and packed ones with every cell, a train multiplied out.
+        """All values as an array: sparse and packed tensors with every cell, trains evaluated.
 
         Where the bytes in a mapped file are what NumPy wants, the array is a view of them: private,
         so that writing to it changes the array and not the file, and alive as long as it is used.
@@ -176,11 +176,11 @@ class Tensor:
         return self._core.numpy(order, copy)
 
     def astype(self, dtype: npt.DTypeLike) -> Tensor:
-        """The same tensor with its numbers as another type, lazily."""
+        """The same tensor cast to another type, lazily."""
         return Tensor(self._core.cast(self._number(word_of(dtype))), self._key, self._path)
 
     def _number(self, word: str) -> str:
-        """The number type to cast to, where the elements keep how many numbers they are made of."""
+        """The number type to cast to; the number of components per element stays the same."""
         parts, own = {"c64": "f32", "c128": "f64", "c256": "f128"}, self.element
         is_complex = own in parts or own.startswith("complex<")
         if word in parts:
@@ -192,7 +192,7 @@ class Tensor:
         return word
 
     def _refusal(self, why: str) -> InvalidRequest:
-        """What makes no sense for this tensor, by the names of it and of its file."""
+        """The error for an invalid request on this tensor, with its name and that of its file."""
         return InvalidRequest(": ".join(filter(None, [self._path, self._key, why])))
 
     def __array__(
@@ -224,7 +224,7 @@ class Tensor:
         return self.numpy().__dlpack__(**how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        # The memory of this machine, as DLPack numbers it.
+        # Host memory, by DLPack's number.
         return (1, 0)
 
     def __getitem__(self, index: Any) -> Any:
@@ -258,18 +258,18 @@ class Tensor:
             return self._torch_pairs(pytorch)[index].view(pytorch.float4_e2m1fn_x2)
         name = "bfloat16" if self.element == "bf16" else SMALL.get(self.element)
         if self.element == "bool" and index is not ... and (view := self._core.bit_view().as_view()) is not None:
-            # A byte of a file may be any, one of a bool is 0 or 1.
+            # In a file the byte of a bool may have any value, here only 0 or 1.
             return pytorch.from_numpy(view)[index].ne(0)
         core = self._core if name is None else self._core.bit_view()
 
         def taken(array: npt.NDArray[Any]) -> Any:
-            # Older versions of PyTorch take signed numbers alone.
+            # Older versions of PyTorch accept only signed integers.
             return pytorch.from_numpy(array.view(np.int16) if name == "bfloat16" else array)
 
         if index is ...:
             found = taken(core.numpy())
         elif not self.size:
-            # Of no cells there is no view.
+            # An empty tensor has no view.
             found = taken(core.numpy())[index]
         elif (view := _whole_elements(core)) is not None:
             found = taken(view)[index]
@@ -278,7 +278,7 @@ class Tensor:
         return found if name is None else found.view(getattr(pytorch, name))
 
     def _torch_pairs(self, pytorch: Any) -> Any:
-        """The bytes of floats of four bits, two of which share a byte along the last dimension."""
+        """The bytes of four-bit floats, two of which share a byte along the last dimension."""
         if not self.shape or self.shape[-1] % 2:
             raise self._refusal(f"F4 in PyTorch needs an even last dimension, not {self.shape}")
         shape = (*self.shape[:-1], self.shape[-1] // 2)
@@ -321,7 +321,7 @@ class Tensor:
         )
 
     def symmetric(self) -> Symmetric:
-        """All cells, with the symmetries that the file says they have."""
+        """All cells, with the symmetries declared by the file."""
         packed = any(symmetry.packed for symmetry in self.symmetries)
         return Symmetric(self.numpy(), self.symmetries, pack=packed)
 
@@ -332,7 +332,7 @@ class Tensor:
         return TensorTrain(_tenfold.TrainCore.of_tensor(self._core))
 
     def stats(self) -> Stats:
-        """What all its values say together; see `tenfold.stats`."""
+        """Statistics of all values; see `tenfold.stats`."""
         from ._reports import stats
 
         return stats(self)
@@ -371,6 +371,6 @@ def _arrays(values: Any, what: str) -> Any:
 
 
 def _whole_elements(core: _tenfold.TensorCore) -> npt.NDArray[Any] | None:
-    """A view of the file, where an element is one number of NumPy's."""
+    """A view of the file, if an element is a single NumPy number."""
     has_parts = "<" in core.dtype or core.dtype == "c256"
     return None if has_parts else core.as_view()

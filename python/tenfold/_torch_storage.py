@@ -1,4 +1,4 @@
-"""Which tensors of PyTorch share memory; the names are those of safetensors, which other packages import."""
+"""Memory shared between PyTorch tensors; the names are those of safetensors, which other packages import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def storage_ptr(tensor: Any) -> int:
-    """The address of the memory that a tensor is a view of; 0 if it has none."""
+    """The address of the memory behind a tensor; 0 if it has none."""
     try:
         return int(tensor.untyped_storage().data_ptr())
     except (NotImplementedError, RuntimeError):
@@ -15,7 +15,7 @@ def storage_ptr(tensor: Any) -> int:
 
 
 def storage_size(tensor: Any) -> int:
-    """How many bytes the memory has that a tensor is a view of."""
+    """The size in bytes of the memory behind a tensor."""
     try:
         return int(tensor.untyped_storage().nbytes())
     except (NotImplementedError, RuntimeError):
@@ -23,7 +23,7 @@ def storage_size(tensor: Any) -> int:
 
 
 def _end_ptr(tensor: Any) -> int:
-    """The address behind the last element."""
+    """The address after the last element."""
     start = int(tensor.data_ptr())
     if not tensor.nelement():
         return start
@@ -39,7 +39,7 @@ def _is_complete(tensor: Any) -> bool:
 
 
 def _overlapping(names: Iterable[str], tensors: Mapping[str, Any]) -> list[set[str]]:
-    """Groups of views of the same memory; views that lie apart are in different groups."""
+    """Groups of views of the same memory; disjoint views are in different groups."""
     groups: list[set[str]] = []
     end = 0
     areas = sorted((tensors[name].data_ptr(), _end_ptr(tensors[name]), name) for name in names)
@@ -53,7 +53,7 @@ def _overlapping(names: Iterable[str], tensors: Mapping[str, Any]) -> list[set[s
 
 
 def _find_shared_tensors(state_dict: Mapping[str, Any]) -> list[set[str]]:
-    """The names in groups that share memory; those that share none are alone in theirs."""
+    """The names in groups that share memory; others are in groups of their own."""
     views: dict[tuple[Any, int, int], list[str]] = {}
     for name, tensor in state_dict.items():
         address, size = storage_ptr(tensor), storage_size(tensor)
@@ -71,9 +71,9 @@ def _remove_duplicate_names(
     preferred_names: Iterable[str] | None = None,
     discard_names: Iterable[str] | None = None,
 ) -> dict[str, list[str]]:
-    """Which names to leave out, by the name that stays for them.
+    """The names to omit, by the name that is kept for them.
 
-    What stays covers all of the memory. Among several the first in alphabetical order stays, rather one
+    The kept tensor covers all of the memory. Among several, the first in alphabetical order is kept, rather one
     of `preferred_names`, rather none of `discard_names`.
     """
     preferred, discarded = set(preferred_names or ()), set(discard_names or ())

@@ -25,13 +25,13 @@ from ._writing import Progress, Report, callback
 _Axes = int | Sequence[int] | None
 _Number = int | float | complex
 _MOST_CELLS = 2**1000
-"""Means over more cells are not computed by a count, which no double might hold."""
+"""Means over more cells are not computed from a count, which may be out of range of a double."""
 
 
 def _restored(
     cores: list[npt.NDArray[Any]], error: float | None, report: dict[str, Any]
 ) -> TensorTrain:
-    """The train that was pickled."""
+    """Restores a pickled train."""
     return TensorTrain(TensorTrain.from_cores(cores)._core, error, report)
 
 
@@ -82,7 +82,7 @@ class TensorTrain:
 
     @property
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """The number of dimensions."""
         return len(self._core.shape)
 
     @property
@@ -97,12 +97,12 @@ class TensorTrain:
 
     @property
     def size(self) -> int:
-        """How many numbers the cores hold together."""
+        """The number of elements in all cores."""
         return self._core.count
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the cores take."""
+        """The number of bytes of the cores."""
         return self._core.count * self.dtype.itemsize
 
     @property
@@ -118,7 +118,7 @@ class TensorTrain:
 
     @property
     def report(self) -> dict[str, Any]:
-        """How the compression went: `norm`, `ratio`, `route`, `seconds`, `notes`."""
+        """The report of the compression: `norm`, `ratio`, `route`, `seconds`, `notes`."""
         return dict(self._report)
 
     def full(self) -> npt.NDArray[Any]:
@@ -134,13 +134,13 @@ class TensorTrain:
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __getitem__(self, index: Any) -> Any:
-        """The cells at `index`, by the rules of NumPy; no others are worked out."""
+        """The cells at `index`, by the rules of NumPy; no others are computed."""
         if self._cells is None:
             self._cells = self._core.tensor()
         return _index.take(self._cells.read_box, self.shape, index)
 
     def round(self, eps: float = 0.0, max_rank: int | None = None) -> TensorTrain:
-        """A train of smaller ranks within `eps`, relative to its norm; `error` says how near it is."""
+        """A train of smaller ranks within `eps`, relative to its norm; `error` is its proven error."""
         core, left_out = self._core.round(eps, max_rank)
         norm = self._core.norm()
         return TensorTrain(core, left_out / norm if norm else 0.0)
@@ -168,7 +168,7 @@ class TensorTrain:
         axes = self._axes(axis)
         found = self._usual_mean(axes)
         if found is None:
-            # Every cell by the sizes first: slower, and right where sums or counts are out of range.
+            # Divides every cell by the sizes first: slower, but correct if sums or counts are out of range.
             cores = self.cores
             for place in axes:
                 cores[place] = cores[place] / self.shape[place]
@@ -177,7 +177,7 @@ class TensorTrain:
         return self._kept(found, axes, keepdims) if is_train else self._kept_number(found, keepdims)
 
     def _usual_mean(self, axes: list[int]) -> Any:
-        """The sum by the count; `None` if either is out of range."""
+        """The sum divided by the count; `None` if either is out of range."""
         if math.prod(self.shape[place] for place in axes) > _MOST_CELLS:
             return None
         if len(axes) < self.ndim:
@@ -197,7 +197,7 @@ class TensorTrain:
         return np.full((1,) * self.ndim, number, self.dtype) if keepdims else number
 
     def _axes(self, axis: _Axes) -> list[int]:
-        """The dimensions that are meant, counted from the front; `None` are all."""
+        """Normalized dimensions, counted from the front; all for `None`."""
         if axis is None:
             return list(range(self.ndim))
         given = [axis] if np.ndim(axis) == 0 else list(axis)  # type: ignore[arg-type]
@@ -210,7 +210,7 @@ class TensorTrain:
         return counted
 
     def append(self, other: TensorTrain, axis: int = 0) -> TensorTrain:
-        """This train with another behind it along `axis`; their other sizes are the same."""
+        """Concatenation of this train and another along `axis`; their other sizes are the same."""
         if not isinstance(other, TensorTrain):
             raise TypeError(f"append takes a TensorTrain, not {type(other).__name__}")
         places = [] if axis is None else self._axes(axis)
@@ -290,7 +290,7 @@ class TensorTrain:
         return -self + other if is_number(other) else NotImplemented
 
     def __pow__(self, power: int) -> TensorTrain:
-        """The product of so many of this train, cell by cell; ranks multiply."""
+        """An elementwise power of this train; ranks multiply."""
         if not isinstance(power, (int, np.integer)) or power < 1:
             raise TypeError(f"a train is raised to whole powers of 1 and more, not to {power!r}")
         found = self
@@ -335,7 +335,7 @@ class TensorTrain:
     def save(self, path: str | os.PathLike[str], **how: Any) -> Report:
         """Saves the cores: as `.blz`, or in another format that holds trains. As `tenfold.save`.
 
-        `version="2"` of `.blz` keeps what `compress` has proven beside them.
+        `version="2"` of `.blz` keeps the proven error as well.
         """
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if how.get("version") == "2" and how.get("format") in (None, "blz") and ending == ".blz":
@@ -343,7 +343,7 @@ class TensorTrain:
         return save(path, self, **how)
 
     def _certificate(self) -> dict[str, Any]:
-        """What was proven, as the metadata of a file."""
+        """The proven error, as metadata of a file."""
         names = {
             "eps": "relative_tolerance",
             "max_rank": "max_rank",
@@ -378,7 +378,7 @@ def compress(
 
     `eps=0` asks for one that is exact up to rounding; `eps=None` with `max_rank` for the best of
     that rank, whatever its error. `absolute` bounds the norm of the difference. If the rank does not
-    allow the tolerance, `RankLimitReached` says what it allows, or `best_effort=True` takes that.
+    permit the tolerance, `RankLimitReached` has the error it permits; `best_effort=True` accepts that.
     A tensor of a file may be larger than memory; `duplicates` is as for `open`.
     """
     wanted = {"eps": eps, "absolute": absolute, "max_rank": max_rank, "best_effort": best_effort}

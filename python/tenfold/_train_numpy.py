@@ -1,4 +1,4 @@
-"""What NumPy's functions and operators are for trains: methods of the train, and else refused."""
+"""NumPy's functions and operators on trains: mapped to methods, otherwise refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def refuse(what: str, method: str) -> NoReturn:
-    """Names the method to call in place of what would expand a train."""
+    """Names the method to call in place of an operation that would expand a train."""
     raise TypeError(f"{what} would expand the train: {method}, or full() for all cells")
 
 
@@ -81,7 +81,7 @@ _FUNCTIONS: dict[Callable[..., Any], tuple[Callable[..., Any], str]] = {
     np.ndim: (lambda a: a.ndim, "ndim"),
     np.size: (lambda a: math.prod(a.shape), "shape"),
 }
-"""What computes on trains, and the method that it is."""
+"""NumPy functions on trains, and the corresponding methods."""
 
 
 def by_operator(ufunc: np.ufunc, method: str, inputs: Any, how: dict[str, Any]) -> Any:
@@ -96,7 +96,7 @@ def by_operator(ufunc: np.ufunc, method: str, inputs: Any, how: dict[str, Any]) 
 
 
 def by_method(function: Callable[..., Any], args: Any, how: dict[str, Any]) -> Any:
-    """A function of NumPy as the method that it is of trains."""
+    """A NumPy function as the corresponding method of trains."""
     name = f"{function.__module__}.{function.__name__}"
     if function not in _FUNCTIONS:
         methods = "norm(), dot(), sum(), mean(), append(), transpose() and reshape()"

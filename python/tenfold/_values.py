@@ -1,4 +1,4 @@
-"""What can be saved: arrays of every library, and what NumPy has no word for."""
+"""Values that can be saved: arrays of every library, and classes for those that NumPy does not have."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Attrs = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A claim that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices."""
+    """The declaration that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices."""
 
     permutation: tuple[int, ...]
-    """Which index stands in each place on the right-hand side."""
+    """For each position on the right-hand side, the index that stands there."""
     operation: str = "x"
-    """What `s` does: `x`, `-x`, `x*` (the conjugate) or `-x*`."""
+    """The operation `s`: `x`, `-x`, `x*` (the conjugate) or `-x*`."""
     packed: bool = False
-    """Whether the file keeps only the cells that the others follow from."""
+    """Whether the file stores only one cell of each orbit."""
 
 
 @dataclass(repr=False)
@@ -81,7 +81,7 @@ class Labelled:
     """
 
     mapped: tuple[str, ...]
-    """The names of the dimensions that labels address."""
+    """The names of the dimensions addressed by label."""
     labels: list[tuple[str, ...]]
     blocks: npt.NDArray[Any]
     dims: tuple[str | None, ...] = ()
@@ -90,7 +90,7 @@ class Labelled:
 
     @property
     def coords(self) -> dict[str, list[str]]:
-        """The labels along each mapped dimension, in the order in which they first appear."""
+        """The labels along each mapped dimension, in order of first appearance."""
         columns = zip(*self.labels, strict=True) if self.labels else [()] * len(self.mapped)
         return {
             name: list(dict.fromkeys(column))
@@ -101,7 +101,7 @@ class Labelled:
         """An array with a position for every label, as `coords` lists them; `fill` where no block is.
 
         >>> import numpy as np, tenfold
-        >>> t = tenfold.Labeled(("cat",), [("a",), ("b",)], np.array([[1.0, 2.0], [3.0, 4.0]]))
+        >>> t = tenfold.Labelled(("cat",), [("a",), ("b",)], np.array([[1.0, 2.0], [3.0, 4.0]]))
         >>> t.coords, t.dense().tolist()
         ({'cat': ['a', 'b']}, [[1.0, 2.0], [3.0, 4.0]])
         """
@@ -122,7 +122,7 @@ class Labelled:
         return f"<Labelled {short(self.mapped)} {counted(len(self.labels), 'block')} of {block}>"
 
     def __getitem__(self, labels: str | tuple[str, ...]) -> npt.NDArray[Any]:
-        """The block under these labels."""
+        """The block with these labels."""
         wanted = (labels,) if isinstance(labels, str) else tuple(labels)
         try:
             return np.asarray(self.blocks[self.labels.index(wanted)])
@@ -135,7 +135,7 @@ def core_of_array(
     names: Sequence[str | None] | None = None,
     attrs: Attrs | None = None,
 ) -> _tenfold.TensorCore:
-    """A tensor over the memory of an array; no copy is made of a large one that is contiguous."""
+    """A tensor over the memory of an array; large contiguous ones are not copied."""
     dtype = array.dtype
     word = name_of(dtype)
     if word in SMALL:
@@ -149,10 +149,10 @@ def core_of_array(
         else:
             array = np.ascontiguousarray(array)
     shape = array.shape
-    # What has no dimension lends no memory.
+    # A tensor without dimensions has no buffer.
     data: Any = array if shape else array.reshape(1)
     if word == "bf16":
-        # The buffer protocol knows no such number.
+        # The buffer protocol has no such type.
         data = data.view(np.uint16)
     if names is None and attrs is None:
         return _tenfold.dense(data, word, shape, is_column_major)
@@ -185,14 +185,14 @@ def _core_of_labelled(value: Labelled) -> _tenfold.TensorCore:
 
 
 def _core_of_symmetric(value: Symmetric) -> _tenfold.TensorCore:
-    # Packed cells are kept in column-major order.
+    # Packed cells are stored in column-major order.
     array = np.asfortranarray(value.array) if value.pack else value.array
     pairs = [(list(own.permutation), own.operation) for own in value.symmetries]
     return _tenfold.symmetric(core_of_array(array), pairs, value.pack, value.tolerance)
 
 
 _TORCH = {"torch.bfloat16": "bf16", **{f"torch.{name}": own for own, name in SMALL.items()}}
-"""The types of PyTorch that NumPy has no word for."""
+"""The types of PyTorch that NumPy does not have."""
 
 
 def _core_of_torch(value: Any) -> _tenfold.TensorCore:
@@ -221,7 +221,7 @@ def _core_of_torch(value: Any) -> _tenfold.TensorCore:
 
 
 def _core_of_pairs(value: Any) -> _tenfold.TensorCore:
-    """Floats of four bits: a shape of PyTorch counts the pairs, one of a file the floats."""
+    """Four-bit floats: shapes of PyTorch count the pairs, those of a file the floats."""
     import torch
 
     if not value.shape:
@@ -232,17 +232,17 @@ def _core_of_pairs(value: Any) -> _tenfold.TensorCore:
 
 
 def package_of(kind: type) -> str:
-    """The package that a type is from."""
+    """The package of a type."""
     return kind.__module__.partition(".")[0]
 
 
 def module_of(value: object) -> str:
-    """The package that a value's type is from."""
+    """The package of a value's type."""
     return package_of(type(value))
 
 
 def core_of(value: Any) -> _tenfold.TensorCore:
-    """The tensor that a value of any library stands for."""
+    """The tensor for a value of any library."""
     if type(value) is np.ndarray:
         return core_of_array(value)
     core = getattr(value, "_tenfold_core", None)
@@ -267,7 +267,7 @@ def core_of(value: Any) -> _tenfold.TensorCore:
 
 
 def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any] | None:
-    """Attributes as metadata takes them; those it cannot hold stay behind as their text."""
+    """Attributes as metadata; those it cannot hold are stored as text."""
     kept: dict[str, Any] = {}
     for name, value in attrs.items():
         is_plain = isinstance(value, (str, bytes, bool, int, float, list, tuple, dict, np.generic))

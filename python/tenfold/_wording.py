@@ -1,4 +1,4 @@
-"""Messages of the library, which name flags of the command, in the words of this package."""
+"""Messages of the library, with command-line flags replaced by arguments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PHRASES = {
     "--symmetry-tol sets": "tolerance= sets",
     "; --dims names them": "; give the array other dims",
 }
-"""Clauses for which Python has a way that is no argument, longer ones before those they contain."""
+"""Clauses that Python words differently without an argument, longer ones before those they contain."""
 
 
 def _options(given: str) -> str:
@@ -50,13 +50,13 @@ def _listed(words: str) -> str:
 
 
 def _format(match: re.Match[str]) -> str:
-    """A format, with the version of it that is meant."""
+    """A format, with its version if given."""
     name, version = match["name"], match["version"]
     return f'{name} with version="{version}"' if version else f"the format {name}"
 
 
 def _mean(match: re.Match[str]) -> str:
-    """What makes integrals symmetric that nearly are."""
+    """The remedy for nearly symmetric integrals."""
     images = ", ".join(re.findall(_IMAGE, match[0]))
     return f"the mean of it and its images under {images} is symmetric"
 
@@ -90,7 +90,7 @@ _FLAGS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"--alone\b", "alone=True"),
     (r"--format\b", "format="),
 ]  # fmt: skip
-"""Flags that are arguments here, with what follows them."""
+"""Flags that are arguments here, with their values."""
 _RULES = [(re.compile(pattern), word) for pattern, word in _FLAGS]
 
 

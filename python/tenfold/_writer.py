@@ -1,4 +1,4 @@
-"""Writing files piece by piece."""
+"""Incremental writing of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._writing import Entries, Path, PerTensor, Progress, Report, format_named, 
 
 
 class Stream:
-    """A tensor that comes in pieces: `write` adds the next cells in row-major order."""
+    """A tensor written in pieces: `write` adds the next cells in row-major order."""
 
     def __init__(
         self,
@@ -43,11 +43,11 @@ class Stream:
 
     @property
     def left(self) -> int:
-        """How many cells are still to come."""
+        """The number of remaining cells."""
         return self._cells - self._done
 
     def write(self, piece: npt.ArrayLike) -> None:
-        """Adds cells; their type has to be the one that was announced."""
+        """Adds cells; their type must be the declared one."""
         array = np.ascontiguousarray(piece)
         word = name_of(array.dtype)
         if word != self._word and not (self._word == "bf16" and word == "u16"):
@@ -61,7 +61,7 @@ class Stream:
         self._done += array.size
 
     def close(self) -> None:
-        """Ends the tensor, which must be complete."""
+        """Completes the tensor."""
         if self.left:
             raise InvalidRequest(f"{self._name!r} lacks {self.left} of its {self._cells} cells")
         self._writer._end(self)
@@ -98,9 +98,9 @@ class Writer:
         self._stream: Stream | None = None
         self._is_open = True
         self.metadata: dict[str, Any] | None = None if metadata is None else dict(metadata)
-        """What the file will say about itself; may be changed until it is closed."""
+        """The metadata of the file; may be changed until it is closed."""
         self.report: Report | None = None
-        """What was written, once it is."""
+        """The result, once the file is written."""
 
     def _announce(self, name: str | None) -> None:
         if not self._is_open:
@@ -125,7 +125,7 @@ class Writer:
         self._entries.append((name, self._shelf.put(core) if is_lent else core))
 
     def _add_dask(self, name: str | None, value: Any) -> None:
-        """Computes one run of chunks along the first dimension after the other."""
+        """Computes runs of chunks along the first dimension, one after the other."""
         with self._begin(name, value.shape, word_of(value.dtype), None) as stream:
             if value.ndim == 0:
                 stream.write(value.compute())
@@ -142,7 +142,7 @@ class Writer:
         dtype: npt.DTypeLike,
         dims: Sequence[str | None] | None = None,
     ) -> Stream:
-        """Begins a tensor that comes in pieces, and may be larger than memory."""
+        """Begins a tensor that is written in pieces, and may be larger than memory."""
         return self._begin(name, shape, word_of(dtype), dims)
 
     def _begin(
@@ -186,7 +186,7 @@ class Writer:
         return self.report
 
     def abort(self) -> None:
-        """Forgets everything; no file is written."""
+        """Discards everything; no file is written."""
         self._is_open = False
         self._entries.clear()
 

@@ -1,4 +1,4 @@
-"""How files are written, and what is said of those that were."""
+"""Writing options, and reports on written files."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ Path = str | os.PathLike[str]
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What was written, and what was lost on the way."""
+    """The written files and the losses."""
 
     path: str
     format: str
     nbytes: int
-    """How many bytes the file has, and those beside it."""
+    """The size of the file and its companions."""
     losses: list[Loss] = field(default_factory=list)
-    """What the format has no word for: carried as text, or said and done without."""
+    """Losses: carried as text, or dropped and reported."""
     notes: list[Note] = field(default_factory=list)
-    """What the reader of the input had to say, and what users of the file should know."""
+    """Notes of the reader, and notes for users of the file."""
     seconds: float = 0.0
     beside: list[str] = field(default_factory=list)
-    """The files beside it that it speaks of, such as the elements of cc4s."""
+    """Companion files, such as the elements of cc4s."""
 
     __repr__ = fields
 
 
 class _Bar:
-    """A bar of tqdm, as a callback."""
+    """A tqdm progress bar as a callback."""
 
     def __init__(self) -> None:
         try:
@@ -61,7 +61,7 @@ def callback(progress: Progress) -> Callable[[int, int], object] | None:
 
 
 def format_named(path: Path | None, format: str | None) -> str | None:
-    """The format that is meant, where the name of the file says one alone."""
+    """The format, if the file name alone gives one."""
     if format is not None or path is None:
         return format
     name = os.fspath(path).lower().removesuffix(".gz")
@@ -73,7 +73,7 @@ def format_named(path: Path | None, format: str | None) -> str | None:
 def settings(
     format: str | None, compress: str | bool | None, checksum: str | None
 ) -> dict[str, str]:
-    """The options of a format that `compress` and `checksum` stand for."""
+    """The format options for `compress` and `checksum`."""
     options: dict[str, str] = {}
     if isinstance(compress, bool):
         known = {own.name: own for own in formats()}.get(format or "")
@@ -96,7 +96,7 @@ def settings(
 
 
 PerTensor = str | Mapping[str, str]
-"""One choice for all tensors, or one for those that each glob names."""
+"""One choice for all tensors, or one per glob."""
 
 
 def _per_tensor(choice: PerTensor | None) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ def writing(
     sep: str | None,
     state: bool,
 ) -> dict[str, Any]:
-    """How a file is to be written, as the compiled half takes it."""
+    """Writing options for the compiled half."""
     if sep is not None and len(sep) != 1:
         raise InvalidRequest(f"sep is one character, not {sep!r}")
     return {
@@ -142,13 +142,13 @@ Entries = dict[str, Any] | list[tuple[str | None, Any]]
 
 
 def entries_of(arrays: Any) -> Entries:
-    """The names and values of a mapping, or the one value that it is."""
+    """The names and values of a mapping, or the single value."""
     if type(arrays) is dict:
         return arrays
     if isinstance(arrays, File):
         file = arrays._open()
         return [(name, file.tensor(place)) for name, place in arrays._places().items()]
-    # One kind of SciPy's matrices is a dictionary too.
+    # One kind of SciPy matrix is a dictionary as well.
     if isinstance(arrays, Mapping) and module_of(arrays) != "scipy":
         return dict(arrays)
     if module_of(arrays) == "xarray" and hasattr(arrays, "data_vars"):
@@ -157,7 +157,7 @@ def entries_of(arrays: Any) -> Entries:
 
 
 def report(path: Path, said: _tenfold._Saved, begun: float, notes: Iterable[Note] = ()) -> Report:
-    """What was written, of what the compiled half says."""
+    """The report, from the result of the compiled half."""
     format, nbytes, beside, losses, remark = said
     remarks = [] if remark is None else [Note("remark", None, None, remark)]
     seconds = time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""Element types that NumPy has no word for, and what they are in arrays."""
+"""Element types that NumPy does not have, and their representation in arrays."""
 
 from ._dtypes import float128, int128, name_of, numpy_type, uint128
 

@@ -1,4 +1,4 @@
-"""What `safetensors.numpy` offers, for files of every format.
+"""The API of `safetensors.numpy`, for files of every format.
 
 >>> import numpy as np, tempfile, os
 >>> from tenfold.numpy import load_file, save_file
@@ -23,13 +23,13 @@ Array = npt.NDArray[Any]
 
 
 def load_file(filename: Any, *, backend: str = "mmap") -> dict[str, Array]:
-    """All tensors of a file, as arrays of their own."""
+    """All tensors of a file, as arrays with their own memory."""
     with safe_open(filename, backend=backend) as file:
         return file.get_tensors()
 
 
 def load(data: bytes) -> dict[str, Array]:
-    """All tensors of a safetensors file whose bytes are given."""
+    """All tensors of a safetensors file given as bytes."""
     with open_bytes(data) as file:
         return load_any(file)
 
@@ -37,7 +37,7 @@ def load(data: bytes) -> dict[str, Array]:
 def save_file(
     tensor_dict: Mapping[str, Array], filename: Any, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Saves arrays by name: as safetensors, unless the ending of the file says another format."""
+    """Saves arrays by name: as safetensors, unless the extension is that of another format."""
     write(tensor_dict, filename, metadata)
 
 
@@ -47,7 +47,7 @@ def save(tensor_dict: Mapping[str, Array], metadata: Mapping[str, str] | None = 
 
 
 class safe_open(SafeOpen):
-    """An open file, as `safetensors.safe_open(..., framework="numpy")` gives it."""
+    """An open file, as returned by `safetensors.safe_open(..., framework="numpy")`."""
 
     def __init__(
         self, filename: Any, framework: str = "numpy", device: Any = "cpu", *, backend: str = "mmap"

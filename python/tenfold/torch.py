@@ -1,4 +1,4 @@
-"""What `safetensors.torch` offers, for files of every format; bf16 needs no other package."""
+"""The API of `safetensors.torch`, for files of every format; bf16 needs no other package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load_file(filename: Any, device: Any = "cpu", *, backend: str = "mmap") -> d
 
 
 def load(data: bytes) -> dict[str, Any]:
-    """All tensors of a safetensors file whose bytes are given."""
+    """All tensors of a safetensors file given as bytes."""
     with open_bytes(data) as file:
         return {name: tensor.torch() for name, tensor in file.items()}
 
@@ -47,7 +47,7 @@ def save(tensors: dict[str, Any], metadata: Mapping[str, str] | None = None) -> 
 
 
 def _checked(tensors: Any) -> dict[str, Any]:
-    """Tensors by name, if a file gives them back as they are: dense, in one piece, each its own memory."""
+    """Tensors by name, if a file can restore them as they are: dense, contiguous, not sharing memory."""
     import torch
 
     if not isinstance(tensors, dict):
@@ -131,7 +131,7 @@ def load_model(
 
 
 class safe_open(SafeOpen):
-    """An open file, as `safetensors.safe_open(..., framework="pt")` gives it."""
+    """An open file, as returned by `safetensors.safe_open(..., framework="pt")`."""
 
     def __init__(
         self, filename: Any, framework: str = "pt", device: Any = "cpu", *, backend: str = "mmap"

@@ -19,7 +19,7 @@ from ._tensor import Tensor
 
 
 class _Lazy(BackendArray):
-    """The values of one tensor, read where they are indexed."""
+    """The values of one tensor, read on indexing."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
@@ -40,7 +40,7 @@ def _dims(tensor: Tensor, name: str) -> tuple[str, ...]:
 
 def _variable(tensor: Tensor, name: str) -> xarray.Variable:
     if "<" in tensor.element or tensor.element == "c256":
-        # One more axis, for the parts of a number.
+        # One more axis, for the components of a number.
         return xarray.Variable((*_dims(tensor, name), f"{name}_part"), tensor.numpy(), tensor.attrs)
     data = indexing.LazilyIndexedArray(_Lazy(tensor))
     return xarray.Variable(_dims(tensor, name), data, tensor.attrs)
@@ -55,7 +55,7 @@ def _labelled(tensor: Tensor, name: str, fill: Any) -> tuple[xarray.Variable, di
 
 
 def dataset(file: File, fill: Any = np.nan, drop: Iterable[str] = ()) -> xarray.Dataset:
-    """All tensors of a file as variables; those that are not understood are left out."""
+    """All tensors of a file as variables; opaque ones are omitted."""
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     left_out = set(drop)
@@ -78,7 +78,7 @@ def dataset(file: File, fill: Any = np.nan, drop: Iterable[str] = ()) -> xarray.
 
 
 class TenfoldBackend(BackendEntrypoint):
-    """Opens files of every format that this package knows."""
+    """Opens files of every format of this package."""
 
     description = "Tensor files of many formats"
     url = "https://pypi.org/project/tenfold"
@@ -104,7 +104,7 @@ class TenfoldBackend(BackendEntrypoint):
         return found
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether the ending of the file is one that no other engine claims."""
+        """Whether the file has an extension that no other engine claims."""
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         ending = os.path.splitext(os.fspath(filename_or_obj))[1].removeprefix(".").lower()

@@ -98,7 +98,7 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// A hash that does not depend on where in the code a mutant is, and is the same each time.
+/// A hash that orders mutants independently of their position in the code, the same on every run.
 fn scattered(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
