@@ -198,7 +198,7 @@ pub(crate) fn say_format(input: &Input, streams: &mut Streams) {
     }
 }
 
-/// How headers are read.
+/// Strictness of reading headers.
 pub(crate) fn read_options(reading: &Reading, options: Options) -> ReadOptions {
     ReadOptions {
         limits: reading.limits.0.clone(),

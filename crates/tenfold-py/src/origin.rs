@@ -12,7 +12,7 @@ use crate::errors;
 use crate::memory::Memory;
 use crate::tensor::TensorCore;
 
-/// How values are read from a file.
+/// The mode of reading values from a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Io {
     /// As views unless a checksum has to be verified, otherwise read.

@@ -342,7 +342,7 @@ impl Reading {
         }
     }
 
-    /// How strictly headers are read.
+    /// Strictness of reading headers.
     pub(crate) fn mode(&self) -> Mode {
         if self.lenient {
             Mode::Lenient

@@ -10,6 +10,6 @@ pub fn raise_open_files() {
         current: limit.maximum,
         ..limit
     };
-    // Where that is not permitted, the default limit has to do.
+    // If that is not permitted, the default limit applies.
     let _ = setrlimit(Resource::Nofile, raised);
 }

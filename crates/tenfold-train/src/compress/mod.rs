@@ -57,8 +57,8 @@ use crate::train::{AnyTrain, Core};
 ///
 /// # Errors
 /// [`Error::NotFinite`] for a tensor with NaN or infinities, [`Error::RankLimit`] if the ranks do
-/// not allow the tolerance, [`Error::Stopped`] if the watcher wants so, [`Error::Invalid`] for
-/// shapes and options that make no sense, [`Error::NotSmaller`] where a size was demanded, and what
+/// not allow the tolerance, [`Error::Stopped`] if the watcher stops it, [`Error::Invalid`] for
+/// invalid shapes and options, [`Error::NotSmaller`] where a size was demanded, and what
 /// reading gives.
 pub fn compress<T: Scalar>(source: &dyn Source<T>, options: &Options) -> Result<Compressed<T>> {
     let Some(threads) = options.threads else {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-/// How a tensor is compressed: how near the train must be, and what it may cost.
+/// Compression options: the tolerance, and limits on ranks, size and memory.
 ///
 /// ```
 /// use tenfold_train::Options;

@@ -155,7 +155,7 @@ pub(crate) fn scaled_adjoint<T: Scalar>(matrix: MatRef<T>, factors: &[f64]) -> V
 
 /// The smallest rank that keeps the sum of the squares left out within `budget`, and that sum.
 ///
-/// The sum runs from the smallest, so that what is left out is known to full precision.
+/// The sum runs from the smallest, so that the error is known to full precision.
 pub(crate) fn cut(squares: &[f64], budget: f64) -> (usize, f64) {
     let mut left_out = 0.0;
     let mut rank = squares.len();

@@ -23,7 +23,7 @@ use crate::scalar::{Scalar, reals, reals_mut};
 pub(crate) struct Span<T> {
     /// Orthonormal rows, row-major.
     pub(crate) rows: Vec<T>,
-    /// How many there are.
+    /// The number of rows.
     pub(crate) rank: usize,
     /// The energy of the matrix outside of them.
     pub(crate) left_out: f64,

@@ -24,13 +24,13 @@ pub trait Source<T: Scalar>: Sync {
     /// The cells of a range, borrowed where they lie or read into `room`.
     ///
     /// # Errors
-    /// What reading gives.
+    /// Those of reading.
     fn cells<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<T>) -> Result<&'a [T]>;
 
     /// Fills `out` with the cells from `first` on.
     ///
     /// # Errors
-    /// What reading gives.
+    /// Those of reading.
     fn read(&self, first: usize, out: &mut [T]) -> Result<()> {
         let mut room = Vec::new();
         let cells = self.cells(first..first + out.len(), &mut room)?;

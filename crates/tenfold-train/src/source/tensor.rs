@@ -40,7 +40,7 @@ impl AnySource {
     ///
     /// # Errors
     /// [`Error::Invalid`] for quaternions, octonions, and tensors without positions; what `limits`
-    /// do not allow; and what decompressing gives.
+    /// do not allow; and errors of decompressing.
     pub fn new(tensor: &Tensor, limits: &Limits) -> Result<AnySource> {
         match tensor.dtype().arity {
             Arity::Real => Ok(AnySource::Real(TensorSource::new(tensor, limits)?)),

@@ -311,7 +311,7 @@ impl AnyTrain {
     /// As [`Train::distance_watched`].
     ///
     /// # Errors
-    /// As [`AnyTrain::distance`], and [`Error::Stopped`] if the watcher wants so.
+    /// As [`AnyTrain::distance`], and [`Error::Stopped`] if the watcher stops it.
     pub fn distance_watched(
         &self,
         source: &AnySource,

@@ -47,7 +47,7 @@ impl<T: Scalar> Train<T> {
     /// As [`Train::distance`], reporting progress to a watcher.
     ///
     /// # Errors
-    /// As [`Train::distance`], and [`Error::Stopped`] if the watcher wants so.
+    /// As [`Train::distance`], and [`Error::Stopped`] if the watcher stops it.
     pub fn distance_watched(
         &self,
         source: &dyn Source<T>,

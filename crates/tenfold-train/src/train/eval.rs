@@ -106,7 +106,7 @@ impl<T: Scalar> Train<T> {
 
     /// All cells, row-major.
     ///
-    /// Most of the time of a large result goes into memory that nobody has touched before:
+    /// For a large result most of the time goes into page faults of fresh memory:
     /// [`Train::fill`] writes into what the caller has, on large pages if that is so.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl<T: Scalar> Train<T> {
     /// Hands out all cells, row-major, in slabs of about `budget` cells.
     ///
     /// # Errors
-    /// What `each` returns, [`Error::Invalid`] for more cells than can be counted, and
+    /// Those of `each`, [`Error::Invalid`] for more cells than can be counted, and
     /// [`tenfold::Error::OutOfRange`] for one that is larger than any double.
     pub fn for_each_slab(
         &self,

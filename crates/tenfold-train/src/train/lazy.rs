@@ -17,7 +17,7 @@ const LEAST: usize = 1 << 14;
 const MOST: usize = 1 << 21;
 
 impl<T: Scalar> Train<T> {
-    /// The tensor with all its cells, in `order`: a slab of them is worked out at a time, when they
+    /// The tensor with all its cells, in `order`, evaluated a slab at a time when they
     /// are read, within the memory that `limits` allow.
     ///
     /// # Errors

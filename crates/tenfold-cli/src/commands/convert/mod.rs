@@ -158,7 +158,7 @@ fn target(format: &dyn Format, extension: Option<&str>) -> &'static Info {
     edition.map_or_else(|| format.info(), Format::info)
 }
 
-/// How values that another number type cannot represent are cast.
+/// Handling of values that another number type cannot represent.
 fn overflow(args: &Convert) -> Overflow {
     if allowed(args).permits(Aspect::Precision) {
         Overflow::Saturates

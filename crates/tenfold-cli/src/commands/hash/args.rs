@@ -32,7 +32,7 @@ pub(crate) struct Hash {
 }
 
 impl Hash {
-    /// How sparse tensors are hashed.
+    /// Hashing mode of sparse tensors.
     pub(crate) fn sparse_as(&self) -> SparseHashing {
         if self.dense {
             SparseHashing::Dense
