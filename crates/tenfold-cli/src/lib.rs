@@ -30,7 +30,7 @@ pub use exit::Exit;
 pub use process::{install_signal_handlers, raise_open_files};
 pub use terminal::Streams;
 
-/// Does what the arguments say; the first is the name of the program.
+/// Runs the command line; the first argument is the name of the program.
 ///
 /// ```
 /// use tenfold_cli::{Exit, Streams, run};

@@ -128,7 +128,7 @@ impl<T: Scalar> Train<T> {
         }
     }
 
-    /// The tensor with a mode and the next one exchanged, near it by `eps` relative to the norm.
+    /// The tensor with a mode and the next one exchanged, within `eps` relative to the norm.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no next mode, [`Error::Numeric`] if a decomposition does
@@ -174,7 +174,7 @@ impl<T: Scalar> Train<T> {
     }
 
     /// The tensor with its modes in another order, `axes` saying which old mode each new one is,
-    /// by exchanging neighbors; each exchange is near by `eps` relative to the norm. The reverse
+    /// by exchanging neighbors; each exchange is within `eps` relative to the norm. The reverse
     /// order is exact.
     ///
     /// # Errors
