@@ -47,7 +47,7 @@ class Stream:
         return self._cells - self._done
 
     def write(self, piece: npt.ArrayLike) -> None:
-        """Adds cells; their type must be the declared one."""
+        """Adds cells; their type must be the declared one, or cast to it safely."""
         array = np.ascontiguousarray(piece)
         word = name_of(array.dtype)
         if word != self._word and not (self._word == "bf16" and word == "u16"):

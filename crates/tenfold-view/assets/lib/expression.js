@@ -27,7 +27,7 @@ export function title(view, facts, part, file) {
 /** Whether rows follow columns, so that the picture is the transposed array. @param {View} view */
 const isTransposed = (view) => view.rows !== null && view.cols !== null && view.rows > view.cols;
 
-/** Empty if only a part of a file was opened: its indices are not those of the file.
+/** `null` if only a part of a file was opened: its indices are not those of the file.
  * @param {View} view @param {TensorFacts} facts @param {Region} part @param {import("./api.js").FileFacts} file */
 export function numpy(view, facts, part, file) {
   if (file.path === null) return null;

@@ -9,7 +9,7 @@ use tenfold::{Arity, DType, Error, Result};
 pub enum Part {
     /// The component at this index: 0 is the value or the real part, 1 the imaginary part.
     Component(usize),
-    /// The absolute value of real and complex numbers, the norm of others.
+    /// The magnitude: the absolute value of real and complex numbers.
     Magnitude,
     /// The angle of a complex number, in radians.
     Phase,

@@ -12,7 +12,7 @@ use super::{CancelToken, Region, TensorView, narrow};
 /// Most buckets.
 const MOST_BUCKETS: u64 = 1 << 16;
 
-/// One line: a summary of the cells of each bucket; NaN for buckets without finite numbers.
+/// One line: a summary of the cells of each bucket; `None` for buckets without finite numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Line {
     /// The smallest finite number of each bucket.

@@ -21,7 +21,7 @@ pub(in crate::commands) struct Report {
 /// A written file.
 pub(in crate::commands) struct SavedFile {
     pub(in crate::commands) path: PathBuf,
-    /// Number of tensors in it; `None` for an index.
+    /// Number of tensors in it; `None` for an index or a companion file.
     pub(in crate::commands) n_tensors: Option<u64>,
     pub(in crate::commands) len: u64,
 }
