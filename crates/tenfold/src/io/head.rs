@@ -1,14 +1,14 @@
-//! The beginning of a source, by which its format is told.
+//! The head of a source: its first bytes, from which the format is detected.
 
 use super::Source;
 use crate::bytes::{to_u64, to_usize};
 use crate::error::Result;
 
-/// How many bytes are read: more than any signature, and than the names and words that formats without
-/// one are told by.
+/// Length of the head: longer than any signature, and than the names and keywords by which formats
+/// without a signature are detected.
 const LEN: u64 = 4096;
 
-/// The first bytes of a source, read once for all formats that are told by them.
+/// The first bytes of a source, read once for the detection of all formats.
 pub struct Head {
     source: Source,
     bytes: Vec<u8>,
@@ -34,7 +34,7 @@ impl Head {
         &self.bytes
     }
 
-    /// Whether that is all of the source.
+    /// Whether the head is all of the source.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         to_u64(self.bytes.len()) == self.source.len()
@@ -46,11 +46,12 @@ impl Head {
         &self.source
     }
 
-    /// Asks more of the source than its head, for formats that the head alone does not tell: bytes that break
-    /// a rule of the format are a no.
+    /// Reads more than the head, for formats that cannot be detected from it alone. Bytes that
+    /// break a rule of the format mean "no".
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) and [`Error::Stopped`](crate::Error::Stopped): what cannot be read is neither of the format nor of another.
+    /// [`Error::Io`](crate::Error::Io) and [`Error::Stopped`](crate::Error::Stopped): a failed read
+    /// says nothing about the format.
     pub(crate) fn ask(&self, question: impl FnOnce(&Source) -> Result<bool>) -> Result<bool> {
         match question(&self.source) {
             Err(error) if error.is_of_content() => Ok(false),
@@ -65,7 +66,7 @@ mod tests {
     use crate::error::Error;
     use crate::io::Compute;
 
-    /// Bytes that cannot be read from some place on.
+    /// A source whose reads fail from some offset on.
     struct Failing {
         from: u64,
     }
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn no_format_is_found_in_what_cannot_be_read() {
-        // Blanks may stand before a text of any length, so that the head does not tell.
+        // Any number of blanks may precede a text, so that the head does not tell.
         let texts = ["x", "x.json"];
         let all = ["x", "x.json", "x.npy", "x.safetensors"];
         for (from, names) in [(0, &all[..]), (5000, &texts[..])] {

@@ -1,15 +1,15 @@
-//! Hints of reads to come.
+//! I/O hints for the kernel: read-ahead of ranges that will be read soon.
 
 use std::ops::Range;
 
 use super::platform;
 use crate::bytes::Bytes;
 
-/// About as much is read ahead at one call, whatever the system is told.
+/// Largest range announced at once; about as much as kernels read ahead per call.
 const STEP: u64 = 1 << 20;
 
 impl Bytes {
-    /// Tells the system that some bytes will be read soon, if they lie in a file as they are.
+    /// Announces a read to the kernel, if the bytes lie in a file as they are.
     pub(crate) fn announce(&self, range: Range<u64>) {
         let Some((file, run)) = self.as_file_run() else {
             return;

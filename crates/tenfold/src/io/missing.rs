@@ -1,4 +1,4 @@
-//! Bytes that a file speaks of and that are not there.
+//! A source whose file is missing; every read fails with its name.
 
 use std::path::PathBuf;
 
@@ -6,16 +6,16 @@ use super::Source;
 use super::source::Compute;
 use crate::error::{Error, Result};
 
-/// Why bytes are not there.
+/// The reason why bytes are missing.
 pub(crate) enum Missing {
-    /// There is no folder to look for them in.
+    /// The source has no folder in which the file could be found.
     Unsupported { format: &'static str, what: String },
-    /// The file they are in cannot be opened, for a reason that the system numbers.
+    /// The file cannot be opened; with the error number of the system.
     File(PathBuf, i32),
 }
 
 impl Missing {
-    /// What whoever reads them learns.
+    /// The error that every read gives.
     pub(crate) fn error(&self) -> Error {
         match self {
             Missing::Unsupported { format, what } => Error::Unsupported {
@@ -49,7 +49,7 @@ impl Compute for Nothing {
 }
 
 impl Source {
-    /// `len` bytes that are not there: whoever reads them learns why.
+    /// A source of `len` missing bytes; every read fails with the reason.
     pub(crate) fn absent(len: u64, why: Missing) -> Source {
         Source::computed(Nothing { len, why })
     }

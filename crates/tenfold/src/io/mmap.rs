@@ -1,4 +1,4 @@
-//! Files mapped into memory: the one place in the library that needs `unsafe`.
+//! Memory-mapped files: the one place in the library that needs `unsafe`.
 #![expect(
     unsafe_code,
     reason = "mapping a file is unsafe, and nothing else here is"
@@ -23,8 +23,8 @@ impl Source {
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let map = File::open(path).and_then(|file| {
-            // SAFETY: the caller promises that nobody changes the file while it is mapped, which
-            // is all that `Mmap::map` asks.
+            // SAFETY: the caller promises that the file does not change while it is mapped, which
+            // is all that `Mmap::map` requires.
             unsafe { memmap2::Mmap::map(&file) }
         });
         map.map(Source::mapped)
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn mapped(path: &Path) -> Result<Source> {
-        // SAFETY: nobody else knows the folder.
+        // SAFETY: the folder is known to this test alone.
         unsafe { Source::map(path) }
     }
 

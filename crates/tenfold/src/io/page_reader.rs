@@ -1,10 +1,10 @@
-//! Reads at scattered positions, a page at a time.
+//! A page cache for reads at scattered positions.
 
 use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::Result;
 use crate::memory;
 
-/// A small cache of pages in front of bytes that are read here and there.
+/// A small cache of pages for bytes that are read in random order.
 pub(crate) struct Pages {
     bytes: Bytes,
     slots: Vec<Option<(u64, Vec<u8>)>>,
@@ -12,7 +12,7 @@ pub(crate) struct Pages {
 
 const PAGE: u64 = 16 << 10;
 const SLOTS: usize = 1024;
-/// Runs from this length on are worth a system call of their own.
+/// Runs of at least this length are read directly, with a system call of their own.
 const SHORT: usize = 4 << 10;
 
 impl Pages {
@@ -47,7 +47,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Fills `buffer` with a run: through the cache when it is short, past it when it is long.
+    /// Fills `buffer` with a run: a short one through the cache, a long one directly.
     pub(crate) fn read_through(&mut self, at: u64, buffer: &mut [u8]) -> Result<()> {
         if buffer.len() < SHORT {
             self.read_at(at, buffer)

@@ -1,4 +1,4 @@
-//! Work on several cores.
+//! Parallel work: for-each, fork-join and ordered pipelines over scoped threads.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -7,12 +7,12 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{Error, Result};
 
-/// How many threads share a piece of work. What comes out never depends on it.
+/// Number of threads that share a piece of work. Results never depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// As many as the machine has cores, if there is enough to do.
     Cores,
-    /// So many, however little there is to do.
+    /// Exactly so many, even for little work.
     Exactly(usize),
 }
 
@@ -33,11 +33,11 @@ impl Threads {
 }
 
 thread_local! {
-    /// Whether this thread is to have no others help it.
+    /// Whether work on this thread stays single-threaded.
     static IS_ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does a piece of work on this thread alone, as the others have their own.
+/// Runs work single-threaded, as the other threads have work of their own.
 pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     let before = IS_ALONE.replace(true);
     let done = work();
@@ -45,21 +45,21 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Starts a thread; `None` where the system has no more of them, or no memory for one.
+/// Starts a thread; `None` where the system is out of threads or of memory for one.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Option<ScopedJoinHandle<'scope, T>> {
-    // Those that ask for it do the work with fewer.
+    // Callers then do the work with fewer threads.
     Builder::new().spawn_scoped(scope, work).ok()
 }
 
-/// The error of work that cannot go on without another thread.
+/// The error of work that cannot proceed without another thread.
 pub(crate) fn no_thread() -> Error {
     Error::from(std::io::Error::other("the system has no thread to give"))
 }
 
-/// Does `work` with every item on `threads` threads, in no particular order; gives a failure if
+/// Calls `work` with every item on `threads` threads, in no particular order; returns a failure if
 /// there is one.
 pub(crate) fn par_for_each<T: Send>(
     threads: usize,
@@ -77,7 +77,7 @@ pub(crate) fn par_for_each<T: Send>(
                 return Ok(());
             };
             if let Err(error) = work(item) {
-                // Nobody need begin what is left.
+                // Drop the remaining items.
                 queue.lock().map_err(|_| stopped())?.by_ref().for_each(drop);
                 return Err(error);
             }
@@ -92,7 +92,8 @@ pub(crate) fn par_for_each<T: Send>(
     })
 }
 
-/// Does one thing beside another if there are several threads; of two failures gives the first's.
+/// Fork-join: runs two closures in parallel if there are several threads; of two failures it
+/// returns the first closure's.
 pub(crate) fn join<A, B: Send>(
     threads: usize,
     one: impl FnOnce() -> Result<A>,
@@ -101,7 +102,7 @@ pub(crate) fn join<A, B: Send>(
     if threads < 2 {
         return Ok((one()?, other()?));
     }
-    // Kept here, so that it can be done by this thread where there is no other.
+    // Kept here, so that this thread can run it if no other can be started.
     let other = Mutex::new(Some(other));
     let run_other = || {
         let other = other.lock().map_err(|_| stopped())?.take();
@@ -118,10 +119,10 @@ pub(crate) fn join<A, B: Send>(
     })
 }
 
-/// Pieces that are filled in order, worked on by several threads, and taken in order.
+/// Ordered pipeline: pieces are filled in order, processed by several threads, and taken in order.
 ///
-/// `fill` makes the next piece, or says that there is none; `work` is what the threads do with it;
-/// `take` gets the pieces on this thread. There are never more than `threads + 2` of them.
+/// `fill` produces the next piece, or reports the end; `work` runs on the worker threads; `take`
+/// receives the pieces on this thread. There are never more than `threads + 2` pieces.
 pub(crate) fn ordered_pipeline<P: Default + Send>(
     threads: usize,
     mut fill: impl FnMut(&mut P) -> Result<bool> + Send,
@@ -138,7 +139,7 @@ pub(crate) fn ordered_pipeline<P: Default + Send>(
     }
     let (give_back, empty) = channel();
     for _ in 0..threads.saturating_add(2) {
-        // The other end is held right here.
+        // The receiver is held right here.
         let _ = give_back.send(P::default());
     }
     let line = Mutex::new(Line {
@@ -175,7 +176,7 @@ pub(crate) fn ordered_pipeline<P: Default + Send>(
     })
 }
 
-/// Where the threads of [`ordered_pipeline`] queue for the next piece.
+/// The queue from which the threads of [`ordered_pipeline`] take the next piece.
 struct Line<'a, P> {
     next: u64,
     is_over: bool,

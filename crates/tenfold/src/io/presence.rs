@@ -1,4 +1,4 @@
-//! What is at a path, where a failure to find out is not the same as nothing.
+//! Existence and kind of a path, where a failed lookup is an error and not an absence.
 
 use std::fs::{Metadata, ReadDir};
 use std::io;
@@ -8,15 +8,15 @@ use std::path::Path;
 use super::platform;
 use crate::error::{Error, Result};
 
-/// What the system says about what a path leads to; `None` if nothing is there.
+/// Metadata of the file at a path, following links; `None` if there is no such file.
 ///
 /// # Errors
-/// [`Error::Io`] if that cannot be found out.
+/// [`Error::Io`] if the lookup fails.
 pub fn metadata(path: &Path) -> Result<Option<Metadata>> {
     or_nothing(path.metadata(), path)
 }
 
-/// The same of the path itself, where it is a link.
+/// Metadata of the path itself, not following links.
 ///
 /// # Errors
 /// As [`metadata`].
@@ -40,8 +40,8 @@ pub fn is_dir(path: &Path) -> Result<bool> {
     Ok(metadata(path)?.is_some_and(|about| about.is_dir()))
 }
 
-/// What is in a folder. Opening it is tried again when a signal interrupts it, as opening a file is: file systems
-/// of networks may.
+/// The entries of a folder. Opening it is retried when a signal interrupts it, as opening a file
+/// is: network file systems may return `EINTR`.
 ///
 /// # Errors
 /// [`Error::Io`] if it is no folder, or cannot be opened.
@@ -62,8 +62,8 @@ fn or_nothing(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadat
     }
 }
 
-/// Whether an error says that nothing can be at a path: a file or folder on the way is not there or no folder,
-/// a link leads in a circle, or the words are no path.
+/// Whether an error means that nothing can be at a path: a component is missing or no folder, links
+/// form a cycle, or the text is no valid path.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     let kinds = [
         ErrorKind::NotFound,

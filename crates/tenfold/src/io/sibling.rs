@@ -1,4 +1,4 @@
-//! Files that lie beside another one and are part of what it says.
+//! Sibling files: further files of a format, next to the one that refers to them.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;
@@ -9,32 +9,32 @@ use std::sync::Arc;
 use super::{Missing, Source, platform, presence};
 use crate::error::{Error, Result};
 
-/// What a file beside another one is called.
+/// The name of a sibling file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sibling<'a> {
-    /// As the other one, with this in place of what follows its last dot.
+    /// The name of the main file with another extension.
     Ending(&'a str),
-    /// This.
+    /// This name.
     Called(&'a str),
 }
 
-/// What came of looking for a file.
+/// The result of looking for a sibling file.
 pub(crate) enum Lookup {
-    /// It is there.
+    /// The file exists.
     Found(Source),
-    /// It is not.
+    /// The file is missing.
     Missing(Missing),
 }
 
-/// Files in memory that lie beside one in memory.
+/// In-memory files next to an in-memory main file.
 pub(crate) struct Folder {
-    /// What the one is called, without its ending.
+    /// The name of the main file without its extension.
     stem: String,
     files: BTreeMap<String, Source>,
 }
 
 impl Sibling<'_> {
-    /// Its path beside that of another; `None` if the name would lead out of the folder.
+    /// Its path next to that of another file; `None` if the name would lead out of the folder.
     pub(crate) fn path(self, of: &Path) -> Option<PathBuf> {
         let name = match self {
             Sibling::Called(name) => OsString::from(name),
@@ -50,7 +50,7 @@ impl Sibling<'_> {
         (is_plain && !said.is_empty()).then(|| of.with_file_name(name))
     }
 
-    /// What it is called, beside a file called `stem` and an ending.
+    /// Its name, next to a file named `stem` plus an extension.
     pub(crate) fn name(self, stem: &str) -> String {
         match self {
             Sibling::Ending(ending) => format!("{stem}.{ending}"),
@@ -60,7 +60,7 @@ impl Sibling<'_> {
 }
 
 impl Source {
-    /// The same bytes as those of a file called `name`, with these files beside it.
+    /// The same bytes as those of a file named `name`, with these sibling files.
     #[must_use]
     pub fn with_siblings(self, name: &str, files: Vec<(String, Vec<u8>)>) -> Source {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -72,7 +72,7 @@ impl Source {
         }))
     }
 
-    /// What a file beside this one is called, for words about it.
+    /// The name of a sibling of this file, for messages.
     pub(crate) fn name_beside(&self, which: Sibling) -> String {
         let stem = match (self.folder(), self.path()) {
             (Some(folder), _) => folder.stem.clone(),
@@ -86,14 +86,14 @@ impl Source {
         which.name(&stem)
     }
 
-    /// Looks for a file beside this one, for `format`.
+    /// Looks for a sibling of this file, for `format`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the name leads elsewhere, or to what is no file.
+    /// [`Error::Malformed`] if the name leads elsewhere, or to something that is no file.
     pub(crate) fn beside(&self, which: Sibling, format: &'static str) -> Result<Lookup> {
         let name = self.name_beside(which);
         let elsewhere = || Error::malformed(None, format!("{name:?} is no file beside this one"));
-        // Also where there is no folder, a name that leads elsewhere is wrong.
+        // A name that leads elsewhere is wrong even where there is no folder.
         which.path(Path::new("x.yaml")).ok_or_else(elsewhere)?;
         if let Some(folder) = self.folder() {
             return Ok(match folder.files.get(&name) {
@@ -123,8 +123,8 @@ impl Source {
     }
 }
 
-/// Opens the file at `path`, which lies beside that at `of`: a regular file that links do not lead to from
-/// another folder.
+/// Opens the file at `path`, a sibling of that at `of`: a regular file, not reached through a link
+/// to another folder.
 ///
 /// # Errors
 /// [`Error::Malformed`] if it is anything else, [`Error::Io`] if it cannot be opened.
@@ -148,10 +148,10 @@ pub(crate) fn open_beside(of: &Path, path: &Path) -> Result<Source> {
         .named(path))
 }
 
-/// Fails if a file beside another one is a link to another folder.
+/// Fails if a sibling file is a link to another folder.
 ///
 /// # Errors
-/// [`Error::Malformed`] if it is, [`Error::Io`] if that cannot be found out.
+/// [`Error::Malformed`] if it is, [`Error::Io`] if the lookup fails.
 pub(crate) fn check_beside(of: &Path, path: &Path) -> Result<()> {
     let in_file = |error: std::io::Error| Error::from(error).in_file(path);
     if is_link(path)? && real_path_beside(of, path).map_err(in_file)?.is_none() {
@@ -165,8 +165,8 @@ fn is_link(path: &Path) -> Result<bool> {
     Ok(about.is_some_and(|about| about.is_symlink()))
 }
 
-/// Whether a file is not there or not for us to read, with which what else is there can be shown; that it cannot be
-/// read says nothing about it.
+/// Whether a file is missing or not readable, so that the rest can still be shown; a failed read
+/// says nothing about the file.
 pub(crate) fn is_closed(error: &std::io::Error) -> bool {
     presence::is_absence(error) || error.kind() == std::io::ErrorKind::PermissionDenied
 }
@@ -178,8 +178,8 @@ fn leads_out(path: &Path) -> String {
     )
 }
 
-/// Where a link beside the file at `of` leads, if that is in the folder of its name or where the file itself is:
-/// a folder may be one of links to another one.
+/// The target of a link next to the file at `of`, if it is in the folder of the name or in that of
+/// the file itself: a folder may consist of links to another one.
 fn real_path_beside(of: &Path, path: &Path) -> std::io::Result<Option<PathBuf>> {
     let real = path.canonicalize()?;
     let folder = |path: &Path| match path.parent() {
@@ -191,7 +191,7 @@ fn real_path_beside(of: &Path, path: &Path) -> std::io::Result<Option<PathBuf>> 
     Ok(is_beside.then_some(real))
 }
 
-/// What the system calls a file that is not there.
+/// The system's error number for a missing file.
 const NOT_FOUND: i32 = 2;
 
 #[cfg(test)]
@@ -271,7 +271,7 @@ mod tests {
         );
         let gone = open("run/x.yaml", Sibling::Called("gone.elements")).unwrap();
         assert!(matches!(gone, Lookup::Missing(_)));
-        // A folder of links to another folder, as caches of models are.
+        // A folder of links to another folder, as model caches have.
         symlink(at("run/x.yaml"), at("links/x.yaml")).unwrap();
         symlink(at("run/y.elements"), at("links/x.elements")).unwrap();
         let found = open("links/x.yaml", Sibling::Ending("elements")).unwrap();

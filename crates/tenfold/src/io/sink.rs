@@ -1,4 +1,4 @@
-//! Where a writer puts its bytes: append-only, so that a pipe will do.
+//! Output: an append-only sink to a file, a stream or memory.
 
 use std::fmt;
 use std::fs::File;
@@ -10,14 +10,14 @@ use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, to_u64};
 use crate::error::{Error, Loss, Result};
 use crate::memory;
 
-/// The size of a page of memory, and of what file systems read and write at once.
+/// The size of a memory page, and of the blocks of file systems.
 const PAGE: u64 = 4096;
 
-/// Room for so many bytes and more is set aside before they are written.
+/// Output of at least this length is preallocated.
 const LARGE: u64 = 8 << 20;
 
-/// So much is written to a file by one call: for more the kernel looks for large pages, which a virtual machine may
-/// have to ask its host for, and that takes up to four times as long as to fill small ones.
+/// Largest single `write` to a file. Above 128 KiB the kernel tries huge pages; on virtual machines
+/// that takes up to four times as long.
 pub(crate) const AT_ONCE: usize = 128 << 10;
 
 /// An append-only target: a file, a stream or memory.
@@ -26,26 +26,26 @@ pub struct Sink {
     buffer: Vec<u8>,
     at: u64,
     digest: Option<DigestState>,
-    /// Up to where bytes are on their way to the disk, if they are to get there.
+    /// End of the bytes whose write-back has begun, if they are to be synced.
     sent: Option<u64>,
     progress: Progress,
     beside: Option<Box<dyn SiblingSink>>,
-    /// What was found out about values while they were written.
+    /// Losses found in the values while they were written.
     losses: Vec<Loss>,
 }
 
 /// Files by name.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Where files go that lie beside the one that is written.
+/// The target of sibling files.
 pub(crate) trait SiblingSink: Send {
     /// Begins a file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there must not be one of that name.
+    /// [`Error::Invalid`] if a file of that name is not allowed.
     fn begin(&mut self, which: Sibling) -> Result<Sink>;
 
-    /// Takes back what [`SiblingSink::begin`] gave, once all is written.
+    /// Takes back the sink that [`SiblingSink::begin`] returned, once it is complete.
     ///
     /// # Errors
     /// [`Error::Io`] if the target fails.
@@ -57,7 +57,7 @@ pub(crate) trait SiblingSink: Send {
     }
 }
 
-/// Files that are collected in memory, beside one of this name without its ending.
+/// Sibling files collected in memory; the stem is the main file's name without its extension.
 #[derive(Debug)]
 struct Collected {
     stem: String,
@@ -100,18 +100,18 @@ impl Sink {
         }
     }
 
-    /// Reports what is lost of the values, which is known only once they are looked at.
+    /// Reports a loss that is known only once values are read.
     pub(crate) fn report(&mut self, loss: Loss) {
         self.losses.push(loss);
     }
 
-    /// What was reported since it was last asked for.
+    /// The losses reported since the last call.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
         std::mem::take(&mut self.losses)
     }
 
-    /// Collects the bytes of a file called `name`, and of those that are written beside it, in
-    /// memory; [`Sink::finish_with_files`] gives them.
+    /// Collects the bytes of a file named `name`, and of its sibling files, in memory;
+    /// [`Sink::finish_with_files`] returns them.
     #[must_use]
     pub fn memory_named(name: &str) -> Self {
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -121,16 +121,16 @@ impl Sink {
         }))
     }
 
-    /// The same target, with a place for files beside it.
+    /// The same target with a target for sibling files.
     pub(crate) fn with_siblings(mut self, companions: Box<dyn SiblingSink>) -> Self {
         self.beside = Some(companions);
         self
     }
 
-    /// Writes a file beside this one.
+    /// Writes a sibling file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if this one has no place where another could lie, such as a pipe.
+    /// [`Error::Invalid`] if the target cannot have sibling files, such as a pipe.
     pub(crate) fn beside(
         &mut self,
         which: Sibling,
@@ -158,7 +158,7 @@ impl Sink {
         Sink::new(Target::File(file))
     }
 
-    /// Has the disk begin while the rest is written, for whoever waits for it in the end.
+    /// Begins write-back while the rest is written, for a caller that will sync at the end.
     pub(crate) fn bound_for_disk(mut self, is_bound: bool) -> Self {
         self.sent = is_bound.then_some(self.at);
         self
@@ -170,19 +170,19 @@ impl Sink {
         Sink::new(Target::Stream(stream))
     }
 
-    /// Counts what is written from here on in `progress`.
+    /// Reports the bytes written from here on to `progress`.
     pub(crate) fn report_to(&mut self, progress: Progress) {
         self.progress = progress;
     }
 
-    /// Counts bytes that are written and as how much work they count.
+    /// Counts written bytes, and the work that they stand for.
     fn advance(&mut self, len: u64, work: u64) {
         self.at = self.at.saturating_add(len);
         self.progress.add(work);
         if let (Target::File(file), Some(sent)) = (&self.target, &mut self.sent)
             && self.at.saturating_sub(*sent) >= LARGE
         {
-            // The little that is in the buffer waits for the end.
+            // The small rest in the buffer waits for the end.
             write_back(file, *sent..self.at);
             *sent = self.at;
         }
@@ -202,7 +202,8 @@ impl Sink {
         self.write_as(bytes, to_u64(bytes.len()))
     }
 
-    /// Writes bytes that count as `work` bytes done, such as those they were compressed from.
+    /// Writes bytes that count as `work` bytes of progress, such as compressed bytes that count as
+    /// the original ones.
     pub(crate) fn write_as(&mut self, bytes: &[u8], work: u64) -> Result<()> {
         self.progress.go_on()?;
         if let Some(digest) = &mut self.digest {
@@ -234,15 +235,15 @@ impl Sink {
                 .saturating_sub(self.at);
             let part = crate::bytes::to_usize(left)?.min(zeros.len());
             match zeros.get(..part) {
-                // No work is done by it that anybody waits for.
+                // Padding is no work that progress counts.
                 Some(zeros) if part > 0 => self.write_as(zeros, 0)?,
                 _ => return Ok(()),
             }
         }
     }
 
-    /// Makes room in a file for what will be written next, as far as it is known to be there: in memory, or in
-    /// another file as it is.
+    /// Preallocates space in a file for the next bytes that are available already: in memory, or
+    /// stored as they are in another file.
     pub(crate) fn make_room<'a>(&self, next: impl Iterator<Item = &'a Bytes>) {
         let is_there = |bytes: &&Bytes| bytes.as_slice().is_some() || bytes.as_file_run().is_some();
         if let Target::File(target) = &self.target {
@@ -254,19 +255,20 @@ impl Sink {
         }
     }
 
-    /// Writes lazy bytes: from file to file inside the kernel where nothing has to be looked at,
-    /// else through a buffer. A checksum they carry is compared.
+    /// Writes lazy bytes: from file to file inside the kernel where no byte has to be looked at,
+    /// else through a buffer. Their checksum is verified.
     ///
     /// # Errors
-    /// [`Error::Io`] if the target fails, [`Error::Malformed`] if the bytes cannot be had.
+    /// [`Error::Io`] if the target fails, [`Error::Malformed`] if the bytes cannot be read or
+    /// decoded.
     pub fn copy(&mut self, bytes: &Bytes) -> Result<()> {
         if self.digest.is_none()
             && let Some((file, range)) = bytes.as_file_run()
-            // Many short ones are quicker written together than asked for one by one.
+            // Many short runs are written faster together than fetched one by one.
             && bytes.len() >= to_u64(PIECE)
             && let Target::File(target) = &self.target
         {
-            // As many bytes as there are in another file.
+            // The length is certain, as it is that of bytes in another file.
             if bytes.len() >= LARGE {
                 preallocate(target, self.at, bytes.len());
             }
@@ -277,8 +279,8 @@ impl Sink {
         bytes.for_each(PIECE, &mut |piece| self.write(piece))
     }
 
-    /// Copies a run in pieces that end where pages of the target do: the system is quicker with
-    /// whole pages, also when it brings them to the disk. Other threads read while this one writes.
+    /// Copies a run in pieces that end at page boundaries of the target: kernels are faster with
+    /// whole pages, also on write-back. Other threads read while this one writes.
     fn copy_in_pages(&mut self, source: &Source, start: u64, end: u64) -> Result<()> {
         let long = to_u64(PIECE);
         let run = Bytes::run(source, start..end)?;
@@ -301,12 +303,12 @@ impl Sink {
         })
     }
 
-    /// Copies as much of a file's run as the kernel will, and gives the offset it got to.
+    /// Copies as much of a file's run as the kernel can, and returns the offset reached.
     fn copy_in_kernel(&mut self, from: &File, start: u64, end: u64) -> Result<u64> {
-        /// Large enough for the kernel, small enough to see how far it is.
+        /// Large enough for the kernel, small enough for progress.
         const STEP: u64 = 64 << 20;
         let mut at = start;
-        // From pages to pages that begin elsewhere the kernel is slower than a buffer.
+        // Between different page offsets the kernel is slower than a buffer.
         while let Target::File(to) = &self.target
             && at < end
             && at % PAGE == self.at % PAGE
@@ -321,12 +323,12 @@ impl Sink {
         Ok(at)
     }
 
-    /// Begins to compute a checksum over what is written from here on.
+    /// Starts a checksum over the bytes written from here on.
     pub(crate) fn start_digest(&mut self, algorithm: Option<Algorithm>) {
         self.digest = algorithm.map(DigestState::new);
     }
 
-    /// The checksum over what was written since [`Sink::start_digest`].
+    /// The checksum over the bytes written since [`Sink::start_digest`].
     pub(crate) fn take_digest(&mut self) -> Option<Vec<u8>> {
         self.digest.take().map(DigestState::finish)
     }
@@ -337,17 +339,17 @@ impl Sink {
         Ok(())
     }
 
-    /// The bytes that were collected in memory, and the files beside them by name.
+    /// The bytes collected in memory, and the sibling files by name.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they went elsewhere.
+    /// [`Error::Invalid`] if the target was not memory.
     pub fn finish_with_files(mut self) -> Result<(Vec<u8>, Files)> {
         let beside = self.beside.take();
         let files = beside.map(SiblingSink::into_memory).unwrap_or_default();
         Ok((self.finish()?.into_memory()?, files))
     }
 
-    /// Passes everything on to the target.
+    /// Flushes everything to the target.
     ///
     /// # Errors
     /// [`Error::Io`] if the target fails.
@@ -364,22 +366,22 @@ impl Sink {
     }
 }
 
-/// What a finished [`Sink`] leaves.
+/// The result of a finished [`Sink`].
 #[derive(Debug)]
 pub enum Finished {
     /// The bytes.
     Memory(Vec<u8>),
     /// The file, not yet synced.
     File(File),
-    /// Nothing: the stream has it all.
+    /// Nothing: the stream has received everything.
     Stream,
 }
 
 impl Finished {
-    /// The bytes that were collected in memory.
+    /// The bytes collected in memory.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they went elsewhere.
+    /// [`Error::Invalid`] if the target was not memory.
     pub fn into_memory(self) -> Result<Vec<u8>> {
         match self {
             Finished::Memory(bytes) => Ok(bytes),

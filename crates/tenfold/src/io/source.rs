@@ -1,4 +1,4 @@
-//! Where bytes come from: memory, a file read by position, a map, or a computation.
+//! Sources of bytes: memory, a file read by position, a memory map, or a computation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,25 +15,25 @@ use super::spool::scratch::Scratch;
 use crate::bytes::{Bytes, in_pieces, to_u64};
 use crate::error::{Error, Result};
 
-/// Something that can be read at any position; cloning it is cheap.
+/// Bytes that can be read at any position; cloning is cheap.
 #[derive(Clone)]
 pub struct Source(Arc<Origin>);
 
-/// One thing to count, however many tensors of a file hold on to it.
+/// Shared by all clones, however many tensors of a file refer to it.
 #[derive(Clone)]
 struct Origin {
     kind: Kind,
     packing: Packing,
-    /// Files in memory beside it.
+    /// Its sibling files in memory.
     folder: Option<Arc<Folder>>,
-    /// Set once the checksums of what it is computed from were compared.
+    /// Set once the checksums of the inputs it is computed from were verified.
     compared: OnceLock<()>,
 }
 
-/// What the bytes were taken out of.
+/// The container that the bytes were extracted from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
-    /// Nothing.
+    /// None.
     None,
     /// A gzip file.
     Gzip,
@@ -41,12 +41,12 @@ pub(crate) enum Packing {
     Zstd,
     /// An xz file.
     Xz,
-    /// A text that spelled them: where they lie now is no place in the file.
+    /// A text that was parsed: offsets in these bytes are no offsets in the file.
     Text,
 }
 
 impl Packing {
-    /// What the compression of a file is called.
+    /// The name of the compression of a file.
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Packing::None | Packing::Text => None,
@@ -72,20 +72,19 @@ struct Positioned {
     /// Where the source begins in the file.
     start: u64,
     len: u64,
-    /// Counts what is read.
+    /// Counts the bytes read.
     progress: Option<Progress>,
-    /// What the file is called.
+    /// The name of the file.
     path: Option<Arc<Path>>,
-    /// The files beside it that were opened, and how long they are.
+    /// The sibling files opened so far, and their lengths.
     beside: Arc<Mutex<BTreeMap<PathBuf, u64>>>,
-    /// What counts the file as a temporary one, if it is that.
+    /// The accounting of a temporary file, if it is one.
     scratch: Option<Arc<Scratch>>,
 }
 
-/// Bytes that are worked out when they are asked for.
+/// Bytes that are computed on demand.
 ///
-/// This is how an unpacked or reordered tensor stays lazy: nobody who reads it can tell it from a
-/// file.
+/// This is how an unpacked or reordered tensor stays lazy: for its reader it is like a file.
 pub trait Compute: Send + Sync {
     /// How many bytes there are.
     fn len(&self) -> u64;
@@ -98,14 +97,14 @@ pub trait Compute: Send + Sync {
     /// Fills `buffer` with the bytes from `at` on; the caller has checked that they exist.
     ///
     /// # Errors
-    /// What working them out gives.
+    /// Errors of the computation.
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()>;
 
     /// Hands out the bytes of `range` in order, in pieces of at most `budget`; the caller has
     /// checked that they exist.
     ///
     /// # Errors
-    /// What working them out gives, and what `each` returns.
+    /// Errors of the computation, and those of `each`.
     fn for_each(
         &self,
         range: Range<u64>,
@@ -117,18 +116,18 @@ pub trait Compute: Send + Sync {
         })
     }
 
-    /// Whether what they are worked out of is sound, where that says the same of them; `None` if only working
-    /// them out does.
+    /// Whether the inputs of the computation are valid, where that implies the same of the result;
+    /// `None` if only the computation itself can tell.
     fn check(&self) -> Option<Result<()>> {
         None
     }
 
-    /// The bytes that all of these are computed from: a read of all compares their checksums.
+    /// The inputs of the computation, all of them: reading everything verifies their checksums.
     fn inputs(&self) -> Vec<&Bytes> {
         Vec::new()
     }
 
-    /// How many computations stand on top of each other here that hold much memory.
+    /// How many computations that hold much memory are stacked here.
     fn depth(&self) -> u32;
 }
 
@@ -142,13 +141,13 @@ impl Source {
         }))
     }
 
-    /// The same source but for what `change` does to it.
+    /// The same source with `change` applied.
     fn changed(mut self, change: impl FnOnce(&mut Origin)) -> Source {
         change(Arc::make_mut(&mut self.0));
         self
     }
 
-    /// The same source but for what `change` does to how its file is read.
+    /// The same source with `change` applied to how its file is read.
     fn read_otherwise(self, change: impl FnOnce(&mut Positioned)) -> Source {
         match &self.0.kind {
             Kind::File(positioned) => {
@@ -160,17 +159,17 @@ impl Source {
         }
     }
 
-    /// The same source, which was taken out of something.
+    /// The same source, marked as extracted from a container.
     pub(crate) fn out_of(self, packing: Packing) -> Source {
         self.changed(|origin| origin.packing = packing)
     }
 
-    /// The same source, which a text spelled: no offset in it is one in the file.
+    /// The same source, marked as parsed from a text: no offset in it is one in the file.
     pub(crate) fn out_of_text(self) -> Source {
         self.out_of(Packing::Text)
     }
 
-    /// What the bytes were taken out of.
+    /// The container that the bytes were extracted from.
     pub(crate) fn packing(&self) -> Packing {
         self.0.packing
     }
@@ -186,19 +185,20 @@ impl Source {
         Ok(source.named(path))
     }
 
-    /// The same source, whose file is called `path`: what it says lies beside it is looked for there.
+    /// The same source with `path` as the name of its file: sibling files are looked for next to
+    /// it.
     #[must_use]
     pub fn named(self, path: &Path) -> Source {
         self.read_otherwise(|positioned| positioned.path = Some(path.into()))
     }
 
-    /// The same source for another thread: clones of the two are counted apart, as threads that
-    /// count together wait for each other.
+    /// The same source for another thread, with a reference count of its own, as threads that share
+    /// a count wait for each other.
     pub(crate) fn apart(&self) -> Source {
         Source(Arc::new(Origin::clone(&self.0)))
     }
 
-    /// What its file is called, where that is known.
+    /// The name of its file, where it is known.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.0.kind {
             Kind::File(positioned) => positioned.path.as_deref(),
@@ -206,7 +206,7 @@ impl Source {
         }
     }
 
-    /// The files beside it that its format has opened so far, and how many bytes each has.
+    /// The sibling files that its format has opened so far, and their lengths.
     #[must_use]
     pub fn companions(&self) -> Vec<(PathBuf, u64)> {
         let Kind::File(positioned) = &self.0.kind else {
@@ -220,7 +220,7 @@ impl Source {
             .collect()
     }
 
-    /// Remembers a file beside it.
+    /// Records a sibling file.
     pub(crate) fn add_companion(&self, path: &Path, len: u64) {
         if let Kind::File(positioned) = &self.0.kind {
             let beside = positioned.beside.lock();
@@ -229,7 +229,7 @@ impl Source {
         }
     }
 
-    /// The open file, where the source is all of one that has a name.
+    /// The open file, where the source is all of a file that has a name.
     #[must_use]
     pub fn named_file(&self) -> Option<&File> {
         match &self.0.kind {
@@ -240,17 +240,17 @@ impl Source {
         }
     }
 
-    /// The same source with files in memory beside it.
+    /// The same source with sibling files in memory.
     pub(crate) fn in_folder(self, folder: Arc<Folder>) -> Source {
         self.changed(|origin| origin.folder = Some(folder))
     }
 
-    /// The files in memory beside it.
+    /// Its sibling files in memory.
     pub(crate) fn folder(&self) -> Option<&Folder> {
         self.0.folder.as_deref()
     }
 
-    /// What counts what is read of its file.
+    /// The progress that counts the bytes read from its file.
     pub(crate) fn progress(&self) -> Option<&Progress> {
         match &self.0.kind {
             Kind::File(positioned) => positioned.progress.as_ref(),
@@ -275,7 +275,7 @@ impl Source {
         Ok(Source::part_of_file(Arc::new(file), 0, about.len()))
     }
 
-    /// Reads a part of a file that others have parts of too.
+    /// Reads a part of a file that is shared with other sources.
     pub(crate) fn part_of_file(file: Arc<File>, start: u64, len: u64) -> Source {
         Source::of(Kind::File(Arc::new(Positioned {
             file,
@@ -294,19 +294,19 @@ impl Source {
         source.read_otherwise(|positioned| positioned.scratch = Some(Arc::clone(scratch)))
     }
 
-    /// The same source, which counts what is read of its file in `progress`.
+    /// The same source, with the bytes read from its file counted in `progress`.
     #[must_use]
     pub fn counted(self, progress: &Progress) -> Source {
         self.read_otherwise(|positioned| positioned.progress = Some(progress.clone()))
     }
 
-    /// Takes bytes that are in memory already.
+    /// A source of bytes in memory.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Source {
         Source::of(Kind::Memory(Arc::new(Held::of(bytes))))
     }
 
-    /// Takes what a spool keeps in memory.
+    /// A source of bytes that a spool holds in memory.
     pub(crate) fn held(held: Held) -> Source {
         Source::of(Kind::Memory(Arc::new(held)))
     }
@@ -316,7 +316,7 @@ impl Source {
         Source::of(Kind::Map(Arc::new(map)))
     }
 
-    /// Takes bytes that are worked out when they are asked for.
+    /// A source of bytes that are computed on demand.
     #[must_use]
     pub fn computed(compute: impl Compute + 'static) -> Source {
         Source::of(Kind::Computed(Arc::new(compute)))
@@ -367,7 +367,7 @@ impl Source {
                     Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(
                         Error::malformed(at, "the file became shorter while it was read"),
                     ),
-                    // An error of the file that is read, not of one that is written meanwhile.
+                    // An error of the file being read, not of one being written meanwhile.
                     Err(error) => Err(path
                         .iter()
                         .fold(Error::from(error), |error, path| error.in_file(path))),
@@ -385,7 +385,7 @@ impl Source {
         }
     }
 
-    /// Borrows the bytes of `range`, if they lie in memory.
+    /// Borrows the bytes of `range`, if they are in memory.
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> Option<&[u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
@@ -397,7 +397,7 @@ impl Source {
         }
     }
 
-    /// How many computations stand on top of each other here that hold much memory.
+    /// How many computations that hold much memory are stacked here.
     pub(crate) fn depth(&self) -> u32 {
         match &self.0.kind {
             Kind::Computed(compute) => compute.depth(),
@@ -405,7 +405,7 @@ impl Source {
         }
     }
 
-    /// Compares the checksums of what it is computed from, once.
+    /// Verifies the checksums of the inputs of a computation, once.
     pub(crate) fn compare_inputs(&self) -> Result<()> {
         if let (Kind::Computed(compute), None) = (&self.0.kind, self.0.compared.get()) {
             let inputs = compute.inputs();
@@ -415,7 +415,7 @@ impl Source {
         Ok(())
     }
 
-    /// What works the bytes out when they are asked for, if that is where they come from.
+    /// The computation behind the bytes, if there is one.
     pub(crate) fn as_computed(&self) -> Option<&dyn Compute> {
         match &self.0.kind {
             Kind::Computed(compute) => Some(&**compute),
@@ -423,12 +423,12 @@ impl Source {
         }
     }
 
-    /// Whether the bytes are worked out when they are asked for.
+    /// Whether the bytes are computed on demand.
     pub(crate) fn is_computed(&self) -> bool {
         matches!(self.0.kind, Kind::Computed(_))
     }
 
-    /// The open file that it is all of, for copies inside the kernel.
+    /// The open file, if the source is all of it, for copies inside the kernel.
     pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0.kind {
             Kind::File(positioned) if positioned.start == 0 => Some(&positioned.file),
@@ -438,7 +438,7 @@ impl Source {
 }
 
 impl Source {
-    /// A number that no other source has as long as this one is there.
+    /// A number unique among the sources that exist at the same time.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }

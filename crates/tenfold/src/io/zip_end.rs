@@ -1,6 +1,7 @@
-//! Whether bytes are a zip archive, as they begin and as they end.
+//! Detection of zip archives from their beginning and their end.
 //!
-//! Programs find an archive by its last record, so that a file of any kind may be one as well.
+//! Programs find an archive by its last record, so that a file of any format may be a zip archive
+//! as well.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::Source;
@@ -12,9 +13,9 @@ const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const LOCATOR: &[u8] = b"PK\x06\x07";
 const END: &[u8] = b"PK\x05\x06";
 
-/// The bytes of the last record without its comment.
+/// Length of the end of central directory record without its comment.
 const END_LEN: usize = 22;
-/// The bytes of the locator of a directory beyond 32 bits, which stands before the last record.
+/// Length of the locator of a Zip64 directory, which precedes the last record.
 const LOCATOR_LEN: usize = 20;
 
 /// Whether a file begins as a zip archive.
@@ -25,8 +26,9 @@ pub(crate) fn is_zip(source: &Source) -> Result<bool> {
     Ok(start == LOCAL || start == END)
 }
 
-/// Where the last record of the zip archive is that a file ends as: a record whose comment ends the file, for a
-/// directory that is there, also if its place is counted from the beginning of the archive.
+/// The offset of the end of central directory record, if the file ends as a zip archive: a record
+/// whose comment ends the file and whose directory exists, also if its offset is relative to the
+/// beginning of the archive.
 pub(crate) fn zip_end(source: &Source) -> Result<Option<u64>> {
     let most = END_LEN
         .saturating_add(LOCATOR_LEN)
@@ -71,7 +73,7 @@ pub(crate) fn zip_end(source: &Source) -> Result<Option<u64>> {
 mod tests {
     use super::*;
 
-    /// An archive of one empty member behind `before`, whose places are `shift` too small.
+    /// An archive of one empty member after `before`, with offsets that are `shift` too small.
     fn archive(before: &[u8], shift: usize, comment: &[u8]) -> Vec<u8> {
         let mut file = before.to_vec();
         let header = u32::try_from(file.len().saturating_sub(shift)).unwrap();

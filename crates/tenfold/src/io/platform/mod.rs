@@ -1,6 +1,8 @@
-//! All that differs between systems: positioned reads, unnamed files, names of files, hints for the kernel.
+//! All that differs between systems: positioned reads, unnamed files, file names, hints for the
+//! kernel.
 //!
-//! Each system has the same functions, in a file of its own; nothing else in the library asks which system it is on.
+//! Each system has the same functions, in a file of its own; no other module asks which system it
+//! runs on.
 
 #[cfg(unix)]
 mod unix;

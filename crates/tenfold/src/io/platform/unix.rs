@@ -1,4 +1,5 @@
-//! Linux, macOS and their kin. What Linux alone has does nothing elsewhere, or falls back to what all have.
+//! Linux, macOS and other Unix systems. Features of Linux alone are no-ops elsewhere, or fall back
+//! to portable ones.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions, Permissions};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The longest name of a file, in bytes.
+/// Longest file name, in bytes.
 const LONGEST_NAME: usize = 255;
 
 /// Fills a buffer with the bytes of a file from an offset on.
@@ -29,7 +30,7 @@ pub(crate) fn free_space(file: &File) -> io::Result<u64> {
     Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
-/// Opens a file that is no link, without waiting for a writer where it is a pipe.
+/// Opens a file without following links, and without waiting for a writer if it is a pipe.
 pub(crate) fn open_without_links(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut how = OpenOptions::new();
@@ -37,17 +38,17 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<File> {
     how.open(path)
 }
 
-/// Whether an error says that links lead in a circle.
+/// Whether an error reports a cycle of links.
 pub(crate) fn is_circle(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-/// Whether a path is a block device, which has a length but takes bytes as they come.
+/// Whether a path is a block device, which has a length but is written as a stream.
 pub(crate) fn is_block_device(about: &Metadata) -> bool {
     about.file_type().is_block_device()
 }
 
-/// Whether a path is another word for one of the streams that this process was given.
+/// Whether a path is a name of one of this process's standard streams.
 pub(crate) fn is_own_stream(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     let streams = ["/dev/stdout", "/dev/stderr"];
@@ -60,7 +61,7 @@ pub(crate) fn is_unlinked(about: &Metadata) -> bool {
     about.nlink() == 0
 }
 
-/// The name, or as many whole letters of it as leave `rest` bytes for more.
+/// The name, cut at a character boundary so that `rest` bytes are left for more.
 pub(crate) fn shortened(name: &OsStr, rest: usize) -> OsString {
     let mut bytes = name.as_bytes().to_vec();
     let is_within_letter = |byte: &u8| byte & 0xc0 == 0x80;
@@ -72,7 +73,7 @@ pub(crate) fn shortened(name: &OsStr, rest: usize) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// Gives a file the owner, group and permissions of the one it replaces, as far as it may.
+/// Gives a file the owner, group and permissions of the one it replaces, as far as permitted.
 pub(crate) fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::fchown;
     let new = file.metadata()?;
@@ -81,16 +82,16 @@ pub(crate) fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
         && fchown(file, Some(old.uid()), Some(old.gid())).is_err()
         && fchown(file, None, Some(old.gid())).is_err()
     {
-        // What the old group might do is not for another group to do.
+        // Permissions of the old group must not pass to another group.
         mode &= !0o070 | (mode & 0o007) << 3;
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Brings the names in a folder to the disk.
+/// Syncs the entries of a folder to disk.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     use rustix::io::Errno;
-    // A folder that is not for us to read, or a system that cannot sync one, is no failed save.
+    // A folder that cannot be read, or a system that cannot sync one, is no failed save.
     let folder = match File::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
         folder => folder?,
@@ -118,16 +119,16 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::remove_file(from)
 }
 
-/// A file in `folder` without a name; `None` where the system has no such thing.
+/// A file in `folder` without a name; `None` where the system has no such files.
 #[cfg(target_os = "linux")]
 pub(crate) fn nameless(folder: &Path) -> Option<File> {
     use rustix::fs::Mode;
-    // Naming it later goes through this folder.
+    // It is named later through this folder.
     if !Path::new(OWN_FILES).exists() {
         return None;
     }
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    // Any failure falls back to a hidden name, where a real one shows up again.
+    // Any failure falls back to a hidden name, where a real failure appears again.
     rustix::fs::open(folder, flags, Mode::from_bits_truncate(0o666))
         .ok()
         .map(File::from)
@@ -146,13 +147,13 @@ pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Elsewhere no file is nameless.
+/// Only Linux has nameless files.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn nameless(_: &Path) -> Option<File> {
     None
 }
 
-/// Elsewhere no file is nameless.
+/// Only Linux has nameless files.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
@@ -170,43 +171,43 @@ pub(crate) fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Resul
     Ok(0)
 }
 
-/// Tells the system that some bytes of a file will be read soon.
+/// Read-ahead: announces that a range of a file will be read soon.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn will_read(file: &File, at: u64, len: u64) {
     use rustix::fs::{Advice, fadvise};
-    // A wish; what comes of it is the system's affair.
+    // Advice only; the kernel may ignore it.
     let _ = fadvise(file, at, std::num::NonZeroU64::new(len), Advice::WillNeed);
 }
 
-/// Other systems, and an interpreter, read ahead as they see fit.
+/// Other systems, and Miri, read ahead on their own.
 #[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn will_read(_: &File, _: u64, _: u64) {}
 
-/// Sets space aside for bytes that will be written to a file: it is written quicker then, and lies in one piece.
-/// Its length stays what it is.
+/// Preallocates space for bytes that will be written, so that the file is written faster and is
+/// contiguous. Its length does not change.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn preallocate(file: &File, at: u64, len: u64) {
     use rustix::fs::{FallocateFlags, fallocate};
     if len > 0 {
-        // A file system that cannot do it goes on without; one that is full says so when the file is written.
+        // A file system without preallocation does without; a full one reports that on writing.
         let _ = fallocate(file, FallocateFlags::KEEP_SIZE, at, len);
     }
 }
 
-/// Other systems, and an interpreter, find space as they go.
+/// Other systems, and Miri, allocate on writing.
 #[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn preallocate(_: &File, _: u64, _: u64) {}
 
-/// Has the system begin to bring bytes of a file to the disk, ahead of the sync at its end.
+/// Early write-back: the kernel begins to write a range to disk, ahead of the final sync.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn write_back(file: &File, range: Range<u64>) {
     use rustix::fs::{Advice, fadvise};
     let len = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
-    // That it may drop the pages is the lesser part: those that are on their way stay.
+    // That the pages may be dropped is a side effect: those under write-back stay.
     let _ = fadvise(file, range.start, len, Advice::DontNeed);
 }
 
-/// Other systems, and an interpreter, begin when they see fit.
+/// Other systems, and Miri, write back on their own.
 #[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn write_back(_: &File, _: Range<u64>) {}
 

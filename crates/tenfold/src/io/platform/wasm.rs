@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-/// There are no files.
+/// The error of every file operation.
 fn none<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -81,16 +81,16 @@ pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
     none()
 }
 
-/// There is no kernel.
+/// No copies inside a kernel.
 pub(crate) fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Result<usize> {
     Ok(0)
 }
 
-/// There is nothing to tell.
+/// No hints.
 pub(crate) fn will_read(_: &File, _: u64, _: u64) {}
 
-/// There is nothing to tell.
+/// No hints.
 pub(crate) fn preallocate(_: &File, _: u64, _: u64) {}
 
-/// There is nothing to tell.
+/// No hints.
 pub(crate) fn write_back(_: &File, _: Range<u64>) {}

@@ -1,4 +1,5 @@
-//! Windows. No file is nameless there: a save has a hidden name from the start, and replaces by renaming.
+//! Windows, which has no nameless files: a save has a hidden name from the start, and replaces by
+//! renaming.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
@@ -8,7 +9,7 @@ use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The longest name of a file, in units of UTF-16.
+/// Longest file name, in UTF-16 code units.
 const LONGEST_NAME: usize = 255;
 /// Opens a link itself, rather than what it leads to (`FILE_FLAG_OPEN_REPARSE_POINT`).
 const OPEN_LINK: u32 = 0x0020_0000;
@@ -45,7 +46,7 @@ pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Re
     Ok(())
 }
 
-/// The free space of the file system that a file is on: not known without a call that is `unsafe`.
+/// The free space of the file system that a file is on: unknown, as the call for it is `unsafe`.
 pub(crate) fn free_space(_: &File) -> io::Result<u64> {
     Ok(u64::MAX)
 }
@@ -60,29 +61,29 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether an error says that links lead in a circle (`ERROR_CANT_RESOLVE_FILENAME`).
+/// Whether an error reports a cycle of links (`ERROR_CANT_RESOLVE_FILENAME`).
 pub(crate) fn is_circle(error: &io::Error) -> bool {
     error.raw_os_error() == Some(1921)
 }
 
-/// Whether a path is a block device: these have other names here.
+/// Whether a path is a block device: never, as these have names of another kind on Windows.
 pub(crate) fn is_block_device(_: &Metadata) -> bool {
     false
 }
 
-/// Whether a path is another word for one of the streams that this process was given.
+/// Whether a path is a name of one of this process's standard streams.
 pub(crate) fn is_own_stream(path: &Path) -> bool {
     ["CON", "CONOUT$"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
-/// Whether a file has lost its last name: one that is open here cannot have.
+/// Whether a file has lost its last name: impossible while it is open on Windows.
 pub(crate) fn is_unlinked(_: &Metadata) -> bool {
     false
 }
 
-/// The name, or as many whole letters of it as leave `rest` units for more.
+/// The name, cut at a character boundary so that `rest` code units are left for more.
 pub(crate) fn shortened(name: &OsStr, rest: usize) -> OsString {
     let mut units: Vec<u16> = name.encode_wide().collect();
     let is_within_letter = |unit: &u16| (0xdc00..0xe000).contains(unit);
@@ -94,12 +95,12 @@ pub(crate) fn shortened(name: &OsStr, rest: usize) -> OsString {
     OsString::from_wide(&units)
 }
 
-/// Gives a file the permissions of the one it replaces: here, that it may be written to.
+/// Gives a file the permissions of the one it replaces: on Windows, the read-only flag alone.
 pub(crate) fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
     file.set_permissions(old.permissions())
 }
 
-/// Brings the names in a folder to the disk: the system does that with the renaming.
+/// Syncs the entries of a folder to disk: Windows does that on renaming.
 pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -110,26 +111,26 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::remove_file(from)
 }
 
-/// No file is nameless here.
+/// Windows has no nameless files.
 pub(crate) fn nameless(_: &Path) -> Option<File> {
     None
 }
 
-/// No file is nameless here.
+/// Windows has no nameless files.
 pub(crate) fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Bytes are copied through a buffer here.
+/// No copies inside the kernel: bytes go through a buffer.
 pub(crate) fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Result<usize> {
     Ok(0)
 }
 
-/// The system reads ahead as it sees fit.
+/// Windows reads ahead on its own.
 pub(crate) fn will_read(_: &File, _: u64, _: u64) {}
 
-/// The system finds space as it goes.
+/// Windows allocates on writing.
 pub(crate) fn preallocate(_: &File, _: u64, _: u64) {}
 
-/// The system begins when it sees fit.
+/// Windows writes back on its own.
 pub(crate) fn write_back(_: &File, _: Range<u64>) {}

@@ -1,4 +1,4 @@
-//! A file on its way to its name: there whole, or not at all.
+//! Atomic files: a file that appears under its name complete, or not at all.
 //!
 //! Where the system has nameless files (`O_TMPFILE`), a kill at any moment leaves nothing behind:
 //! a new file is linked to its name when it is complete. A name that is taken can only change
@@ -6,10 +6,10 @@
 //! and renamed at once; a kill between the two leaves that hidden file. Where there are no
 //! nameless files the hidden name is there from the start.
 //!
-//! Whoever uses a hidden name holds a lock on its file, which ends with the process. The next
-//! draft for the same target removes the hidden files that nobody holds. Their numbers are counted
-//! from 0 rather than drawn at random, so that they are found without listing the folder, which may
-//! be long, or not for us to list.
+//! A process that uses a hidden name holds a lock on its file, which ends with the process. The
+//! next save to the same target removes hidden files without a lock. They are numbered from 0
+//! rather than at random, so that they are found without listing the folder, which may be long, or
+//! not readable.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -20,21 +20,21 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Result};
 use crate::io::{platform, presence};
 
-/// How many hidden names are looked through for what a kill left behind.
+/// Number of hidden names that are searched for remains of a killed save.
 const SWEPT: u32 = 8;
-/// How many saves of one target may go on at a time.
+/// Largest number of concurrent saves to one target.
 const SLOTS: u32 = 1000;
-/// How much a hidden name has besides the name it stands for.
+/// How much longer a hidden name is than the name it stands for.
 const AFFIXES: usize = 15;
 
-/// The hidden names that this process uses now.
+/// Hidden names in use by this process.
 static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the hidden files that unfinished saves of this process use: for whoever is about to end
+/// Removes the hidden files of unfinished saves of this process, for a caller that is about to end
 /// it. Those saves then fail, or have succeeded.
 pub fn remove_temp_files() {
     for hidden in in_use().drain(..) {
-        // The process is about to end; what stays is removed by the next save.
+        // The process is about to end; remaining files are removed by the next save.
         let _ = std::fs::remove_file(hidden);
     }
 }
@@ -51,7 +51,7 @@ pub(crate) struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file that will be called `path`.
+    /// Creates a file that will be published as `path`.
     pub(crate) fn create(path: &Path) -> Result<AtomicFile> {
         if let Some(file) = platform::nameless(folder_of(path)) {
             lock(&file);
@@ -64,16 +64,17 @@ impl AtomicFile {
         AtomicFile::hidden(path)
     }
 
-    /// The same under a hidden name from the start.
+    /// The same with a hidden name from the start.
     fn hidden(path: &Path) -> Result<AtomicFile> {
         let (hidden, file) = Hidden::take(path, |name| {
-            // Never an existing file, nor through a link that somebody laid there meanwhile.
+            // Never an existing file, nor through a link that was placed there meanwhile.
             let mut options = OpenOptions::new();
             let file = options.read(true).write(true).create_new(true).open(name)?;
             lock(&file);
-            // Until the lock was held, another save could take the file for a left one.
+            // Before the lock was held, another save could have taken the file for an abandoned
+            // one.
             let about = file.metadata().inspect_err(|_| {
-                // The save has failed already; what stays is removed by the next one.
+                // The save has failed already; the remaining file is removed by the next one.
                 let _ = std::fs::remove_file(name);
             })?;
             let is_removed = platform::is_unlinked(&about);
@@ -86,7 +87,7 @@ impl AtomicFile {
         })
     }
 
-    /// Gives the file its name; one that exists is replaced only if `replace` is set.
+    /// Publishes the file under its name; an existing file is replaced only if `replace` is set.
     pub(crate) fn publish(mut self, replace: bool, sync: bool) -> Result<()> {
         if replace && let Some(old) = presence::metadata(&self.path)? {
             platform::take_after(&self.file, &old)?;
@@ -126,12 +127,12 @@ impl AtomicFile {
     }
 }
 
-/// A hidden name that is in use, and no longer when this is dropped.
+/// A hidden name in use, released on drop.
 struct Hidden(PathBuf);
 
 impl Hidden {
-    /// Removes what saves of `path` that were killed have left, and takes a name that is free by
-    /// `make`, which fails with "already exists" if it is not, and gives `None` if it lost it.
+    /// Removes the remains of killed saves to `path`, and reserves a free name with `make`, which
+    /// fails with "already exists" if the name is taken, and returns `None` if it lost it.
     fn take<T>(
         path: &Path,
         mut make: impl FnMut(&Path) -> io::Result<Option<T>>,
@@ -156,9 +157,9 @@ impl Hidden {
         Err(Error::invalid(why))
     }
 
-    /// Ends the use of the name by `end`, which moves the file to another.
+    /// Releases the name with `end`, which moves the file to another.
     fn leave(&self, end: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-        // Under the lock: whoever takes the name next shall not have it removed.
+        // Under the lock, so that the next user of the name does not have it removed.
         let mut names = in_use();
         end(&self.0)?;
         names.retain(|name| *name != self.0);
@@ -170,15 +171,15 @@ impl Drop for Hidden {
     fn drop(&mut self) {
         let mut names = in_use();
         if names.contains(&self.0) {
-            // The save has failed already; what stays is removed by the next one.
+            // The save has failed already; the remaining file is removed by the next one.
             let _ = std::fs::remove_file(&self.0);
             names.retain(|name| *name != self.0);
         }
     }
 }
 
-/// Removes a hidden file that nobody holds a lock on. What cannot be removed stays: its name counts
-/// as taken.
+/// Removes a hidden file without a lock. One that cannot be removed stays: its name counts as
+/// taken.
 fn remove_left(hidden: &Path) {
     let Ok(file) = platform::open_without_links(hidden) else {
         return;
@@ -200,8 +201,8 @@ fn hidden_name(path: &Path, number: u32) -> Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Holds a file until it is closed, if the file system has locks; without them none is ever taken
-/// for a left one.
+/// Locks a file until it is closed, if the file system has locks; without them no file is ever
+/// taken for an abandoned one.
 fn lock(file: &File) {
     let _ = file.lock();
 }
@@ -240,7 +241,7 @@ mod tests {
         draft
     }
 
-    /// What a save that was killed leaves: the file, and no lock.
+    /// The remains of a killed save: the file without its lock.
     fn kill(draft: AtomicFile) {
         let mut draft = draft;
         let hidden = draft.hidden.take().unwrap();

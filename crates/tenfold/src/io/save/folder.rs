@@ -1,4 +1,4 @@
-//! Folders that files are saved in.
+//! Creation of the folders that files are saved in.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::atomic_file::folder_of;
 use crate::error::{Error, Result};
 use crate::io::{platform, presence};
 
-/// Makes a folder, and those that it is in, where they are not there. Unless `skip_sync` is set their names are
-/// brought to the disk: what is saved in a folder is lost with its name.
+/// Creates a folder and its missing parents. Unless `skip_sync` is set their names are synced to
+/// disk: a file saved in a folder is lost with the folder's name.
 ///
 /// # Errors
-/// [`Error::Io`] if one cannot be made, or is something else.
+/// [`Error::Io`] if one cannot be created, or the path is something else.
 pub fn make_folder(folder: &Path, skip_sync: bool) -> Result<()> {
     let mut made = Vec::new();
     for path in folder.ancestors() {

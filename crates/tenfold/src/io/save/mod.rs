@@ -1,4 +1,4 @@
-//! Writing a file so that it is there whole, or not at all.
+//! Atomic saving: a nameless file, its sibling files, the name at the end.
 
 pub(super) mod atomic_file;
 pub(super) mod folder;
@@ -15,17 +15,17 @@ use crate::error::{Error, Result};
 use atomic_file::AtomicFile;
 use sibling_files::SiblingFiles;
 
-/// Saves what `write` writes as the file `path`, in the way of [`save`](crate::save).
+/// Saves the output of `write` as the file `path`, in the way of [`save`](crate::save).
 ///
 /// # Errors
-/// What `write` gives, and [`Error::Io`] if the system fails.
+/// Errors of `write`, and [`Error::Io`] if the system fails.
 pub fn save_with<T>(
     path: &Path,
     replace: bool,
     skip_sync: bool,
     write: impl FnOnce(&mut Sink) -> Result<T>,
 ) -> Result<T> {
-    // What is malformed is among what was read, not in the file that is written.
+    // Malformed data is in the input, not in the file being written.
     let in_file = |error: Error| match error {
         Error::Io { .. } => error.in_file(path),
         other => other,
@@ -54,7 +54,7 @@ pub fn save_with<T>(
             out = beside.beside(out, path, replace);
             let written = write(&mut out).map_err(in_file)?;
             out.finish().map_err(in_file)?;
-            // What the file speaks of is there before it is.
+            // Sibling files are published before the file that refers to them.
             beside.publish(replace, !skip_sync)?;
             publish(draft, path, replace, !skip_sync)?;
             Ok(written)
@@ -62,7 +62,7 @@ pub fn save_with<T>(
     }
 }
 
-/// Gives a draft the name `path`.
+/// Publishes a file under the name `path`.
 pub(crate) fn publish(draft: AtomicFile, path: &Path, replace: bool, sync: bool) -> Result<()> {
     match draft.publish(replace, sync) {
         Err(Error::Io { source, .. }) if source.kind() == AlreadyExists => Err(taken(path)),
@@ -70,11 +70,11 @@ pub(crate) fn publish(draft: AtomicFile, path: &Path, replace: bool, sync: bool)
     }
 }
 
-/// Where a file is to go.
+/// The destination of a save.
 pub(crate) enum Destination {
-    /// To a name in a folder.
+    /// A name in a folder.
     File(PathBuf),
-    /// Straight into what is no file.
+    /// An existing pipe, device or stream, written directly.
     Stream(File),
 }
 
@@ -100,7 +100,7 @@ impl Destination {
         if platform::is_block_device(&about) {
             return Destination::stream(path);
         }
-        // A link stays, and the file it points to is replaced, in its own folder.
+        // A link stays; the file it points to is replaced, in its own folder.
         let file = if is_link(path)? {
             path.canonicalize()?
         } else {
@@ -110,7 +110,7 @@ impl Destination {
     }
 
     fn stream(path: &Path) -> Result<Destination> {
-        // At the end: a shell may have opened the same file to append to it.
+        // Appended: a shell may have opened the same file with `>>`.
         let file = OpenOptions::new().append(true).open(path)?;
         if file.is_terminal() {
             let name = path.display();
@@ -131,8 +131,8 @@ pub(crate) fn taken(path: &Path) -> Error {
     Error::invalid(why)
 }
 
-/// Whether a path is something else than a file, to which bytes are written as they come: a pipe, a
-/// device, or a stream of this process by its name, such as `/dev/stdout`.
+/// Whether a path is no regular file but written as a stream: a pipe, a device, or a name of one of
+/// this process's streams, such as `/dev/stdout`.
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
     let is_other = |about: std::fs::Metadata| !about.is_file() && !about.is_dir();

@@ -1,4 +1,5 @@
-//! Files that are saved beside another one.
+//! Sibling files: the other files of a format of several files, published together with the main
+//! one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +10,12 @@ use crate::bytes::{Bytes, PIECE, is_gzip_name};
 use crate::error::{Error, Result};
 use crate::io::{Sibling, SiblingSink, Sink, Source, presence};
 
-/// Drafts of the files beside one, in the order in which they were written.
+/// Unpublished sibling files, in the order in which they were written.
 #[derive(Clone, Default)]
 pub(crate) struct SiblingFiles(Arc<Mutex<Vec<(PathBuf, AtomicFile)>>>);
 
 impl SiblingFiles {
-    /// A sink whose companions become drafts beside `path`.
+    /// A sink whose sibling files are created next to `path`.
     pub(crate) fn beside(&self, sink: Sink, path: &Path, replace: bool) -> Sink {
         sink.with_siblings(Box::new(Folder {
             path: path.into(),
@@ -24,7 +25,7 @@ impl SiblingFiles {
         }))
     }
 
-    /// Gives all of them their names.
+    /// Publishes all of them.
     pub(crate) fn publish(self, replace: bool, sync: bool) -> Result<()> {
         let drafts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for (path, draft) in drafts {
@@ -35,7 +36,7 @@ impl SiblingFiles {
 }
 
 struct Folder {
-    /// The file that the others lie beside.
+    /// The main file.
     path: PathBuf,
     replace: bool,
     begun: Option<(PathBuf, AtomicFile)>,
@@ -58,9 +59,9 @@ impl SiblingSink for Folder {
             let why = format!("{path} is what the file beside it is called: name it otherwise");
             return Err(Error::invalid(why));
         }
-        // Opening a pipe would wait for somebody to read from it.
+        // Opening a pipe would block until it has a reader.
         let is_odd = presence::metadata(&path)?.is_some_and(|about| !about.is_file());
-        // What others share is compared when it is there.
+        // A file that is shared with others is compared once it is complete.
         let replace = self.replace || matches!(which, Sibling::Called(_));
         let place = if !is_odd {
             Destination::find(&path, replace)?

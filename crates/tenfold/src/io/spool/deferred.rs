@@ -1,9 +1,9 @@
-//! Values of a text, spooled on the first read.
+//! Deferred spooling: the values of a text, parsed and spooled on the first read.
 //!
-//! The numbers of a text have to be put aside to be read by position, and for whoever asks for the names and
-//! shapes of a file that is work for nothing. A reader that is told to put them aside later goes over the text as
-//! ever, so that whatever is wrong is found, and keeps of what does not fit in memory how much there was. Who
-//! wants values has the file read a second time, in the same order.
+//! Numbers of a text have to be spooled to be read by position, which is wasted work for a caller
+//! that wants names and shapes alone. A reader in deferred mode parses the text as always, so that
+//! every error is found, but of values that do not fit in memory it keeps only the length. The
+//! first read of values parses the file a second time, in the same order.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -15,25 +15,25 @@ use crate::io::source::Compute;
 use crate::limits::Limits;
 use crate::memory;
 
-/// What becomes of values that do not fit in memory.
+/// Handling of values that do not fit in memory.
 #[derive(Clone, Default)]
 pub(crate) enum Putting {
-    /// They go to a temporary file.
+    /// Spooled to a temporary file.
     #[default]
     Aside,
-    /// They are counted.
+    /// Counted only.
     Later(Arc<Later>),
-    /// They go to a temporary file, and all that is put aside is listed.
+    /// Spooled to a temporary file, and every lot is listed.
     Again(Arc<Mutex<Lots>>),
 }
 
-/// Lots of values in their order; `None` for those that fit in memory at the first reading.
+/// Lots of values in order; `None` for those that fit in memory at the first reading.
 type Lots = Vec<Option<Source>>;
 
-/// Reads a file again, with what lists the values.
+/// Reads a file again, with the list that collects the values.
 type Again = dyn Fn(Putting) -> Result<()> + Send + Sync;
 
-/// What one reading of a file leaves for later.
+/// State of one deferred reading of a file.
 pub(crate) struct Later {
     again: Box<Again>,
     /// Whether the file is still being read.
@@ -44,7 +44,7 @@ pub(crate) struct Later {
 }
 
 impl Putting {
-    /// Leaves values for when `again` reads them.
+    /// Defers values to a second reading by `again`.
     pub(crate) fn later(again: impl Fn(Putting) -> Result<()> + Send + Sync + 'static) -> Putting {
         Putting::Later(Arc::new(Later {
             again: Box::new(again),
@@ -54,19 +54,19 @@ impl Putting {
         }))
     }
 
-    /// Ends the reading: values that are put aside from now on are wanted.
+    /// Ends the reading: values spooled from now on are wanted at once.
     pub(crate) fn close(&self) {
         if let Putting::Later(later) = self {
             later.is_open.store(false, Relaxed);
         }
     }
 
-    /// Whether values are counted now.
+    /// Whether values are only counted now.
     pub(crate) fn is_counting(&self) -> bool {
         matches!(self, Putting::Later(_))
     }
 
-    /// What becomes of values that are put aside now, with limits that may be those of a reading.
+    /// The handling of values spooled now, with limits that may be those of a reading.
     pub(crate) fn of(limits: &Limits) -> Putting {
         match limits.carried() {
             Some(Putting::Later(later)) if !later.is_open.load(Relaxed) => Putting::Aside,
@@ -75,8 +75,8 @@ impl Putting {
         }
     }
 
-    /// Passes on a lot of values: as they were put aside, or, where they were only counted, as `len` bytes
-    /// that somebody may ask for.
+    /// Passes on a lot of values: as it was spooled, or, if it was only counted, as `len` lazy
+    /// bytes.
     pub(crate) fn pass(&self, kept: Option<Source>, len: u64, is_spilled: bool) -> Result<Source> {
         let stopped = |_| Error::invalid("another reader of the file stopped halfway");
         match self {
@@ -112,7 +112,7 @@ impl Later {
     }
 }
 
-/// One lot of values that were counted.
+/// One lot of values that was only counted.
 struct Lot {
     later: Arc<Later>,
     number: usize,
@@ -189,7 +189,7 @@ mod tests {
                 "fcidump",
                 format!("&FCI NORB=14,NELEC=2,MS2=0,\n&END\n{}", integrals(false)),
             ),
-            // Not in the order of programs, and with both images.
+            // In another order than programs write, and with both images.
             (
                 "fcidump",
                 format!("&FCI NORB=14,NELEC=2,MS2=0,\n&END\n{}", integrals(true)),
@@ -201,10 +201,10 @@ mod tests {
         ]
     }
 
-    /// The values of the tensor of a text, where a temporary file may have so many bytes.
+    /// The values of the tensor of a text, with so many bytes allowed for temporary files.
     fn values(format: &str, text: &str, temp: u64, values_later: bool) -> Result<Vec<f64>> {
         let limits = Limits {
-            // Values of 40 000 bytes do not fit a quarter of it.
+            // A quarter of it does not hold the 40 000 bytes of values.
             memory: 100_000,
             temp,
             ..Limits::default()

@@ -1,4 +1,4 @@
-//! Bytes put aside: in memory while they are few, in a nameless temporary file beyond.
+//! Temporary storage: in memory while small, in a nameless file beyond.
 
 pub(super) mod deferred;
 pub(super) mod parallel_fill;
@@ -16,32 +16,31 @@ use crate::limits::{Limits, Meter};
 use crate::memory;
 use scratch::Scratch;
 
-/// Pieces from this length on are worth a system call of their own.
+/// Pieces of at least this length are written directly, with a system call of their own.
 const WORTH_IT: usize = PIECE / 8;
 
-/// Collects bytes that come in order, so that they can be read at any position later.
+/// Collects bytes that arrive in order, so that they can be read at any position later.
 #[derive(Debug)]
 pub struct Spool {
     memory: Vec<u8>,
     file: Option<Scratch>,
     threshold: usize,
-    /// Whether there may be one for every tensor.
+    /// Whether there may be one spool per tensor.
     is_one_of_many: bool,
-    /// How many bytes will come, as far as that is known.
+    /// The expected length, as far as it is known.
     expected: u64,
-    /// How many bytes the file holds.
+    /// The length of the file so far.
     written: u64,
-    /// How many bytes all temporary files may have, as far as that is set.
+    /// The limit on the bytes of all temporary files, if one is set.
     temp: u64,
-    /// Counts what the numbers of a text take.
+    /// Counts the space taken by the numbers of a text.
     text: Option<Meter>,
-    /// What becomes of what does not fit in memory.
+    /// Handling of bytes that do not fit in memory.
     putting: Putting,
 }
 
 impl Spool {
-    /// Keeps little in memory, and all of these together not much, as there may be one for every
-    /// tensor.
+    /// A spool with a small share of a common memory budget, as there may be one per tensor.
     #[must_use]
     pub fn new() -> Self {
         Spool {
@@ -57,7 +56,7 @@ impl Spool {
         }
     }
 
-    /// The same spool for whoever knows how many bytes will come, see [`Scratch::of_len`].
+    /// The same spool for a known final length, see [`Scratch::of_len`].
     pub(crate) fn expecting(self, len: u64) -> Self {
         Spool {
             expected: len,
@@ -65,7 +64,7 @@ impl Spool {
         }
     }
 
-    /// Keeps in memory a quarter of what `limits` allow.
+    /// A spool that holds a quarter of the memory that `limits` allow.
     #[must_use]
     pub fn within(limits: &Limits) -> Self {
         Spool {
@@ -77,13 +76,13 @@ impl Spool {
         }
     }
 
-    /// Keeps the numbers of a text as [`Spool::within`]; beyond, all of them together take no more bytes than a
-    /// multiple of the text, unless a limit is set.
+    /// A spool for the numbers of a text, as [`Spool::within`]; on disk, all of them together are
+    /// limited to a multiple of the text's length, unless a limit is set.
     pub(crate) fn of_text(limits: &Limits) -> Self {
         Spool::within(limits).bounded(limits)
     }
 
-    /// The same spool for what a text that is read with `limits` says.
+    /// The same spool for a text that is read with `limits`.
     pub(crate) fn bounded(self, limits: &Limits) -> Self {
         let most = usize::try_from(limits.memory / 4).unwrap_or(usize::MAX);
         Spool {
@@ -95,17 +94,17 @@ impl Spool {
         }
     }
 
-    /// Whether what does not fit in memory is only counted, and read again once it is asked for.
+    /// Whether bytes that do not fit in memory are only counted, and read again on demand.
     pub(crate) fn is_counting(&self) -> bool {
         self.putting.is_counting()
     }
 
-    /// Whether that is so of what came.
+    /// Whether that has happened to the bytes so far.
     pub(crate) fn is_counted(&self) -> bool {
         self.is_counting() && self.is_spilled()
     }
 
-    /// Reads a stream to its end: how a pipe becomes something that can be read by position.
+    /// Reads a stream to its end, which makes a pipe readable by position.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the stream or the temporary file fails.
@@ -144,7 +143,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Whether what came so far is not in memory alone.
+    /// Whether the bytes so far are no longer in memory alone.
     fn is_spilled(&self) -> bool {
         self.file.is_some() || self.written > 0
     }
@@ -155,7 +154,7 @@ impl Spool {
         }
         let mut memory = std::mem::take(&mut self.memory);
         self.put_down(&memory)?;
-        // From now on a small buffer will do.
+        // A small buffer suffices from now on.
         if memory.capacity() <= PIECE.saturating_mul(4) {
             memory.clear();
             self.memory = memory;
@@ -187,7 +186,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives what was collected.
+    /// Returns the collected bytes as a source.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file fails.
@@ -217,7 +216,7 @@ impl Spool {
 }
 
 impl Spool {
-    /// Gives what was collected of numbers that a text spells: no offset in it is one in the file.
+    /// Returns the collected numbers of a text as a source: no offset in it is one in the file.
     pub(crate) fn finish_apart(self) -> Result<Source> {
         Ok(self.finish()?.out_of_text())
     }
@@ -229,7 +228,7 @@ impl Default for Spool {
     }
 }
 
-/// Writes bytes of a temporary file, little by little, as [`Sink`](super::Sink) does.
+/// Writes bytes of a temporary file in small steps, as [`Sink`](super::Sink) does.
 pub(crate) fn append_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     let places = (at..).step_by(AT_ONCE);
     for (piece, at) in bytes.chunks(AT_ONCE).zip(places) {

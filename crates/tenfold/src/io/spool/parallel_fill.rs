@@ -1,4 +1,4 @@
-//! Bytes that several threads work out, part by part: in memory while they are few, in a nameless
+//! Spooled bytes that several threads compute part by part: in memory while small, in a nameless
 //! temporary file beyond.
 
 use std::sync::Mutex;
@@ -12,11 +12,11 @@ use crate::io::{Source, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 
-/// Keeps `len` bytes, a quarter of what `limits` allow in memory, that `fill` works out: it gets the
-/// number of a part, each `part` bytes long but for the last, and room for it.
+/// Spools `len` bytes computed by `fill`, up to a quarter of what `limits` allow in memory. `fill`
+/// gets the number of a part and a buffer for it; parts are `part` bytes long but for the last.
 ///
-/// Every thread puts down itself what it has worked out, as its own cache still holds that. Of several
-/// failures gives that of the first part.
+/// Every thread writes its own results, while they are still in its cache. Of several failures the
+/// first part's is returned.
 pub(crate) fn in_parts(
     threads: usize,
     len: u64,
@@ -31,7 +31,7 @@ pub(crate) fn in_parts(
             return Ok(());
         };
         let mut first = failure.lock().map_err(|_| stopped())?;
-        // Parts are begun in order, and those that were begun are worked out to the end.
+        // Parts are started in order, and those that were started are completed.
         if first.as_ref().is_none_or(|(other, _)| number < *other) {
             *first = Some((number, error));
         }
@@ -114,7 +114,7 @@ mod tests {
         let limits = Limits::default();
         for threads in [1, 2, 5] {
             let kept = in_parts(threads, 1000, 10, &limits, |number, _| {
-                // The first one takes its time.
+                // The first one is slow.
                 if number == 20 {
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }

@@ -1,5 +1,4 @@
-//! What many small spools keep: together no more memory than one large one, and no more than one
-//! file.
+//! A process-wide pool for small spools: 16 MiB in memory, the rest in one shared temporary file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -10,24 +9,24 @@ use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::io::Source;
 
-/// How much all of them keep in memory; what comes then goes to the file.
+/// Memory of the pool; bytes beyond it go to the file.
 const ROOM: usize = 16 << 20;
 
-/// How much they keep now.
+/// Memory in use.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// The file, gone with the last part of it that somebody holds, and where its next part begins.
+/// The file, removed with its last user, and the offset of its next part.
 static SHELF: Mutex<(Weak<Scratch>, u64)> = Mutex::new((Weak::new(), 0));
 
 /// Bytes in memory.
 pub(crate) struct Held {
     pub(crate) bytes: Vec<u8>,
-    /// How many of them count as taken.
+    /// How many of them count against the pool.
     taken: usize,
 }
 
 impl Held {
-    /// Bytes that somebody has anyway.
+    /// Bytes that the caller holds in memory anyway.
     pub(crate) fn of(bytes: Vec<u8>) -> Held {
         Held { bytes, taken: 0 }
     }
@@ -39,7 +38,7 @@ impl Drop for Held {
     }
 }
 
-/// Keeps bytes, one lot of perhaps very many.
+/// Stores bytes, one lot of perhaps very many.
 pub(crate) fn keep(bytes: Vec<u8>) -> Result<Source> {
     let taken = bytes.len();
     let before = TAKEN.fetch_add(taken, Ordering::Relaxed);

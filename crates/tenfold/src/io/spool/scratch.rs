@@ -1,4 +1,4 @@
-//! Temporary files without names, and how many bytes all of them together may have.
+//! Nameless temporary files, and the limit on their total size.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -12,18 +12,18 @@ use crate::io::Source;
 use crate::io::platform::{self, preallocate};
 use crate::limits::Limits;
 
-/// How many bytes the temporary files of this process have.
+/// The total size of the temporary files of this process.
 static USED: AtomicU64 = AtomicU64::new(0);
 
-/// A file without a name, gone with its last user.
+/// A nameless file, removed with its last user.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     file: Arc<File>,
     /// How many bytes of it count as used.
     taken: AtomicU64,
-    /// How many bytes all temporary files may have.
+    /// The limit on the total size.
     allowed: u64,
-    /// How many they have.
+    /// The total size so far.
     used: &'static AtomicU64,
 }
 
@@ -42,8 +42,8 @@ impl Deref for Scratch {
 }
 
 impl Scratch {
-    /// An empty file where `TMPDIR` says, else in `/var/tmp`, as `/tmp` often is memory. All temporary files may
-    /// have `temp` bytes together, or a quarter of what is free and what they have.
+    /// An empty file in `TMPDIR`, or else in `/var/tmp`, as `/tmp` is often in memory. The total
+    /// size is limited to `temp` bytes, or to a quarter of the free and the used space.
     pub(crate) fn new(temp: u64) -> Result<Scratch> {
         let file = unnamed()?;
         let allowed = match temp {
@@ -61,8 +61,8 @@ impl Scratch {
         })
     }
 
-    /// A file of `len` bytes, all zero, for which room is set aside: it is written several times faster than one
-    /// that grows.
+    /// A file of `len` zero bytes, preallocated: it is written several times faster than one that
+    /// grows.
     pub(crate) fn of_len(len: u64, limits: &Limits) -> Result<Scratch> {
         let scratch = Scratch::new(limits.temp)?;
         scratch.prepare(len)?;
@@ -94,7 +94,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// What was written, to be read at any position.
+    /// The written bytes as a source.
     pub(crate) fn into_source(self) -> Result<Source> {
         let len = self.file.metadata()?.len();
         Ok(Source::part_of_scratch(&Arc::new(self), 0, len))
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn files_are_bounded_together_and_give_back_what_they_take() {
-        // Of its own, as other tests make temporary files at the same time.
+        // A counter of its own, as other tests create temporary files at the same time.
         static OWN: AtomicU64 = AtomicU64::new(0);
         let taken = |len| {
             let scratch = Scratch {
