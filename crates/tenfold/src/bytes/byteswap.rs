@@ -1,8 +1,8 @@
-//! Numbers in the other byte order.
+//! Byte swapping: numbers in the other byte order.
 
 /// Reverses the bytes of every number of `width` bytes in `buffer`.
 pub(crate) fn swap(buffer: &mut [u8], width: usize) {
-    // The usual widths are spelled out for the compiler, which then takes many at once.
+    // The usual widths are spelled out so that the compiler vectorizes them.
     match width {
         0 | 1 => {}
         2 => swap_all::<2>(buffer),

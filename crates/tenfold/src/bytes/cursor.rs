@@ -1,4 +1,4 @@
-//! The header cursor: how untrusted bytes are read.
+//! The header cursor: bounds-checked reading of untrusted bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 
-/// Reads fields from a source in order. No method panics, and every failure knows its byte.
+/// Reads fields from a source in order. No method panics, and every error has its byte offset.
 pub(crate) struct Scan<'a> {
     source: &'a Source,
     format: &'static str,
@@ -20,11 +20,11 @@ pub(crate) struct Scan<'a> {
     window_at: u64,
 }
 
-/// What is read at once after a jump; sequential reading grows it.
+/// Bytes read at once after a seek; sequential reading increases it.
 const SMALL: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
 
-/// Why a file that ends inside of its values is malformed.
+/// Error text for a file that ends within its values.
 pub(crate) fn truncated(wanted: impl Display, found: impl Display) -> String {
     format!("truncated: {wanted} bytes of values expected, {found} found")
 }
@@ -58,12 +58,12 @@ impl<'a> Scan<'a> {
         self.end.saturating_sub(self.at)
     }
 
-    /// Fails at the next byte.
+    /// An error at the next byte.
     pub(crate) fn fail<T>(&self, why: impl Into<String>) -> Result<T> {
         self.fail_at(self.at, why)
     }
 
-    /// Fails at `at`.
+    /// An error at `at`.
     pub(crate) fn fail_at<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
         let error = Error::malformed(at, why);
         Err(if self.format.is_empty() {
@@ -73,8 +73,8 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// A capacity for `count` items of at least `min` bytes each: never more than the bytes that
-    /// are left could hold.
+    /// A capacity for `count` items of at least `min` bytes each: never more than the remaining
+    /// bytes could hold.
     pub(crate) fn room(&self, count: u64, min: u64) -> usize {
         let possible = self.left().checked_div(min.max(1)).unwrap_or(0);
         to_usize(count.min(possible)).unwrap_or(0)
@@ -87,7 +87,7 @@ impl<'a> Scan<'a> {
         self.fail(format!("{len} more bytes expected, {} left", self.left()))
     }
 
-    /// Passes over the bytes of values, and gives where they are.
+    /// Skips the bytes of values, and returns their range.
     pub(crate) fn values(&mut self, len: u64) -> Result<Range<u64>> {
         if len > self.left() {
             return self.fail(truncated(len, self.left()));
@@ -97,14 +97,14 @@ impl<'a> Scan<'a> {
         Ok(from..self.at)
     }
 
-    /// Passes over `len` bytes.
+    /// Skips `len` bytes.
     pub(crate) fn skip(&mut self, len: u64) -> Result<()> {
         self.need(len)?;
         self.at = self.at.saturating_add(len);
         Ok(())
     }
 
-    /// Goes on at `at`, which must not lie behind the end.
+    /// Continues at `at`, which must not be beyond the end.
     pub(crate) fn seek(&mut self, at: u64) -> Result<()> {
         if at > self.end {
             return self.fail(format!("byte {at} expected, the end is at {}", self.end));
@@ -123,7 +123,7 @@ impl<'a> Scan<'a> {
             .unwrap_or_default()
     }
 
-    /// Makes sure that the window holds the next `len` bytes, `len` being small.
+    /// Ensures that the window holds the next `len` bytes, where `len` is small.
     fn refill(&mut self, len: u64) -> Result<()> {
         if to_u64(self.ahead().len()) >= len {
             return Ok(());
@@ -178,7 +178,7 @@ impl<'a> Scan<'a> {
         Ok(bytes)
     }
 
-    /// The next `len` bytes, which stay in memory: they are counted if there are as many.
+    /// The next `len` bytes, to stay in memory: many of them count against the limits.
     pub(crate) fn keep(&mut self, len: u64, limits: &Limits) -> Result<Vec<u8>> {
         self.need(len)?;
         limits.charge_text(to_usize(len)?)?;
@@ -209,7 +209,7 @@ impl<'a> Scan<'a> {
         Ok(bytes)
     }
 
-    /// The next byte, without passing over it.
+    /// The next byte, without consuming it.
     pub(crate) fn peek(&mut self) -> Result<u8> {
         let at = self.at;
         let byte = self.u8();
@@ -217,7 +217,7 @@ impl<'a> Scan<'a> {
         byte
     }
 
-    /// Passes over the bytes that `accept` takes.
+    /// Skips bytes while `accept` holds.
     pub(crate) fn pass(&mut self, accept: impl Fn(u8) -> bool) -> Result<()> {
         while self.left() > 0 {
             self.refill(1)?;
@@ -232,8 +232,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Appends the bytes that `accept` takes to `out` and passes over them, as many as are at hand:
-    /// some, if any come next.
+    /// Appends bytes to `out` while `accept` holds, as many as are buffered: at least one, if the
+    /// next byte is accepted.
     pub(crate) fn run(&mut self, accept: impl Fn(u8) -> bool, out: &mut Vec<u8>) -> Result<()> {
         if self.left() == 0 {
             return Ok(());

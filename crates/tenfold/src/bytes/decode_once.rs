@@ -1,4 +1,4 @@
-//! A part of bytes that can only be read, or only be trusted, as a whole.
+//! A range of compressed or checksummed bytes; the first read decodes and verifies all of them.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,8 +9,8 @@ use crate::io::{Compute, Source};
 use crate::limits::Limits;
 
 impl Bytes {
-    /// Some of these bytes. Where they are compressed or have a checksum, whoever reads the first
-    /// of them decodes and checks all.
+    /// Some of these bytes. If they are compressed or have a checksum, the first read decodes and
+    /// verifies all of them.
     pub(crate) fn window(&self, range: Range<u64>, limits: &Limits) -> Result<Bytes> {
         if self.is_plain()
             && let Some(run) = self.run_within(range.clone())
@@ -26,7 +26,7 @@ impl Bytes {
     }
 }
 
-/// Bytes that are decoded and checked when they are first read.
+/// Bytes that are decoded and verified on the first read.
 struct Whole {
     bytes: Bytes,
     limits: Limits,
@@ -41,7 +41,7 @@ impl Whole {
             return Ok(bytes.clone());
         }
         let bytes = if self.bytes.is_compressed() {
-            // Whatever is decoded in full has its checksum compared on the way.
+            // Decoding everything verifies the checksum.
             self.bytes.spooled(&self.limits)?
         } else {
             self.bytes.check()?;

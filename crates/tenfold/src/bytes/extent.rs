@@ -1,4 +1,4 @@
-//! Which bytes of a source are meant.
+//! The extent of bytes in a source: a run, a strided column, or the cells of records.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::memory;
 
-/// A stretch of a source.
+/// The part of a source that a byte sequence consists of.
 #[derive(Debug, Clone)]
 pub(crate) enum Extent {
     /// Consecutive bytes.
     Run(Range<u64>),
-    /// One field of equally spaced records. Apart, as most bytes lie in a row.
+    /// One field of equally spaced records. Boxed, as most bytes are a run.
     Strided(Box<Column>),
     /// The cells of labelled records, without their labels.
     Records(Arc<Records>),
 }
 
 impl Extent {
-    /// How many bytes are meant.
+    /// The number of bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Extent::Run(range) => range.end.saturating_sub(range.start),
@@ -39,7 +39,7 @@ impl Extent {
         }
     }
 
-    /// Fills `buffer` with the meant bytes from `at` on.
+    /// Fills `buffer` with bytes of the extent from `at` on.
     pub(crate) fn read_at(&self, source: &Source, at: u64, buffer: &mut [u8]) -> Result<()> {
         let wanted = to_u64(buffer.len());
         if at.checked_add(wanted).is_none_or(|end| end > self.len()) {
@@ -56,12 +56,12 @@ impl Extent {
         }
     }
 
-    /// Whether it is everything that a source has, in order.
+    /// Whether it is all of a source, in order.
     pub(crate) fn is_all_of(&self, source: &Source) -> bool {
         matches!(self, Extent::Run(run) if *run == (0..source.len()))
     }
 
-    /// Hands out the meant bytes in order, in pieces of at most `budget`.
+    /// Hands out the bytes in order, in pieces of at most `budget`.
     pub(crate) fn for_each(
         &self,
         source: &Source,
@@ -89,7 +89,7 @@ impl Extent {
     }
 }
 
-/// Hands out what `read` gives for `range`, in order, in pieces of at most `budget` bytes.
+/// Hands out the output of `read` for `range`, in order, in pieces of at most `budget` bytes.
 pub(crate) fn in_pieces(
     range: Range<u64>,
     budget: usize,
@@ -137,7 +137,7 @@ impl Column {
         Some(self.first..last.checked_add(self.width)?)
     }
 
-    /// Where the byte `at` of the column lies.
+    /// The source offset of byte `at` of the column.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
         let width = self.width.max(1);
         (at / width)
@@ -194,10 +194,10 @@ impl Column {
     }
 }
 
-/// Takes records and how far they are apart, and fills what is made of them.
+/// Gathers fields from records: the records, their stride, and the output buffer.
 type Gather = fn(&[u8], usize, &mut [u8]);
 
-/// Copies the first bytes of every record, as many as the compiler knows of.
+/// Copies the first `WIDTH` bytes of every record, a length known at compile time.
 fn gather<const WIDTH: usize>(records: &[u8], stride: usize, out: &mut [u8]) {
     let (fields, _) = out.as_chunks_mut::<WIDTH>();
     for (field, record) in fields.iter_mut().zip(records.chunks(stride)) {

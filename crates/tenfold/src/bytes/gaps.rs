@@ -1,9 +1,9 @@
-//! What lies between stretches of a file.
+//! Gaps between ranges of a file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
 
-/// The stretches of `all` that are in none of `runs`, which begin in ascending order and may overlap.
+/// The parts of `all` that are in none of `runs`, which are in ascending order and may overlap.
 pub(crate) fn gaps(
     all: Range<u64>,
     runs: impl IntoIterator<Item = Range<u64>>,

@@ -1,8 +1,8 @@
-//! The first step of the ladder: where the bytes of a tensor are.
+//! A lazy byte sequence: which bytes, how encoded, what proves them. The first step of the ladder.
 //!
-//! [`Bytes`] is a lazy sequence of bytes: a stretch of a [`Source`] (a run, a column of equally
-//! spaced fields, or the cells of labelled records), perhaps compressed, perhaps with a checksum.
-//! Nothing is read until somebody asks.
+//! [`Bytes`] is a part of a [`Source`] (a run, a column of equally spaced fields, or the cells of
+//! labelled records), perhaps compressed, perhaps with a checksum. Nothing is read until it is
+//! needed.
 
 mod byteswap;
 mod codec;
@@ -38,14 +38,14 @@ use crate::io::{Compute, Packing, Source, Spool};
 use crate::limits::{Limits, Meter};
 use crate::memory;
 
-/// The size of the pieces in which bytes are moved when nobody says otherwise: large enough that
-/// system calls do not count, small enough to stay in the cache of one core.
+/// Default size of the pieces in which bytes are moved: large enough that system calls do not
+/// count, small enough to stay in the cache of one core.
 pub(crate) const PIECE: usize = 256 << 10;
 
-/// How much text is made before it is written: so little that it need not be reserved.
+/// Length of text that is buffered before it is written: so little that it need not be reserved.
 pub(crate) const TEXT_LEN: usize = memory::SMALL / 4;
 
-/// Which end of a number comes first.
+/// The byte order of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endian {
     /// Least significant byte first.
@@ -59,24 +59,24 @@ pub enum Endian {
 pub struct Bytes {
     source: Source,
     extent: Extent,
-    /// Apart, since most bytes lie in their file as they are: a large file has many of these.
+    /// Boxed, since most bytes are stored unencoded: a large file has many byte sequences.
     coding: Option<Arc<Coding>>,
 }
 
 /// See [`Bytes::identity`].
 pub(crate) type Identity<'a> = (usize, u64, u64, Filter, [Option<&'a Digest>; 2]);
 
-/// How bytes are stored, and what proves them whole.
+/// The encoding of stored bytes, and their checksums.
 #[derive(Debug, Clone, Default)]
 struct Coding {
     filter: Filter,
-    /// Over the bytes as they are stored.
+    /// Over the stored bytes.
     digest: Option<Digest>,
-    /// Over what comes out of the filter.
+    /// Over the decoded bytes.
     content_digest: Option<Digest>,
-    /// A checksum of a kind that is not known, over the bytes as they are stored.
+    /// A checksum of an unknown kind, over the stored bytes.
     unknown_digest: Option<(&'static str, Arc<str>)>,
-    /// Counts what they decode to, or what is read of them, where others are made of the same bytes.
+    /// Counts the decoded bytes, or those read, if other tensors are made of the same bytes.
     meter: Option<Meter>,
 }
 
@@ -107,7 +107,7 @@ impl Bytes {
         self.coding.as_ref()?.digest.as_ref()
     }
 
-    /// The checksum over what they decode to.
+    /// The checksum over the decoded bytes.
     fn content_digest(&self) -> Option<&Digest> {
         self.coding.as_ref()?.content_digest.as_ref()
     }
@@ -140,7 +140,7 @@ impl Bytes {
         Bytes::part(source, Extent::Run(range))
     }
 
-    /// Some of these bytes, where they lie in a row as they are; no checksum covers them alone.
+    /// Some of these bytes, if they are a plain run; no checksum covers them alone.
     #[must_use]
     pub fn run_within(&self, range: Range<u64>) -> Option<Bytes> {
         match (&self.extent, self.filter()) {
@@ -160,7 +160,7 @@ impl Bytes {
         self
     }
 
-    /// Has it counted what it takes to read or decode them: others are made of them too.
+    /// Counts the work of reading or decoding them, as other tensors are made of them too.
     pub(crate) fn count_reading(&mut self, meter: &Meter) {
         self.coding_mut().meter = Some(meter.clone());
     }
@@ -179,7 +179,7 @@ impl Bytes {
         self.charge(len)
     }
 
-    /// What tells them from others: where they are stored, and what is done to read them.
+    /// Their identity: where they are stored, and how they are decoded.
     pub(crate) fn identity(&self) -> Option<Identity<'_>> {
         let Extent::Run(run) = &self.extent else {
             return None;
@@ -194,7 +194,7 @@ impl Bytes {
         ))
     }
 
-    /// The same bytes with a checksum over what is stored.
+    /// The same bytes with a checksum over the stored bytes.
     #[must_use]
     pub fn with_digest(mut self, digest: Option<Digest>) -> Bytes {
         if digest.is_some() || self.stored_digest().is_some() {
@@ -203,9 +203,9 @@ impl Bytes {
         self
     }
 
-    /// The same bytes with a checksum over what they decode to.
+    /// The same bytes with a checksum over the decoded bytes.
     pub(crate) fn with_content_digest(mut self, digest: Option<Digest>) -> Bytes {
-        // What is stored as it is has one checksum, which can be compared without decoding.
+        // Unencoded bytes have one checksum, which can be verified without decoding.
         match self.filter() {
             Filter::None => return self.with_digest(digest),
             Filter::Zstd { .. } | Filter::Deflate(_) => self.coding_mut().content_digest = digest,
@@ -213,31 +213,31 @@ impl Bytes {
         self
     }
 
-    /// The same bytes with a checksum of a kind that is not known, over what is stored, as a `dialect`
-    /// spells it. Nothing compares it; it stays with these bytes and with no others.
+    /// The same bytes with a checksum of an unknown kind over the stored bytes, as spelled in a
+    /// `dialect`. It is never verified; it stays with these bytes and with no others.
     pub(crate) fn with_unknown_digest(mut self, dialect: &'static str, text: &str) -> Bytes {
         self.coding_mut().unknown_digest = Some((dialect, text.into()));
         self
     }
 
-    /// The dialect and the text of the checksum of a kind that is not known, over the stored bytes.
+    /// The dialect and the text of the checksum of an unknown kind, over the stored bytes.
     pub(crate) fn unknown_digest(&self) -> Option<(&'static str, &str)> {
         let (dialect, text) = self.coding.as_ref()?.unknown_digest.as_ref()?;
         Some((dialect, text))
     }
 
-    /// The checksum, if the file has one: over the stored bytes, or over what they decode to.
+    /// The checksum, if the file has one: over the stored or over the decoded bytes.
     #[must_use]
     pub fn digest(&self) -> Option<&Digest> {
         self.stored_digest().or(self.content_digest())
     }
 
-    /// Whether reading them all compares a checksum.
+    /// Whether reading all of them verifies a checksum.
     pub(crate) fn has_checksum(&self) -> bool {
         self.digest().is_some() || matches!(self.filter(), Filter::Deflate(_))
     }
 
-    /// How many bytes there are, once decoded.
+    /// The decoded length.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self.filter() {
@@ -253,19 +253,19 @@ impl Bytes {
         self.len() == 0
     }
 
-    /// How many bytes of the file they take.
+    /// The stored length.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
         self.extent.len()
     }
 
-    /// The offset in the source at which they begin.
+    /// The source offset at which they begin.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.extent.span().map_or(0, |span| span.start)
     }
 
-    /// The offset in the source of the decoded byte `at`, where it has one.
+    /// The source offset of the decoded byte `at`, if it has one.
     pub(crate) fn offset_of(&self, at: u64) -> Option<u64> {
         match (&self.extent, self.filter()) {
             _ if self.source.packing() == Packing::Text => None,
@@ -283,7 +283,7 @@ impl Bytes {
         &self.source
     }
 
-    /// The run of an open file that holds exactly these bytes, if nothing stands between.
+    /// The run of an open file that is exactly these bytes, if they are stored unencoded.
     pub(crate) fn as_file_run(&self) -> Option<(&std::fs::File, Range<u64>)> {
         match (&self.extent, self.filter(), self.stored_digest()) {
             (Extent::Run(range), Filter::None, None) => {
@@ -293,8 +293,8 @@ impl Bytes {
         }
     }
 
-    /// Where in the file that `source` reads these bytes lie, if they do, one after the other and as
-    /// they are; a checksum is not looked at.
+    /// Their range in the file that `source` reads, if they are a plain run of it; checksums are
+    /// ignored.
     #[must_use]
     pub fn run_in(&self, source: &Source) -> Option<Range<u64>> {
         match (&self.extent, self.filter()) {
@@ -305,7 +305,7 @@ impl Bytes {
         }
     }
 
-    /// Whether they are the very same bytes of one source, as they are stored.
+    /// Whether both are the very same stored bytes of one source.
     pub(crate) fn is_same_stretch(&self, other: &Bytes) -> bool {
         let is_same = match (&self.extent, &other.extent) {
             (Extent::Run(own), Extent::Run(other)) => own == other,
@@ -315,14 +315,14 @@ impl Bytes {
         is_same && self.is_plain() && other.is_plain() && self.source.is_same(&other.source)
     }
 
-    /// Whether each byte can be read by position and no checksum wants to see them all.
+    /// Whether each byte can be read by position, without a checksum over all of them.
     pub(crate) fn is_plain(&self) -> bool {
         self.filter() == Filter::None && self.stored_digest().is_none()
     }
 
-    /// Borrows the bytes, if they lie in memory as they are.
+    /// Borrows the bytes, if they are in memory and unencoded.
     ///
-    /// A checksum is not looked at: [`Bytes::check`] does that.
+    /// The checksum is not verified: [`Bytes::check`] does that.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
         match (&self.extent, self.filter()) {
@@ -336,7 +336,7 @@ impl Bytes {
         self.filter() != Filter::None
     }
 
-    /// Fills `buffer` with the decoded bytes from `at` on. No checksum is looked at.
+    /// Fills `buffer` with the decoded bytes from `at` on. Checksums are not verified.
     ///
     /// # Errors
     /// [`Error::Invalid`] for compressed bytes, which have no positions: see [`Bytes::settled`].
@@ -354,11 +354,11 @@ impl Bytes {
 
     /// Hands out all decoded bytes, in order, in pieces of at most `budget` bytes.
     ///
-    /// Where there is a checksum it is compared at the end: pieces have been handed out by then.
+    /// A checksum is verified at the end, when the pieces have been handed out.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the bytes do not decode or break their checksum, and what `each`
-    /// returns.
+    /// [`Error::Malformed`] if the bytes do not decode or fail their checksum, and errors of
+    /// `each`.
     pub fn for_each(&self, budget: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.charge_decoding()?;
         match self.filter() {
@@ -372,7 +372,8 @@ impl Bytes {
         }
     }
 
-    /// Fills `out`, which has room for them, with all decoded bytes; as [`Bytes::for_each`] otherwise.
+    /// Fills `out`, which has their length, with all decoded bytes; otherwise as
+    /// [`Bytes::for_each`].
     pub(crate) fn read_all(&self, out: &mut [u8]) -> Result<()> {
         let mut rest = out;
         match self.filter() {
@@ -391,8 +392,8 @@ impl Bytes {
         self.source.is_computed() && self.extent.is_all_of(&self.source)
     }
 
-    /// Compares the checksum of bytes that are read by position, and those of what they are computed from;
-    /// compressed bytes are compared where they are decoded.
+    /// Verifies the checksum of bytes that are read by position, and those of the inputs of
+    /// computed bytes; checksums of compressed bytes are verified on decoding.
     pub(crate) fn compare_checksum(&self) -> Result<()> {
         match (self.filter(), self.stored_digest()) {
             (Filter::None, Some(_)) => self.check(),
@@ -403,7 +404,7 @@ impl Bytes {
         }
     }
 
-    /// Hands out the stored bytes, comparing the checksum at the end.
+    /// Hands out the stored bytes, and verifies the checksum at the end.
     fn for_each_stored(
         &self,
         budget: usize,
@@ -436,10 +437,10 @@ impl Bytes {
         }
     }
 
-    /// Reads everything: checks that it decodes, to its exact end, and its checksum.
+    /// Reads everything: verifies that it decodes, to its exact end, and its checksum.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if not.
+    /// [`Error::Malformed`] if that fails.
     pub fn check(&self) -> Result<()> {
         match (self.filter(), self.stored_digest()) {
             (Filter::None, Some(_)) if self.source.as_file().is_some() => {
@@ -454,21 +455,21 @@ impl Bytes {
         }
     }
 
-    /// All decoded bytes, after their checksum was compared.
+    /// All decoded bytes, after verification of their checksum.
     ///
     /// # Errors
     /// As [`Bytes::for_each`].
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        // Grown as bytes arrive, not by what a header claims a compressed run will give.
+        // Grown as bytes arrive, not by the decoded length that a header claims.
         let mut all = memory::with_room(to_usize(self.len().min(to_u64(PIECE)))?)?;
         self.for_each(PIECE, &mut |piece| memory::append(&mut all, piece))?;
         Ok(all)
     }
 
-    /// The same bytes where each can be read by position: decompressed if they have to be.
+    /// The same bytes with random access: decompressed if necessary.
     ///
     /// # Errors
-    /// As [`Bytes::for_each`], and [`Error::Limit`] if there would be too many.
+    /// As [`Bytes::for_each`], and [`Error::Limit`] if they would be too many.
     pub fn settled(&self, limits: &Limits) -> Result<Bytes> {
         match self.filter() {
             Filter::None => Ok(self.clone()),
@@ -476,14 +477,14 @@ impl Bytes {
         }
     }
 
-    /// The same bytes in memory or, when large, in a temporary file, so that any of them is at
-    /// hand: for what is compressed or worked out.
+    /// The same bytes in memory or, if large, in a temporary file, so that random access is fast:
+    /// for compressed or computed bytes.
     pub(crate) fn spooled(&self, limits: &Limits) -> Result<Bytes> {
         if self.filter() == Filter::None && !self.source.is_computed() {
             return Ok(self.clone());
         }
         limits.check_decoded("a tensor would be expanded", self.len())?;
-        // What is compressed only claims to be so long.
+        // The length of compressed bytes is only a claim.
         let expected = if self.is_compressed() { 0 } else { self.len() };
         let mut spool = Spool::within(limits).expecting(expected);
         self.for_each(PIECE, &mut |piece| spool.write(piece))?;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::io::{Source, Threads, join, ordered_pipeline};
 use crate::memory;
 
-/// How a checksum is computed.
+/// A checksum algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// CRC-32 (of zip and gzip), four bytes.
@@ -20,19 +20,19 @@ pub enum Algorithm {
     Xxh3,
 }
 
-/// A checksum that bytes ought to have.
+/// The expected checksum of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Digest {
-    /// How it is computed.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// What ought to come out, most significant byte first.
+    /// The expected value, most significant byte first.
     pub expected: Vec<u8>,
-    /// The bytes of the source that it covers, where these are others than its own: the whole file,
-    /// say. They are read before the first of its own is handed out.
+    /// The range of the source that it covers, if that is not the bytes themselves: the whole file,
+    /// for example. It is read before the first of the bytes is handed out.
     pub over: Option<std::ops::Range<u64>>,
 }
 
-/// A checksum that is being computed.
+/// The running state of a checksum.
 pub(crate) enum State {
     Crc32(crc32fast::Hasher),
     Crc32c(u32),
@@ -74,7 +74,7 @@ impl Digest {
         State::new(self.algorithm)
     }
 
-    /// Compares what lies elsewhere in the source.
+    /// Verifies a checksum over another range of the source.
     pub(crate) fn compare_elsewhere(
         &self,
         source: &Source,
@@ -102,7 +102,7 @@ impl Digest {
     }
 }
 
-/// Hands out what `decode` gives, and compares its checksum at the end.
+/// Hands out the output of `decode`, and verifies its checksum at the end.
 pub(crate) fn compare_decoded(
     bytes: &Bytes,
     each: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -123,7 +123,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Compares the checksum of a run in a file, both cores reading where the algorithm allows it.
+/// Verifies the checksum of a run in a file, with two reading threads if the algorithm allows it.
 ///
 /// CRC-32C of two halves combines into that of the whole; SHA-256 does not.
 pub(crate) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
@@ -155,7 +155,7 @@ pub(crate) fn compare_in_parallel(bytes: &Bytes) -> Result<()> {
     digest.compare(State::Crc32c(crc), run.start)
 }
 
-/// Compares a checksum that does not combine: one thread computes it while others read on.
+/// Verifies a checksum that cannot be combined: one thread computes it while others read ahead.
 fn compare_while_reading(bytes: &Bytes, run: std::ops::Range<u64>, digest: &Digest) -> Result<()> {
     let mut state = digest.start();
     let mut at = run.start;
@@ -184,7 +184,7 @@ struct Piece {
     crc: u32,
 }
 
-/// Hands out the bytes of a run in a file, in pieces of at most `budget`, and compares their
+/// Hands out the bytes of a run in a file, in pieces of at most `budget`, and verifies their
 /// checksum, which other threads compute meanwhile.
 pub(crate) fn compare_on_the_way(
     bytes: &Bytes,
@@ -202,7 +202,7 @@ pub(crate) fn compare_on_the_way(
         memory::resize(&mut piece.bytes, to_usize(len)?)?;
         bytes.source().read_at(at, &mut piece.bytes)?;
         at = at.saturating_add(len);
-        // What does not combine is computed here, where the pieces come by in order.
+        // A checksum that cannot be combined is computed here, where the pieces pass in order.
         if !is_crc {
             state.update(&piece.bytes);
         }

@@ -1,8 +1,9 @@
-//! Reading files that are compressed as a whole: gzip (RFC 1952), Zstandard (RFC 8878), xz.
+//! Reading of files that are compressed as a whole: gzip (RFC 1952), Zstandard (RFC 8878), xz.
 //!
-//! Opening one decompresses it to its end, where checksums and lengths are compared. What fits in memory
-//! is kept there. Of a longer content the beginning and the end are, and the rest is decompressed again on
-//! the way to where somebody reads; only who reads forth and back makes a temporary file of it.
+//! Opening one decompresses it to its end and verifies checksums and lengths. Content that fits in
+//! memory is kept there. Of longer content the beginning and the end are kept, and the rest is
+//! decompressed again up to the position of a read; only repeated backward reads make a temporary
+//! file of it.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::VecDeque;
@@ -16,16 +17,16 @@ use crate::io::{Compute, Head, Source, Spool};
 use crate::limits::Limits;
 use crate::memory;
 
-/// The endings of files that are compressed as a whole.
+/// File extensions of compressed files.
 const ENDINGS: [&str; 3] = ["gz", "zst", "xz"];
 
-/// Whether a file that is called so is compressed as a whole.
+/// Whether a file name is that of a compressed file.
 pub(crate) fn is_packed_name(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.iter().any(|own| ending.eq_ignore_ascii_case(own)))
 }
 
-/// The extension of a file's name in lower case; of a compressed file, that of what is inside.
+/// The extension of a file name in lower case; for a compressed file, that of its content.
 pub(crate) fn extension(path: &Path) -> Option<String> {
     let inside = path.with_extension("");
     let path = if is_packed_name(path) {
@@ -36,19 +37,20 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// How much of the beginning of a long content is kept, and how much around where it was read last: headers
-/// and indices are there, and lines that readers take up again.
+/// Length of the beginning of long content that is kept, and of the window around the last read: it
+/// covers headers and indices, and lines that readers read again.
 const KEPT: usize = 4 << 20;
 
-/// How many times as long as the content what is decompressed may be before all of it goes to a temporary file.
+/// Decompressed bytes, as a multiple of the content's length, after which all of it goes to a
+/// temporary file.
 const TIMES: u64 = 2;
 
 impl Source {
-    /// The content of a source that is compressed by gzip, zstd or xz; any other source as it is.
+    /// The content of a source compressed by gzip, zstd or xz; any other source unchanged.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it does not decompress to its end, [`Error::Limit`] if too much comes
-    /// out.
+    /// [`Error::Malformed`] if it does not decompress to its end, [`Error::Limit`] if the output is
+    /// too long.
     pub fn unpacked(self, limits: &Limits) -> Result<Source> {
         Ok(Head::of(&self)?.unpacked(limits)?.source().clone())
     }
@@ -97,9 +99,9 @@ impl Source {
 }
 
 impl Head {
-    /// The head of the content, if the source is compressed as a whole; else the same.
+    /// The head of the content, if the source is compressed as a whole; else the head itself.
     pub(crate) fn unpacked(self, limits: &Limits) -> Result<Head> {
-        // Nothing shorter is compressed.
+        // No compressed file is shorter.
         let start = self.bytes().first_chunk::<10>();
         let Some(codec) = start.and_then(|start| Codec::of(start)) else {
             return Ok(self);
@@ -108,7 +110,7 @@ impl Head {
     }
 }
 
-/// The content of a compressed file that is too long for memory.
+/// The content of a compressed file that does not fit in memory.
 struct Packed {
     packed: Source,
     codec: Codec,
@@ -120,14 +122,14 @@ struct Packed {
 
 struct State {
     window: Window,
-    /// What goes on at the end of the window.
+    /// The decoder, at the end of the window.
     decoder: Option<Decoder>,
-    /// How many bytes were decompressed since the file was opened.
+    /// Bytes decompressed since the file was opened.
     work: u64,
     whole: Option<Source>,
 }
 
-/// The bytes of a stream that came last.
+/// The most recent bytes of a stream.
 #[derive(Default)]
 struct Window {
     bytes: VecDeque<u8>,
@@ -147,7 +149,7 @@ impl Window {
         self.end.saturating_sub(to_u64(self.bytes.len()))
     }
 
-    /// Fills the beginning of a buffer with what is there from `at` on; gives how much.
+    /// Fills the beginning of a buffer with the available bytes from `at` on; returns their number.
     fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize> {
         let Some(skip) = at.checked_sub(self.start()) else {
             return Ok(0);
@@ -184,7 +186,7 @@ impl Packed {
         Error::malformed(self.len, "the file became shorter while it was read")
     }
 
-    /// All of it, in a temporary file.
+    /// All of the content, in a temporary file.
     fn spooled(&self) -> Result<Source> {
         let mut spool = Spool::within(&self.limits).expecting(self.len);
         let mut decoder = self.decoder()?;
@@ -200,7 +202,7 @@ impl Packed {
         }
     }
 
-    /// Goes on until the window has the byte before `end`.
+    /// Decompresses until the window has the byte before `end`.
     fn go_to(&self, at: u64, state: &mut State) -> Result<()> {
         if at < state.window.start() || state.decoder.is_none() {
             state.window = Window::default();
@@ -294,7 +296,7 @@ mod tests {
             temp: 0,
             ..Limits::default()
         };
-        // Longer than what is kept of its beginning and of its end.
+        // Longer than the kept beginning and end.
         let content: Vec<u8> = (0..4_000_000_u32).flat_map(u32::to_le_bytes).collect();
         let gzip = packed(&content);
         let half = content.len() / 2;
@@ -314,7 +316,7 @@ mod tests {
             places.extend((half..content.len() - 200_000).step_by(90_000));
             let read_all: Result<()> = places.iter().try_for_each(|at| read(*at, &mut found));
             read_all.unwrap();
-            // Whoever goes on reading from the end to the beginning needs a temporary file.
+            // Continued reading from the end to the beginning needs a temporary file.
             let mut back = (0..6).map(|_| {
                 read(half, &mut found).and_then(|()| read(content.len() - 100_000, &mut found))
             });
@@ -367,7 +369,7 @@ mod tests {
         assert!(error.to_string().contains("--max-ratio"), "{error}");
     }
 
-    /// What liblzma makes of it.
+    /// The output of liblzma.
     const XZ: [u8; 80] = [
         0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
         0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x00, 0x19, 0x00, 0x14, 0x5d,
@@ -417,7 +419,7 @@ mod tests {
             memory: 1 << 20,
             ..Limits::default()
         };
-        // It asks for 8 MiB.
+        // It needs 8 MiB.
         let error = Source::memory(XZ.to_vec()).unpacked(&limits).unwrap_err();
         assert!(error.to_string().contains("memory"), "{error}");
     }

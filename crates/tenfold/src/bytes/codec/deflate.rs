@@ -1,5 +1,5 @@
-//! Deflate, as members of zip files have it: without a frame of its own, checked by a CRC-32 over
-//! what comes out.
+//! Deflate as in members of zip files: raw, without a container, verified by a CRC-32 over the
+//! decompressed bytes.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -9,22 +9,22 @@ use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::memory;
 
-/// What comes out of a deflate stream, and which part of it is meant.
+/// The output of a deflate stream, and the wanted part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deflated {
-    /// How many bytes come before those that are meant.
+    /// Number of bytes before the wanted part.
     pub(crate) skip: u64,
-    /// How many bytes are meant.
+    /// Length of the wanted part.
     pub(crate) len: u64,
-    /// How many bytes come out in all.
+    /// Length of the whole output.
     pub(crate) total: u64,
-    /// The CRC-32 of all of them.
+    /// The CRC-32 of the whole output.
     pub(crate) crc: u32,
 }
 
 impl Deflated {
-    /// Hands out the bytes that are meant, in pieces of at most `budget`. What is stored has to end
-    /// with the stream, and what comes out has to have its length and its checksum.
+    /// Hands out the wanted bytes, in pieces of at most `budget`. The stored bytes must end with
+    /// the stream, and the output must have its declared length and checksum.
     pub(crate) fn decode(
         self,
         bytes: &Bytes,
@@ -35,7 +35,7 @@ impl Deflated {
         let wrong = |why: String| Error::malformed(start, why);
         let mut crc = crc32fast::Hasher::new();
         let mut done = 0_u64;
-        // One byte more than is due shows whether there is one.
+        // One byte more than expected reveals output that is too long.
         let due = usize::try_from(self.total.saturating_add(1)).unwrap_or(PIECE);
         let consumed = inflate(bytes, budget.min(due), &mut |piece| {
             let from = done;
@@ -74,7 +74,7 @@ impl Deflated {
         Ok(())
     }
 
-    /// The first bytes that come out of stored ones, `most` at the most.
+    /// The first bytes of the output, at most `most` of them.
     pub(crate) fn beginning(bytes: &Bytes, most: usize) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         inflate(bytes, most.min(PIECE), &mut |piece| {
@@ -86,13 +86,13 @@ impl Deflated {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue.
 enum Go {
     On,
     Off,
 }
 
-/// The part of a piece that begins at `from` which lies in `range`.
+/// The part of a piece starting at `from` that lies in `range`.
 fn within(piece: &[u8], from: u64, range: std::ops::Range<u64>) -> &[u8] {
     let place = |at: u64| {
         let place = usize::try_from(at.saturating_sub(from)).unwrap_or(usize::MAX);
@@ -103,8 +103,8 @@ fn within(piece: &[u8], from: u64, range: std::ops::Range<u64>) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Decodes what is stored, handing out pieces of at most `budget` bytes; gives how many stored bytes
-/// the stream took, `None` if it did not end with them.
+/// Decodes the stored bytes, handing out pieces of at most `budget` bytes; returns how many stored
+/// bytes the stream took, `None` if it did not end with them.
 fn inflate(
     bytes: &Bytes,
     budget: usize,
@@ -147,16 +147,16 @@ fn inflate(
     Ok(None)
 }
 
-/// Deflates what it is given: the same bytes to the same bytes, in whatever pieces they come.
+/// A deflate encoder whose output does not depend on how its input is cut into pieces.
 pub(crate) struct Deflater {
     stream: Compress,
-    /// What has come and is not enough yet.
+    /// Input that does not fill a block yet.
     input: Vec<u8>,
     output: Vec<u8>,
 }
 
 impl Deflater {
-    /// What is deflated at once: what comes out depends on it.
+    /// Input length of one deflate call, on which the output depends.
     const BLOCK: usize = 64 << 10;
 
     pub(crate) fn new(level: u32) -> Result<Deflater> {
@@ -168,7 +168,7 @@ impl Deflater {
         })
     }
 
-    /// Takes more bytes, and writes what is ready.
+    /// Takes more bytes, and writes the output that is ready.
     pub(crate) fn push(&mut self, piece: &[u8], out: &mut Sink) -> Result<()> {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -195,7 +195,7 @@ impl Deflater {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
         self.flush(out)?;
         while self.step(&[], FlushCompress::Finish, out)?.1 != Status::StreamEnd {}
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Bytes that deflate finds little in, over many pieces.
+    /// Bytes that hardly compress, over many pieces.
     fn data() -> Vec<u8> {
         let numbers = (0..300_000_u32).map(|number| number.wrapping_mul(2_654_435_761));
         numbers.flat_map(u32::to_le_bytes).collect()

@@ -1,4 +1,4 @@
-//! Decoders of files that are compressed as a whole, which stand on their own.
+//! Streaming decoders of files that are compressed as a whole.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::io;
@@ -14,7 +14,7 @@ use crate::io::{Packing, Source};
 use crate::limits::Limits;
 use crate::memory;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Gzip,
@@ -23,8 +23,8 @@ pub(crate) enum Codec {
 }
 
 impl Codec {
-    /// By the first bytes. Those of gzip alone could be the length of a safetensors header: its flags
-    /// and the ninth byte tell them apart.
+    /// Detects the compression from the first bytes. Those of gzip alone could be the length of a
+    /// safetensors header: its flags and the ninth byte tell them apart.
     pub(crate) fn of(start: &[u8]) -> Option<Codec> {
         match start {
             [0x1f, 0x8b, 8, 0..0x20, _, _, _, _, 0 | 2 | 4, _, ..] => Some(Codec::Gzip),
@@ -54,16 +54,16 @@ impl Codec {
 /// The content of a compressed file, from its beginning to its end.
 pub(crate) struct Decoder {
     codec: Codec,
-    /// None after an error, and at the end.
+    /// `None` after an error, and at the end.
     stream: Option<Stream>,
     /// The first byte of the part of the file that is being decoded.
     start: u64,
-    /// Whether there was less memory for a dictionary than the budget allows.
+    /// Whether less memory for a dictionary was available than the budget allows.
     is_short: bool,
 }
 
 enum Stream {
-    /// One member of perhaps several.
+    /// One member of possibly several.
     Gzip(Box<GzDecoder<Input>>),
     #[cfg(feature = "zstd")]
     Zstd(Box<zstd::stream::read::Decoder<'static, Input>>),
@@ -74,7 +74,8 @@ enum Stream {
 
 impl Decoder {
     pub(crate) fn new(source: &Source, codec: Codec, limits: &Limits) -> Result<Decoder> {
-        /// The part of the memory budget for the dictionary: 128 MiB by default, where `xz -9` needs 65.
+        /// The fraction of the memory budget for the dictionary: 128 MiB by default; `xz -9` needs
+        /// 65.
         const PART: u64 = 4;
         let input = Input::new(source);
         let mut is_short = false;
@@ -93,7 +94,7 @@ impl Decoder {
             Codec::Xz => {
                 let kibibytes = limits.memory / PART / 1024;
                 let most = u32::try_from(kibibytes).unwrap_or(u32::MAX);
-                // The decoder has no way to say that there is less.
+                // The decoder cannot report a failed allocation.
                 let there = largest_to_be_had(most);
                 is_short = there < most;
                 Stream::Xz(Box::new(XzReader::new_mem_limit(input, true, there)))
@@ -107,7 +108,7 @@ impl Decoder {
         })
     }
 
-    /// Fills the beginning of a buffer; nothing at the end.
+    /// Fills the beginning of a buffer; returns 0 at the end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while let Some(stream) = &mut self.stream {
             let read = match stream {
@@ -133,7 +134,7 @@ impl Decoder {
         Ok(0)
     }
 
-    /// The next member of a gzip file, which may end with zeros.
+    /// The next member of a gzip file, which may be padded with zeros.
     fn next_member(&mut self, mut input: Input) -> Result<Option<Stream>> {
         if input.skip_zeros()? {
             return Ok(None);
@@ -143,7 +144,7 @@ impl Decoder {
     }
 }
 
-/// The largest half, quarter and so on of so many KiB that memory has.
+/// The largest half, quarter and so on of so many KiB that can be allocated.
 fn largest_to_be_had(kibibytes: u32) -> u32 {
     let is_there = |kibibytes: &u32| {
         memory::probe(usize::try_from(*kibibytes).unwrap_or(usize::MAX) << 10).is_ok()
@@ -152,10 +153,10 @@ fn largest_to_be_had(kibibytes: u32) -> u32 {
     halves.find(is_there).unwrap_or(0)
 }
 
-/// What xz says of a dictionary beyond its limit.
+/// The error of a dictionary beyond the limit.
 const NO_DICTIONARY: &str = "its dictionary does not fit the memory budget";
 
-/// What is wrong with a compressed file.
+/// The error of a broken compressed file.
 fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
     if error.raw_os_error().is_some() {
         return error.into();
@@ -164,11 +165,11 @@ fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
         return lack().into();
     }
     let kind = error.kind();
-    // The other such error is that of a dictionary beyond the limit, before it is made.
+    // The other error of this kind is a dictionary beyond the limit, found before it is allocated.
     if kind == io::ErrorKind::OutOfMemory && error.to_string().ends_with(" too large") {
         return lack().into();
     }
-    // An error of the file itself, on its way through the decoder.
+    // An error of the file itself, passed on by the decoder.
     let why = match (kind, error.downcast::<Error>()) {
         (_, Ok(inner)) if !inner.is_of_content() => return inner,
         (_, Ok(inner)) => inner.to_string(),
@@ -179,10 +180,10 @@ fn broken(codec: Codec, error: io::Error, start: u64) -> Error {
     Error::malformed(start, why).of(codec.name())
 }
 
-/// A source as a stream that knows where it is.
+/// A source as a stream that knows its position.
 struct Input {
     source: Source,
-    /// Where the next piece begins.
+    /// Offset of the next piece.
     next: u64,
     piece: Vec<u8>,
     used: usize,
@@ -204,7 +205,7 @@ impl Input {
         self.next.saturating_sub(to_u64(left))
     }
 
-    /// Passes over zeros, with which tapes and some programs fill up; whether that is the end.
+    /// Skips zero padding, as written by tapes and some programs; returns whether that is the end.
     fn skip_zeros(&mut self) -> Result<bool> {
         loop {
             let piece = self.fill_buf()?;

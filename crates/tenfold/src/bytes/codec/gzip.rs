@@ -1,6 +1,6 @@
-//! Writing files that are compressed as a whole by gzip.
+//! Writing of files that are compressed as a whole by gzip.
 //!
-//! The page is RFC 1952.
+//! The specification is RFC 1952.
 
 use std::io;
 use std::io::Write;
@@ -9,20 +9,20 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Whether a file that is called so is compressed when it is written.
+/// Whether a file of this name is compressed when it is written.
 pub(crate) fn is_gzip_name(path: &Path) -> bool {
     let extension = path.extension();
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// Compresses what is written to it. Its end is written when it is flushed, which a
-/// [`Sink`](crate::io::Sink) does once, at the very end.
+/// Compresses its input. The trailer is written on flush, which a [`Sink`](crate::io::Sink) does
+/// once, at the very end.
 pub(crate) struct Gzip<W: Write>(GzEncoder<W>);
 
 impl<W: Write> Gzip<W> {
     /// Compresses into `target`.
     pub(crate) fn new(target: W) -> Self {
-        // Without a name or a date, so that the same content gives the same file.
+        // Without a name or a date, so that equal content gives equal files.
         Gzip(GzEncoder::new(target, Compression::default()))
     }
 }

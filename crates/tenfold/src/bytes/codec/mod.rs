@@ -1,4 +1,4 @@
-//! Compressed bytes, as they are read.
+//! Compression and checksums, of parts of a file and of whole files.
 
 pub(super) mod checksum;
 pub(super) mod compressed_file;
@@ -24,7 +24,7 @@ use crate::limits::Limits;
 #[cfg(feature = "zstd")]
 use crate::memory;
 
-/// What stands between stored and decoded bytes.
+/// The filter between stored and decoded bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Filter {
     /// Nothing.
@@ -32,13 +32,13 @@ pub(crate) enum Filter {
     None,
     /// One or more Zstandard frames that decode to exactly `decoded` bytes.
     Zstd { decoded: u64 },
-    /// A deflate stream, as zip files have it.
+    /// A deflate stream, as in zip files.
     Deflate(Deflated),
 }
 
-/// Decodes Zstandard frames, handing out pieces, and counts their bytes; they lie in `place`
-/// afterwards, where that is given. What decodes must end with the last stored byte and have `decoded`
-/// bytes at most; a longer one stops at the first byte too many.
+/// Decodes Zstandard frames, handing out pieces, and counts their bytes; they are in `place`
+/// afterwards, if that is given. The frames must end with the last stored byte and decode to
+/// `decoded` bytes at most; longer output stops at the first byte too many.
 #[cfg(feature = "zstd")]
 fn decode_frames(
     bytes: &Bytes,
@@ -79,7 +79,7 @@ fn decode_frames(
     decoding.finish()
 }
 
-/// Puts a piece at the beginning of the room that is left.
+/// Copies a piece to the beginning of the remaining buffer.
 pub(crate) fn put_next(piece: &[u8], rest: &mut &mut [u8]) -> Result<()> {
     let room = std::mem::take(rest).split_at_mut_checked(piece.len());
     let (now, later) = room.ok_or_else(|| Error::invalid("more bytes than there should be"))?;
@@ -88,24 +88,24 @@ pub(crate) fn put_next(piece: &[u8], rest: &mut &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Frames that are decoded byte after byte.
+/// Frames that are decoded sequentially.
 #[cfg(feature = "zstd")]
 struct Decoding {
     decoder: ::zstd::stream::raw::Decoder<'static>,
     buffer: Vec<u8>,
-    /// Where they are stored.
+    /// Offset of the stored frames.
     start: u64,
-    /// How many bytes there may be, and are.
+    /// The limit on decoded bytes, and their number so far.
     decoded: u64,
     done: u64,
     frame_open: bool,
 }
 
-/// What a codec of another project takes at most when it is made: without a way to say that memory is short,
-/// it ends the process or panics.
+/// Largest allocation of a third-party codec on creation: codecs that cannot report a failed
+/// allocation abort the process or panic.
 pub(crate) const STATE: usize = 512 << 10;
 
-/// Whether zstd says that it got no memory.
+/// Whether zstd reports a failed allocation.
 #[cfg(feature = "zstd")]
 pub(crate) fn is_lack(error: &std::io::Error) -> bool {
     /// `ZSTD_error_memory_allocation`, in the public `zstd_errors.h`.
@@ -119,16 +119,16 @@ pub(crate) fn is_lack(_: &std::io::Error) -> bool {
     false
 }
 
-/// The error of a codec that ran out of memory and does not say how much it wanted.
+/// The error of a codec that ran out of memory and does not report how much it wanted.
 pub(crate) fn lack() -> std::io::Error {
     std::io::ErrorKind::OutOfMemory.into()
 }
 
 #[cfg(feature = "zstd")]
 impl Decoding {
-    /// Goes on after `done` bytes.
+    /// Continues after `done` bytes.
     fn new(start: u64, decoded: u64, done: u64, budget: usize) -> Result<Decoding> {
-        // One byte more than is due shows whether there is one.
+        // One byte more than expected reveals output that is too long.
         let due = usize::try_from(decoded.saturating_add(1)).unwrap_or(PIECE);
         memory::probe(STATE)?;
         Ok(Decoding {
@@ -167,7 +167,7 @@ impl Decoding {
         }
     }
 
-    /// How many bytes there were.
+    /// The number of decoded bytes.
     fn finish(self) -> Result<u64> {
         if self.frame_open {
             Err(Error::malformed(
@@ -189,7 +189,7 @@ fn broken(start: u64, error: &std::io::Error) -> Error {
 }
 
 impl Bytes {
-    /// How many bytes Zstandard frames decode to, where nothing says so: by decoding them.
+    /// The decoded length of Zstandard frames that do not state it, by decoding them.
     pub(crate) fn zstd_len(&self, limits: &Limits) -> Result<u64> {
         let mut len = 0_u64;
         decode_frames(self, u64::MAX, super::PIECE, None, &mut |piece| {
@@ -201,8 +201,8 @@ impl Bytes {
     }
 }
 
-/// Decodes Zstandard frames to exactly `decoded` bytes, handing out pieces; into `place`, where that is
-/// given.
+/// Decodes Zstandard frames to exactly `decoded` bytes, handing out pieces; into `place`, if that
+/// is given.
 pub(crate) fn decode_zstd(
     bytes: &Bytes,
     decoded: u64,

@@ -1,4 +1,4 @@
-//! Bytes that are compressed on their way out.
+//! Zstandard compression of written bytes, by several threads.
 
 use std::collections::VecDeque;
 use std::thread::{Builder, JoinHandle};
@@ -11,29 +11,29 @@ use crate::io::Sink;
 use crate::limits::Limits;
 use crate::memory;
 
-/// Compresses what it is given into Zstandard frames that state their content size.
+/// Compresses its input into Zstandard frames that state their content size.
 ///
 /// Below [`Compressor::SINGLE`] bytes there is one frame; larger data is cut into frames of
 /// [`Compressor::FRAME`] bytes, whatever the number of threads, so that the output does not depend
 /// on the machine.
 ///
-/// Or into frames of [`Compressor::SEEKABLE`] bytes that end with a checksum, and a table of their
-/// lengths in a frame that decoders pass over: the Zstandard seekable format.
+/// The alternative is the Zstandard seekable format: frames of [`Compressor::SEEKABLE`] bytes that
+/// end with a checksum, and a table of their lengths in a skippable frame.
 pub(crate) struct Compressor {
     level: i32,
     frame: usize,
     /// The frame that is being filled.
     filling: Press,
     threads: usize,
-    /// The frames that are being compressed, the oldest first.
+    /// The frames that are being compressed, oldest first.
     working: VecDeque<JoinHandle<Result<Press>>>,
-    /// What waits for the next frame.
+    /// Buffers for the next frames.
     idle: Vec<Press>,
-    /// The lengths of all frames, compressed and not, where there will be a table of them.
+    /// Compressed and uncompressed lengths of all frames, if a seek table will be written.
     table: Option<Vec<(u32, u32)>>,
 }
 
-/// A frame, and all that it takes to compress it: used again for later ones, as fresh memory is slow.
+/// A frame and the buffers to compress it, reused for later frames, as fresh memory is slow.
 #[derive(Default)]
 struct Press {
     frame: Vec<u8>,
@@ -49,8 +49,8 @@ impl Compressor {
     const FRAME: usize = 16 << 20;
     const SEEKABLE: usize = 1 << 20;
 
-    /// For `len` bytes in all, at a compression level, with frames in work that take about half of
-    /// the memory that `limits` allow, or with one.
+    /// For `len` bytes in all, at a compression level, with as many concurrent frames as fit in
+    /// about half of the memory that `limits` allow, at least one.
     pub(crate) fn new(len: u64, level: i32, limits: &Limits) -> Result<Self> {
         let single = len < Compressor::SINGLE;
         let frame = if single {
@@ -61,7 +61,7 @@ impl Compressor {
         Compressor::with(level, frame, None, limits)
     }
 
-    /// For frames that can be found again one by one.
+    /// For the seekable format.
     pub(crate) fn seekable(level: i32, limits: &Limits) -> Result<Self> {
         Compressor::with(level, Compressor::SEEKABLE, Some(Vec::new()), limits)
     }
@@ -77,7 +77,7 @@ impl Compressor {
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(16)
-            // A frame, what it is compressed to, and what that takes.
+            // A frame, its compressed output, and the memory of the encoder.
             .min(memory / Compressor::FRAME / 3)
             .max(1);
         Ok(Compressor {
@@ -107,7 +107,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(crate) fn finish(mut self, out: &mut Sink) -> Result<()> {
         if self.table.is_none() || !self.filling.frame.is_empty() {
             self.start(out)?;
@@ -121,8 +121,8 @@ impl Compressor {
         }
     }
 
-    /// Has the frame that was filled compressed by another thread while the next one is filled. If
-    /// there are enough of them, the oldest is waited for.
+    /// Starts the compression of the full frame on another thread while the next one is filled. If
+    /// enough are running, waits for the oldest.
     fn start(&mut self, out: &mut Sink) -> Result<()> {
         if self.working.len() >= self.threads
             && let Some(oldest) = self.working.pop_front()
@@ -132,7 +132,7 @@ impl Compressor {
         let next = self.idle.pop().unwrap_or_default();
         let mut press = std::mem::replace(&mut self.filling, next);
         let (level, is_checked) = (self.level, self.table.is_some());
-        // A lone frame, and one at a time, need no other thread.
+        // A single frame, or one frame at a time, needs no other thread.
         let is_only = !is_checked && press.frame.len() < Compressor::FRAME;
         if self.threads < 2 || is_only && self.working.is_empty() {
             press.compress(level, is_checked)?;
@@ -143,7 +143,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Writes the oldest of the frames in work, once it is done.
+    /// Writes the oldest of the running frames, once it is complete.
     fn take(&mut self, oldest: JoinHandle<Result<Press>>, out: &mut Sink) -> Result<()> {
         let stopped = |_| Error::invalid("a compression thread stopped");
         self.write(oldest.join().map_err(stopped)??, out)
@@ -151,7 +151,7 @@ impl Compressor {
 
     fn write(&mut self, mut press: Press, out: &mut Sink) -> Result<()> {
         if let Some(table) = &mut self.table {
-            // A frame is a mebibyte, and zstd makes little more of any.
+            // A frame is one mebibyte, and zstd never makes it much longer.
             let short = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             table.push((short(&press.compressed), short(&press.frame)));
         }
@@ -200,8 +200,8 @@ impl Press {
             .map(|_| ())
     }
 
-    /// One frame that ends with a checksum, as a stream of unknown length is compressed: so does the
-    /// reference implementation of the one format that has such frames.
+    /// One frame with a checksum, compressed as a stream of unknown length, as the reference
+    /// implementation of the one format with such frames does.
     #[cfg(feature = "zstd")]
     fn checked_frame(&mut self, level: i32) -> std::io::Result<()> {
         use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};
@@ -224,11 +224,11 @@ impl Press {
     }
 }
 
-/// What a skippable frame with a table of frames begins with, and what the table ends with.
+/// Magic number of the skippable frame with the seek table, and that at the end of the table.
 const SKIPPABLE: u32 = 0x184d_2a5e;
 const SEEKABLE_MAGIC: u32 = 0x8f92_eab1;
 
-/// The lengths of all frames, in a frame that decoders pass over.
+/// The seek table: the lengths of all frames, in a skippable frame.
 fn seek_table(frames: &[(u32, u32)]) -> Vec<u8> {
     let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
     let len = count.saturating_mul(8).saturating_add(9);
@@ -248,7 +248,7 @@ fn seek_table(frames: &[(u32, u32)]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// What is made of bytes that come in pieces.
+    /// The output for input that arrives in pieces.
     fn compressed(mut compressor: Compressor, data: &[u8]) -> Vec<u8> {
         let mut out = Sink::memory();
         for piece in data.chunks(300_000) {

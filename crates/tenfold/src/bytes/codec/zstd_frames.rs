@@ -1,8 +1,7 @@
 //! Zstandard frames decoded by several threads.
 //!
-//! Only ever quicker, never different: what does not come in whole frames of moderate size, or does
-//! not decode, is left to whoever decodes byte after byte, from the first frame that was not handed
-//! out.
+//! Only faster, never different: input that is not in whole frames of moderate size, or does not
+//! decode, is left to the sequential decoder, from the first frame that was not handed out.
 #![deny(clippy::arithmetic_side_effects)]
 
 use zstd::bulk::Decompressor;
@@ -16,38 +15,38 @@ use crate::error::{Error, Result};
 use crate::io::{Threads, ordered_pipeline};
 use crate::memory;
 
-/// Below so many stored bytes one thread does.
+/// Below this many stored bytes one thread is enough.
 const WORTH_IT: u64 = 1 << 20;
-/// So many are read at a time.
+/// Bytes read at a time.
 const STEP: u64 = 256 << 10;
-/// The most that one piece of work decodes to: into memory of its own, and where it belongs.
+/// Largest decoded length of a unit of work: in memory of its own, and in the output.
 const MOST: usize = 4 << 20;
 const MOST_IN_PLACE: usize = 16 << 20;
-/// What a frame may decode to that does not say to how much.
+/// Assumed decoded length of a frame that does not state it.
 const UNSAID: usize = 4 << 20;
-/// How much a piece of work has at least, unless the bytes end; smaller frames share one.
+/// Smallest unit of work, unless the bytes end; smaller frames share one.
 const LEAST: usize = 256 << 10;
-/// More would hold too many frames at once.
+/// More threads would hold too many frames at once.
 const THREADS: usize = 4;
 
-/// How far the bytes are decoded.
+/// How far the bytes have been decoded.
 #[derive(Default)]
 pub(crate) struct Ahead {
-    /// How many stored bytes are done with.
+    /// Stored bytes consumed.
     pub(crate) stored: u64,
-    /// How many came out of them.
+    /// Bytes decoded from them.
     pub(crate) decoded: u64,
-    /// Their checksum so far.
+    /// The state of their checksum.
     pub(crate) state: Option<State>,
 }
 
-/// Some whole frames, and what they are decoded with.
+/// Some whole frames, and the buffers to decode them.
 #[derive(Default)]
 struct Piece<'a> {
     stored: Vec<u8>,
-    /// How much room they need.
+    /// Their decoded length.
     room: usize,
-    /// Where they belong, if that is known.
+    /// Their place in the output, if it is known.
     place: Option<&'a mut [u8]>,
     made: Vec<u8>,
     is_whole: bool,
@@ -83,8 +82,8 @@ impl Piece<'_> {
     }
 }
 
-/// Decodes as many frames as several threads can, handing out pieces of at most `budget`, `decoded`
-/// bytes in all: parts of `place`, where that is given.
+/// Decodes as many frames as can be decoded in parallel, handing out pieces of at most `budget`,
+/// `decoded` bytes in all: parts of `place`, if that is given.
 pub(crate) fn decode_ahead(
     bytes: &Bytes,
     decoded: u64,
@@ -140,19 +139,19 @@ pub(crate) fn decode_ahead(
     }
 }
 
-/// Frames as they are stored, one after the other.
+/// Stored frames, in order.
 struct Frames<'a, 'b> {
     bytes: &'b Bytes,
-    /// What was read and is in no piece.
+    /// Bytes read but not yet in a piece.
     held: Vec<u8>,
     read: u64,
     table: Option<Table>,
-    /// Where the next frames belong.
+    /// The place of the next frames in the output.
     place: Option<&'a mut [u8]>,
 }
 
 impl<'a> Frames<'a, '_> {
-    /// Puts the next frames into a piece; false if there are none that can be told apart.
+    /// Puts the next frames into a piece; false if no further frame boundary can be found.
     fn next(&mut self, piece: &mut Piece<'a>) -> Result<bool> {
         let (mut len, mut room) = (0_usize, 0_usize);
         while let Some((more, more_room)) = self.frame(len)? {
@@ -180,7 +179,7 @@ impl<'a> Frames<'a, '_> {
         Ok(len > 0)
     }
 
-    /// The most that a piece may decode to.
+    /// Largest decoded length of a piece.
     fn most(&self) -> usize {
         match self.place {
             Some(_) => MOST_IN_PLACE,
@@ -188,7 +187,7 @@ impl<'a> Frames<'a, '_> {
         }
     }
 
-    /// How long the frame is that begins after `skip` bytes, and how much room it needs, if it is of
+    /// The length of the frame that begins after `skip` bytes, and its decoded length, if it is of
     /// moderate size.
     fn frame(&mut self, skip: usize) -> Result<Option<(usize, usize)>> {
         let most = self.most();
@@ -201,7 +200,7 @@ impl<'a> Frames<'a, '_> {
                 Ok(None) if self.place.is_none() => Some(UNSAID),
                 Ok(None) => match self.table.as_ref().and_then(|table| table.room_at(at)) {
                     Some(room) => Some(room),
-                    // What comes after it belongs nobody knows where.
+                    // The place of the frames after it is unknown.
                     None => return Ok(None),
                 },
                 Err(_) => None,
@@ -234,7 +233,7 @@ mod tests {
     use super::*;
     use crate::bytes::Filter;
 
-    /// Bytes that compress a little, no two stretches alike.
+    /// Bytes that compress a little, no two ranges alike.
     fn data(len: usize) -> Vec<u8> {
         let mut seed = 1_u32;
         let bytes = std::iter::repeat_with(|| {
@@ -244,7 +243,7 @@ mod tests {
         bytes.take(len).collect()
     }
 
-    /// Frames of these lengths, those at odd places without their content size.
+    /// Frames of these lengths, those at odd positions without their content size.
     fn stored(data: &[u8], lens: &[usize]) -> Vec<u8> {
         let (mut stored, mut rest) = (Vec::new(), data);
         for (place, len) in lens.iter().enumerate() {
@@ -290,7 +289,7 @@ mod tests {
         let lens = [1 << 20, 1 << 20, 1 << 20, 5_000_000, 1 << 20];
         let data = data(lens.iter().sum());
         let mut stored = stored(&data, &lens);
-        // The frame of five million bytes does not say how many they are.
+        // The frame of five million bytes does not state its content size.
         let (ahead_of_large, found) = ahead(&stored, to_u64(data.len()));
         assert!(data.starts_with(&found) && found.len() <= 3 << 20);
         assert!(ahead_of_large.stored < to_u64(stored.len()));
@@ -299,7 +298,7 @@ mod tests {
             Bytes::memory(stored.to_vec()).filtered(Filter::Zstd { decoded })
         };
         assert!(bytes(&stored).to_vec().unwrap() == data);
-        // A block that says it is of a kind that there is not, in the second frame.
+        // A block of an undefined type, in the second frame.
         let second = find_frame_compressed_size(&stored).unwrap();
         stored[second + 6] |= 6;
         assert!(bytes(&stored).to_vec().is_err());
@@ -336,7 +335,7 @@ mod tests {
         let decoded = to_u64(data.len());
         let stored = stored(&data, &lens);
         let is_tried = std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
-        // Up to the first frame that does not say its length, which a table would.
+        // Up to the first frame that does not state its length, which a seek table would.
         let bytes = |stored: &[u8]| {
             let all = Bytes::memory(stored.to_vec());
             all.filtered(Filter::Zstd { decoded })
@@ -347,7 +346,7 @@ mod tests {
         assert_eq!(ahead.unwrap().decoded, if is_tried { 9 << 20 } else { 0 });
         all.read_all(&mut place).unwrap();
         assert!(place == data);
-        // A frame that says another length than it has, among good ones.
+        // A frame that states a wrong length, among correct ones.
         let mut lying = zstd::bulk::compress(&data[..9 << 20], 1).unwrap();
         lying[6] ^= 1;
         assert!(bytes(&lying).read_all(&mut place).is_err());

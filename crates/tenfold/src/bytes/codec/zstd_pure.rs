@@ -1,4 +1,4 @@
-//! Zstandard frames decoded in Rust alone, by ruzstd: for targets where the C library is not to be had.
+//! Zstandard decoding in pure Rust, by ruzstd: for targets without the C library.
 
 use std::io;
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use crate::bytes::{Bytes, DigestState, PIECE, to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// What frames that follow each other decode to; skippable frames are passed over.
+/// The decoded output of consecutive frames; skippable frames are skipped.
 pub(crate) struct Decoder<R> {
     source: Remembering<R>,
     decoder: FrameDecoder,
@@ -30,7 +30,7 @@ impl<R: BufRead> Decoder<R> {
         }
     }
 
-    /// Begins the next frame; false at the end.
+    /// Starts the next frame; false at the end.
     fn next_frame(&mut self) -> io::Result<bool> {
         if self.source.source.fill_buf()?.is_empty() {
             return Ok(false);
@@ -51,7 +51,7 @@ impl<R: BufRead> Decoder<R> {
         Ok(true)
     }
 
-    /// Ends a frame whose content was read: its checksum has to be that of its content.
+    /// Ends a frame whose content was read, and verifies its checksum.
     fn end_frame(&mut self) -> io::Result<()> {
         self.is_in_frame = false;
         let stated = self.decoder.get_checksum_from_data();
@@ -62,7 +62,7 @@ impl<R: BufRead> Decoder<R> {
         }
     }
 
-    /// What went wrong: an error of the source as it was.
+    /// The error of the decoder, or the original error of the source.
     fn broken(&mut self, error: FrameDecoderError) -> io::Error {
         self.source
             .failure
@@ -97,7 +97,7 @@ impl<R: BufRead> Read for Decoder<R> {
     }
 }
 
-/// A source whose last error is kept, as the decoder hands on only its words.
+/// A source that keeps its last error, as the decoder passes on only its text.
 struct Remembering<R> {
     source: R,
     failure: Option<io::Error>,
@@ -239,7 +239,7 @@ mod tests {
         ] {
             let data = data(len);
             stored.extend(frame(&data, level, is_checked));
-            // A frame that decoders pass over, of seven bytes.
+            // A skippable frame of seven bytes.
             stored.extend([0x5e, 0x2a, 0x4d, 0x18, 7, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7]);
             wanted.extend(data);
         }
@@ -258,7 +258,7 @@ mod tests {
         for at in 0..stored.len() {
             let mut changed = stored.clone();
             changed[at] ^= 0x41;
-            // The checksum lets none through.
+            // The checksum rejects all of them.
             if let Ok(decoded) = decode(&changed) {
                 assert!(decoded == data || decoded.is_empty(), "{at}");
             }

@@ -1,6 +1,6 @@
-//! Zstandard frames that can be found one by one: the seekable format.
+//! Random access to Zstandard frames: the seekable format.
 //!
-//! The last frame is one that decoders pass over, a table of the lengths of all others:
+//! The last frame is a skippable one, with a table of the lengths of all others:
 //!
 //! | bytes | field | |
 //! |---:|---|---|
@@ -11,7 +11,8 @@
 //! | 1 | descriptor | bit 7: there are checksums |
 //! | 4 | magic | `B1 EA 92 8F` |
 //!
-//! What does not fit all of this is no table, and is decoded from its beginning.
+//! A table that does not match all of this is ignored, and the frames are decoded from the
+//! beginning.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::{Mutex, MutexGuard};
@@ -27,22 +28,22 @@ use crate::memory;
 const SKIPPED: [u8; 4] = [0x5e, 0x2a, 0x4d, 0x18];
 const MAGIC: [u8; 4] = [0xb1, 0xea, 0x92, 0x8f];
 
-/// The magic and the length of the table's frame.
+/// Magic number and length of the table's frame.
 const HEAD: u64 = 8;
 
-/// The number of frames, the descriptor and the magic.
+/// Number of frames, descriptor and magic number.
 const FOOT: u64 = 9;
 
-/// What a frame may decode to.
+/// Largest decoded length of a frame.
 const LARGEST: u64 = 16 << 20;
 
-/// How long a table may be: enough for the frames of terabytes.
+/// Longest table: enough for the frames of terabytes.
 const LONGEST: u64 = 16 << 20;
 
 impl Bytes {
-    /// The same bytes where each can be read by position, for whoever wants a few of them: of
-    /// compressed ones only the frames that they are in are decoded, where these can be found. No
-    /// checksum over all is looked at then.
+    /// The same bytes with random access, for a few reads: of compressed bytes only the frames
+    /// around a read are decoded, if there is a table of them. A checksum over all bytes is not
+    /// verified then.
     ///
     /// # Errors
     /// As [`Bytes::settled`].
@@ -65,7 +66,7 @@ impl Bytes {
 }
 
 impl Bytes {
-    /// Decodes everything, and compares the checksums that a table of frames has of what they decode to.
+    /// Decodes everything, and verifies the frame checksums of the table.
     pub(crate) fn check_frames(&self) -> Result<()> {
         let table = match (self.filter(), self.extent()) {
             (Filter::Zstd { decoded }, Extent::Run(_)) => Table::of(self, decoded)?,
@@ -82,17 +83,17 @@ impl Bytes {
             state: Xxh64::new(0),
         };
         self.for_each(PIECE, &mut |piece| sums.add(piece))?;
-        // Frames of nothing at the end.
+        // Empty frames at the end.
         sums.add(&[])
     }
 }
 
-/// The checksums of frames, as they are decoded one after the other.
+/// Verifies the checksums of frames as they are decoded in order.
 struct Sums {
     table: Table,
-    /// Where the first frame is stored.
+    /// Offset of the first stored frame.
     at: u64,
-    /// The frame that is being decoded, and how much was before in all.
+    /// Index of the frame that is being decoded, and the bytes before it.
     place: usize,
     done: u64,
     state: Xxh64,
@@ -119,7 +120,7 @@ impl Sums {
     }
 
     fn compare(&self) -> Result<()> {
-        // The lower half is what the table has.
+        // The table has the lower half.
         let [.., a, b, c, d] = self.state.digest().to_be_bytes();
         let found = u32::from_be_bytes([a, b, c, d]);
         match self.table.sums.get(self.place) {
@@ -134,7 +135,7 @@ impl Sums {
     }
 }
 
-/// Where a frame ends, among the stored bytes and among what they decode to.
+/// The end of a frame, as a stored and as a decoded offset.
 #[derive(Clone, Copy, Default)]
 struct End {
     stored: u64,
@@ -144,17 +145,17 @@ struct End {
 /// The ends of all frames.
 pub(crate) struct Table {
     ends: Vec<End>,
-    /// Their checksums, if there are any: the lower half of XXH64 of what they decode to.
+    /// Their checksums, if there are any: the lower half of XXH64 of the decoded bytes.
     sums: Vec<u32>,
 }
 
 impl Table {
-    /// The table at the end of compressed bytes, if there is one that fits them.
+    /// The table at the end of compressed bytes, if there is a valid one.
     pub(crate) fn of(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
         read_table(bytes, decoded)
     }
 
-    /// Where a frame begins.
+    /// The beginning of a frame.
     fn start(&self, place: usize) -> End {
         let before = place.checked_sub(1).and_then(|last| self.ends.get(last));
         before.copied().unwrap_or_default()
@@ -164,12 +165,12 @@ impl Table {
         self.ends.get(place).copied()
     }
 
-    /// The frame that has a decoded byte.
+    /// The frame that contains a decoded offset.
     fn frame_with(&self, decoded: u64) -> usize {
         self.ends.partition_point(|end| end.decoded <= decoded)
     }
 
-    /// How much the frame decodes to that begins at a stored byte.
+    /// The decoded length of the frame that begins at a stored offset.
     #[cfg(feature = "zstd")]
     pub(crate) fn room_at(&self, stored: u64) -> Option<usize> {
         let place = self.ends.partition_point(|end| end.stored <= stored);
@@ -233,7 +234,7 @@ fn read_table(bytes: &Bytes, decoded: u64) -> Result<Option<Table>> {
     Ok(fits.then_some(Table { ends, sums }))
 }
 
-/// Frames that are decoded when they are asked for.
+/// Frames that are decoded on demand.
 struct Frames {
     bytes: Bytes,
     limits: Limits,
@@ -243,12 +244,12 @@ struct Frames {
 
 #[derive(Default)]
 struct State {
-    /// The frame that was decoded last, by its place.
+    /// The frame that was decoded last, with its index.
     held: Option<(usize, Vec<u8>)>,
-    /// How many bytes were decoded.
+    /// The number of bytes decoded so far.
     work: u64,
-    /// All of them, once as many were decoded as there are: whoever comes back that often reads
-    /// everything, in an order that frames are not made for.
+    /// All of the bytes, once as many have been decoded as there are: such access patterns read
+    /// everything, in an order for which frames are too coarse.
     whole: Option<Bytes>,
 }
 
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
     use crate::io::Progress;
 
-    /// Frames of 1000 bytes that do not compress, with their table; `checksums` makes it wider.
+    /// Frames of 1000 incompressible bytes, with their table; `checksums` adds checksums to it.
     fn seekable(n_frames: u32, checksums: bool) -> (Vec<u8>, Vec<u8>) {
         let (mut data, mut stored, mut table) = (Vec::new(), Vec::new(), Vec::new());
         let mut seed = 1_u32;
@@ -348,7 +349,7 @@ mod tests {
         (data, stored)
     }
 
-    /// The compressed bytes in a file, and a count of what is read of it.
+    /// The compressed bytes in a file, and a count of the bytes read from it.
     fn counted(stored: &[u8], decoded: u64) -> (Bytes, Progress) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(stored).unwrap();

@@ -1,8 +1,8 @@
-//! Labelled records: each some labels, then a fixed number of bytes.
+//! Labelled records of a fixed size: some labels each, then a fixed number of bytes.
 //!
 //! A label is its length as a *short int* (one byte below 128, else four bytes big-endian with the
-//! top bit set), then its UTF-8 bytes. This is the encoding of Vespa's blocks, and the one in
-//! which labelled tensors are kept wherever they come from: a file's blocks stay in the file.
+//! top bit set), then its UTF-8 bytes. This is the encoding of Vespa's blocks, and the internal one
+//! of labelled tensors of any format: a Vespa file's blocks stay in the file.
 #![deny(clippy::arithmetic_side_effects)]
 
 pub(super) mod unique;
@@ -16,21 +16,21 @@ use crate::io::{Source, Spool};
 use crate::limits::Limits;
 use crate::memory;
 
-/// Where labelled records lie.
+/// The extent of labelled records.
 #[derive(Debug)]
 pub(crate) struct Records {
     span: Range<u64>,
     count: u64,
     labels: usize,
     width: u64,
-    /// The offset of every `STEP`th record, so that any of them is a short walk away.
+    /// The offset of every `STEP`th record, from which any record is a short walk away.
     marks: Vec<u64>,
 }
 
-/// What is called with every record: its offset, its labels, and a scan that stands at its cells.
+/// Callback for every record: its offset, its labels, and a cursor at its cells.
 type Each<'a> = dyn FnMut(u64, &[String], &mut Scan) -> Result<()> + 'a;
 
-/// How many records lie between two marks.
+/// Number of records between two marks.
 const STEP: u64 = 1024;
 
 impl Records {
@@ -38,7 +38,7 @@ impl Records {
         self.count
     }
 
-    /// How many labels each record has.
+    /// Number of labels of each record.
     pub(crate) fn n_labels(&self) -> usize {
         self.labels
     }
@@ -47,7 +47,7 @@ impl Records {
         self.width
     }
 
-    /// How many bytes of cells there are, labels not counted.
+    /// Length of all cells, without labels.
     pub(crate) fn len(&self) -> u64 {
         // Checked when the records were found.
         self.count.saturating_mul(self.width)
@@ -57,8 +57,8 @@ impl Records {
         self.span.clone()
     }
 
-    /// Walks over the records that begin where `scan` stands, calling `each` with the offset and
-    /// the labels of every one. Cells are skipped, not read.
+    /// Walks over the records from the position of `scan`, calling `each` with the offset and the
+    /// labels of every record. Cells are skipped, not read.
     pub(crate) fn find(
         scan: &mut Scan,
         count: u64,
@@ -92,7 +92,7 @@ impl Records {
         })
     }
 
-    /// Records that begin at these offsets, the last of them ending at `end`.
+    /// Records at these offsets, the last of them ending at `end`.
     pub(crate) fn at(
         begins: impl Iterator<Item = u64>,
         end: u64,
@@ -116,7 +116,7 @@ impl Records {
         }
     }
 
-    /// The scan and how many records to pass over to stand before record `record`.
+    /// A cursor, and how many records to skip with it to reach record `record`.
     fn approach<'a>(&self, source: &'a Source, record: u64) -> Result<(Scan<'a>, u64)> {
         let mark = self
             .marks
@@ -126,12 +126,12 @@ impl Records {
         Ok((Scan::part(source, "", mark..self.span.end), record % STEP))
     }
 
-    /// The labels of the record that begins at `at`.
+    /// The labels of the record at `at`.
     pub(crate) fn labels_at(&self, source: &Source, at: u64) -> Result<Vec<String>> {
         Ok(self.record_at(source, at)?.0)
     }
 
-    /// The labels of the record that begins at `at`, and where its cells begin.
+    /// The labels of the record at `at`, and the offset of its cells.
     pub(crate) fn record_at(&self, source: &Source, at: u64) -> Result<(Vec<String>, u64)> {
         let mut scan = Scan::part(source, "", at..self.span.end);
         let mut names = vec![String::new(); self.labels];
@@ -139,7 +139,7 @@ impl Records {
         Ok((names, scan.at()))
     }
 
-    /// Walks over all records; `each` may read the cells or leave them.
+    /// Walks over all records; `each` may read or skip the cells.
     pub(crate) fn for_each(&self, source: &Source, each: &mut Each) -> Result<()> {
         let mut scan = Scan::part(source, "", self.span.clone());
         let mut names = vec![String::new(); self.labels];
@@ -190,7 +190,7 @@ impl Records {
     }
 }
 
-/// Limits for bytes that have been walked over once already.
+/// Unlimited, for bytes that have passed the limits on a first walk.
 fn lifted() -> Limits {
     Limits {
         text: u64::MAX,
@@ -214,7 +214,8 @@ pub(crate) fn short(scan: &mut Scan) -> Result<u32> {
     Ok(scan.u32(Endian::Big)? & 0x7fff_ffff)
 }
 
-/// Reads a length as a short int, and that many bytes of UTF-8 into `text`; fails at the length.
+/// Reads a length as a short int, and that many bytes of UTF-8 into `text`; errors point at the
+/// length.
 pub(crate) fn short_text(scan: &mut Scan, text: &mut String, limits: &Limits) -> Result<()> {
     let at = scan.at();
     let len = u64::from(short(scan)?);
@@ -263,23 +264,23 @@ pub(crate) fn put_short(value: u64, out: &mut Vec<u8>) -> Result<()> {
 pub struct RecordsBuilder {
     labels: usize,
     width: u64,
-    /// Of records that were pushed; others are known to be different.
+    /// The labels of records that were pushed; others are known to be unique.
     pushed: LabelSet,
     count: u64,
     bytes: Spool,
-    /// How many bytes the records have so far, and where every `STEP`th begins.
+    /// Length of the records so far, and the offset of every `STEP`th.
     len: u64,
     marks: Vec<u64>,
 }
 
 impl RecordsBuilder {
-    /// Starts an empty list of records with `labels` labels and `width` bytes each.
+    /// An empty list of records with `labels` labels and `width` bytes each.
     #[must_use]
     pub fn new(labels: usize, width: usize) -> Self {
         RecordsBuilder::of_width(labels, to_u64(width))
     }
 
-    /// Starts an empty list of records with `labels` labels and `width` bytes each, however many.
+    /// An empty list of records with `labels` labels and `width` bytes each, of any width.
     pub(crate) fn of_width(labels: usize, width: u64) -> Self {
         RecordsBuilder {
             labels,
@@ -307,7 +308,7 @@ impl RecordsBuilder {
         }
     }
 
-    /// Starts a list like `records`, with `width` bytes each.
+    /// An empty list with the labels of `records`, and `width` bytes each.
     pub(crate) fn like(records: &Records, width: u64) -> Self {
         RecordsBuilder::of_width(records.n_labels(), width)
     }
@@ -332,7 +333,7 @@ impl RecordsBuilder {
         self.cells(cells)
     }
 
-    /// Begins a record whose labels no other has; its cells follow.
+    /// Begins a record with unique labels; its cells follow.
     pub(crate) fn start(&mut self, labels: &[impl AsRef<str>]) -> Result<()> {
         let mut address = Vec::new();
         for label in labels {
@@ -347,7 +348,7 @@ impl RecordsBuilder {
         self.cells(&address)
     }
 
-    /// Begins a record whose labels another may have; its cells follow.
+    /// Begins a record whose labels may be duplicates; its cells follow.
     pub(crate) fn begin(&mut self, labels: &[impl AsRef<str>]) -> Result<()> {
         self.pushed.push(labels)?;
         self.start(labels)
@@ -358,13 +359,13 @@ impl RecordsBuilder {
         self.count
     }
 
-    /// Adds cells to the record that was begun last; all pieces together have its width.
+    /// Adds cells to the current record; all pieces together have its width.
     pub(crate) fn cells(&mut self, piece: &[u8]) -> Result<()> {
         self.len = self.len.saturating_add(to_u64(piece.len()));
         self.bytes.write(piece)
     }
 
-    /// Gives the cells of all records as bytes that know their labels.
+    /// Returns the cells of all records as bytes that know their labels.
     ///
     /// # Errors
     /// [`Error::Invalid`] if two records that were pushed have the same labels, [`Error::Io`] if
@@ -376,7 +377,7 @@ impl RecordsBuilder {
         })
     }
 
-    /// As [`RecordsBuilder::finish`]; gives the labels of a record that another has too.
+    /// As [`RecordsBuilder::finish`]; returns duplicate labels if there are any.
     pub(crate) fn finish_unless_twice(self) -> Result<std::result::Result<Bytes, Vec<String>>> {
         let is_counted = self.bytes.is_counted();
         let source = self.bytes.finish()?;

@@ -1,4 +1,4 @@
-//! Labelled blocks: no two may have the same labels.
+//! Uniqueness of labels: no two blocks may have the same.
 
 use std::collections::HashSet;
 
@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::io::Source;
 use crate::memory;
 
-/// Remembers eight bytes of the labels of every block, so that a million blocks cost eight
-/// megabytes while they are compared, and nothing afterwards. Many more are walked over again,
-/// a part of them at a time.
+/// A set of 64-bit hashes of the labels of every block: a million blocks cost eight megabytes while
+/// they are compared, and nothing afterwards. More blocks are hashed in several walks, a part of
+/// them at a time.
 #[derive(Debug)]
 pub(crate) struct LabelSet {
     hashes: Vec<u64>,
     count: u64,
-    /// How many hashes are held at once.
+    /// Most hashes held at once.
     most: u64,
 }
 
@@ -30,11 +30,11 @@ impl Default for LabelSet {
     }
 }
 
-/// How many hashes are held at once, unless blocks cannot be walked over again.
+/// Most hashes held at once, unless blocks can be walked over only once.
 const MOST: u64 = 2 << 20;
 
 impl LabelSet {
-    /// Holds the hashes of all blocks, as these are not to be walked over again.
+    /// A set that holds the hashes of all blocks, as these can be walked over only once.
     pub(crate) fn whole() -> LabelSet {
         LabelSet {
             most: u64::MAX,
@@ -81,9 +81,9 @@ impl LabelSet {
     }
 }
 
-/// The offset of a block whose labels an earlier block has, where the hashes of both are given.
+/// The offset of a block whose labels an earlier block has, if the hashes of both are given.
 ///
-/// Equal hashes are suspects only: their labels are read again and compared.
+/// Equal hashes are candidates only: their labels are read again and compared.
 fn repeated(mut hashes: Vec<u64>, records: &Records, source: &Source) -> Result<Option<u64>> {
     hashes.sort_unstable();
     let twice = |pair: &[u64]| match pair {
@@ -115,7 +115,7 @@ fn repeated(mut hashes: Vec<u64>, records: &Records, source: &Source) -> Result<
     Ok(None)
 }
 
-/// Eight bytes of labels.
+/// A 64-bit hash of labels.
 pub(crate) fn hash<T: AsRef<str>>(labels: &[T]) -> u64 {
     let mut state = Xxh3::new();
     for label in labels.iter().map(AsRef::as_ref) {
