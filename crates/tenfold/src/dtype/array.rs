@@ -1,4 +1,4 @@
-//! Lazy arrays of numbers.
+//! Lazy arrays of numbers: bytes with a number type and a byte order.
 
 use super::{Element, Number};
 use crate::bytes::{Bytes, Endian, PIECE, swap, swap_into, to_u64, to_usize};
@@ -10,21 +10,21 @@ use crate::memory;
 /// A lazy array of numbers: bytes that know their type and byte order.
 #[derive(Debug, Clone)]
 pub struct Numbers {
-    /// What they are.
+    /// The number type.
     pub number: Number,
-    /// Which end comes first.
+    /// The byte order.
     pub endian: Endian,
-    /// Where they are.
+    /// The bytes.
     pub bytes: Bytes,
 }
 
-/// Truths as 0 and 1, of which any byte but 0 may stand for true.
+/// Booleans as 0 and 1, where any byte but 0 stands for true.
 pub(crate) fn bools(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| u8::from(*byte != 0)).collect()
 }
 
 impl Numbers {
-    /// Numbers that are in memory.
+    /// An array of numbers in memory.
     #[must_use]
     pub fn from_vec<T: Element>(values: &[T]) -> Numbers {
         let mut bytes = Vec::with_capacity(values.len().saturating_mul(T::DTYPE.width()));
@@ -38,19 +38,19 @@ impl Numbers {
         }
     }
 
-    /// How many there are.
+    /// The number of numbers.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.bytes.len() / to_u64(self.number.width())
     }
 
-    /// Whether there are none.
+    /// Whether the array is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the bytes have to be reversed to be in the byte order `endian`.
+    /// Whether the bytes must be swapped for the byte order `endian`.
     pub(crate) fn must_swap(&self, endian: Endian) -> bool {
         self.endian != endian && self.number.width() > 1
     }
@@ -92,7 +92,7 @@ impl Numbers {
         })
     }
 
-    /// Hands out the bytes of all numbers in the other byte order, turned round by several threads.
+    /// Hands out the bytes of all numbers in the other byte order, swapped by several threads.
     fn for_each_swapped(
         &self,
         budget: usize,
@@ -115,7 +115,7 @@ impl Numbers {
         ordered_pipeline(Threads::Cores.for_len(len), fill, work, |piece| each(piece))
     }
 
-    /// Fills `out` with all numbers, little-endian, on several threads where that is possible.
+    /// Fills `out` with all numbers, little-endian, on several threads if possible.
     pub(crate) fn read_into(&self, out: &mut [u8]) -> Result<()> {
         const SHARE: usize = 1 << 20;
         if to_u64(out.len()) != self.bytes.len() {
@@ -125,7 +125,7 @@ impl Numbers {
         let must_swap = self.must_swap(Endian::Little);
         if self.bytes.is_plain() {
             let threads = Threads::Cores.for_len(out.len());
-            // What is worked out in slabs has its own threads.
+            // Values computed in slabs use threads of their own.
             let (threads, share) = match self.bytes.source().depth() {
                 0 => (threads, SHARE),
                 _ => (1, out.len().max(1)),
@@ -155,7 +155,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// Writes all numbers in the byte order `endian`: copied as they are where that is possible.
+    /// Writes all numbers in the byte order `endian`: copied unchanged if possible.
     pub(crate) fn write(&self, out: &mut Sink, endian: Endian) -> Result<()> {
         if !self.must_swap(endian) {
             return out.copy(&self.bytes);
@@ -168,7 +168,7 @@ impl Numbers {
     /// All numbers, read as `T`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `T` is another number type, and what reading gives.
+    /// [`Error::Invalid`] if `T` is another number type, and errors of reading.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let width = T::DTYPE.width();
         if T::DTYPE.number != self.number {
@@ -186,7 +186,7 @@ impl Numbers {
         Ok(values)
     }
 
-    /// The same numbers where each can be read by position: decompressed if they have to be.
+    /// The same numbers with random access: decompressed if necessary.
     pub(crate) fn settled(&self, limits: &Limits) -> Result<Numbers> {
         Ok(Numbers {
             bytes: self.bytes.settled(limits)?,
@@ -194,7 +194,7 @@ impl Numbers {
         })
     }
 
-    /// The same numbers for whoever wants a few of them: as [`Bytes::at_hand`].
+    /// The same numbers for a few reads, as [`Bytes::at_hand`].
     pub(crate) fn at_hand(&self, limits: &Limits) -> Result<Numbers> {
         Ok(Numbers {
             bytes: self.bytes.at_hand(limits)?,
@@ -202,7 +202,7 @@ impl Numbers {
         })
     }
 
-    /// The same numbers where any of them is at hand, whether they are compressed or worked out.
+    /// The same numbers with fast random access, whether they are compressed or computed.
     pub(crate) fn spooled(&self, limits: &Limits) -> Result<Numbers> {
         Ok(Numbers {
             bytes: self.bytes.spooled(limits)?,

@@ -1,4 +1,4 @@
-//! Parts of complex numbers, lazily: computed in pieces when they are read.
+//! Parts of complex numbers: real, imaginary, absolute value and argument, computed lazily.
 
 use std::str::FromStr;
 
@@ -9,22 +9,22 @@ use crate::bytes::{Endian, swap};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// A real number of a complex one.
+/// A real-valued part of a complex number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ComplexPart {
-    /// The real part, which quaternions and octonions have too.
+    /// The real part, also of quaternions and octonions.
     Re,
     /// The imaginary part.
     Im,
-    /// The absolute value, which quaternions and octonions have too.
+    /// The absolute value, also of quaternions and octonions.
     Abs,
-    /// The angle in radians, from -π to π.
+    /// The argument in radians, from -π to π.
     Arg,
 }
 
 impl ComplexPart {
-    /// All of them.
+    /// All parts.
     pub const ALL: &'static [ComplexPart] = &[
         ComplexPart::Re,
         ComplexPart::Im,
@@ -32,7 +32,7 @@ impl ComplexPart {
         ComplexPart::Arg,
     ];
 
-    /// The word for it.
+    /// The name of the part.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,10 +43,10 @@ impl ComplexPart {
         }
     }
 
-    /// The type of this part of elements.
+    /// The number type of this part of elements.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they have no such part, or none that can be computed.
+    /// [`Error::Invalid`] if they have no such part, or it cannot be computed.
     pub(crate) fn number(self, of: DType) -> Result<Number> {
         let is_complex = of.arity == Arity::Complex;
         match (self, of.number) {
@@ -76,7 +76,7 @@ impl FromStr for ComplexPart {
 }
 
 impl Numbers {
-    /// A part of every element, where each has several numbers.
+    /// A part of every element, for elements of several numbers.
     ///
     /// # Errors
     /// As [`ComplexPart::number`].
@@ -100,7 +100,7 @@ impl Numbers {
     }
 }
 
-/// From elements to one of their parts.
+/// The map from elements to one of their parts.
 struct OnePart {
     part: ComplexPart,
     of: DType,
@@ -152,7 +152,7 @@ impl Work for OnePart {
 }
 
 impl OnePart {
-    /// The absolute value or the angle of an element, in double precision.
+    /// The absolute value or the argument of an element, in double precision.
     fn computed(&self, element: &[u8]) -> f64 {
         let number = self.of.number;
         let mut numbers = element

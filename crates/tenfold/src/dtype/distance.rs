@@ -1,4 +1,4 @@
-//! How far apart two numbers are, whatever their types.
+//! The exact difference of two numbers of any types.
 
 use rustc_apfloat::ieee::Quad;
 use rustc_apfloat::{Float, Status};
@@ -6,11 +6,11 @@ use rustc_apfloat::{Float, Status};
 use super::cast::scalar::{Rounding, Whole, as_quad};
 use super::{F128, Kind, Number, is_exact};
 
-/// A number type and the little-endian bytes of one.
+/// A number type and the little-endian bytes of a number.
 pub(crate) type Spelled<'a> = (Number, &'a [u8]);
 
-/// The difference of two numbers, taken exactly and then rounded to a double: zero only if they
-/// are equal, NaN if one is NaN or both are infinities of unlike sign.
+/// The difference of two numbers, computed exactly and then rounded to a double: zero only if they
+/// are equal, NaN if one is NaN or both are infinities of opposite sign.
 pub(crate) fn difference(a: Spelled, b: Spelled) -> f64 {
     if a.0.kind() != Kind::Float && b.0.kind() != Kind::Float {
         return between(&Whole::of(a.0, a.1), &Whole::of(b.0, b.1));
@@ -24,7 +24,7 @@ pub(crate) fn difference(a: Spelled, b: Spelled) -> f64 {
     if is_exact && x == y {
         return 0.0;
     }
-    // A whole number that a binary128 cannot hold equals none, but may be rounded to one.
+    // An integer that a binary128 cannot represent equals none, but may round to one.
     if !is_exact && x == y {
         return match (whole(a), whole(b)) {
             (Some(a), Some(b)) => between(&a, &b),
@@ -98,7 +98,7 @@ mod tests {
         difference((A::DTYPE.number, &x), (B::DTYPE.number, &y))
     }
 
-    /// A power of two, to the bit.
+    /// An exact power of two.
     fn two(power: u64) -> f64 {
         f64::from_bits((1023 + power) << 52)
     }
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(apart(i64::MAX, two(63)), -1.0);
         assert_eq!(apart(two(63), i64::MAX), 1.0);
         assert_eq!(apart(u64::MAX, two(64)), -1.0);
-        // 2^127 - 1 is rounded to 2^127 as a binary128, too.
+        // 2^127 - 1 also rounds to 2^127 as a binary128.
         assert_eq!(apart(u128::MAX, two(128)), -1.0);
         assert_eq!(apart(u128::MAX >> 1, two(127)), -1.0);
         assert_eq!(apart(7_u64, 7.5_f32), -0.5);

@@ -1,4 +1,4 @@
-//! Number types that Rust has a type for.
+//! Rust types of elements.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -7,10 +7,10 @@ use super::{DType, F128, Number};
 
 /// A Rust type in which elements can be read.
 pub trait Element: Copy + sealed::Sealed + 'static {
-    /// The element type it stands for.
+    /// The element type it corresponds to.
     const DTYPE: DType;
 
-    /// The value that `DTYPE.width()` little-endian bytes spell; zero if there are fewer.
+    /// The value of `DTYPE.width()` little-endian bytes; zero if there are fewer.
     fn from_le(bytes: &[u8]) -> Self;
 
     /// Appends its little-endian bytes.

@@ -1,4 +1,4 @@
-//! IEEE binary128, for which the machine has no type.
+//! IEEE binary128, which has no native type.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use rustc_apfloat::ieee::{Double, Quad};
 
 use crate::error::{Error, Result};
 
-/// A quadruple-precision number, kept as its bits.
+/// A quadruple-precision number, stored as its bits.
 ///
 /// ```
 /// let third: tenfold::F128 = "0.1".parse()?;
@@ -52,7 +52,7 @@ impl From<f64> for F128 {
 /// Writes the shortest decimal that reads back to the same bits.
 impl fmt::Display for F128 {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Any binary128 comes back from this many digits.
+        /// Every binary128 is recovered from this many digits.
         const ENOUGH: usize = 36;
         let number = Quad::from_bits(self.0);
         if number.is_nan() {
@@ -65,7 +65,7 @@ impl fmt::Display for F128 {
                 "Infinity"
             });
         }
-        // Digits are dropped while the number still comes back.
+        // Digits are dropped as long as the number is recovered.
         let (mut least, mut most) = (1, ENOUGH);
         while least < most {
             let digits = (least + most) / 2;

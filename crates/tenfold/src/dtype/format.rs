@@ -1,4 +1,4 @@
-//! Numbers as text that other programs can read.
+//! Formatting of numbers as text that other programs can read.
 
 use std::fmt::Write;
 
@@ -7,9 +7,8 @@ use half::{bf16, f16};
 use super::{Arity, DType, Element, F128, Number};
 
 /// Appends a number, given by its little-endian bytes, as a JSON value.
-///
-/// Integers are written in full whatever their size, floats as the shortest decimal that reads
-/// back to the same bits of that width, the three that JSON has no number for as the strings
+/// Integers are written in full whatever their size, floats as the shortest decimal that reads back
+/// to the same bits of that width, the three values that JSON cannot represent as the strings
 /// `"NaN"`, `"Infinity"` and `"-Infinity"`, and binary128 as a string.
 pub fn write_number(number: Number, bytes: &[u8], out: &mut String) {
     // Writing to a string cannot fail.
@@ -61,9 +60,9 @@ pub fn write_number(number: Number, bytes: &[u8], out: &mut String) {
     };
 }
 
-/// Appends an element, given by its little-endian bytes, as a table shows it: the digits of
-/// [`write_number`] without quotes, `NaN`, `inf` and `-inf`, complex numbers as Python writes them, as in
-/// `1.5-2.0j`, and those of more parts one after the other.
+/// Appends an element, given by its little-endian bytes, as it appears in tables: the digits of
+/// [`write_number`] without quotes, `NaN`, `inf` and `-inf`, complex numbers as Python writes them,
+/// as in `1.5-2.0j`, and quaternions and octonions as components separated by spaces.
 pub fn write_element(dtype: DType, element: &[u8], out: &mut String) {
     let mut numbers = element.chunks_exact(dtype.number.width());
     match (dtype.arity, numbers.next(), numbers.next()) {
@@ -87,8 +86,8 @@ pub fn write_element(dtype: DType, element: &[u8], out: &mut String) {
     }
 }
 
-/// Appends a number without quotes: what JSON has no number for, and what has more digits than a
-/// double, has them there.
+/// Appends a number without quotes. Values that JSON cannot represent, and those with more digits
+/// than a double, have quotes in JSON but not here.
 fn write_bare(number: Number, bytes: &[u8], out: &mut String) {
     let start = out.len();
     write_number(number, bytes, out);
@@ -145,7 +144,7 @@ fn write_narrow(
     reads_back: impl Fn(f64) -> bool,
     out: &mut String,
 ) -> std::fmt::Result {
-    /// Any 16-bit float comes back from this many digits after the first.
+    /// Every 16-bit float is recovered from this many digits after the first.
     const ENOUGH: usize = 8;
     if !value.is_finite() {
         return write_special(value.into(), out);

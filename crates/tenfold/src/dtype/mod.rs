@@ -1,4 +1,4 @@
-//! The second step of the ladder: what number the bytes spell.
+//! Number types and conversion between them: what the bytes mean. The second step of the ladder.
 
 mod array;
 mod cast;
@@ -70,7 +70,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The types that weights of models have.
+    /// The number types of model weights.
     pub(crate) const WEIGHTS: &'static [Number] = &[
         Number::Bool,
         Number::U8,
@@ -88,14 +88,14 @@ impl Number {
     ];
 }
 
-/// What sort of number a type counts with.
+/// The kind of a number type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// True or false.
     Bool,
-    /// Whole, not negative.
+    /// Non-negative integer.
     Unsigned,
-    /// Whole.
+    /// Integer.
     Signed,
     /// Floating point.
     Float,
@@ -122,7 +122,7 @@ impl Number {
         Number::F128,
     ];
 
-    /// How many bytes one takes.
+    /// Width in bytes.
     #[must_use]
     pub fn width(self) -> usize {
         match self {
@@ -134,7 +134,7 @@ impl Number {
         }
     }
 
-    /// Whether it counts, and with what.
+    /// The kind of numbers.
     #[must_use]
     pub fn kind(self) -> Kind {
         match self {
@@ -145,13 +145,13 @@ impl Number {
         }
     }
 
-    /// The nearest double to the number that little-endian bytes spell.
+    /// The nearest double to a number given by its little-endian bytes.
     #[must_use]
     pub fn to_f64(self, bytes: &[u8]) -> f64 {
         format::to_f64(self, bytes)
     }
 
-    /// Whether the number that little-endian bytes spell is zero, of either sign.
+    /// Whether a number given by its little-endian bytes is zero, of either sign.
     #[must_use]
     pub fn is_zero(self, bytes: &[u8]) -> bool {
         match (self.kind(), bytes.split_last()) {
@@ -162,13 +162,13 @@ impl Number {
         }
     }
 
-    /// Whether every value of this type is one of another, too.
+    /// Whether every value of this type can be represented in another.
     #[must_use]
     pub fn is_exact_in(self, other: Number) -> bool {
         is_exact(self, other)
     }
 
-    /// Its name, such as `bf16`.
+    /// The name, such as `bf16`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -198,7 +198,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// How many numbers make one element.
+/// The number of numbers in an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arity {
     /// One.
@@ -212,7 +212,7 @@ pub enum Arity {
 }
 
 impl Arity {
-    /// All of them.
+    /// All arities.
     pub const ALL: &'static [Arity] = &[
         Arity::Real,
         Arity::Complex,
@@ -220,7 +220,7 @@ impl Arity {
         Arity::Octonion,
     ];
 
-    /// How many numbers that is.
+    /// The number of numbers.
     #[must_use]
     pub fn count(self) -> usize {
         match self {
@@ -231,7 +231,7 @@ impl Arity {
         }
     }
 
-    /// The arity with `count` numbers an element.
+    /// The arity with `count` numbers per element.
     #[must_use]
     pub fn of_count(count: u64) -> Option<Arity> {
         match count {
@@ -243,7 +243,7 @@ impl Arity {
         }
     }
 
-    /// The word for it.
+    /// The name of the arity.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -255,7 +255,7 @@ impl Arity {
     }
 }
 
-/// An element type: a number type and how many of them make an element.
+/// An element type: a number type and an arity.
 ///
 /// ```
 /// let dtype: tenfold::DType = "quaternion<f64>".parse()?;
@@ -267,7 +267,7 @@ impl Arity {
 pub struct DType {
     /// The number type.
     pub number: Number,
-    /// How many numbers make an element.
+    /// The number of numbers in an element.
     pub arity: Arity,
 }
 
@@ -298,7 +298,7 @@ impl DType {
             .all(|number| self.number.is_zero(number))
     }
 
-    /// How many bytes one element takes.
+    /// Width of one element in bytes.
     #[must_use]
     pub fn width(self) -> usize {
         // At most 16 × 8.

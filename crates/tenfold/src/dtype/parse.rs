@@ -1,15 +1,15 @@
-//! Elements from text.
+//! Parsing of elements from text.
 
 use super::cast::scalar::convert;
 use super::{DType, F128, Kind, Number};
 use crate::error::{Error, Result};
 
 impl DType {
-    /// The little-endian bytes of the element that a text such as `1.5`, `-3` or `nan` spells; of
-    /// several numbers an element it is the first, and the others are zero.
+    /// Parses a text such as `1.5`, `-3` or `nan` to the little-endian bytes of an element; in an
+    /// element of several numbers it is the first, and the others are zero.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the text is no number, or one that this type has no room for.
+    /// [`Error::Invalid`] if the text is no number, or out of range.
     pub fn parse_element(self, text: &str) -> Result<Vec<u8>> {
         let mut element = self.number.parse_number(text)?;
         element.resize(self.width(), 0);
@@ -40,7 +40,7 @@ impl Number {
 }
 
 fn parse_float(text: &str) -> Result<F128> {
-    // The words for what no digits spell are those of a double.
+    // Words for infinities and NaN are those of a double.
     match text.parse::<f64>() {
         Ok(special) if !special.is_finite() && !text.contains(|c: char| c.is_ascii_digit()) => {
             Ok(F128::from(special))

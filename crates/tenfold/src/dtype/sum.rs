@@ -44,7 +44,7 @@ fn add_one(number: Number, sum: &mut [u8], value: &[u8]) -> bool {
     }
 }
 
-/// Replaces `sum` by what `add` gives; false if that has wrapped around.
+/// Replaces `sum` by the result of `add`; false if that wrapped around.
 fn put<T: Element>(sum: &mut [u8], value: &[u8], add: impl Fn(T, T) -> (T, bool)) -> bool {
     let (added, has_wrapped) = add(T::from_le(sum), T::from_le(value));
     let mut bytes = Vec::with_capacity(sum.len());

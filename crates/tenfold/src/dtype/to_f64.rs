@@ -1,22 +1,22 @@
-//! Many numbers as doubles, quickly.
+//! Fast conversion of many numbers to doubles.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
 use super::Number;
 
-/// How many halves are converted at once.
+/// Halves converted at once.
 const HALVES: usize = 64;
 
 impl Number {
-    /// Replaces `out` by the nearest doubles to the numbers that little-endian bytes spell.
+    /// Replaces `out` by the nearest doubles to numbers given by their little-endian bytes.
     pub fn to_doubles(self, bytes: &[u8], out: &mut Vec<f64>) {
         out.clear();
         match self {
             Number::F64 => put(bytes, out, f64::from_le_bytes),
             Number::F32 => put(bytes, out, |four| f32::from_le_bytes(four).into()),
             Number::Bf16 => put(bytes, out, |two| {
-                // A brain float is the upper half of a single.
+                // A bfloat16 is the upper half of a single.
                 f32::from_bits(u32::from(u16::from_le_bytes(two)) << 16).into()
             }),
             Number::F16 => halves(bytes, out),

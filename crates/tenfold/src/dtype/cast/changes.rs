@@ -1,4 +1,4 @@
-//! What a cast changes: how many numbers, and by how much at most.
+//! Changes made by a cast: the number of changed values, and the largest difference.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,26 +7,26 @@ use crate::bytes::to_u64;
 use crate::dtype::distance::difference;
 use crate::dtype::{Kind, Number};
 
-/// The counts of a cast, added up while numbers are cast, by several threads.
+/// Counts of a cast, accumulated by several threads while numbers are cast.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     numbers: AtomicU64,
     changed: AtomicU64,
-    /// The bits of the largest change: those of doubles that are not negative sort as they do.
+    /// The bits of the largest change: those of non-negative doubles sort as the doubles do.
     largest: AtomicU64,
 }
 
-/// What came of a cast.
+/// The result of counting a cast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) numbers: u64,
     pub(crate) changed: u64,
-    /// The largest difference between a number and what became of it; NaN if a NaN became a number.
+    /// The largest difference between a number and its cast; NaN if a NaN became a number.
     pub(crate) largest: f64,
 }
 
 impl Changes {
-    /// Begins to count on one thread; what it counted is added when it is dropped.
+    /// A counter for one thread; its counts are added when it is dropped.
     pub(crate) fn counter(&self, from: Number, to: Number) -> Counter<'_> {
         Counter {
             all: self,
@@ -38,7 +38,7 @@ impl Changes {
         }
     }
 
-    /// What has been counted.
+    /// The counts so far.
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             numbers: self.numbers.load(Ordering::Relaxed),
@@ -55,7 +55,7 @@ impl Counts {
         largest: 0.0,
     };
 
-    /// Takes a change into account, which is not negative; NaN counts as the largest.
+    /// Takes a non-negative change into account; NaN counts as the largest.
     fn reach(&mut self, change: f64) {
         if change.total_cmp(&self.largest).is_gt() {
             self.largest = change;
@@ -63,7 +63,7 @@ impl Counts {
     }
 }
 
-/// Counts what is changed by one thread.
+/// Counts the changes made by one thread.
 pub(crate) struct Counter<'a> {
     all: &'a Changes,
     from: Number,
@@ -74,7 +74,7 @@ pub(crate) struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Adds some numbers, little-endian, and what became of them.
+    /// Adds some numbers, little-endian, and their casts.
     pub(crate) fn add(&mut self, stored: &[u8], made: &[u8]) {
         if is_double(self.from) && is_double(self.to) {
             self.by_doubles(stored, made);
@@ -83,7 +83,8 @@ impl Counter<'_> {
         }
     }
 
-    /// Counts where doubles tell all values apart. A NaN stays one, whatever its bits.
+    /// Counts by comparing doubles, for types whose values all differ as doubles. A NaN stays one,
+    /// whatever its bits.
     fn by_doubles(&mut self, stored: &[u8], made: &[u8]) {
         let (before, after) = (&mut self.before, &mut self.after);
         self.from.to_doubles(stored, before);
@@ -118,16 +119,16 @@ impl Counter<'_> {
                 continue;
             }
             counts.changed = counts.changed.saturating_add(1);
-            // Exact, also where doubles do not tell the two apart.
+            // Exact, also for values that are equal as doubles.
             counts.reach(difference((from, stored), (to, made)).abs());
         }
     }
 }
 
-/// How many numbers are counted side by side, as registers hold several.
+/// Numbers counted side by side, for vector registers.
 const LANES: usize = 8;
 
-/// Counts of neighboring numbers, each on its own.
+/// Counts of neighboring numbers, one per lane.
 #[derive(Default)]
 struct Lanes {
     changed: [u64; LANES],
@@ -145,7 +146,7 @@ impl Lanes {
             before.iter().zip(after).zip(counts)
         {
             let change = (before - after).abs();
-            // False of what is NaN, or infinite and stays so.
+            // False for NaN, and for an infinity that stays infinite.
             *changed += u64::from(change > 0.0);
             *largest = if change > *largest { change } else { *largest };
             *lost_nan += u64::from(before.is_nan() && !after.is_nan());
@@ -162,7 +163,7 @@ impl Drop for Counter<'_> {
         } = self.counts;
         self.all.numbers.fetch_add(numbers, Ordering::Relaxed);
         self.all.changed.fetch_add(changed, Ordering::Relaxed);
-        // The bits of NaN sort above all others, once its sign is gone.
+        // The bits of NaN sort above all others, once its sign is cleared.
         let largest = largest.abs().to_bits();
         self.all.largest.fetch_max(largest, Ordering::Relaxed);
     }

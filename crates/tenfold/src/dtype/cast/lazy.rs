@@ -1,4 +1,4 @@
-//! Numbers as another type, lazily: cast in pieces, by several threads, when they are read.
+//! Lazy casts: numbers as another type, cast in pieces by several threads when they are read.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 impl Numbers {
-    /// The same numbers as another type: exactly where that is possible, else rounded; `changes` counts
-    /// what that changes, whenever they are read.
+    /// The same numbers as another type: exact if possible, else rounded; `changes` counts the
+    /// changes of every read.
     pub(crate) fn cast(
         &self,
         to: Number,
@@ -41,16 +41,16 @@ impl Numbers {
     }
 }
 
-/// How many bytes the widest number has.
+/// Width of the widest number, in bytes.
 const WIDEST: usize = 16;
 
-/// From numbers to numbers of another type.
+/// A cast from one number type to another.
 #[derive(Clone)]
 pub(crate) struct Cast {
-    /// Where to count what changes.
+    /// Counter of the changes, if they are counted.
     pub(crate) changes: Option<Arc<Changes>>,
     pub(crate) from: Number,
-    /// Whether the numbers are big-endian.
+    /// Whether the bytes of the stored numbers must be swapped.
     pub(crate) must_swap: bool,
     pub(crate) to: Number,
     pub(crate) rounding: Rounding,
@@ -66,10 +66,10 @@ impl Work for Cast {
         self.to.width()
     }
 
-    /// Casts numbers, in blocks where there is a quick way.
+    /// Casts numbers, in blocks if there is a vectorized path.
     fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()> {
         let (from, to) = (self.from, self.to);
-        // The quick ways round to the nearest.
+        // The vectorized paths round to nearest.
         let is_quick = self.rounding == Rounding::NearestEven || is_exact(from, to);
         let quick = quick(from, to).filter(|_| is_quick);
         let changes = self.changes.as_ref();
@@ -98,7 +98,8 @@ impl Work for Cast {
 }
 
 impl Cast {
-    /// Casts a block that has something odd in it: only the part with it is done number by number.
+    /// Casts a block with an exceptional number in it: only the part around it is done number by
+    /// number.
     fn work_in_parts(&self, quick: Option<Quick>, block: &[u8], room: &mut [u8]) -> Result<()> {
         const PART: usize = 64;
         let (from, to) = (self.from, self.to);

@@ -1,5 +1,5 @@
-//! Bytes that are worked out of others of a fixed size, lazily: in pieces, by several threads, when
-//! they are read.
+//! Lazy maps over units of a fixed size: computed in pieces, by several threads, when they are
+//! read.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -10,19 +10,19 @@ use crate::io::{Compute, Source, Threads, ordered_pipeline, par_for_each};
 use crate::limits::Limits;
 use crate::memory;
 
-/// What is done with a unit of bytes; each becomes one of another length.
+/// A map from units of bytes to units of another length.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// How long a unit is as it is stored.
+    /// Length of a stored unit.
     fn stored(&self) -> usize;
 
-    /// How long it is afterwards.
+    /// Length of a computed unit.
     fn made(&self) -> usize;
 
-    /// Works on some whole units; `made` has room for what comes of them.
+    /// Maps some whole units; `made` has the length of the result.
     fn work(&self, stored: &[u8], made: &mut [u8]) -> Result<()>;
 }
 
-/// What comes of doing `work` with all units of `bytes`.
+/// The result of `work` for all units of `bytes`.
 pub(crate) fn worked(bytes: &Bytes, work: impl Work, limits: &Limits) -> Bytes {
     Bytes::whole(Source::computed(Worked {
         bytes: bytes.clone(),
@@ -36,11 +36,11 @@ struct Worked<W> {
     bytes: Bytes,
     work: W,
     limits: Limits,
-    /// Where compressed bytes lie while they are read.
+    /// Compressed bytes, decompressed while they are being read.
     settled: Mutex<Option<Bytes>>,
 }
 
-/// Some units before and after.
+/// Some units, before and after.
 #[derive(Default)]
 struct Piece {
     stored: Vec<u8>,
@@ -115,11 +115,10 @@ impl<W: Work> Compute for Worked<W> {
 }
 
 impl<W: Work> Worked<W> {
-    /// Fills `buffer` with whole units, worked out where they belong, on several threads; false if
-    /// it does not begin or end with one, or what they are made of has to be worked out in order
-    /// itself.
+    /// Fills `buffer` with whole units, computed in place by several threads; false if it does not
+    /// begin and end at a unit, or if the input must be computed in order itself.
     fn read_units(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
-        /// What one thread does at a time.
+        /// Bytes that one thread computes at a time.
         const SHARE: usize = 1 << 20;
         let (from, to) = (self.work.stored(), self.work.made());
         let bytes = self.at_hand()?;
@@ -147,7 +146,7 @@ impl<W: Work> Worked<W> {
         Ok(true)
     }
 
-    /// The bytes where they can be read by position: decompressed once, if they have to be.
+    /// The input with random access: decompressed once, if necessary.
     fn at_hand(&self) -> Result<Bytes> {
         let stopped = |_| Error::invalid("another reader of the numbers stopped halfway");
         let mut settled = self.settled.lock().map_err(stopped)?;
@@ -157,7 +156,7 @@ impl<W: Work> Worked<W> {
         }
     }
 
-    /// Forgets what was decompressed.
+    /// Drops the decompressed input.
     fn let_go(&self) {
         if let Ok(mut settled) = self.settled.lock() {
             *settled = None;

@@ -1,4 +1,4 @@
-//! From one number type to another, number by number.
+//! Casts of single numbers from one type to another.
 
 use rustc_apfloat::{Float, FloatConvert, Round, Status, ieee};
 
@@ -25,22 +25,22 @@ pub(crate) fn is_exact(from: Number, to: Number) -> bool {
     }
 }
 
-/// What happens to values that another type has no room for.
+/// Handling of values that are out of range in another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// They are an error.
+    /// An error.
     Fails,
-    /// They become the nearest there is; NaN becomes 0.
+    /// Saturation to the nearest value; NaN becomes 0.
     Saturates,
 }
 
-/// Which neighbour a value becomes that lies between two.
+/// Rounding of a value between two neighbors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rounding {
-    /// The nearer one; of two equally near the even one.
+    /// To nearest, ties to even.
     #[default]
     NearestEven,
-    /// The one that is nearer to zero: the rest is cut off.
+    /// Toward zero: truncation.
     TowardZero,
 }
 
@@ -53,7 +53,7 @@ impl Rounding {
     }
 }
 
-/// The bits of a float's significand, the one that is not stored included.
+/// The bits of a float's significand, the hidden bit included.
 pub(crate) fn significand(number: Number) -> usize {
     match number {
         Number::F16 => 11,
@@ -76,13 +76,13 @@ fn exponent(number: Number) -> usize {
     }
 }
 
-/// Appends one number, given by its little-endian bytes, as another type; false if it has no room
-/// for it and the nearest was taken.
+/// Appends one number, given by its little-endian bytes, as another type; false if it is out of
+/// range and the nearest value was taken.
 pub(crate) fn convert(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     convert_rounded(from, to, Rounding::NearestEven, bytes, out)
 }
 
-/// [`convert`], where it is said how to round.
+/// [`convert`] with a rounding mode.
 pub(crate) fn convert_rounded(
     from: Number,
     to: Number,
@@ -113,7 +113,7 @@ pub(crate) fn convert_rounded(
     }
 }
 
-/// A whole number of any type.
+/// An integer of any type.
 pub(crate) struct Whole {
     pub(crate) is_negative: bool,
     pub(crate) magnitude: u128,
@@ -139,8 +139,8 @@ impl Whole {
         }
     }
 
-    /// The whole number that a float is rounded to; `None` for NaN, infinities and what has more
-    /// than 128 bits.
+    /// The integer that a float rounds to; `None` for NaN, infinities and integers of more than 128
+    /// bits.
     pub(crate) fn of_float(from: Number, rounding: Rounding, bytes: &[u8]) -> Option<Whole> {
         let quad = as_quad(from, bytes);
         let is_negative = quad.is_negative();
@@ -153,7 +153,7 @@ impl Whole {
         })
     }
 
-    /// Appends it, or the nearest there is.
+    /// Appends it, saturated.
     pub(crate) fn put(&self, to: Number, out: &mut Vec<u8>) -> bool {
         let bits = to.width().saturating_mul(8);
         let most = match to.kind() {
@@ -173,7 +173,7 @@ impl Whole {
     }
 }
 
-/// A float as a binary128, which every float is.
+/// A float as a binary128, which is exact.
 pub(crate) fn as_quad(from: Number, bytes: &[u8]) -> ieee::Quad {
     let mut quad = Vec::new();
     if from == Number::F128 {
@@ -184,7 +184,7 @@ pub(crate) fn as_quad(from: Number, bytes: &[u8]) -> ieee::Quad {
     ieee::Quad::from_bits(<u128 as Element>::from_le(&quad))
 }
 
-/// A float in a wider one: bit by bit, so that NaN keeps its payload.
+/// A float in a wider type: bit by bit, so that NaN keeps its payload.
 fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     let narrow_bits = significand(from).saturating_sub(1);
     let wide_bits = significand(to).saturating_sub(1);
@@ -205,7 +205,7 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     } else if fraction == 0 || bias == 0 {
         (0, fraction << shift)
     } else {
-        // A subnormal becomes normal: its first set bit is the one that is not stored.
+        // A subnormal becomes normal: its first set bit becomes the hidden one.
         let lead = u128::from(128 - fraction.leading_zeros());
         let raised = fraction << (u128::from(to_u64(wide_bits)) + 1 - lead);
         (
@@ -217,7 +217,7 @@ fn widen(from: Number, to: Number, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend(wide_number.to_le_bytes().iter().take(to.width()));
 }
 
-/// Anything as a float beside it; false if it is finite and only an infinity is near.
+/// Any number as a float of another type; false if it is finite and rounds to infinity.
 fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let (bits, status) = match to {
         Number::F16 => beside::<ieee::Half>(from, rounding, bytes),
@@ -242,8 +242,8 @@ fn round(from: Number, to: Number, rounding: Rounding, bytes: &[u8], out: &mut V
     !status.contains(Status::OVERFLOW)
 }
 
-/// Whether the machine can round a double to a single, which it does much faster. What it makes of a NaN's
-/// payload Rust does not say.
+/// Whether the hardware can round a double to a single, which is much faster. Rust does not specify
+/// the NaN payload of the result.
 fn is_for_the_machine(from: Number, rounding: Rounding, bytes: &[u8]) -> bool {
     let is_nearest = rounding == Rounding::NearestEven;
     from == Number::F64 && is_nearest && !f64::from_le(bytes).is_nan()
@@ -253,7 +253,7 @@ fn beside<T: Float>(from: Number, rounding: Rounding, bytes: &[u8]) -> (u128, St
 where
     ieee::Quad: FloatConvert<T>,
 {
-    // Whether it is too large is asked here: cut to the largest there is, nothing else would tell.
+    // Overflow is tested here: when truncated to the largest value, nothing else would reveal it.
     let is_over;
     let rounded = if from.kind() == Kind::Float {
         let quad = as_quad(from, bytes);
@@ -408,7 +408,7 @@ mod tests {
         let single = cast(Number::F64, Number::F32, &bits.to_le_bytes());
         let wanted = 0xffc0_0000 | u32::try_from((bits & 0xf_ffff_ffff_ffff) >> 29).unwrap();
         assert_eq!(single, wanted.to_le_bytes());
-        // One that signals becomes quiet.
+        // A signaling NaN becomes quiet.
         let bits = 0x7ff0_dead_a000_0001_u64;
         let single = cast(Number::F64, Number::F32, &bits.to_le_bytes());
         let wanted = 0x7fc0_0000 | u32::try_from((bits & 0xf_ffff_ffff_ffff) >> 29).unwrap();
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn large_integers_are_rounded_once() {
-        // A double would make a tie of it, which then goes down.
+        // Rounding to a double first would make it a tie, which then rounds down.
         let number = (1_u64 << 60) + (1 << 52) + 1;
         let rounded = cast(Number::U64, Number::Bf16, &number.to_le_bytes());
         // 2^60 and 2^53.

@@ -1,21 +1,20 @@
-//! The usual casts, many numbers at once.
+//! Vectorized fast paths for common casts.
 //!
-//! Each works on a block and gives up, to be redone number by number, if there is a NaN in it
-//! (whose payload the machine would not keep) or a number that the other type has no room for. The
-//! loops are compiled for several generations of processors, and the newest that this one
-//! understands is taken.
+//! Each works on a block and gives up, so that it is redone number by number, if the block has a
+//! NaN (whose payload the hardware would not keep) or a number out of range. The loops are compiled
+//! for several instruction sets, and the newest one that the processor supports is used.
 
 use pulp::Arch;
 
 use crate::dtype::Number;
 
-/// How many numbers a block has at most.
+/// Largest number of numbers in a block.
 pub(crate) const BLOCK: usize = 1024;
 
-/// Casts little-endian numbers into room for as many; false if it gave up.
+/// Casts little-endian numbers to an output of as many; false if it gave up.
 pub(crate) type Quick = fn(&[u8], &mut [u8]) -> bool;
 
-/// The quick way from one type to another, if there is one.
+/// The fast path from one type to another, if there is one.
 pub(crate) fn quick(from: Number, to: Number) -> Option<Quick> {
     use crate::dtype::Number::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     Some(match (from, to) {
@@ -56,7 +55,7 @@ pub(crate) fn quick(from: Number, to: Number) -> Option<Quick> {
     })
 }
 
-/// Casts a block; false if `one` was not content with what came of one of its numbers.
+/// Casts a block; false if `one` rejected the result for one of its numbers.
 #[inline(always)]
 fn cast<const FROM: usize, const TO: usize>(
     stored: &[u8],
@@ -79,7 +78,7 @@ fn cast<const FROM: usize, const TO: usize>(
     )
 }
 
-/// Casts a block to a type that has room for every number.
+/// Casts a block to a type that can represent every number.
 #[inline(always)]
 fn widen<const FROM: usize, const TO: usize>(
     stored: &[u8],
@@ -103,7 +102,7 @@ fn f64_of(number: f32) -> ([u8; 8], bool) {
 pub(crate) fn f32_of(number: f64) -> ([u8; 4], bool) {
     #[expect(clippy::as_conversions, reason = "rounds to the nearest, ties to even")]
     let rounded = number as f32;
-    // Neither NaN nor an infinity that was none; a true infinity is rare enough.
+    // Neither NaN nor an overflow to infinity; true infinities are rare enough.
     (rounded.to_le_bytes(), rounded.is_finite())
 }
 
@@ -127,8 +126,8 @@ fn brain(number: f32) -> ([u8; 2], bool) {
     ([low, high], is_fine)
 }
 
-/// A double as the single next to it towards zero, its last bit set if anything was lost: rounding
-/// that to fewer bits gives what rounding the double at once would.
+/// Rounds a double to odd as a single: truncated, with the last bit set if anything was lost.
+/// Rounding that to fewer bits equals rounding the double at once.
 #[inline(always)]
 fn to_odd(number: f64) -> f32 {
     #[expect(
@@ -149,13 +148,13 @@ fn to_odd(number: f64) -> f32 {
 
 /// The nearest binary16, ties to even.
 ///
-/// Adding a power of two whose last bit is worth as much as that of the half makes the machine round there;
-/// what the sum has more than the power is then the significand.
+/// Adding a power of two whose last bit is worth as much as that of the half makes the hardware
+/// round there; the excess of the sum over the power is then the significand.
 #[inline(always)]
 fn half(number: f32) -> ([u8; 2], bool) {
-    // From here on the nearest would be infinity.
+    // Larger values round to infinity.
     const TOO_LARGE: u32 = 0x477f_f000;
-    // The exponent of the smallest half that is not subnormal, as singles have it.
+    // The exponent of the smallest normal half, as singles have it.
     const LEAST: u32 = 127 - 14;
     let bits = number.to_bits();
     let size = bits & 0x7fff_ffff;
@@ -169,15 +168,15 @@ fn half(number: f32) -> ([u8; 2], bool) {
     ([low, high], size < TOO_LARGE)
 }
 
-/// A binary16 as the single that is equal.
+/// A binary16 as the equal single.
 #[inline(always)]
 fn wide_half(bytes: [u8; 2]) -> f32 {
     let bits = u32::from(u16::from_le_bytes(bytes));
     let size = (bits & 0x7fff) << 13;
-    // Exponents count from 15 there and from 127 here; the largest stays the largest.
+    // Exponents are biased by 15 there and by 127 here; the largest stays the largest.
     let normal = size.wrapping_add((127 - 15) << 23);
     let special = size.wrapping_add((255 - 31) << 23);
-    // A subnormal gets the one before the point that it lacks, which is then taken away again.
+    // A subnormal gets the leading one that it lacks, which is then subtracted again.
     let one = (127 - 14) << 23;
     let subnormal = f32::from_bits(size | one) - f32::from_bits(one);
     let wide = match size >> 23 {
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
     use crate::dtype::cast::scalar::convert;
 
-    /// Compares the quick way with the one number by number, one number a block.
+    /// Compares the fast path with the scalar one, one number per block.
     fn check(from: Number, to: Number, number: &[u8]) {
         let mut quickly = vec![0; to.width()];
         if !quick(from, to).unwrap()(number, &mut quickly) {
@@ -220,7 +219,7 @@ mod tests {
 
     #[test]
     fn numbers_around_every_tie_are_as_one_by_one() {
-        // Halfway between neighbours of 16 bits, and next to that on either side.
+        // Halfway between neighbors of 16 bits, and next to that on either side.
         for bits in (0..=u16::MAX).step_by(if cfg!(miri) { 4999 } else { 7 }) {
             let brain = u32::from(bits) << 16 | 0x8000;
             let half = f16::from_bits(bits).to_f32().to_bits() | 0x1000;

@@ -1,12 +1,12 @@
-//! The fields of one block, one after the other.
+//! Sequential access to the fields of one block.
 
 use half::f16;
 
-/// What is left of a block.
+/// The rest of a block.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The next `len` bytes; fewer where there are no more.
+    /// The next `len` bytes; fewer at the end of the block.
     pub(super) fn bytes(&mut self, len: usize) -> &'a [u8] {
         let (now, later) = self.0.split_at_checked(len).unwrap_or((self.0, &[]));
         self.0 = later;
@@ -22,24 +22,24 @@ impl<'a> Fields<'a> {
         self.bytes(N).try_into().unwrap_or([0; N])
     }
 
-    /// The next two bytes as a whole number.
+    /// The next two bytes as an integer.
     pub(super) fn u16(&mut self) -> u16 {
         u16::from_le_bytes(self.array())
     }
 
-    /// The next four bytes as a whole number.
+    /// The next four bytes as an integer.
     pub(super) fn u32(&mut self) -> u32 {
         u32::from_le_bytes(self.array())
     }
 
-    /// The next two bytes as a floating point number.
+    /// The next two bytes as a half.
     pub(super) fn half(&mut self) -> f32 {
         f16::from_bits(self.u16()).to_f32()
     }
 }
 
-/// A sum whose first part was worked out: of two NaNs it is the one that counts, as on the machine
-/// that the values are compared with; which one a compiler takes is its own choice.
+/// A sum whose NaN operand, if both are NaN, is the first: as on the machine that the values are
+/// compared with. Compilers are free to choose either.
 pub(super) fn plus(first: f32, second: f32) -> f32 {
     if first.is_nan() {
         first
@@ -48,7 +48,7 @@ pub(super) fn plus(first: f32, second: f32) -> f32 {
     }
 }
 
-/// The difference to [`plus`].
+/// The difference, with the same choice as [`plus`].
 pub(super) fn minus(first: f32, second: f32) -> f32 {
     if first.is_nan() {
         first
@@ -57,7 +57,7 @@ pub(super) fn minus(first: f32, second: f32) -> f32 {
     }
 }
 
-/// Fills `out` with what `value` makes of the lower halves of all bytes, then of the upper ones.
+/// Fills `out` with `value` of the lower halves of all bytes, then of the upper ones.
 pub(super) fn nibbles(bytes: &[u8], out: &mut [f32], value: impl Fn(u8) -> f32) {
     let (low, high) = out.split_at_mut(out.len() / 2);
     for ((low, high), byte) in low.iter_mut().zip(high).zip(bytes) {

@@ -1,5 +1,5 @@
-//! The codebooks of the smallest types: each entry lists places in a table of values, the first
-//! in the lowest bits. They are what the types are defined by.
+//! Codebooks of the i-quants: each entry lists indices into a table of values, the first in the
+//! lowest bits. They define these types.
 
 /// Eight digits of 2 bits an entry, for `IQ2_XXS`.
 #[rustfmt::skip]

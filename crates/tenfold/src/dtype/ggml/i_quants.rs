@@ -1,4 +1,4 @@
-//! Blocks of 256 cells that name entries of a codebook, four or eight cells each.
+//! I-quants: blocks of 256 cells, as entries of a codebook for four or eight cells each.
 
 use half::f16;
 
@@ -6,27 +6,27 @@ use super::bits::{Fields, byte};
 use super::codebooks::{FOURS_256, FOURS_512, TERNARY_2048, TWOS_256, TWOS_512, TWOS_1024};
 use super::legacy::nibble;
 
-/// What the digits of the codebooks of [`TWOS_256`] and its like stand for.
+/// Values of the digits in codebooks such as [`TWOS_256`].
 const TWOS: [i8; 4] = [0x08, 0x19, 0x2b, 0];
-/// What the digits of [`FOURS_256`] stand for.
+/// Values of the digits of [`FOURS_256`].
 const FOURS: [i8; 8] = [0x04, 0x0c, 0x14, 0x1c, 0x24, 0x2c, 0x34, 0x3e];
-/// What the digits of [`FOURS_512`] stand for.
+/// Values of the digits of [`FOURS_512`].
 const ODDS: [i8; 8] = [0x01, 0x03, 0x05, 0x07, 0x09, 0x0b, 0x0d, 0x0f];
-/// How far the cells of [`iq1_s`] and [`iq1_m`] lie off the whole numbers.
+/// Offset of the cells of [`iq1_s`] and [`iq1_m`] from integers.
 const OFF: f32 = 0.125;
 
-/// The entry `place` of a codebook.
+/// Entry `place` of a codebook.
 fn entry(book: &[u16], place: usize) -> u16 {
     book.get(place).copied().unwrap_or_default()
 }
 
-/// Digit `place` of an entry, of `bits` bits.
+/// Digit `place` of an entry, `bits` bits wide.
 fn digit(entry: u16, bits: usize, place: usize) -> usize {
     usize::from(entry >> (bits * place)) & ((1 << bits) - 1)
 }
 
-/// A value of a table, less than zero where the bit `place` of `signs` says so. The sign is that of
-/// a whole number: a scale that is NaN keeps its own.
+/// A value of a table, negated if bit `place` of `signs` is set. The sign is applied to the
+/// integer: a scale that is NaN keeps its own.
 fn value(table: &[i8], digit: usize, signs: u8, place: usize) -> f32 {
     let value = table.get(digit).copied().unwrap_or_default();
     f32::from(if signs >> place & 1 == 1 {
@@ -36,7 +36,7 @@ fn value(table: &[i8], digit: usize, signs: u8, place: usize) -> f32 {
     })
 }
 
-/// Eight signs out of seven: there is an even number of those less than zero.
+/// Eight sign bits from seven: the number of set bits is even.
 fn eight_signs(seven: u32) -> u8 {
     let [seven, ..] = (seven & 0x7f).to_le_bytes();
     let odd = seven.count_ones() % 2 == 1;
@@ -60,7 +60,7 @@ fn twice_four(out: &mut [f32], unit: f32, table: &[i8], entries: [u16; 2], signs
     }
 }
 
-/// Eight cells of an entry of three values.
+/// Eight cells of a ternary entry.
 fn eight_ternary(out: &mut [f32], unit: f32, entry: u16, off: f32) {
     for (place, out) in out.iter_mut().enumerate() {
         let value = value(&[-1, 0, 1, 0], digit(entry, 2, place), 0, 0);
@@ -68,7 +68,7 @@ fn eight_ternary(out: &mut [f32], unit: f32, entry: u16, off: f32) {
     }
 }
 
-/// The unit, then eight times four places, four times seven signs and a scale of 4 bits.
+/// The scale, then eight times four indices, four times seven signs and a scale of 4 bits.
 pub(super) fn iq2_xxs(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     for out in out.chunks_mut(32) {
@@ -87,7 +87,7 @@ fn scale_on_top(bits: u32) -> f32 {
     f32::from(top >> 4)
 }
 
-/// The unit, 32 times place and seven signs, sixteen scales of 4 bits.
+/// The scale, 32 times index and seven signs, sixteen scales of 4 bits.
 pub(super) fn iq2_xs(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let (mut places, scales) = (Fields(fields.bytes(64)), fields.bytes(8));
@@ -101,7 +101,7 @@ pub(super) fn iq2_xs(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// The unit, 32 places, their signs, the upper 2 bits of the places, sixteen scales of 4 bits.
+/// The scale, 32 indices, their signs, the upper 2 bits of the indices, sixteen scales of 4 bits.
 pub(super) fn iq2_s(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let (places, signs) = (fields.bytes(32), fields.bytes(32));
@@ -114,7 +114,7 @@ pub(super) fn iq2_s(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// The unit, 64 places, eight times four times seven signs and a scale of 4 bits.
+/// The scale, 64 indices, eight times four times seven signs and a scale of 4 bits.
 pub(super) fn iq3_xxs(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let mut places = Fields(fields.bytes(64));
@@ -129,7 +129,7 @@ pub(super) fn iq3_xxs(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// The unit, 64 places, their ninth bits, the signs, eight scales of 4 bits.
+/// The scale, 64 indices, their ninth bits, the signs, eight scales of 4 bits.
 pub(super) fn iq3_s(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let (places, ninths) = (fields.bytes(64), fields.bytes(8));
@@ -145,7 +145,7 @@ pub(super) fn iq3_s(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// The unit, 32 places, then eight times four upper 3 bits of places, a scale and a sign.
+/// The scale, 32 indices, then eight times four upper 3 bits of indices, a scale and a sign.
 pub(super) fn iq1_s(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let (places, mut more) = (fields.bytes(32), Fields(fields.bytes(16)));
@@ -160,8 +160,8 @@ pub(super) fn iq1_s(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// 32 places, their upper 3 bits and signs, sixteen scales of 3 bits, and the unit in the upper
-/// bits of these.
+/// 32 indices, their upper 3 bits and signs, sixteen scales of 3 bits, and the block's scale in the
+/// upper bits of these.
 pub(super) fn iq1_m(fields: &mut Fields, out: &mut [f32]) {
     let (places, more) = (fields.bytes(32), fields.bytes(16));
     let scales = [fields.u16(), fields.u16(), fields.u16(), fields.u16()];

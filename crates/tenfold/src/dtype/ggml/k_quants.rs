@@ -1,16 +1,16 @@
-//! Blocks of 256 cells whose groups of 16 or 32 have a scale each, counted in units of the block's.
+//! K-quants: blocks of 256 cells, with a scale per group of 16 or 32 in units of the block's scale.
 
 use super::bits::{Fields, byte, minus, nibbles, part};
 use super::legacy::{nibble, signed, uneven};
 
-/// The part of the 2-bit numbers that group `group` of 16 lies in, and how far to shift it: 32
-/// bytes hold 128 cells, the lowest bits those of the first 32.
+/// The part of the 2-bit numbers with group `group` of 16, and the shift to get at it: 32 bytes
+/// hold 128 cells, the lowest bits those of the first 32.
 fn pairs(numbers: &[u8], group: usize) -> (&[u8], usize) {
     let bytes = part(numbers, group / 8 * 32 + group % 2 * 16, 16);
     (bytes, group % 8 / 2 * 2)
 }
 
-/// Sixteen times scale and minimum of 4 bits, 256 numbers of 2 bits, their two units.
+/// Sixteen times scale and minimum of 4 bits, 256 numbers of 2 bits, their two block scales.
 pub(super) fn q2_k(fields: &mut Fields, out: &mut [f32]) {
     let (scales, numbers) = (fields.bytes(16), fields.bytes(64));
     let (unit, least) = (fields.half(), fields.half());
@@ -23,7 +23,7 @@ pub(super) fn q2_k(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// 256 third bits, 256 numbers of 2 bits, sixteen scales of 6 bits, their unit.
+/// 256 third bits, 256 numbers of 2 bits, sixteen scales of 6 bits, their block scale.
 pub(super) fn q3_k(fields: &mut Fields, out: &mut [f32]) {
     let (thirds, numbers) = (fields.bytes(32), fields.bytes(64));
     let (low, high) = (fields.bytes(8), fields.bytes(4));
@@ -35,15 +35,15 @@ pub(super) fn q3_k(fields: &mut Fields, out: &mut [f32]) {
         let (bytes, shift) = pairs(numbers, group);
         let thirds = part(thirds, group % 2 * 16, 16);
         for ((out, byte), third) in out.iter_mut().zip(bytes).zip(thirds) {
-            // The bit says that nothing is taken away.
+            // A set bit means that nothing is subtracted.
             let less = if third >> (group / 2) & 1 == 1 { 0 } else { 4 };
             *out = unit * f32::from(signed(byte >> shift & 3) - less);
         }
     }
 }
 
-/// The scale and the minimum of group `group` of eight, 6 bits each, out of 12 bytes: those of the
-/// first four stand there as they are, those of the others in three parts.
+/// The scale and the minimum of group `group` of eight, 6 bits each, from 12 bytes: those of the
+/// first four are stored as they are, those of the others in three parts.
 fn scale_and_least(packed: &[u8], group: usize) -> (f32, f32) {
     let (first, second, third) = (
         byte(packed, group % 4),
@@ -57,7 +57,7 @@ fn scale_and_least(packed: &[u8], group: usize) -> (f32, f32) {
     (f32::from(scale), f32::from(least))
 }
 
-/// Two units, eight scales and minima, 256 numbers of 4 bits.
+/// Two block scales, eight scales and minima, 256 numbers of 4 bits.
 pub(super) fn q4_k(fields: &mut Fields, out: &mut [f32]) {
     let (unit, least) = (fields.half(), fields.half());
     let (packed, numbers) = (fields.bytes(12), fields.bytes(128));
@@ -71,7 +71,7 @@ pub(super) fn q4_k(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// Two units, eight scales and minima, 256 fifth bits, 256 numbers of 4 bits.
+/// Two block scales, eight scales and minima, 256 fifth bits, 256 numbers of 4 bits.
 pub(super) fn q5_k(fields: &mut Fields, out: &mut [f32]) {
     let (unit, least) = (fields.half(), fields.half());
     let (packed, fifths, numbers) = (fields.bytes(12), fields.bytes(32), fields.bytes(128));
@@ -87,7 +87,7 @@ pub(super) fn q5_k(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// 256 times 4 bits, 256 times 2 bits, sixteen scales of 8 bits, their unit; less 32.
+/// 256 times 4 bits, 256 times 2 bits, sixteen scales of 8 bits, their block scale; minus 32.
 pub(super) fn q6_k(fields: &mut Fields, out: &mut [f32]) {
     let (low, high, scales) = (fields.bytes(128), fields.bytes(64), fields.bytes(16));
     let unit = fields.half();
@@ -105,7 +105,7 @@ pub(super) fn q6_k(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// A unit, eight scales of 6 bits in two parts, 256 places of a table.
+/// The block scale, eight scales of 6 bits in two parts, 256 indices into a table.
 pub(super) fn iq4_xs(fields: &mut Fields, out: &mut [f32]) {
     let unit = fields.half();
     let high = fields.u16().to_le_bytes();

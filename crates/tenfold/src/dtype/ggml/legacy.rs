@@ -1,8 +1,8 @@
-//! Blocks of one scale, and perhaps a minimum.
+//! Blocks with one scale, and perhaps a minimum.
 
 use super::bits::{Fields, byte, nibbles, plus};
 
-/// The scale, then 32 numbers of 4 bits, less 8.
+/// The scale, then 32 numbers of 4 bits, minus 8.
 pub(super) fn q4_0(fields: &mut Fields, out: &mut [f32]) {
     let scale = fields.half();
     nibbles(fields.bytes(16), out, |q| scale * f32::from(signed(q) - 8));
@@ -15,7 +15,7 @@ pub(super) fn q4_1(fields: &mut Fields, out: &mut [f32]) {
     nibbles(fields.bytes(16), out, value);
 }
 
-/// The scale, 32 fifth bits, the other bits as in [`q4_0`]; less 16.
+/// The scale, 32 fifth bits, the other bits as in [`q4_0`]; minus 16.
 pub(super) fn q5_0(fields: &mut Fields, out: &mut [f32]) {
     let scale = fields.half();
     with_fifth_bits(fields, out, |q| scale * f32::from(signed(q) - 16));
@@ -49,12 +49,12 @@ pub(super) fn q8_0(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// The values that 4 bits stand for, by their place; they lie closer around zero.
+/// The values of 4-bit indices; they are denser around zero.
 pub(super) const UNEVEN: [i8; 16] = [
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
 ];
 
-/// The scale, then 32 places of [`UNEVEN`].
+/// The scale, then 32 indices into [`UNEVEN`].
 pub(super) fn iq4_nl(fields: &mut Fields, out: &mut [f32]) {
     let scale = fields.half();
     nibbles(fields.bytes(16), out, |q| scale * at(&UNEVEN, q));
@@ -66,7 +66,7 @@ const E2M1: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12]
 /// An exponent of 8 bits, then 32 floats of 4 bits.
 pub(super) fn mxfp4(fields: &mut Fields, out: &mut [f32]) {
     let exponent = u32::from(fields.byte());
-    // Half of 2^(exponent - 127), as the floats are doubled; the two least are subnormal.
+    // Half of 2^(exponent - 127), as the table is doubled; the two smallest are subnormal.
     let scale = f32::from_bits(match exponent {
         0 | 1 => 0x0020_0000 << exponent,
         _ => (exponent - 1) << 23,
@@ -83,7 +83,7 @@ pub(super) fn nvfp4(fields: &mut Fields, out: &mut [f32]) {
     }
 }
 
-/// Half of a float with four bits of exponent and three of mantissa; its sign has no meaning.
+/// Half of a float with four bits of exponent and three of mantissa; its sign is ignored.
 fn half_of_e4m3(bits: u8) -> f32 {
     if bits == 0x7f {
         return 0.0;
@@ -92,7 +92,7 @@ fn half_of_e4m3(bits: u8) -> f32 {
     match bits >> 3 & 15 {
         0 => mantissa / 512.0 * 0.5,
         exponent => {
-            // The power of two that has an exponent 7 less, which singles count from 127 on.
+            // The power of two with an exponent 7 less, which singles bias by 127.
             let power = f32::from_bits((u32::from(exponent) + 127 - 7) << 23);
             (1.0 + mantissa / 8.0) * power * 0.5
         }
@@ -104,17 +104,17 @@ fn at(table: &[i8; 16], place: u8) -> f32 {
     f32::from(value.unwrap_or_default())
 }
 
-/// A number of few bits as one that can be less than zero.
+/// A number of few bits as a signed one.
 pub(super) fn signed(number: u8) -> i16 {
     i16::from(number)
 }
 
-/// The value of [`UNEVEN`] at a place.
+/// The value of [`UNEVEN`] at an index.
 pub(super) fn uneven(place: u8) -> f32 {
     at(&UNEVEN, place)
 }
 
-/// The 4 bits of number `place` among numbers of 4 bits, the lower half of each byte first.
+/// Number `place` among numbers of 4 bits, the lower half of each byte first.
 pub(super) fn nibble(bytes: &[u8], place: usize) -> u8 {
     let pair = byte(bytes, place / 2);
     match place % 2 {

@@ -1,8 +1,8 @@
-//! Numbers that share their scale: the quantised types of ggml, a block of cells at a time.
+//! The block-quantized types of ggml: numbers that share a scale, a block of cells at a time.
 //!
-//! A block has the layout that the C structure of its type has in ggml, without padding. Types are
-//! known by the names that ggml gives them; where values are worked out, they are, bit for bit,
-//! those of the Python package `gguf`, in single precision and in its order of operations.
+//! A block has the layout of its type's C structure in ggml, without padding. Types have their ggml
+//! names; dequantized values are, bit for bit, those of the Python package `gguf`, in single
+//! precision and in its order of operations.
 
 mod bits;
 mod codebooks;
@@ -20,22 +20,22 @@ use crate::bytes::{Bytes, Endian, to_u64};
 use crate::error::Result;
 use crate::limits::Limits;
 
-/// How the values of one block are worked out: the room is for as many as it has cells.
+/// Dequantizes one block; the output has as many cells as the block.
 type Decode = fn(&mut Fields, &mut [f32]);
 
-/// A type whose numbers come in blocks.
+/// A block-quantized type.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// What ggml calls it.
+    /// Its ggml name.
     pub(crate) name: &'static str,
-    /// How many cells a block has; they lie along the last dimension.
+    /// Cells per block; they lie along the last dimension.
     pub(crate) cells: usize,
-    /// How many bytes it takes.
+    /// Bytes per block.
     pub(crate) bytes: usize,
-    /// Its values, where they can be worked out.
+    /// Its dequantization, if it is known.
     decode: Option<Decode>,
-    /// Where its numbers of 16 bits begin; `None` where it has other numbers whose byte order
-    /// matters, or it is not known which.
+    /// Offsets of its 16-bit numbers; `None` if it has other numbers whose byte order matters, or
+    /// its layout is not known.
     halves: Option<&'static [usize]>,
 }
 
@@ -65,7 +65,7 @@ const fn little(name: &'static str, (cells, bytes): (usize, usize), decode: Deco
     }
 }
 
-/// A type whose values nobody needs: those of intermediate results.
+/// A type that is never dequantized: one of intermediate results.
 const fn opaque(name: &'static str, (cells, bytes): (usize, usize)) -> Block {
     Block {
         name,
@@ -112,13 +112,13 @@ impl Block {
         BLOCKS.iter().find(|block| block.name == name)
     }
 
-    /// Whether its values can be worked out.
+    /// Whether it can be dequantized.
     pub(crate) fn has_values(&self) -> bool {
         self.decode.is_some()
     }
 
-    /// How many bytes a tensor of these sizes takes; `None` if its rows are no whole blocks, or
-    /// there are more than 2^64.
+    /// The length in bytes of a tensor of these sizes; `None` if its rows are no whole blocks, or
+    /// it exceeds 2^64.
     pub(crate) fn len(&self, sizes: &[u64]) -> Option<u64> {
         let row = sizes.last().copied().unwrap_or(1);
         if !row.is_multiple_of(to_u64(self.cells)) {
@@ -130,8 +130,8 @@ impl Block {
         (cells / to_u64(self.cells)).checked_mul(to_u64(self.bytes))
     }
 
-    /// The values of all blocks in `bytes`, worked out when they are read and brought to the type
-    /// `to`; `None` if that cannot be.
+    /// The values of all blocks in `bytes`, dequantized lazily and cast to the type `to`; `None` if
+    /// that is not possible.
     pub(crate) fn values(
         &'static self,
         bytes: &Bytes,
@@ -158,8 +158,8 @@ impl Block {
         })
     }
 
-    /// The same blocks with the numbers inside them in the other byte order; `None` if that is not
-    /// known.
+    /// The same blocks with the bytes of the numbers inside them swapped; `None` if the layout is
+    /// not known.
     pub(crate) fn turned(&'static self, bytes: &Bytes, limits: &Limits) -> Option<Bytes> {
         Some(match self.halves? {
             [] => bytes.clone(),
@@ -171,7 +171,7 @@ impl Block {
     }
 }
 
-/// From blocks to values.
+/// The map from blocks to values.
 struct Decoded {
     block: &'static Block,
     decode: Decode,
@@ -210,7 +210,7 @@ impl Work for Decoded {
     }
 }
 
-/// From blocks of one byte order to blocks of the other.
+/// The map from blocks of one byte order to blocks of the other.
 struct Turned {
     block: &'static Block,
     halves: &'static [usize],

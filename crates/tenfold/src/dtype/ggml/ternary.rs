@@ -1,10 +1,10 @@
-//! Blocks of 256 cells that are one of three values.
+//! Ternary types: blocks of 256 cells with one of three values each.
 
 use super::bits::Fields;
 use super::legacy::signed;
 
-/// 48 bytes of five digits and 4 bytes of four digits to the base 3, then the scale. A digit comes
-/// to the front when the byte, taken as a fraction, is multiplied by a power of 3.
+/// 48 bytes of five digits and 4 bytes of four digits to the base 3, then the scale. Multiplying
+/// the byte, taken as a fraction, by a power of 3 moves a digit to the front.
 pub(super) fn tq1_0(fields: &mut Fields, out: &mut [f32]) {
     let (many, some, few) = (fields.bytes(32), fields.bytes(16), fields.bytes(4));
     let scale = fields.half();
