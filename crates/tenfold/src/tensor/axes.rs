@@ -1,12 +1,12 @@
-//! Dimensions by the words for them.
+//! Dimensions and symmetries by name, number or letter.
 
 use super::Tensor;
 use super::symmetry::Symmetry;
 use crate::error::{Error, Result};
 
 impl Tensor {
-    /// The place of the dimension that `word` means: its name, its number from 0, or its letter
-    /// `a`, `b`, `c`, … where no dimension has a name.
+    /// Index of the dimension that `word` refers to: by its name, its number from 0, or a letter
+    /// `a`, `b`, `c`, … if no dimension has a name.
     #[must_use]
     pub fn axis(&self, word: &str) -> Option<usize> {
         let dims = self.dims();
@@ -24,11 +24,11 @@ impl Tensor {
         by_name.or_else(by_number).or_else(by_letter)
     }
 
-    /// An order of all dimensions, such as `0,2,1`, `x,z,y` or `acb`: words with commas between, or
-    /// a letter each.
+    /// An order of all dimensions, such as `0,2,1`, `x,z,y` or `acb`: names or numbers separated by
+    /// commas, or one letter each.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a word means no dimension, or not every dimension is named once.
+    /// [`Error::Invalid`] if a word refers to no dimension, or not every dimension occurs once.
     pub fn axes(&self, text: &str) -> Result<Vec<usize>> {
         let words: Vec<String> = if text.contains(',') || self.axis(text).is_some() {
             text.split(',').map(|word| word.trim().to_owned()).collect()
@@ -52,8 +52,8 @@ impl Tensor {
         Ok(axes)
     }
 
-    /// The symmetry that a text such as `bacd`, `-1,0` or `ba*` means: an order of the dimensions,
-    /// after `-` if the sign changes, before `*` if the conjugate is taken.
+    /// Parses a symmetry such as `bacd`, `-1,0` or `ba*`: an order of the dimensions, with a
+    /// leading `-` for antisymmetry and a trailing `*` for conjugation.
     ///
     /// # Errors
     /// As [`Tensor::axes`].
@@ -73,8 +73,8 @@ impl Tensor {
         })
     }
 
-    /// The text that [`Tensor::symmetry`] understands as this symmetry: letters where no dimension
-    /// has a name, else names, or numbers if some have none.
+    /// The text that [`Tensor::symmetry`] parses to this symmetry: letters if no dimension has a
+    /// name, else names, or numbers if some have none.
     #[must_use]
     pub fn symmetry_text(&self, symmetry: &Symmetry) -> String {
         let dims = self.dims();

@@ -1,4 +1,4 @@
-//! A tensor of another number type.
+//! Casting a tensor to another number type.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 impl Tensor {
-    /// The same tensor with its numbers as another type, lazily: exact where that is possible,
-    /// else rounded to the nearest, ties to even. What has no room is found when it is read.
+    /// Casts to another number type, lazily: exact if possible, else rounded to nearest, ties to
+    /// even. Values out of range are found on reading.
     ///
     /// # Errors
     /// As [`Tensor::cast_rounded`].
@@ -19,14 +19,14 @@ impl Tensor {
         self.cast_rounded(number, Rounding::NearestEven, over, limits)
     }
 
-    /// The same tensor with its numbers as another type, lazily: exact where that is possible,
-    /// else rounded. What has no room is found when it is read.
+    /// Casts to another number type, lazily: exact if possible, else rounded. Values out of range
+    /// are found on reading.
     ///
-    /// Labelled blocks are cast at once and put aside in memory or a temporary file. The cores of
-    /// a train are cast each.
+    /// Labelled blocks are cast at once and stored in memory or a temporary file. The cores of a
+    /// train are cast individually.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for what is not understood.
+    /// [`Error::Invalid`] for opaque tensors.
     pub fn cast_rounded(
         &self,
         number: Number,
@@ -94,12 +94,12 @@ impl Tensor {
         self.cast.is_some()
     }
 
-    /// What casts have changed in the values of this tensor, one entry a cast that may round. Values
-    /// that were read once, or several times to their end, have been counted then; all others
-    /// are read for it.
+    /// The changes that casts have made to the values of this tensor, one entry for each cast that
+    /// may round. Values that were read to their end once or several times have been counted then;
+    /// all others are read now.
     ///
     /// # Errors
-    /// What reading the values gives.
+    /// Errors of reading the values.
     pub fn cast_changes(&self, limits: &Limits) -> Result<Vec<CastChanges>> {
         let mut found = Vec::new();
         let mut record = self.cast.as_ref();
@@ -112,7 +112,7 @@ impl Tensor {
     }
 }
 
-/// The values of all kinds of storage.
+/// The values of any kind of storage.
 fn numbers_of(storage: &Storage) -> Vec<Numbers> {
     match storage {
         Storage::Dense { values, .. } | Storage::Sparse { values, .. } => vec![values.clone()],
@@ -121,7 +121,7 @@ fn numbers_of(storage: &Storage) -> Vec<Numbers> {
     }
 }
 
-/// What a cast has changed.
+/// The changes made by a cast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct CastChanges {
@@ -129,11 +129,11 @@ pub struct CastChanges {
     pub from: Number,
     /// The number type after.
     pub to: Number,
-    /// How many numbers were cast.
+    /// The number of numbers cast.
     pub numbers: u64,
-    /// How many of them became another number.
+    /// How many of them changed in value.
     pub changed: u64,
-    /// The largest difference between a number and what became of it; NaN if a NaN became a number.
+    /// The largest difference between a number and its cast; NaN if a NaN became a number.
     pub largest: f64,
 }
 
@@ -157,7 +157,7 @@ impl CastRecord {
         let all = lens.fold(0, u64::saturating_add);
         let counted = self.changes.counts();
         let counts = match counted.numbers.checked_div(all) {
-            // So many passes over all of them give the same counts each.
+            // After several complete passes, each has made the same counts.
             Some(times) if times > 0 && counted.numbers.is_multiple_of(all) => Counts {
                 numbers: all,
                 changed: counted.changed / times,
@@ -174,7 +174,7 @@ impl CastRecord {
         })
     }
 
-    /// Casts all numbers once more.
+    /// Casts all numbers once more, to count.
     fn count(&self, limits: &Limits) -> Result<Counts> {
         let changes: Arc<Changes> = Arc::default();
         for numbers in &self.numbers {
@@ -208,7 +208,7 @@ mod tests {
         );
         let tensor = tensor.unwrap();
         let cast = tensor.cast(Number::F32, Overflow::Fails, &limits).unwrap();
-        // Rounds as a cast does: the shortest digits of a double name it exactly.
+        // Rounds as a cast does: the shortest digits of a double identify it exactly.
         let single = |value: f64| value.to_string().parse::<f32>().unwrap();
         let expected = values
             .iter()
@@ -229,11 +229,11 @@ mod tests {
             assert_eq!(changes.largest, largest);
             cast.to_vec::<f32>().unwrap();
         }
-        // A part of a pass counts for nothing.
+        // An incomplete pass is not counted.
         cast.read_box::<f32>(&[crate::tensor::Slice::range(0..7)], &limits)
             .unwrap();
         assert_eq!(cast.cast_changes(&limits).unwrap()[0].changed, n_changed);
-        // What fits changes nothing, and is not looked at.
+        // An exact cast changes nothing, and is not counted.
         let wider = cast.cast(Number::F64, Overflow::Fails, &limits).unwrap();
         assert_eq!(wider.cast_changes(&limits).unwrap().len(), 1);
     }

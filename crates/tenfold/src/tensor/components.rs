@@ -1,4 +1,4 @@
-//! Complex numbers, quaternions and octonions as real numbers: their components along a last
+//! Complex numbers, quaternions and octonions as real numbers: their components along a new last
 //! dimension, or one part of each.
 
 use super::sparse::builder::CooBuilder;
@@ -13,10 +13,10 @@ use crate::limits::Limits;
 
 impl Tensor {
     /// The same values as real numbers: the components of each element along a new last dimension.
-    /// Symmetries are no longer declared, and packed ones unpacked.
+    /// Declared symmetries are dropped, and packed ones unpacked.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for trains and opaque tensors, and what reading sparse cells gives.
+    /// [`Error::Invalid`] for trains and opaque tensors, and errors of reading sparse cells.
     pub fn split_components(&self, limits: &Limits) -> Result<Tensor> {
         let dtype = self.dtype();
         let real = DType::real(dtype.number);
@@ -67,10 +67,10 @@ impl Tensor {
         listed.finish()
     }
 
-    /// The tensor whose components these are: the opposite of [`Tensor::split_components`].
+    /// Joins components into elements: the inverse of [`Tensor::split_components`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the last dimension is not as long as an element has numbers.
+    /// [`Error::Invalid`] if the size of the last dimension is not the number of components.
     pub(crate) fn join_components(&self, dtype: DType, limits: &Limits) -> Result<Tensor> {
         let mut dims = self.dims().to_vec();
         let last = dims.pop().and_then(|dim| dim.indexed_size());
@@ -101,7 +101,7 @@ impl Tensor {
         Ok(joined.with_meta_of(self))
     }
 
-    /// Every element that has an explicit component as a cell; the others are zero.
+    /// A cell for every element with an explicit component; its other components are zero.
     fn join_cells(&self, dtype: DType, limits: &Limits) -> Result<Storage> {
         let (width, count) = (dtype.number.width(), to_u64(dtype.arity.count()));
         let mut listed = CooBuilder::new(dtype.number, Order::Row);
@@ -125,7 +125,8 @@ impl Tensor {
         listed.finish()
     }
 
-    /// One part of every element: real numbers in the same places. A real tensor stays as it is.
+    /// One part of every element, as a tensor of real numbers with the same addresses. A real
+    /// tensor is returned unchanged.
     ///
     /// # Errors
     /// [`Error::Invalid`] if elements have no such part, and for trains and opaque tensors.
@@ -169,7 +170,7 @@ impl Tensor {
         Ok(made.with_meta_of(self))
     }
 
-    /// The same tensor with all its cells and no symmetry declared.
+    /// The same tensor with all its cells stored and no symmetry declared.
     pub(crate) fn without_symmetries(&self, limits: &Limits) -> Result<Tensor> {
         let full = self.unpacked(limits)?;
         let dims = full.dims().to_vec();
@@ -179,7 +180,7 @@ impl Tensor {
     }
 }
 
-/// The symmetry that a part has where the elements have one.
+/// The symmetry of a part, given that of the elements.
 fn of_part(symmetry: &Symmetry, part: ComplexPart) -> Option<Symmetry> {
     let operation = match (part, symmetry.operation.as_str()) {
         (ComplexPart::Re, "x" | "x*") | (ComplexPart::Im, "x" | "-x*") => "x",
@@ -193,7 +194,7 @@ fn of_part(symmetry: &Symmetry, part: ComplexPart) -> Option<Symmetry> {
     })
 }
 
-/// How far apart neighbors along each dimension are, row-major.
+/// Row-major strides.
 fn row_strides(sizes: &[u64]) -> Result<Vec<u64>> {
     let mut strides = vec![0; sizes.len()];
     let mut stride = 1_u64;
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn components_become_a_last_dimension_and_elements_again() {
         let limits = Limits::default();
-        // [[1+2i, 3+4i], [5+6i, 7+8i]], columns first.
+        // [[1+2i, 3+4i], [5+6i, 7+8i]], column-major.
         let columns = dense(Order::Column, &[1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]);
         let complex = tensor(&[2, 2], "c64", columns, vec![]);
         let split = complex.split_components(&limits).unwrap();

@@ -1,8 +1,8 @@
-//! What a format demands of values that mean the same without it.
+//! Canonical-form constraints that `verify` checks, e.g. bools are 0 or 1, CSR columns ascend.
 //!
-//! A truth of 2 is as true as one of 1, and the columns of a compressed row mean the same in any
-//! order; some formats allow one spelling alone. Whether a file keeps to it is seen only when its
-//! values are read, so [`Tensor::check`] asks.
+//! A boolean stored as 2 means the same as one stored as 1, and so do the columns of a compressed
+//! row in any order; some formats allow one form alone. Only the values show whether a file
+//! conforms, so [`Tensor::check`] checks them.
 
 use super::Tensor;
 use super::sparse::Sparse;
@@ -12,19 +12,19 @@ use crate::dtype::Numbers;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// A demand on the values of one tensor.
+/// A constraint on the stored form of a tensor's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Constraint {
-    /// Truths are 0 or 1.
+    /// Booleans are 0 or 1.
     BoolIs0Or1,
-    /// The columns of each compressed row rise.
+    /// Column indices ascend in each compressed row.
     SortedColumns,
     /// The upper half of the last byte is zero.
     ZeroPadding,
 }
 
 impl Tensor {
-    /// Makes a demand on the values of this tensor; what is made from it is free of it.
+    /// Adds a constraint on the values of this tensor; tensors derived from it are free of it.
     pub(crate) fn demand(&mut self, demand: Constraint) {
         self.demands.push(demand);
     }
@@ -65,8 +65,8 @@ impl Tensor {
         }
     }
 
-    /// The first cell of a sparse matrix whose column is not beyond that of the cell before it in the
-    /// same row.
+    /// The first cell of a sparse matrix whose column index is not greater than that of the
+    /// previous cell in the same row.
     pub(crate) fn first_fall(&self) -> Result<Option<u64>> {
         let sizes = self.sizes()?;
         let Some(sparse) = Sparse::of(self.storage(), &sizes, self.dtype()) else {

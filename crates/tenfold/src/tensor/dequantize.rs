@@ -1,11 +1,11 @@
-//! The values that quantised blocks stand for.
+//! Dequantization: the values of block-quantized tensors.
 
 use super::{Order, Storage, Tensor};
 use crate::dtype::{Block, DType, Number, Overflow};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// Says why the values of an opaque tensor cannot be read, and how they can, if they can.
+/// Error text for the values of an opaque tensor, and how to read them, if that is possible.
 pub(crate) fn not_understood(layout: &str) -> String {
     if is_quantization(layout) {
         format!("it is quantised as {layout}; --dequantize works its values out")
@@ -14,13 +14,13 @@ pub(crate) fn not_understood(layout: &str) -> String {
     }
 }
 
-/// Whether it is the layout of quantized blocks whose values can be computed.
+/// Whether a layout is that of quantized blocks with known dequantization.
 pub(crate) fn is_quantization(layout: &str) -> bool {
     Block::named(layout).is_some_and(|block| block.has_values())
 }
 
 impl Tensor {
-    /// Whether it is kept in quantised blocks whose values can be worked out.
+    /// Whether its values are quantized blocks that can be dequantized.
     #[must_use]
     pub fn is_quantized(&self) -> bool {
         match self.storage() {
@@ -29,9 +29,8 @@ impl Tensor {
         }
     }
 
-    /// The same tensor with the values that its quantised blocks stand for, lazily: worked out in
-    /// single precision, then brought to the type `number`. What has no room there is found when it
-    /// is read. A tensor of anything else stays as it is.
+    /// Dequantizes the tensor, lazily: in single precision, then cast to the type `number`. Values
+    /// out of range there are found on reading. Any other tensor is returned unchanged.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the blocks do not fit the sizes.

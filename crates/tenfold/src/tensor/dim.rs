@@ -1,20 +1,20 @@
-//! Dimensions.
+//! Dimensions: their names, sizes and addressing.
 
 use std::sync::Arc;
 
 /// One dimension of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dim {
-    /// What it is called, where somebody chose a name.
+    /// The name, if one was given.
     pub name: Option<String>,
-    /// How its places are told apart.
+    /// Size and addressing.
     pub size: Size,
 }
 
-/// How the places along a dimension are told apart.
+/// How indices along a dimension are addressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// By position, from zero to one less than this.
+    /// By position, from zero to one less than this size.
     Indexed(u64),
     /// By label.
     Mapped,
@@ -46,7 +46,7 @@ impl Dim {
         self
     }
 
-    /// How many places there are; `None` for a mapped dimension.
+    /// The size; `None` for a mapped dimension.
     #[must_use]
     pub fn indexed_size(&self) -> Option<u64> {
         match self.size {
@@ -56,21 +56,21 @@ impl Dim {
     }
 }
 
-/// Dimensions that many tensors of a file have, each made once: a model has few shapes.
+/// Shapes shared by many tensors of a file, each allocated once: a model has few.
 #[derive(Debug)]
 pub(crate) struct Shapes(Vec<Option<Arc<[Dim]>>>);
 
 impl Shapes {
-    /// As many as are remembered; those that are not are made again.
+    /// Most shapes remembered; others are allocated again.
     const MANY: u64 = 64;
 
     pub(crate) fn new() -> Shapes {
         Shapes((0..Shapes::MANY).map(|_| None).collect())
     }
 
-    /// Dimensions without names that have these sizes.
+    /// Unnamed dimensions of these sizes.
     pub(crate) fn of(&mut self, sizes: &[u64]) -> Arc<[Dim]> {
-        // Any mixture will do.
+        // Any hash will do.
         let mixed = sizes.iter().fold(0_u64, |mixed, size| {
             (mixed ^ size).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
@@ -96,7 +96,7 @@ pub(crate) fn product(sizes: &[u64]) -> Option<u128> {
     product_of(sizes.iter().copied())
 }
 
-/// [`product`] of sizes that are not in a row.
+/// [`product`] of sizes in any iterator.
 pub(super) fn product_of(mut sizes: impl Iterator<Item = u64> + Clone) -> Option<u128> {
     if sizes.clone().any(|size| size == 0) {
         return Some(0);

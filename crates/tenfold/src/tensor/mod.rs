@@ -1,8 +1,8 @@
-//! The fourth step of the ladder: numbers become a tensor.
+//! One tensor: dimensions, storage, and the only constructor. The fourth step of the ladder.
 //!
-//! A [`Tensor`] is its dimensions, its element type, its symmetries, and how its values are kept.
-//! It is built by one constructor that checks that all of these fit each other, so that whoever
-//! holds one need not check again.
+//! A [`Tensor`] has dimensions, an element type, symmetries, and a storage of values. Its one
+//! constructor checks that all of these fit each other, so that users of a tensor need not check
+//! again.
 
 mod axes;
 mod cast;
@@ -64,7 +64,7 @@ use crate::error::{Error, Result};
 use crate::limits::{Limits, Meter};
 use crate::meta::Meta;
 
-/// A tensor whose values stay where they are until somebody asks for them.
+/// A tensor whose values stay in the file until they are read.
 ///
 /// ```
 /// use tenfold::{Dim, Numbers, Order, Storage, Tensor};
@@ -77,27 +77,27 @@ use crate::meta::Meta;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Tensor {
-    /// Those of many tensors of a file may be the same.
+    /// Shared by tensors of a file that have the same dimensions.
     dims: Arc<[Dim]>,
     dtype: DType,
     symmetries: Vec<Symmetry>,
     storage: Storage,
-    /// What its format demands of the values besides what they mean.
+    /// Canonical-form constraints of its format on the values.
     demands: Vec<Constraint>,
     /// The last cast of its values that may have changed some.
     cast: Option<Arc<CastRecord>>,
-    /// The outcome of the check for sparse cells given twice, once values were read.
+    /// The outcome of the check for duplicate sparse cells, once values were read.
     distinct: Option<Arc<OnceLock<Distinct>>>,
     /// Counts work on its values.
     meter: Meter,
     /// What the file says about the tensor.
     pub meta: Meta,
-    /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
+    /// Hints for rewriting it in the same format to the same bytes; no part of its meaning.
     pub hints: Meta,
 }
 
 impl Tensor {
-    /// Bytes of memory that its shape and the list of its parts take, about; its metadata aside.
+    /// Approximate memory in bytes of its shape and the list of its parts, without metadata.
     pub(crate) fn weight(&self) -> usize {
         let name = |dim: &Dim| dim.name.as_ref().map_or(0, String::len);
         let dims = self.dims.iter().map(|dim| size_of::<Dim>() + name(dim));
@@ -118,10 +118,10 @@ impl Tensor {
         shape.saturating_add(parts)
     }
 
-    /// Puts a tensor together, if its parts fit.
+    /// Constructs a tensor, if its parts fit.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they do not: too few values for the sizes, say.
+    /// [`Error::Invalid`] if they do not: too few values for the sizes, for example.
     pub fn new(
         dims: Vec<Dim>,
         dtype: DType,
@@ -131,7 +131,7 @@ impl Tensor {
         Tensor::within(dims, dtype, symmetries, storage, &Limits::default())
     }
 
-    /// [`Tensor::new`] without symmetries, where others may have the same dimensions.
+    /// [`Tensor::new`] without symmetries, with dimensions shared by other tensors.
     pub(crate) fn sharing(dims: Arc<[Dim]>, dtype: DType, storage: Storage) -> Result<Tensor> {
         Tensor::checked(dims, dtype, vec![], storage, &Limits::default())
     }
@@ -173,7 +173,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// The same tensor with the metadata, hints and casts of another: of the one it was made from.
+    /// The same tensor with the metadata, hints and casts of another, from which it was derived.
     #[must_use]
     pub(crate) fn with_meta_of(mut self, other: &Tensor) -> Tensor {
         self.meta.clone_from(&other.meta);
@@ -187,7 +187,7 @@ impl Tensor {
         self.meter.count_each_job();
     }
 
-    /// Has work on its values counted; `decoded` are the compressed bytes that earlier tensors are made of, and
+    /// Counts work on its values; `decoded` are the compressed bytes that earlier tensors use, and
     /// `is_shared` says whether reading others counts as well.
     pub(crate) fn count_work(
         &mut self,
@@ -224,13 +224,13 @@ impl Tensor {
         self.dtype
     }
 
-    /// The symmetries it is said to have.
+    /// The symmetries it declares.
     #[must_use]
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }
 
-    /// How its values are kept.
+    /// The storage of its values.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.storage
@@ -262,7 +262,7 @@ impl Tensor {
         self.dims.iter().filter_map(Dim::indexed_size).collect()
     }
 
-    /// How many dimensions are mapped.
+    /// The number of mapped dimensions.
     #[must_use]
     pub fn n_mapped(&self) -> usize {
         self.dims
@@ -271,7 +271,7 @@ impl Tensor {
             .count()
     }
 
-    /// How many cells it stands for: for a labelled tensor, those of one block.
+    /// The number of cells: for a labelled tensor, those of one block.
     ///
     /// `None` if there are more than 2^128.
     #[must_use]
@@ -279,7 +279,7 @@ impl Tensor {
         product_of(self.dims.iter().filter_map(Dim::indexed_size))
     }
 
-    /// How many elements (or labelled blocks) are stored; for a train, the elements of all cores.
+    /// The number of stored elements (or labelled blocks); for a train, the elements of all cores.
     #[must_use]
     pub fn stored(&self) -> u64 {
         match &self.storage {

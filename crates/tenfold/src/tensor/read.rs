@@ -18,14 +18,14 @@ use crate::memory;
 pub enum Cell<'a> {
     /// A cell at a position.
     At {
-        /// Its index, one number a dimension.
+        /// Its index in each dimension.
         index: &'a [u64],
         /// Its value, little-endian.
         value: &'a [u8],
     },
     /// A block under labels.
     Labelled {
-        /// One label a mapped dimension.
+        /// One label per mapped dimension.
         labels: &'a [String],
         /// The values of the block, row-major.
         values: Numbers,
@@ -33,12 +33,12 @@ pub enum Cell<'a> {
 }
 
 impl Tensor {
-    /// All logical values in row-major order, read as `T`: unpacked, and with the zeros that a
-    /// sparse tensor leaves out.
+    /// All logical values in row-major order, read as `T`: unpacked, with zeros for the absent
+    /// cells of a sparse tensor.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `T` is another element type or a dimension is mapped,
-    /// [`Error::Limit`] if unpacking would give more than the default limit.
+    /// [`Error::Invalid`] if `T` is another element type or a dimension is mapped, [`Error::Limit`]
+    /// if unpacking would exceed the default limit.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.expect::<T>()?;
         let mut values = Vec::new();
@@ -60,11 +60,11 @@ impl Tensor {
         )))
     }
 
-    /// Hands out all logical values in row-major order as little-endian bytes, in pieces of at
-    /// most about `budget` bytes that hold whole elements.
+    /// Hands out all logical values in row-major order as little-endian bytes, in pieces of at most
+    /// about `budget` bytes that hold whole elements.
     ///
     /// # Errors
-    /// [`Error::Limit`] if there would be more than `limits` allow, and what reading gives.
+    /// [`Error::Limit`] if the values would exceed `limits`, and errors of reading.
     pub fn for_each(
         &self,
         budget: usize,
@@ -96,11 +96,12 @@ impl Tensor {
         self.dense(order, limits)?.read_into(out)
     }
 
-    /// All logical values as a lazy array in `order`: the stored ones where they are so already.
+    /// All logical values as a lazy array in `order`: the stored ones, if they are in that order
+    /// already.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for labelled and opaque tensors, [`Error::Limit`] if there would be more
-    /// than `limits` allow.
+    /// [`Error::Invalid`] for labelled and opaque tensors, [`Error::Limit`] if the values would
+    /// exceed `limits`.
     pub fn dense(&self, order: Order, limits: &Limits) -> Result<Numbers> {
         let sizes = self.sizes()?;
         let (values, is_packed) = match self.storage() {
@@ -135,13 +136,14 @@ impl Tensor {
         self.view(values.number, axes, len, limits)
     }
 
-    /// All logical values with the dimensions in another order, the last running fastest.
+    /// All logical values with the dimensions in another order, the last varying fastest.
     pub(crate) fn permuted(&self, axes: &[usize], limits: &Limits) -> Result<Numbers> {
         let values = self.dense(Order::Row, limits)?;
         self.view(values.number, axes.to_vec(), values.bytes.len(), limits)
     }
 
-    /// The values of a box as a lazy array, row-major and little-endian; the slices lie inside.
+    /// The values of a box as a lazy array, row-major and little-endian; the slices must be in
+    /// bounds.
     pub(super) fn boxed(&self, slices: &[Slice], limits: &Limits) -> Result<Numbers> {
         let len = to_u64(box_len(slices, self.dtype().width())?);
         limits.check_decoded("a slice would be expanded to all its cells", len)?;
@@ -170,8 +172,8 @@ impl Tensor {
         })
     }
 
-    /// The same tensor with all its values where they can be read by position, so that reading
-    /// several boxes decompresses them once.
+    /// The same tensor with random access to all its values, so that reading several boxes
+    /// decompresses them once.
     ///
     /// # Errors
     /// As [`Bytes::settled`].
@@ -179,8 +181,8 @@ impl Tensor {
         self.with_parts(|bytes| bytes.settled(limits))
     }
 
-    /// The same tensor for whoever reads a few boxes: what is compressed in frames that can be found
-    /// is decoded frame by frame as it is asked for, and no checksum over all of it is looked at.
+    /// The same tensor for reading a few boxes: of compressed values only the frames around a read
+    /// are decoded, if they can be found, and a checksum over all of them is not verified.
     ///
     /// # Errors
     /// As [`Bytes::settled`].
@@ -201,8 +203,8 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// The values of a box in row-major order, read as `T`. Only that part of the file is read,
-    /// and no checksum is looked at, as it would need the rest.
+    /// The values of a box in row-major order, read as `T`. Only that part of the file is read, and
+    /// no checksum is verified, as it would need the rest.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `T` is another element type, or the slices do not fit.
@@ -248,8 +250,8 @@ impl Tensor {
             .ok_or_else(|| Error::invalid("no such cell"))
     }
 
-    /// Fills `out` with a box of a dense packed tensor, its dimensions in the order `axes`; false if
-    /// it is none, or there is no quick way.
+    /// Fills `out` with a box of a packed dense tensor, its dimensions in the order `axes`; false
+    /// if the tensor is of another kind, or there is no fast path.
     pub(super) fn fill_packed(
         &self,
         slices: &[Slice],
@@ -261,7 +263,7 @@ impl Tensor {
         Ok(is_filled.unwrap_or(false))
     }
 
-    /// Does something with the values of a dense packed tensor; `None` if it is none.
+    /// Calls a closure with the values of a packed dense tensor; `None` for any other tensor.
     fn with_packed<T>(
         &self,
         limits: &Limits,
@@ -280,7 +282,7 @@ impl Tensor {
         }
     }
 
-    /// Fills `out` with a box whose slices lie inside.
+    /// Fills `out` with a box; the slices must be in bounds.
     pub(super) fn fill_box(
         &self,
         sizes: &[u64],
@@ -325,10 +327,10 @@ impl Tensor {
     }
 
     /// Calls `each` with every explicit cell of a sparse tensor, or every labelled block, in file
-    /// order. With packed symmetries the images of a stored cell follow it, in ascending order.
+    /// order. With packed symmetries, the images of a stored cell follow it, in ascending order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the tensor is not sparse, and what reading gives.
+    /// [`Error::Invalid`] if the tensor is not sparse, and errors of reading.
     pub fn for_each_cell(
         &self,
         limits: &Limits,

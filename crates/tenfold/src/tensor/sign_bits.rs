@@ -1,4 +1,4 @@
-//! The signs of numbers as bits, eight to a byte.
+//! Binarization: the signs of numbers as bits, eight per byte.
 
 use super::Tensor;
 use super::dim::{Dim, Size};
@@ -9,8 +9,9 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 impl Tensor {
-    /// A labelled tensor whose blocks have one dimension, with int8 cells of eight bits each: a bit is set where a
-    /// value is greater than 0, the first is the most significant, and the last bits of a block are filled up with 0.
+    /// A labelled tensor whose blocks have one dimension, as int8 cells of eight bits each: a bit
+    /// is set if a value is greater than 0. The first bit is the most significant, and the last
+    /// byte of a block is padded with 0.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it has no labels, or its blocks have another number of dimensions.
@@ -64,7 +65,7 @@ impl Tensor {
     }
 }
 
-/// Bits on their way into bytes.
+/// Bits collected into bytes.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,

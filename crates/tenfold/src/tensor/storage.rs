@@ -1,48 +1,49 @@
-//! The third step of the ladder: which cell each number is for.
+//! Storage: which cell each number is for (dense, sparse, train, opaque). The third step of the
+//! ladder.
 
 use crate::dtype::Numbers;
 
-/// How the values of a tensor are kept.
+/// The storage of a tensor's values.
 #[derive(Debug, Clone)]
 pub enum Storage {
-    /// Every cell; with packed symmetries, every cell that the others follow from.
+    /// Every cell; with packed symmetries, one cell of every orbit.
     Dense {
-        /// Which index runs fastest.
+        /// The dimension that varies fastest.
         order: Order,
         /// The values.
         values: Numbers,
     },
     /// Some cells, or blocks of cells, each with its address.
     Sparse {
-        /// Which index runs fastest in linear addresses and within blocks.
+        /// The dimension that varies fastest in linear addresses and within blocks.
         order: Order,
-        /// Where each value belongs.
+        /// The address of each value.
         address: Address,
         /// The values, in the order of their addresses.
         values: Numbers,
     },
-    /// No cells: a product of cores that gives them.
+    /// No cells: a product of cores from which they are computed.
     Train {
-        /// The sizes of the bonds, one more than there are dimensions; first and last are 1.
+        /// The bond dimensions, one more than there are dimensions; first and last are 1.
         ranks: Vec<u64>,
         /// The cores, of shape (rank, size, next rank), row-major.
         cores: Vec<Numbers>,
     },
     /// Bytes that are kept and rewritten, never computed on.
     Opaque {
-        /// What the file calls their arrangement.
+        /// The file's name for their layout.
         layout: String,
         /// The parts, by name.
         parts: Vec<(String, Numbers)>,
     },
 }
 
-/// Which index runs fastest.
+/// The order of dense cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The last one, as in C.
+    /// The last dimension varies fastest, as in C.
     Row,
-    /// The first one, as in Fortran.
+    /// The first dimension varies fastest, as in Fortran.
     Column,
 }
 
@@ -57,26 +58,26 @@ impl Order {
     }
 }
 
-/// Where the values of a sparse tensor belong.
+/// The addresses of sparse values.
 #[derive(Debug, Clone)]
 pub enum Address {
-    /// One number a cell: its position among all cells in the tensor's order.
+    /// One number per cell: its position among all cells in the tensor's order.
     Linear(Numbers),
-    /// One index a cell and dimension.
+    /// One index per cell and dimension.
     Coordinates(Vec<Numbers>),
-    /// Compressed rows of a matrix: where each row starts, and the column of each cell.
+    /// Compressed rows of a matrix: the start of each row, and the column of each cell.
     Rows {
         /// One more than there are rows.
         starts: Numbers,
-        /// One a cell.
+        /// One per cell.
         columns: Numbers,
     },
-    /// Labels, which lie beside the blocks of values.
+    /// Labels, stored beside the blocks of values.
     Labels,
 }
 
 impl Storage {
-    /// The word for it.
+    /// The name of the kind of storage.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -87,7 +88,7 @@ impl Storage {
         }
     }
 
-    /// All arrays of numbers it is made of.
+    /// All arrays of numbers in it.
     #[must_use]
     pub fn parts(&self) -> Vec<&Numbers> {
         match self {
@@ -109,7 +110,7 @@ impl Storage {
         }
     }
 
-    /// The arrays of numbers that are read as they are stored, without a search for cells.
+    /// The arrays of numbers that are read in stored order, without a search for cells.
     pub(super) fn plain_parts_mut(&mut self) -> Vec<&mut Numbers> {
         match self {
             Storage::Dense { values, .. } => vec![values],
@@ -119,7 +120,7 @@ impl Storage {
         }
     }
 
-    /// How many bytes of the file it takes, addresses included.
+    /// Stored length in bytes, addresses included.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
         self.parts()

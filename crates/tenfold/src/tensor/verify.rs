@@ -1,9 +1,9 @@
-//! Whether the values of a tensor keep what its header promises.
+//! Verification of a tensor's values against its header.
 //!
-//! Opening a file checks its structure; this reads everything: every byte decodes and has its
-//! checksum, no cell is given twice, packed cells are those that packing allows, and declared
-//! symmetries hold. Memory stays bounded: what has to be compared with what lies elsewhere is done
-//! in as many passes as it takes.
+//! Opening a file checks its structure; verification reads everything: every byte decodes and
+//! matches its checksum, no cell is duplicate, packed cells are valid, and declared symmetries
+//! hold. Memory stays bounded: comparisons with data elsewhere in the file take as many passes as
+//! necessary.
 
 use super::Tensor;
 use super::storage::{Address, Storage};
@@ -19,13 +19,14 @@ use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::units::measure_text;
 
-/// How far declared symmetries of floating point numbers may be off, relative to the largest.
+/// Tolerance of declared symmetries of floating point numbers, relative to the largest value.
 pub(crate) const SYMMETRY_TOLERANCE: f64 = 1e-12;
 
 impl Tensor {
     /// Reads and checks all values.
     ///
-    /// Gives notes on what only a lenient reader forgives: values that break their symmetry.
+    /// Returns notes on violations that only a lenient reader accepts: values that break their
+    /// symmetry.
     ///
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
@@ -33,7 +34,7 @@ impl Tensor {
         self.check_unless(limits, &|_| false)
     }
 
-    /// [`Tensor::check`] without those of its bytes that are known to be sound.
+    /// [`Tensor::check`] without those of its bytes that are known to be valid.
     pub(crate) fn check_unless(
         &self,
         limits: &Limits,
@@ -68,10 +69,10 @@ impl Tensor {
         Ok(notes)
     }
 
-    /// Reads what has a checksum, and compares it.
+    /// Reads everything that has a checksum, and verifies it.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if one is wrong.
+    /// [`Error::Malformed`] if one does not match.
     pub fn compare_checksums(&self) -> Result<()> {
         let parts = self.storage().parts().into_iter();
         let mut with_digest = parts.filter(|part| part.bytes.digest().is_some());
@@ -84,7 +85,7 @@ impl Tensor {
         parts.map(|part| &part.bytes).collect()
     }
 
-    /// Checks the stored cells of a dense tensor that is packed.
+    /// Checks the stored cells of a packed dense tensor.
     fn check_packed(&self, values: &Numbers, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let group = self.packed_group(limits)?;
         let changes = group.changes_values();
@@ -133,7 +134,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// What is wrong with a cell that has to equal plus or minus its own conjugate.
+    /// Describes the fault of a cell that must equal plus or minus its own conjugate.
     fn breaks_own_conjugate(&self, origin: &Origin, element: &[u8]) -> Option<String> {
         let mut numbers = element
             .chunks_exact(self.dtype().number.width())
@@ -149,7 +150,7 @@ impl Tensor {
         }
     }
 
-    /// Checks that sparse cells lie inside, are given once, and are such as packing allows.
+    /// Checks that sparse cells are in bounds, unique, and valid for their packing.
     fn check_sparse(&self, limits: &Limits, notes: &mut Vec<Note>) -> Result<()> {
         let sizes = self.sizes()?;
         let Some(sparse) = self.sparse(&sizes, limits)? else {
@@ -182,7 +183,7 @@ impl Tensor {
             Kind::Float => worst.largest * SYMMETRY_TOLERANCE,
             Kind::Bool | Kind::Unsigned | Kind::Signed => 0.0,
         };
-        // Written so that a deviation that is not a number is one.
+        // Written so that a NaN deviation fails.
         if worst.apart.is_nan() || worst.apart > allowed {
             let why = format!(
                 "the symmetry {:?} under {:?} is broken: cell {:?} is off by {}, the largest value is {}",

@@ -1,4 +1,4 @@
-//! Dense tensors: boxes, strides, and transposition in bounded memory.
+//! All cells stored: boxes, strides, reshaping, and transposition in bounded memory.
 
 pub(super) mod permute;
 pub(super) mod read_box;

@@ -1,4 +1,4 @@
-//! The dimensions of a tensor in another order.
+//! Permutation of dimensions.
 
 use super::read_box::strides;
 use crate::dtype::Numbers;
@@ -10,13 +10,12 @@ use crate::tensor::symmetry::Symmetry;
 use crate::tensor::{Size, Tensor, not_understood};
 
 impl Tensor {
-    /// The same tensor with its dimensions in another order: dimension `k` of the result is
-    /// dimension `axes[k]` of this one, as NumPy's `transpose` has it.
+    /// Permutes the dimensions: dimension `k` of the result is dimension `axes[k]` of this tensor,
+    /// as in NumPy's `transpose`.
     ///
-    /// Lazy: dense values are reordered when they are read, or not at all where the order of the
-    /// stored ones already is one of the two. Labelled blocks and compressed rows are put aside in
-    /// memory or a temporary file. A dense tensor that is packed is unpacked; symmetries stay
-    /// declared.
+    /// Lazy: dense values are transposed on reading, or not at all if the stored order already is
+    /// row-major or column-major in the result. Labelled blocks and compressed rows are stored in
+    /// memory or a temporary file. A packed dense tensor is unpacked; symmetries stay declared.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `axes` is no permutation of the dimensions, and for a train unless it
@@ -159,7 +158,7 @@ impl Tensor {
     }
 }
 
-/// The items at the places `axes`.
+/// The items at the indices `axes`.
 pub(crate) fn pick<T: Clone>(items: &[T], axes: &[usize]) -> Vec<T> {
     let picked = axes.iter().filter_map(|axis| items.get(*axis));
     picked.cloned().collect()
@@ -169,13 +168,13 @@ fn is_reversal(axes: &[usize]) -> bool {
     axes.iter().rev().copied().eq(0..axes.len())
 }
 
-/// Where each item stands among all of them.
+/// The rank of each item among all of them.
 fn ranks(items: &[usize]) -> Vec<usize> {
     let rank = |item: &usize| items.iter().filter(|other| *other < item).count();
     items.iter().map(rank).collect()
 }
 
-/// A symmetry, as it is after the dimensions were permuted.
+/// The symmetry after a permutation of the dimensions: the permutation, conjugated.
 fn conjugated(symmetry: &Symmetry, axes: &[usize]) -> Symmetry {
     let place_of = |axis: &usize| axes.iter().position(|other| other == axis);
     let permutation = pick(&symmetry.permutation, axes);

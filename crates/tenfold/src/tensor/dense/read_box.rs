@@ -1,4 +1,4 @@
-//! Boxes out of values that are all there.
+//! Boxes of dense values, read in stored runs.
 
 use crate::bytes::{Bytes, to_u64, to_usize};
 use crate::error::{Error, Result};
@@ -11,11 +11,11 @@ use crate::tensor::storage::Order;
 struct Axis {
     slice: Slice,
     size: u64,
-    /// How many elements apart neighbours are stored.
+    /// Stride, in elements as they are stored.
     stored: u64,
 }
 
-/// Elements apart, along each dimension.
+/// Strides in elements.
 pub(crate) fn strides(sizes: &[u64], order: Order) -> Vec<u64> {
     let mut next = 1_u64;
     let mut step = |size: &u64| {
@@ -33,10 +33,10 @@ pub(crate) fn strides(sizes: &[u64], order: Order) -> Vec<u64> {
     }
 }
 
-/// Fills `out` with a box of values whose sizes are given slowest first, laid out as it is stored.
-/// The slices lie inside.
+/// Fills `out` with a box of values in stored order; sizes and slices are given slowest first. The
+/// slices must be in bounds.
 ///
-/// Reads stored runs that are as long as the box allows.
+/// Reads stored runs, as long as the box allows.
 pub(crate) fn read_stored(
     bytes: &Bytes,
     width: usize,
@@ -49,7 +49,7 @@ pub(crate) fn read_stored(
     }
     let stored = strides(sizes, Order::Row);
     let axes = slices.iter().zip(sizes).zip(stored);
-    // Dimensions of size 1 take no part.
+    // Dimensions of size 1 do not matter.
     let axes: Vec<Axis> = { axes }
         .filter(|((_, size), _)| **size != 1)
         .map(|((slice, size), stored)| Axis {
@@ -76,7 +76,7 @@ pub(crate) fn read_stored(
     })
 }
 
-/// Whether less is read by a call for every run than by reading on to the next.
+/// Whether a read call per run transfers less than reading through the gaps.
 fn are_far_apart(outer: &[Axis], width: usize, len: usize) -> bool {
     const FAR: u64 = 4096;
     let steps = outer.iter().rev().find(|axis| axis.slice.count > 1);
@@ -100,7 +100,7 @@ fn read_runs(
 ) -> Result<()> {
     const SHARE: usize = 1 << 9;
     let counts: Vec<u64> = outer.iter().map(|axis| axis.slice.count).collect();
-    // A call costs as much as some hundred bytes do.
+    // A call costs as much as some hundred bytes.
     let threads = Threads::Cores.for_len(out.len().saturating_add((out.len() / len.max(1)) << 8));
     let shares = out.chunks_mut(len.saturating_mul(SHARE)).enumerate();
     let at = |number: u64, index: &mut [u64]| -> Result<u64> {
@@ -125,8 +125,8 @@ fn read_runs(
     })
 }
 
-/// Has a disk read on from the first of some runs to the last, where that takes less time than it takes
-/// to answer for each.
+/// Announces read-ahead from the first to the last of some runs, if reading the gaps takes less
+/// time than a request per run.
 fn announce(bytes: &Bytes, ends: [u64; 2], n_gaps: u64) {
     const NEAR: u64 = 64 << 10;
     let [first, last] = [ends.iter().min(), ends.iter().max()].map(|end| end.map_or(0, |at| *at));
@@ -148,7 +148,7 @@ fn each_run(axes: &[Axis], start: u64, each: &mut dyn FnMut(u64) -> Result<()>) 
     Ok(())
 }
 
-/// Where the dimensions begin that together make one stored run.
+/// The index of the first of the innermost dimensions that together are one stored run.
 fn contiguous_tail(axes: &[Axis]) -> usize {
     let mut start = axes.len();
     for axis in axes.iter().rev() {

@@ -1,4 +1,4 @@
-//! The cells of a tensor under other sizes, and dimensions under other names.
+//! Reshaping, and renaming of dimensions.
 
 use std::collections::HashSet;
 
@@ -9,14 +9,14 @@ use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::{Size, Tensor};
 
 impl Tensor {
-    /// The same cells, in row-major order, under other sizes, as NumPy's `reshape` has it; one size
-    /// may be left to be worked out. Names of dimensions and symmetries are dropped.
+    /// Reshapes in row-major order, as NumPy's `reshape` does; one size may be `None` and is
+    /// inferred. Names of dimensions and symmetries are dropped.
     ///
-    /// Lazy, but for packed sparse tensors and compressed rows, which are put aside in memory or a
+    /// Lazy, except for packed sparse tensors and compressed rows, which are stored in memory or a
     /// temporary file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the cells would be more or fewer, and for labelled tensors and trains.
+    /// [`Error::Invalid`] if the number of cells would change, and for labelled tensors and trains.
     pub fn reshape(&self, sizes: &[Option<u64>], limits: &Limits) -> Result<Tensor> {
         let own = self.sizes()?;
         let sizes = inferred(&own, sizes)?;
@@ -57,10 +57,10 @@ impl Tensor {
         Ok(reshaped.with_meta_of(self))
     }
 
-    /// The same tensor with its dimensions called `names`; `None` leaves one without.
+    /// Renames the dimensions; `None` removes a name.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are too many or too few, two are the same, or a mapped dimension
+    /// [`Error::Invalid`] if the number of names is wrong, two are equal, or a mapped dimension
     /// would have none.
     pub fn with_dim_names(&self, names: &[Option<String>]) -> Result<Tensor> {
         if names.len() != self.dims().len() {
@@ -92,7 +92,7 @@ fn wanted(dims: &[Dim]) -> Vec<Option<u64>> {
     dims.iter().map(Dim::indexed_size).collect()
 }
 
-/// The sizes, with the one that was left open.
+/// The sizes, with the open one inferred.
 fn inferred(own: &[u64], sizes: &[Option<u64>]) -> Result<Vec<u64>> {
     let shown = |sizes: &[Option<u64>]| {
         let texts = sizes

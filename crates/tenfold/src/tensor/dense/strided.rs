@@ -1,4 +1,4 @@
-//! Dense tensors whose cells lie apart among the elements of a storage.
+//! Strided tensors: dense cells at strides in a storage.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::permute;
@@ -12,19 +12,19 @@ use crate::tensor::Tensor;
 use crate::tensor::dim::{Dim, product};
 use crate::tensor::storage::{Order, Storage};
 
-/// Where cells lie among the elements of a storage.
+/// Strides into a storage of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Strides {
     /// The sizes of the dimensions.
     pub(crate) sizes: Vec<u64>,
-    /// How many elements apart neighbours are; 0 where all are one.
+    /// Strides in elements; 0 for a dimension that is broadcast.
     pub(crate) strides: Vec<u64>,
-    /// The element of the first cell.
+    /// Index of the first cell's element.
     pub(crate) first: u64,
 }
 
 impl Strides {
-    /// The elements between the first and the last that are used; `None` if there is no such number.
+    /// The range from the first to the last element used; `None` on overflow.
     pub(crate) fn span(&self) -> Option<std::ops::Range<u64>> {
         if self.sizes.contains(&0) {
             return Some(self.first..self.first);
@@ -36,7 +36,7 @@ impl Strides {
         Some(self.first..last.checked_add(1)?)
     }
 
-    /// Whether the cells lie in a row, each once, and in which order.
+    /// The order of the cells if they are contiguous, each stored once.
     pub(crate) fn order(&self) -> Option<Order> {
         let is = |order: &Order| {
             let wanted = strides(&self.sizes, *order);
@@ -49,12 +49,13 @@ impl Strides {
         [Order::Row, Order::Column].into_iter().find(is)
     }
 
-    /// The order of dimensions, the last running fastest, in which the cells lie in a row, each once.
+    /// The order of the dimensions, the last varying fastest, if the cells are contiguous, each
+    /// stored once.
     fn axes(&self) -> Option<Vec<usize>> {
         let mut axes: Vec<usize> = (0..self.sizes.len()).collect();
         let stride = |axis: &usize| self.strides.get(*axis).copied();
         let size = |axis: &usize| self.sizes.get(*axis).copied();
-        // Those of size 1 may stand anywhere.
+        // Dimensions of size 1 may be anywhere.
         axes.sort_by_key(|axis| std::cmp::Reverse((size(axis) != Some(1)).then(|| stride(axis))));
         let seen = Strides {
             sizes: permute::pick(&self.sizes, &axes),
@@ -66,11 +67,11 @@ impl Strides {
 }
 
 impl Tensor {
-    /// A dense tensor whose cells lie among the elements of a storage as `place` says, lazily.
+    /// A dense tensor with its cells at strides into a storage, lazily.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if some lie outside, [`Error::Limit`] if the cells take more bytes than the
-    /// storage and than `limits` allow.
+    /// [`Error::Invalid`] if some cells are out of bounds, [`Error::Limit`] if the cells take more
+    /// bytes than the storage and than `limits` allow.
     pub(crate) fn strided(
         storage: &Numbers,
         dtype: DType,
@@ -116,7 +117,7 @@ impl Tensor {
         let len = u64::try_from(len).map_err(|_| outside())?;
         let run = run()?;
         let gathered = Gathered {
-            // Who has more cells than elements has more work than bytes.
+            // More cells than elements mean more work than bytes.
             meter: (len > run.len()).then(|| limits.meter()),
             run,
             width,
@@ -129,7 +130,7 @@ impl Tensor {
 }
 
 impl Strides {
-    /// The sizes and strides of the dimensions, neighbours that are one in effect taken together.
+    /// The sizes and strides of the dimensions, with contiguous neighbors merged.
     fn merged(&self) -> Vec<(u64, u64)> {
         let mut merged: Vec<(u64, u64)> = Vec::new();
         let axes = self.sizes.iter().zip(&self.strides);
@@ -146,20 +147,20 @@ impl Strides {
     }
 }
 
-/// Cells fetched one by one, or in runs where they lie in a row.
+/// Cells gathered one by one, or in contiguous runs.
 struct Gathered {
-    /// From the first element that is used to the last.
+    /// From the first element used to the last.
     run: Bytes,
     width: u64,
     /// Sizes and strides.
     axes: Vec<(u64, u64)>,
     len: u64,
-    /// Counts what is read of cells that share elements.
+    /// Counts reads of cells that share elements.
     meter: Option<Meter>,
 }
 
 impl Gathered {
-    /// The element of a cell, and how many cells from it on lie in a row.
+    /// The element of a cell, and the number of contiguous cells from it on.
     fn find(&self, cell: u64) -> (u64, u64) {
         let (mut rest, mut element, mut run) = (cell, 0_u64, 1);
         for (place, (size, stride)) in self.axes.iter().rev().enumerate() {
@@ -184,7 +185,7 @@ impl Compute for Gathered {
     }
 
     fn check(&self) -> Option<Result<()>> {
-        // Elements that several cells share are sound once.
+        // Elements shared by several cells are checked once.
         Some(self.run.check())
     }
 

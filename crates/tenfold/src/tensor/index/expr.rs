@@ -1,10 +1,10 @@
-//! What is wanted of a tensor, as NumPy writes it: `0:3, ::2, -1`.
+//! Index expressions as in NumPy: `0:3, ::2, -1`.
 
 use super::slice::Slice;
 use crate::error::{Error, Result};
 use crate::tensor::dim::Dim;
 
-/// What is wanted along one dimension.
+/// The index expression of one dimension.
 ///
 /// ```
 /// # use tenfold::Pick;
@@ -14,36 +14,36 @@ use crate::tensor::dim::Dim;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexExpr {
-    /// One place, counted from the end if it is negative. The dimension goes.
+    /// One index, negative if counted from the end. The dimension is dropped.
     Index(i128),
-    /// `start:stop:step`, each counted from the end if it is negative, and cut off where the
-    /// dimension ends.
+    /// `start:stop:step`, `start` and `stop` negative if counted from the end, clipped to the
+    /// dimension.
     Range {
-        /// The first place; else the first there is, in the direction of the step.
+        /// The first index; by default the first in the direction of the step.
         start: Option<i128>,
-        /// The place before which to stop; else none.
+        /// The index before which to stop; by default none.
         stop: Option<i128>,
-        /// From one place to the next; never zero.
+        /// The step; never zero.
         step: i64,
     },
-    /// `...`: everything of the dimensions that the others leave.
+    /// `...`: all of the dimensions that the other expressions leave.
     Rest,
     /// `name=…`: a label, an index or a range of the dimension with this name.
     Named(String, String),
 }
 
 impl IndexExpr {
-    /// Everything along one dimension.
+    /// All of one dimension.
     pub const ALL: IndexExpr = IndexExpr::Range {
         start: None,
         stop: None,
         step: 1,
     };
 
-    /// Reads picks with commas between them, with or without brackets around them.
+    /// Parses expressions separated by commas, with or without brackets around them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if one of them is none.
+    /// [`Error::Invalid`] if one of them cannot be parsed.
     pub fn list(text: &str) -> Result<Vec<IndexExpr>> {
         let text = text.trim();
         let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
@@ -66,7 +66,7 @@ fn one(text: &str) -> Result<IndexExpr> {
     by_position(text)
 }
 
-/// Reads an index or a range.
+/// Parses an index or a range.
 fn by_position(text: &str) -> Result<IndexExpr> {
     let wanted = || Error::invalid(format!("{text:?} is no index or slice, such as 0:3 or -1"));
     let number = |text: &str| text.parse::<i128>().map_err(|_| wanted());
@@ -87,33 +87,33 @@ fn by_position(text: &str) -> Result<IndexExpr> {
                 "{text:?}: a step of 0 goes nowhere"
             )));
         }
-        // A step further than any dimension is as good as any other.
+        // Any step beyond all dimensions is equivalent.
         Some(step) => i64::try_from(step).unwrap_or(if step < 0 { -i64::MAX } else { i64::MAX }),
         None => 1,
     };
     Ok(IndexExpr::Range { start, stop, step })
 }
 
-/// What is taken of one dimension.
+/// A resolved index expression of one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// One place; the dimension goes.
+    /// One index; the dimension is dropped.
     Place(u64),
-    /// Some places.
+    /// A slice.
     Places(Slice),
-    /// The blocks under one label; the dimension goes.
+    /// The blocks under one label; the dimension is dropped.
     Label(String),
     /// All labels.
     Labels,
 }
 
 impl Resolved {
-    /// Whether the dimension stays.
+    /// Whether the dimension is kept.
     pub(crate) fn stays(&self) -> bool {
         matches!(self, Resolved::Places(_) | Resolved::Labels)
     }
 
-    /// Whether the dimension stays as it is.
+    /// Whether the dimension is kept in full.
     pub(crate) fn is_all(&self, dim: &Dim) -> bool {
         match self {
             Resolved::Places(slice) => dim.indexed_size().map(Slice::all) == Some(*slice),
@@ -122,7 +122,7 @@ impl Resolved {
         }
     }
 
-    /// The places along an indexed dimension.
+    /// The slice of an indexed dimension.
     pub(crate) fn slice(&self) -> Option<Slice> {
         match self {
             Resolved::Place(place) => Some(Slice::one(*place)),
@@ -132,8 +132,8 @@ impl Resolved {
     }
 }
 
-/// What picks take of each dimension. Those with a name go to their dimension, the others to the
-/// dimensions that are left, in order; what nobody speaks of is taken whole.
+/// Resolves index expressions: named items first, positional items fill the remaining dimensions,
+/// the rest is `:`.
 pub(crate) fn taken(picks: &[IndexExpr], dims: &[Dim]) -> Result<Vec<Resolved>> {
     let mut found: Vec<Option<Resolved>> = vec![None; dims.len()];
     for pick in picks {
@@ -174,7 +174,7 @@ fn by_name(name: &str, dims: &[Dim]) -> Result<usize> {
     })
 }
 
-/// The picks without a name, one for each of `n_left` dimensions.
+/// The positional items, one for each of `n_left` dimensions.
 fn spread(picks: &[IndexExpr], n_left: usize) -> Result<Vec<IndexExpr>> {
     let places: Vec<&IndexExpr> = picks
         .iter()
@@ -245,10 +245,10 @@ fn take(pick: &IndexExpr, place: usize, dim: &Dim) -> Result<Resolved> {
     }
 }
 
-/// The places of a range that a dimension has, by NumPy's rules.
+/// A range clipped to a dimension by NumPy's rules.
 fn clipped(start: Option<i128>, stop: Option<i128>, step: i64, size: u64) -> Slice {
     let size = i128::from(size);
-    // A range that goes down ends before the first place, and begins at the last at most.
+    // A descending range ends before index 0, and begins at the last index at most.
     let (least, most) = if step > 0 {
         (0, size)
     } else {
@@ -292,13 +292,13 @@ fn clipped(start: Option<i128>, stop: Option<i128>, step: i64, size: u64) -> Sli
 mod tests {
     use super::*;
 
-    /// The places that a range takes, worked out by walking.
+    /// The indices of a range, computed by walking.
     fn walk(start: i128, stop: i128, step: i64, size: u64) -> Vec<u64> {
         let size = i128::from(size);
         let turned = |at: i128| if at < 0 { at + size } else { at };
         let mut found = Vec::new();
         let mut at = turned(start);
-        // Before the dimension a walk may still come in; NumPy cuts the start off instead.
+        // A walk may enter the dimension from before it; NumPy clips the start instead.
         at = if step > 0 {
             at.max(0)
         } else {

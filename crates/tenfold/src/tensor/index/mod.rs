@@ -1,4 +1,4 @@
-//! Which cells: index expressions as NumPy writes them, resolved slices, selection.
+//! Which cells: NumPy's index expressions, resolved slices, selection.
 
 pub(super) mod expr;
 pub(super) mod select;

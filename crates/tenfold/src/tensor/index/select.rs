@@ -1,4 +1,4 @@
-//! A part of a tensor, as a tensor.
+//! Selection: a part of a tensor, as a tensor.
 
 use super::expr::{IndexExpr, Resolved, taken};
 use super::slice::{Slice, box_len, boxes, ravel_in, within};
@@ -16,16 +16,16 @@ use crate::tensor::train::select::{Link, contracted};
 use crate::tensor::{Tensor, not_understood, product};
 
 impl Tensor {
-    /// The cells that `picks` take, as a tensor whose values are read when they are asked for.
+    /// Selects cells by index expressions, as a lazy tensor.
     ///
-    /// Dense values stay where they are, and what is a run of the file remains one. A train stays a
-    /// train: where an index takes a dimension away, its core is multiplied into another, and only
-    /// if fewer than two dimensions are left are these cells worked out. Sparse cells
-    /// are gone through once. Symmetries go, unless everything is taken; so do the checksums,
-    /// which cover the whole.
+    /// Dense values stay in the file, and contiguous ones stay one run of it. A train stays a
+    /// train: where an index drops a dimension, its core is multiplied into another, and the cells
+    /// are computed only if fewer than two dimensions are left. Sparse cells are read once.
+    /// Symmetries are dropped, unless everything is selected; so are checksums, which cover the
+    /// whole.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the picks do not fit the dimensions.
+    /// [`Error::Invalid`] if the expressions do not fit the dimensions.
     pub fn sliced(&self, picks: &[IndexExpr], limits: &Limits) -> Result<Tensor> {
         let taken = taken(picks, self.dims())?;
         let by_dim = || taken.iter().zip(self.dims());
@@ -56,7 +56,7 @@ impl Tensor {
                 order: *order,
                 values: cut(values, width, &self.sizes()?, *order, &slices, limits)?,
             }),
-            // A line or a point of it is small: it is worked out where it is read.
+            // A line or a single cell of a train is small: it is computed on reading.
             Storage::Train { ranks, cores }
                 if dims.len() > 1 || taken.iter().all(Resolved::stays) =>
             {
@@ -80,7 +80,7 @@ impl Tensor {
         }
     }
 
-    /// The places taken of every core; those of dimensions that go are multiplied into others.
+    /// The selected slices of every core; cores of dropped dimensions are multiplied into others.
     fn sliced_train(
         &self,
         ranks: &[u64],
@@ -111,7 +111,7 @@ impl Tensor {
         contracted(&links, self.dtype(), limits)
     }
 
-    /// The explicit cells inside a box, put aside with their new positions.
+    /// The explicit cells inside a box, stored with their new positions.
     fn sliced_cells(
         &self,
         order: Order,
@@ -159,7 +159,7 @@ impl Tensor {
         })
     }
 
-    /// The blocks under the labels taken, and of each the places taken: one block if no mapped
+    /// The blocks under the selected labels, and of each the selected cells: one block if no mapped
     /// dimension is left.
     fn sliced_blocks(
         &self,
@@ -217,8 +217,8 @@ impl Tensor {
     }
 }
 
-/// The numbers of a box of dense values, in the order they are stored in: where they are if they
-/// follow each other there, else gathered when they are read. The slices lie inside.
+/// The numbers of a box of dense values, in stored order: in place if they are contiguous, else
+/// gathered on reading. The slices must be in bounds.
 fn cut(
     values: &Numbers,
     width: usize,
@@ -228,7 +228,7 @@ fn cut(
     limits: &Limits,
 ) -> Result<Numbers> {
     let (mut sizes, mut slices) = (sizes.to_vec(), slices.to_vec());
-    // What is column-major is row-major with its dimensions turned round.
+    // Column-major order is row-major order with the dimensions reversed.
     if order == Order::Column {
         sizes.reverse();
         slices.reverse();
@@ -257,7 +257,7 @@ fn cut(
     Ok(Numbers { bytes, ..settled })
 }
 
-/// Where the cells of a box begin, if they are `count` cells that follow each other in the whole.
+/// The first cell of a box, if its `count` cells are contiguous in the whole.
 fn run(sizes: &[u64], slices: &[Slice], count: u64) -> Option<u64> {
     if count == 0 {
         return Some(0);
@@ -271,11 +271,12 @@ fn run(sizes: &[u64], slices: &[Slice], count: u64) -> Option<u64> {
         first = first.checked_add(slice.start.checked_mul(stride)?)?;
         last = last.checked_add(end.checked_mul(stride)?)?;
     }
-    // Steps forward all: as many cells as there is room for between the ends leave no gap.
+    // All steps are forward: if the number of cells equals the distance between the ends, there is
+    // no gap.
     (last.checked_sub(first)?.checked_add(1)? == count).then_some(first)
 }
 
-/// A box of dense values, the last dimension running fastest in both.
+/// A box of dense values, the last dimension varying fastest in both.
 struct Cut {
     bytes: Bytes,
     width: usize,

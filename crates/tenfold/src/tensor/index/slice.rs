@@ -1,23 +1,23 @@
-//! Which part of a tensor is meant.
+//! Slices and boxes: parts of a tensor by position.
 
 use crate::bytes::{to_u64, to_usize};
 use crate::error::{Error, Result};
 use crate::tensor::dim::product;
 use crate::tensor::storage::Order;
 
-/// Some places along one dimension: `count` of them, from `start`, `step` apart.
+/// A slice of one dimension: `count` indices from `start`, `step` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
-    /// The first place.
+    /// The first index.
     pub start: u64,
-    /// How many.
+    /// The number of indices.
     pub count: u64,
-    /// From one to the next; may be negative.
+    /// The step; may be negative.
     pub step: i64,
 }
 
 impl Slice {
-    /// All places of a dimension.
+    /// All of a dimension.
     #[must_use]
     pub fn all(size: u64) -> Slice {
         Slice {
@@ -27,7 +27,7 @@ impl Slice {
         }
     }
 
-    /// One place.
+    /// One index.
     #[must_use]
     pub fn one(place: u64) -> Slice {
         Slice {
@@ -37,7 +37,7 @@ impl Slice {
         }
     }
 
-    /// Consecutive places.
+    /// Consecutive indices.
     #[must_use]
     pub fn range(range: std::ops::Range<u64>) -> Slice {
         Slice {
@@ -47,7 +47,7 @@ impl Slice {
         }
     }
 
-    /// The place of item `item`.
+    /// The index of item `item`.
     pub(crate) fn place(self, item: u64) -> Option<u64> {
         let moved = i128::from(self.step)
             .checked_mul(item.into())?
@@ -55,7 +55,7 @@ impl Slice {
         u64::try_from(moved).ok()
     }
 
-    /// The item at `place`, if it is among them.
+    /// The item at an index, if the slice has it.
     pub(crate) fn item(self, place: u64) -> Option<u64> {
         if self.count == 1 {
             return (place == self.start).then_some(0);
@@ -70,7 +70,7 @@ impl Slice {
             .filter(|item| *item < self.count)
     }
 
-    /// Checks that all places lie inside a dimension.
+    /// Checks that the slice is inside a dimension.
     pub(crate) fn check(self, size: u64) -> Result<()> {
         let outside = || {
             let Slice { start, count, step } = self;
@@ -112,7 +112,7 @@ pub(crate) fn within(outer: &[Slice], inner: &[Slice]) -> Result<Vec<Slice>> {
     composed.ok_or_else(|| Error::invalid("a slice of a slice does not lie inside"))
 }
 
-/// How many cells a box has, as bytes of `width` each.
+/// The length of a box in bytes, with cells of `width` bytes.
 pub(crate) fn box_len(slices: &[Slice], width: usize) -> Result<usize> {
     let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
     product(&counts)
@@ -121,7 +121,7 @@ pub(crate) fn box_len(slices: &[Slice], width: usize) -> Result<usize> {
         .ok_or_else(|| Error::invalid("the slice has more cells than memory"))
 }
 
-/// Cuts a range of cells, counted row-major, into boxes that follow each other.
+/// Splits a range of cells, counted row-major, into consecutive boxes.
 pub(crate) fn boxes(sizes: &[u64], from: u64, to: u64) -> Vec<Vec<Slice>> {
     let mut found = Vec::new();
     cut(&mut Vec::new(), sizes, from, to, &mut found);
@@ -189,7 +189,7 @@ pub(crate) fn ravel_in(index: &[u64], sizes: &[u64], order: Order) -> u64 {
     }
 }
 
-/// Where in a row-major box the cell at `index` lies, if it does.
+/// The position of the cell at `index` in a row-major box, if it is inside.
 pub(crate) fn place_in_box(slices: &[Slice], index: &[u64]) -> Result<Option<usize>> {
     let mut place = 0_u64;
     for (slice, index) in slices.iter().zip(index) {

@@ -1,4 +1,4 @@
-//! Labelled blocks made anew from others.
+//! Labelled blocks derived from others.
 
 use crate::bytes::{Endian, Extent, PIECE, RecordsBuilder, to_u64};
 use crate::dtype::{DType, Numbers};
@@ -9,7 +9,7 @@ use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::{Tensor, product};
 
 impl Tensor {
-    /// The order in which the cells of labelled blocks are stored, and the blocks.
+    /// The order of the cells in labelled blocks, and the blocks.
     pub(crate) fn labelled(&self) -> Option<(Order, &Numbers)> {
         match self.storage() {
             Storage::Sparse {
@@ -21,8 +21,8 @@ impl Tensor {
         }
     }
 
-    /// Labelled blocks with their labels in the order `labels`, and of each what `cells` makes of
-    /// it: elements of `dtype`. They are put aside in memory or a temporary file.
+    /// Labelled blocks with their labels in the order `labels`, and cells computed by `cells`:
+    /// elements of `dtype`. They are stored in memory or a temporary file.
     pub(crate) fn with_blocks(
         &self,
         labels: &[usize],

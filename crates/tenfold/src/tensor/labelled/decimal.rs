@@ -1,4 +1,5 @@
-//! Sparse cells as blocks labelled by their positions, and back, in memory for the stored cells alone.
+//! Sparse cells as blocks with decimal positions for labels, and back, in memory for the stored
+//! cells alone.
 
 use super::labels::Places;
 use crate::bytes::{Bytes, Endian, Extent, PIECE, Records, RecordsBuilder, to_u64};
@@ -11,22 +12,23 @@ use crate::tensor::dim::{Dim, Size};
 use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::{Address, Order, Storage};
 
-/// The position that a label stands for.
+/// The numbering of labels: the position that a label corresponds to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Numbering<'a> {
     /// Labels are numbered along each dimension in the order of first appearance.
     FirstSeen,
-    /// A label is its position in decimal digits. The sizes of all dimensions are given, or the mapped ones
-    /// reach as far as their greatest label.
+    /// A label is its position in decimal digits. The sizes of all dimensions are given; if not,
+    /// the mapped ones extend to their greatest label.
     Decimal(Option<&'a [u64]>),
 }
 
 impl Tensor {
-    /// A sparse tensor with a block for every cell, its positions for labels, in decimal digits. What a packed
-    /// symmetry leaves out is there too; symmetries are dropped.
+    /// A sparse tensor as labelled blocks of one cell each, with the positions in decimal digits as
+    /// labels. Cells that a packed symmetry leaves out are included; symmetries are dropped.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the cells have no positions, or two have the same; [`Error::Limit`] if there are too many.
+    /// [`Error::Invalid`] if the cells have no positions, or duplicate ones; [`Error::Limit`] if
+    /// there are too many.
     pub(crate) fn positions_to_labels(&self, limits: &Limits) -> Result<Tensor> {
         let sizes = self.sizes()?;
         let sparse = self.sparse(&sizes, limits)?;
@@ -55,11 +57,11 @@ impl Tensor {
         Ok(labelled.with_meta_of(self))
     }
 
-    /// A labelled tensor as a sparse one whose cells are those of all blocks.
+    /// A labelled tensor as a sparse one with the cells of all blocks.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the tensor has no labels, or one of them is no position; [`Error::Limit`] if labels take
-    /// too much memory.
+    /// [`Error::Invalid`] if the tensor has no labels, or a label is no position; [`Error::Limit`]
+    /// if labels take too much memory.
     pub(crate) fn labels_to_positions(
         &self,
         numbering: Numbering,
@@ -87,7 +89,7 @@ impl Tensor {
         Ok(sparse.with_meta_of(self))
     }
 
-    /// How many different labels each mapped dimension has.
+    /// The number of distinct labels of each mapped dimension.
     ///
     /// # Errors
     /// As [`Tensor::labels_to_positions`].
@@ -142,7 +144,7 @@ impl Tensor {
     }
 }
 
-/// After how many blocks the memory that labels take is looked at.
+/// Number of blocks between checks of the memory that labels take.
 const OFTEN: u64 = 4096;
 
 /// The positions of a block, after `done` others.
@@ -166,7 +168,7 @@ fn positions(
 /// A mapped dimension whose labels become positions.
 struct Axis {
     name: String,
-    /// The labels that have been seen, where these are numbered.
+    /// The labels seen so far, if they are numbered.
     places: Option<Places>,
     given: Option<u64>,
     /// One more than the greatest position.
@@ -197,13 +199,13 @@ impl Axis {
     }
 }
 
-/// The number that decimal digits spell; `None` if they are not spelled as this number is.
+/// The value of a decimal number; `None` if it is not in canonical form.
 fn decimal(label: &str) -> Option<u64> {
     let position: u64 = label.parse().ok()?;
     (position < u64::MAX && position.to_string() == label).then_some(position)
 }
 
-/// The cells of blocks, one after the other: a column of coordinates for each dimension, and the values.
+/// The cells of blocks in order: a column of coordinates for each dimension, and the values.
 struct Listing {
     /// Whether each dimension is mapped.
     is_mapped: Vec<bool>,

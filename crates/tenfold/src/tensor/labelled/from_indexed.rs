@@ -1,4 +1,4 @@
-//! Positions that get labels: the way back from [`placed`](super::to_indexed).
+//! Positions to labels: the inverse of [`placed`](super::to_indexed).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,15 +15,16 @@ use crate::tensor::dim::{Dim, Size, product};
 use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::{Address, Order, Storage};
 
-/// More blocks than this are not woven: where each begins is kept in memory.
+/// Above this number of blocks the tensor is not labelled lazily: the offset of each is kept in
+/// memory.
 pub(crate) const MOST_BLOCKS: u128 = 1 << 20;
 
 impl Tensor {
-    /// Gives the positions along the first dimensions labels. `blocks` are the numbers of those
-    /// that are there, ascending, in row-major order; all if there is no list.
+    /// Labels the positions along the first dimensions. `blocks` are the ascending row-major
+    /// numbers of the blocks that exist; all if there is no list.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if labels or blocks do not fit or are there twice.
+    /// [`Error::Invalid`] if labels or blocks do not fit or are duplicate.
     pub(crate) fn woven(
         &self,
         labels: &[Vec<String>],
@@ -71,7 +72,7 @@ impl Tensor {
     }
 }
 
-/// Every position has a label, and no label is there twice.
+/// Checks that every position has a label, and that labels are unique.
 fn check_labels(labels: &[Vec<String>], sizes: &[u64]) -> Result<()> {
     for (labels, size) in labels.iter().zip(sizes) {
         let different: HashSet<&String> = labels.iter().collect();
@@ -82,17 +83,17 @@ fn check_labels(labels: &[Vec<String>], sizes: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Labelled records, their cells taken from values that are all there.
+/// Labelled records whose cells come from dense values.
 struct Woven {
     values: Numbers,
     limits: Limits,
-    /// The values where they can be read by position, once somebody has asked for any.
+    /// The values with random access, set on the first read.
     settled: OnceLock<Bytes>,
-    /// Which block each record is.
+    /// The block of each record.
     blocks: Vec<u64>,
-    /// The labels of each record as they are stored, one after the other.
+    /// The encoded labels of all records, concatenated.
     names: Vec<u8>,
-    /// Where the labels of each record end in `names`.
+    /// The end of each record's labels in `names`.
     ends: Vec<u64>,
     width: u64,
 }
@@ -105,7 +106,7 @@ impl Woven {
         blocks: Vec<u64>,
         limits: &Limits,
     ) -> Result<Woven> {
-        /// As many bytes of labels are kept in memory.
+        /// Most bytes of labels kept in memory.
         const MOST: usize = 64 << 20;
         let (mut names, mut ends) = (Vec::new(), Vec::new());
         let mut index = vec![0; sizes.len()];
@@ -146,7 +147,7 @@ impl Woven {
         Ok(self.settled.get_or_init(|| settled))
     }
 
-    /// Where record `number` begins, and where its labels lie in `names`.
+    /// The offset of record `number`, and the range of its labels in `names`.
     fn record(&self, number: usize) -> (u64, Range<u64>) {
         let before = number.checked_sub(1).and_then(|last| self.ends.get(last));
         let from = before.copied().unwrap_or(0);
@@ -155,7 +156,7 @@ impl Woven {
         (from.saturating_add(cells), from..to)
     }
 
-    /// The record in which byte `at` lies.
+    /// The record that contains byte `at`.
     fn find(&self, at: u64) -> usize {
         let (mut low, mut high) = (0, self.blocks.len());
         while high.saturating_sub(low) > 1 {

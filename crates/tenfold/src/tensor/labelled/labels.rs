@@ -1,4 +1,4 @@
-//! Lists of labels, many of them in little memory.
+//! Compact lists of labels.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -8,7 +8,7 @@ use hashbrown::hash_table::Entry;
 use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 
-/// Labels in order, kept as one text.
+/// An ordered list of labels, stored as one text.
 ///
 /// ```
 /// let labels: tenfold::Labels = ["red", "blue"].into_iter().collect();
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     text: String,
-    /// Where each label ends.
+    /// The end of each label.
     ends: Vec<usize>,
 }
 
@@ -43,13 +43,13 @@ impl Labels {
         self.text.get(start..end)
     }
 
-    /// How many labels there are.
+    /// The number of labels.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -60,16 +60,16 @@ impl Labels {
         (0..self.len()).filter_map(|position| self.get(position))
     }
 
-    /// How many bytes all labels have together.
+    /// Total length of all labels, in bytes.
     #[must_use]
     pub fn text_len(&self) -> usize {
         self.text.len()
     }
 
-    /// Fails if a label is there twice.
+    /// Fails if a label occurs twice.
     ///
     /// # Errors
-    /// [`Error::Invalid`] that names it.
+    /// [`Error::Invalid`] with the label.
     pub(crate) fn check_unique(&self) -> Result<()> {
         let mut places = Places::default();
         for label in self.iter() {
@@ -93,11 +93,11 @@ impl<T: AsRef<str>> FromIterator<T> for Labels {
     }
 }
 
-/// Labels, each once, and the position of any of them.
+/// Distinct labels with their positions.
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) labels: Labels,
-    /// Positions, found by the hashes of their labels.
+    /// Positions, by hash of their labels.
     positions: HashTable<usize>,
     state: RandomState,
 }
@@ -127,9 +127,9 @@ impl Places {
         }
     }
 
-    /// About how many bytes of memory all this takes.
+    /// Approximate memory use in bytes.
     pub(crate) fn held(&self) -> u64 {
-        // A slot is a position and a byte; the table has its size doubled when it is full.
+        // A slot is a position and a byte; the table doubles when it is full.
         let slots = to_u64(self.positions.capacity()).saturating_mul(10);
         let ends = to_u64(self.labels.ends.capacity()).saturating_mul(8);
         to_u64(self.labels.text.capacity())

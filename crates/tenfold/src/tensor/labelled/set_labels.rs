@@ -1,4 +1,4 @@
-//! Labels for positions: an indexed dimension becomes a mapped one.
+//! Labelling an indexed dimension: it becomes a mapped one.
 
 use crate::bytes::{Endian, PIECE, RecordsBuilder, to_u64, to_usize};
 use crate::dtype::Numbers;
@@ -9,13 +9,14 @@ use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::{Labels, Size, Tensor};
 
 impl Tensor {
-    /// The same tensor with dimensions, each given by its place and a label for every position,
-    /// addressed by label. They come first, and all blocks are there, zero or not; the blocks are
-    /// put aside in memory or a temporary file. Symmetries are dropped.
+    /// Turns dimensions, each given by its index and a label for every position, into mapped ones.
+    /// They come first, and every block exists, zero or not; the blocks are stored in memory or a
+    /// temporary file. Symmetries are dropped.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a dimension has another size than there are labels, a label is there
-    /// twice, or the tensor has labels already; [`Error::Limit`] if there would be too many blocks.
+    /// [`Error::Invalid`] if a dimension's size is not the number of its labels, a label is
+    /// duplicate, or the tensor has labels already; [`Error::Limit`] if there would be too many
+    /// blocks.
     pub fn with_labels(&self, given: &[(usize, &Labels)], limits: &Limits) -> Result<Tensor> {
         let sizes = self.sizes()?;
         for (axis, labels) in given {
@@ -62,11 +63,11 @@ impl Tensor {
     }
 }
 
-/// All combinations of labels, the last changing fastest.
+/// All combinations of labels, the last varying fastest.
 struct Blocks<'a> {
     given: &'a [(usize, &'a Labels)],
     n_blocks: u64,
-    /// How many bytes each block has.
+    /// Length of each block in bytes.
     width: u64,
 }
 
@@ -84,7 +85,7 @@ impl Blocks<'_> {
         Ok(labels)
     }
 
-    /// Puts the labels of each block before its cells.
+    /// Writes the labels of each block before its cells.
     fn collect(&self, all: &Numbers, element: usize) -> Result<Numbers> {
         let width = to_usize(self.width)?;
         let mut made = RecordsBuilder::new(self.given.len(), width);

@@ -1,4 +1,4 @@
-//! Labelled blocks at positions: every label gets one, in the order of first appearance.
+//! Labels to positions, in the order of first appearance: labelled blocks become a dense tensor.
 
 use super::labels::{Labels, Places};
 use crate::bytes::{Bytes, Endian, Extent, Records, swap, to_u64, to_usize};
@@ -12,28 +12,28 @@ use crate::tensor::dim::{Dim, product};
 use crate::tensor::index::slice::ravel_in;
 use crate::tensor::storage::{Address, Order, Storage};
 
-/// A labelled tensor made dense, and what that leaves behind.
+/// A labelled tensor as a dense one, and the information that this leaves behind.
 #[derive(Debug, Clone)]
 pub struct Placed {
-    /// The same values, with positions for labels and a fill value for absent blocks.
+    /// The same values, with positions instead of labels and a fill value for absent blocks.
     pub tensor: Tensor,
-    /// How many places along each mapped dimension its labels take.
+    /// The size that each mapped dimension gets from its labels.
     pub sizes: Vec<u64>,
-    /// How many blocks are absent.
+    /// The number of absent blocks.
     pub absent: u128,
-    /// The labels along each mapped dimension, in the order of their positions.
+    /// The labels of each mapped dimension, in the order of their positions.
     pub labels: Vec<Labels>,
     table: Table,
 }
 
 impl Placed {
-    /// How many blocks are there.
+    /// The number of blocks that exist.
     #[must_use]
     pub fn n_blocks(&self) -> u64 {
         self.table.count
     }
 
-    /// The numbers of the blocks that are there, ascending, in row-major order.
+    /// The ascending row-major numbers of the blocks that exist.
     ///
     /// # Errors
     /// [`Error::Io`] if a temporary file fails.
@@ -47,19 +47,18 @@ impl Tensor {
     /// Gives every label of a mapped dimension a position, in the order of first appearance.
     ///
     /// # Errors
-    /// [`Error::Limit`] if all blocks together would take more than `limits` allow, or their
-    /// labels more memory.
+    /// [`Error::Limit`] if all blocks together would exceed `limits`, or their labels the memory.
     pub(crate) fn placed(&self, limits: &Limits) -> Result<Placed> {
         self.placed_among(&[], &[], limits)
     }
 
-    /// Gives every label of a mapped dimension a position: in the order of first appearance, or
-    /// where `given` lists the labels of a dimension, by its place, in that order. Absent blocks
-    /// get the element `fill`, little-endian, everywhere; zeros if it is empty.
+    /// Gives every label of a mapped dimension a position: in the order of first appearance, or in
+    /// the order of `given`, if that lists the labels of a dimension, by its index. Cells of absent
+    /// blocks get the element `fill`, little-endian; zeros if it is empty.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a given list lacks a label or has one twice, [`Error::Limit`] if all
-    /// blocks together would take more than `limits` allow, or their labels more memory.
+    /// [`Error::Invalid`] if a given list lacks a label or has a duplicate, [`Error::Limit`] if all
+    /// blocks together would exceed `limits`, or their labels the memory.
     pub fn placed_among(
         &self,
         given: &[(usize, &Labels)],
@@ -141,7 +140,7 @@ impl Tensor {
         })
     }
 
-    /// Which of the mapped dimensions a dimension is.
+    /// The number of a dimension among the mapped ones.
     fn mapped_place(&self, axis: usize) -> Result<usize> {
         let dims = self.dims();
         let is_mapped = |dim: &&Dim| dim.size == crate::tensor::Size::Mapped;
@@ -156,7 +155,7 @@ impl Tensor {
 #[derive(Default)]
 struct Axis {
     places: Places,
-    /// Whether all labels are known: another one is an error.
+    /// Whether all labels are given: any other one is an error.
     is_closed: bool,
 }
 
@@ -181,17 +180,18 @@ impl Axis {
     }
 }
 
-/// After how many blocks the memory they take is looked at.
+/// Number of blocks between checks of the memory they take.
 const OFTEN: u64 = 4096;
 
-/// The place of every block along each axis, and where its cells begin: so many numbers a block.
+/// The position of every block along each axis, and the offset of its cells: so many numbers per
+/// block.
 struct Found {
     numbers: Vec<u64>,
     n_axes: usize,
 }
 
 impl Found {
-    /// How many numbers a block has: in the end two, its own and where its cells begin.
+    /// Numbers per block: in the end two, its number and the offset of its cells.
     fn stride(&self) -> usize {
         self.n_axes.saturating_add(1).max(2)
     }
@@ -209,7 +209,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
     let check = |axes: &[Axis], done: u64| {
         let labels = axes.iter().map(|axis| axis.places.held());
         let labels = u128::from(labels.fold(0, u64::saturating_add));
-        // What so many blocks hold is held by the others, too.
+        // The memory that the labels of so many blocks take is not available to the others.
         let all_labels = labels
             .saturating_mul(records.count().into())
             .checked_div(done.into())
@@ -222,7 +222,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
         }
     };
     check(axes, 0)?;
-    // The records have been walked over: there are as many.
+    // The records have been walked over: their number is certain.
     found.numbers.reserve_exact(to_usize(all / 8)?);
     let mut done = 0_u64;
     records.for_each(source, &mut |_, labels, scan| {
@@ -244,7 +244,7 @@ fn find(records: &Records, source: &Source, axes: &mut [Axis], limits: &Limits) 
     Ok(found)
 }
 
-/// Makes of every block's places its number, row-major, and sorts the blocks by it.
+/// Replaces every block's positions by its row-major number, and sorts the blocks by it.
 fn number(found: &mut Found, sizes: &[u64]) {
     let (stride, n_axes) = (found.stride(), found.n_axes);
     let count = found.numbers.len() / stride;
@@ -258,7 +258,7 @@ fn number(found: &mut Found, sizes: &[u64]) {
             continue;
         };
         let entry = [ravel_in(places, sizes, Order::Row), *at];
-        // Pairs are no longer than rows: none that is still needed is written over.
+        // Pairs are no longer than rows: no row is overwritten before it has been read.
         let to = found.numbers.get_mut(block.saturating_mul(2)..);
         if let Some(pair) = to.and_then(|rest| rest.first_chunk_mut()) {
             *pair = entry;
@@ -269,7 +269,7 @@ fn number(found: &mut Found, sizes: &[u64]) {
     pairs.sort_unstable();
 }
 
-/// The number of each block that is there, and where its cells begin; sorted, and put aside.
+/// The numbers of the blocks that exist and the offsets of their cells; sorted and spooled.
 #[derive(Debug, Clone)]
 struct Table {
     entries: Source,
@@ -278,9 +278,9 @@ struct Table {
     marks: Vec<u64>,
 }
 
-/// How many blocks lie between two marks.
+/// Number of blocks between two marks.
 const STEP: usize = 1024;
-/// How many bytes an entry of the table takes.
+/// Length of a table entry in bytes.
 const ENTRY: usize = 16;
 
 impl Table {
@@ -314,16 +314,17 @@ impl Table {
         memory::collected(decoded)
     }
 
-    /// The place of the first entry that is `block` or later, or at most `STEP` places before it.
+    /// The position of the first entry that is `block` or later, or at most `STEP` positions before
+    /// it.
     fn approach(&self, block: u64) -> u64 {
         let before = self.marks.partition_point(|mark| *mark <= block);
         to_u64(before.saturating_sub(1).saturating_mul(STEP))
     }
 }
 
-/// All blocks in order; those that are absent are filled.
+/// All blocks in order; absent ones have the fill value.
 struct Grid {
-    /// The element in absent blocks, as bytes are stored; zeros if it is empty.
+    /// The element of absent blocks, in stored byte order; zeros if it is empty.
     fill: Vec<u8>,
     source: Source,
     table: Table,
@@ -332,7 +333,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// Fills `now` with bytes of one block, from `within` it on; `cells` is where it begins.
+    /// Fills `now` with bytes of one block, from `within` it on; `cells` is its offset.
     fn fill(&self, cells: Option<u64>, within: u64, now: &mut [u8]) -> Result<()> {
         if let Some(cells) = cells {
             return self.source.read_at(cells.saturating_add(within), now);

@@ -1,4 +1,4 @@
-//! Sparse cells that are found one by one.
+//! Builder for COO storage; spills to a temporary file.
 
 use crate::bytes::{Bytes, Endian};
 use crate::dtype::{Number, Numbers};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::io::Spool;
 use crate::tensor::storage::{Address, Order, Storage};
 
-/// Sparse cells as they are found: their positions, counted in some order, and their values.
+/// Sparse cells in the order of arrival: their linear positions and their values.
 pub(crate) struct CooBuilder {
     number: Number,
     order: Order,

@@ -1,4 +1,4 @@
-//! Cells that count as one: all of one position, or all members of one orbit.
+//! Clusters of cells that count as one: those at one position, or the members of one orbit.
 
 #![expect(
     clippy::indexing_slicing,
@@ -21,18 +21,18 @@ use crate::tensor::symmetry::group::Group;
 use crate::tensor::verify::SYMMETRY_TOLERANCE;
 use crate::units::measure_text;
 
-/// What becomes of the values of one cell.
+/// The rule that resolves a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The first member of an orbit counts.
+    /// The first member of an orbit wins.
     First,
-    /// The last member of an orbit counts.
+    /// The last member of an orbit wins.
     Last,
-    /// Values of one position are added up.
+    /// Values at one position are added.
     Sum { wraps: bool },
 }
 
-/// A stored cell, sorted by the key of what may be given once.
+/// A stored cell, sorted by the key of its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Member {
     key: u64,
@@ -116,15 +116,15 @@ impl Sparse<'_> {
         Ok(Distinct::Merged(storage))
     }
 
-    /// The index of a position in column order.
+    /// The index of a column-major position.
     fn index_of(&self, place: u64) -> Vec<u64> {
         let mut index = vec![0; self.sizes.len()];
         unravel_in(place, self.sizes, Order::Column, &mut index);
         index
     }
 
-    /// Calls `each` with the cells of every key, in the order in which they are given, in as many passes as
-    /// memory demands.
+    /// Calls `each` with the cells of every key, in the order in which they are stored, in as many
+    /// passes as memory requires.
     fn for_each_cluster(
         &self,
         limits: &Limits,
@@ -153,7 +153,7 @@ impl Sparse<'_> {
         Ok(())
     }
 
-    /// Merges cells by a rule; gives also how many are gone.
+    /// Merges cells by a rule; also returns the number of cells removed.
     pub(super) fn merge(
         &self,
         group: &Group,
@@ -192,7 +192,7 @@ impl Sparse<'_> {
     }
 }
 
-/// The first member at a place that an earlier one has.
+/// The first member at a position that an earlier one has.
 fn first_repeated(orbit: &[Member]) -> Option<Member> {
     let mut by_place: Vec<Member> = orbit.to_vec();
     by_place.sort_unstable_by_key(|member| (member.place, member.cell));

@@ -1,4 +1,4 @@
-//! Where stored cells are: addresses of every kind turned into indices.
+//! Coordinates of stored cells: addresses of every kind, converted to indices.
 
 use super::Sparse;
 use crate::bytes::{Endian, swap, to_u64, to_usize};
@@ -8,16 +8,16 @@ use crate::memory;
 use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::{Address, Order};
 
-/// Row starts that are read at once.
+/// Row starts read at a time.
 const BATCH: u64 = 4096;
 
-/// Turns addresses into indices, a batch at a time.
+/// Converts addresses to indices, a batch at a time.
 pub(crate) struct CoordinateReader<'a> {
     sizes: &'a [u64],
     order: Order,
     address: &'a Address,
     loaded: Vec<Vec<u64>>,
-    /// For compressed rows: the row at hand and where the next one starts.
+    /// For compressed rows: the current row and the start of the next one.
     row: u64,
     next_row_at: u64,
     cell: u64,
@@ -44,7 +44,7 @@ impl<'a> CoordinateReader<'a> {
                 return Err(Error::malformed(starts.bytes.at(), why));
             }
             check_ascending(starts)?;
-            // A matrix without rows has no cells, and nothing but where the first row would start.
+            // A matrix without rows has no cells, and at most one entry in `starts`.
             if starts.len() > 1 {
                 finder.next_row_at = read_u64(starts, 1)?;
             }
@@ -127,7 +127,7 @@ pub(super) fn at_cell(numbers: &Numbers, cell: u64, why: impl Into<String>) -> E
     )
 }
 
-/// Checks that no row starts before the one above it.
+/// Checks that row starts ascend.
 fn check_ascending(starts: &Numbers) -> Result<()> {
     let mut last = 0;
     let mut row = 0;

@@ -1,8 +1,8 @@
-//! Cells given more than once: found when values are first read, and refused unless a rule resolves them.
+//! Duplicate cells: found when values are first read, and refused unless a rule resolves them.
 //!
-//! The check is one pass over the positions, and none after the first: its outcome is kept with the
-//! tensor and its clones. Two members of an orbit of packed symmetries are one cell. They are accepted
-//! where they agree within the tolerance of declared symmetries, and the first of them counts.
+//! The check is one pass over the positions, made once: its outcome is kept with the tensor and its
+//! clones. Two members of an orbit of packed symmetries are one cell. They are accepted if they
+//! agree within the tolerance of declared symmetries, and the first of them is used.
 
 #![expect(
     clippy::indexing_slicing,
@@ -26,13 +26,13 @@ use crate::tensor::symmetry::deviation::spread;
 use crate::tensor::symmetry::group::Group;
 use crate::tensor::{Tensor, product};
 
-/// How a cell given more than once is resolved.
+/// The rule for duplicate cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplicates {
-    /// The values of one position are added up in their own type, as assembled matrices mean them. Two
+    /// The values at one position are added in their own type, as in the assembly of matrices. Two
     /// members of an orbit are never added.
     Sum,
-    /// The value given last counts, also within an orbit.
+    /// The last value is used, also within an orbit.
     Last,
 }
 
@@ -50,29 +50,29 @@ impl FromStr for Duplicates {
     }
 }
 
-/// The outcome of a check for cells given twice.
+/// The outcome of the check for duplicates.
 #[derive(Debug)]
 pub(crate) enum Distinct {
-    /// Every cell is given once.
+    /// Every cell is stored once.
     AsStored,
-    /// Members of one orbit were given and agree; one of each is left here.
+    /// Members of one orbit were stored and agree; here one of each is left.
     Merged(Storage),
 }
 
 /// Cells per step of a pass.
 const BATCH: u64 = 4096;
 
-/// How much one pass may hold: a quarter of everything, but a moderate amount at least, within the limits.
+/// Memory of one pass: a quarter of everything, but at least a moderate amount, within the limits.
 pub(super) fn room_of_pass(all: u128, limits: &Limits) -> u64 {
     let wanted = u64::try_from(all / 4).unwrap_or(u64::MAX);
     wanted.max(32 << 20).min(limits.memory / 4).max(BATCH)
 }
 
 impl Tensor {
-    /// The sparse cells, each given once.
+    /// The sparse cells without duplicates.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a cell is given twice, lies outside, or is not zero where its symmetry
+    /// [`Error::Malformed`] if a cell is duplicate, out of bounds, or not zero where its symmetry
     /// forces it to be.
     pub(in crate::tensor) fn sparse<'a>(
         &'a self,
@@ -86,10 +86,10 @@ impl Tensor {
         Ok(Sparse::of(storage, sizes, self.dtype()))
     }
 
-    /// The tensor with every sparse cell given once; others as they are.
+    /// The tensor with every sparse cell stored once; other tensors unchanged.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a cell is given twice, lies outside, or is not zero where its symmetry
+    /// [`Error::Malformed`] if a cell is duplicate, out of bounds, or not zero where its symmetry
     /// forces it to be.
     pub fn distinct(&self, limits: &Limits) -> Result<Tensor> {
         let mut tensor = self.clone();
@@ -116,11 +116,11 @@ impl Tensor {
         Ok(Some(outcome.get_or_init(|| found)))
     }
 
-    /// The tensor with cells given more than once resolved by `rule`, and the number of values that were
-    /// added to others or replaced by them.
+    /// The tensor with duplicate cells resolved by `rule`, and the number of values that were added
+    /// to others or replaced by them.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a sum does not fit the number type, and what reading gives.
+    /// [`Error::Malformed`] if a sum does not fit the number type, and errors of reading.
     pub fn resolve_duplicates(&self, rule: Duplicates, limits: &Limits) -> Result<(Tensor, u64)> {
         let rule = match rule {
             Duplicates::Sum => Rule::Sum { wraps: false },
@@ -129,7 +129,7 @@ impl Tensor {
         self.merge_cells(rule, limits)
     }
 
-    /// The tensor with the values of each position added up, where integers wrap around.
+    /// The tensor with the values at each position added, where integers wrap around.
     pub(crate) fn coalesced(&self, limits: &Limits) -> Result<(Tensor, u64)> {
         self.merge_cells(Rule::Sum { wraps: true }, limits)
     }
@@ -197,8 +197,8 @@ impl Sparse<'_> {
         Error::malformed(at, why)
     }
 
-    /// Calls `each` with the number of every stored cell and its positions in the order of the storage and in
-    /// the other one, as long as it wants more.
+    /// Calls `each` with the number of every stored cell and its positions in the order of the
+    /// storage and in the other one, until it breaks.
     fn for_each_position(
         &self,
         each: &mut dyn FnMut(u64, [u64; 2]) -> ControlFlow<()>,
@@ -239,7 +239,7 @@ impl Sparse<'_> {
         Ok(())
     }
 
-    /// The first cell at a position that an earlier one has, without regard to symmetries.
+    /// The first cell at a position that an earlier one has, ignoring symmetries.
     fn repeated(&self, limits: &Limits) -> Result<Option<Repeated>> {
         let (mut last, mut ascending) = (None, [true; 2]);
         self.for_each_position(&mut |_, positions| {
@@ -271,7 +271,7 @@ impl Sparse<'_> {
         let n_passes = u64::try_from(list.div_ceil(room.into())).unwrap_or(u64::MAX);
         let mut repeated: Vec<u64> = Vec::new();
         for pass in 0..n_passes.max(1) {
-            // Shares are about equal; a little room spares a copy of the list when one is not.
+            // Shares are about equal; a small reserve avoids a copy of the list when one is not.
             let share = self.count() / n_passes.max(1);
             let mut seen: Vec<u64> = memory::with_room(to_usize(share + share / 16)?)?;
             let mut lack = None;
@@ -299,7 +299,7 @@ impl Sparse<'_> {
         self.first_of(repeated)
     }
 
-    /// The first cell whose position, one of these, an earlier cell has.
+    /// The first cell with one of these positions that an earlier cell has.
     fn first_of(&self, mut repeated: Vec<u64>) -> Result<Option<Repeated>> {
         repeated.sort_unstable();
         repeated.dedup();
@@ -317,14 +317,14 @@ impl Sparse<'_> {
         Ok(found)
     }
 
-    /// The first repeated cell, by one bit for every cell of the tensor.
+    /// The first duplicate cell, found with one bit for every cell of the tensor.
     fn repeated_by_bits(&self, n_bytes: usize) -> Result<Option<Repeated>> {
         let mut seen: Vec<u8> = memory::zeros(n_bytes)?;
         let mut found = None;
         self.for_each_position(&mut |cell, [position, _]| {
             let place = usize::try_from(position / 8).unwrap_or(usize::MAX);
             let bit = 1_u8 << (position % 8);
-            // Positions lie inside, so that each has its byte.
+            // Positions are in bounds, so that each has its byte.
             if seen[place] & bit != 0 {
                 found = Some(Repeated { cell, position });
                 return ControlFlow::Break(());

@@ -1,4 +1,4 @@
-//! From dense to sparse, and how much that spares.
+//! Dense to sparse, and the density that tells whether it pays off.
 
 use super::builder::CooBuilder;
 use crate::bytes::{Endian, PIECE, to_u64};
@@ -9,21 +9,21 @@ use crate::tensor::Tensor;
 use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::symmetry::group::Group;
 
-/// How many cells of a tensor are worth storing.
+/// The share of nonzero cells of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Density {
-    /// Cells that would be stored dense: all, or of a packed tensor one of every orbit.
+    /// Cells of a dense storage: all, or for a packed tensor one of every orbit.
     pub cells: u128,
-    /// Cells among them that have a byte other than zero.
+    /// Cells among them with a nonzero byte.
     pub nonzero: u64,
-    /// How many bytes the dense values take.
+    /// Length of the dense values in bytes.
     pub dense_len: u128,
-    /// How many bytes the others take with a position of 8 bytes each.
+    /// Length of the nonzero cells in bytes, with a position of 8 bytes each.
     pub sparse_len: u128,
 }
 
 impl Tensor {
-    /// Counts the cells that are not zero, in one pass over what is stored.
+    /// Counts the nonzero cells, in one pass over the stored values.
     ///
     /// # Errors
     /// [`Error::Invalid`] for labelled tensors, [`Error::Limit`] if a train would have more cells
@@ -48,8 +48,8 @@ impl Tensor {
         })
     }
 
-    /// The same tensor with only the cells that have a byte other than zero: a negative zero
-    /// stays. They are put aside in memory or a temporary file. A packed tensor stays packed.
+    /// The same tensor with only the cells that have a nonzero byte: a negative zero stays. They
+    /// are stored in memory or a temporary file. A packed tensor stays packed.
     ///
     /// # Errors
     /// As [`Tensor::density`].
@@ -76,7 +76,7 @@ impl Tensor {
     }
 
     /// Calls `each` with every stored cell: its position in the tensor's order (of sparse cells,
-    /// their number) and its little-endian value. The cells of a train are worked out.
+    /// their number) and its little-endian value. The cells of a train are computed.
     fn for_each_stored(
         &self,
         limits: &Limits,
@@ -120,7 +120,7 @@ impl Tensor {
     }
 }
 
-/// The positions of packed cells, one after the other.
+/// The positions of packed cells, in order.
 struct Places {
     group: Group,
     sizes: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The cells of sparse tensors.
+//! Some cells stored, by coordinates.
 
 pub(super) mod builder;
 mod clusters;
@@ -35,17 +35,17 @@ pub(crate) struct Sparse<'a> {
     pub(crate) values: &'a Numbers,
 }
 
-/// What is done with the number, the index and the value of a stored cell.
+/// Callback for the number, the index and the value of a stored cell.
 type EachStored<'a> = dyn FnMut(u64, &[u64], &[u8]) -> Result<()> + 'a;
 
-/// What is done with the index and the value of a cell.
+/// Callback for the index and the value of a cell.
 type EachCell<'a> = dyn FnMut(&[u64], &[u8]) -> Result<()> + 'a;
 
-/// How many cells are read at once.
+/// Cells read at a time.
 const BATCH: u64 = 4096;
 
 impl<'a> Sparse<'a> {
-    /// The cells as they are stored; `None` for other kinds of storage.
+    /// The stored cells; `None` for other kinds of storage.
     pub(crate) fn of(storage: &'a Storage, sizes: &'a [u64], dtype: DType) -> Option<Sparse<'a>> {
         match storage {
             Storage::Sparse {
@@ -65,7 +65,7 @@ impl<'a> Sparse<'a> {
 }
 
 impl Sparse<'_> {
-    /// How many cells are stored.
+    /// The number of stored cells.
     pub(crate) fn count(&self) -> u64 {
         self.values.bytes.len() / to_u64(self.dtype.width())
     }
@@ -73,7 +73,7 @@ impl Sparse<'_> {
     /// Calls `each` with the number, the index and the little-endian value of every stored cell.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if an index lies outside the tensor.
+    /// [`Error::Malformed`] if an index is out of bounds.
     pub(crate) fn for_each(&self, each: &mut EachStored) -> Result<()> {
         let width = self.dtype.width();
         let mut finder = CoordinateReader::new(self)?;
@@ -119,8 +119,8 @@ impl Sparse<'_> {
         })
     }
 
-    /// Puts the cells of a tensor without packed symmetries that have linear addresses into a box
-    /// without steps. Several threads find out where they go.
+    /// Writes the cells of a tensor without packed symmetries and with linear addresses into a box
+    /// without steps. Several threads compute the targets.
     fn scatter(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let ways = Way::all(self.sizes, self.order, slices);
         let width = self.dtype.width();
@@ -144,7 +144,7 @@ impl Sparse<'_> {
         })
     }
 
-    /// Reads some cells and finds out where in a box they go.
+    /// Reads some cells and computes their targets in a box.
     fn place(&self, ways: &[Way], batch: &mut Batch) -> Result<()> {
         let Address::Linear(addresses) = self.address else {
             return Err(Error::invalid("cells without linear addresses"));
@@ -207,7 +207,7 @@ impl Sparse<'_> {
     }
 }
 
-/// How many cells are put into a box at once.
+/// Cells written into a box at a time.
 const LARGE_BATCH: u64 = 1 << 15;
 
 /// Some cells on their way into a box.
@@ -215,12 +215,12 @@ const LARGE_BATCH: u64 = 1 << 15;
 struct Batch {
     first: u64,
     count: u64,
-    /// Where they go; `u64::MAX` for nowhere.
+    /// Their targets; `u64::MAX` for none.
     places: Vec<u64>,
     values: Vec<u8>,
 }
 
-/// How an index along one dimension is told from an address, and what it means in a box.
+/// The extraction of the index along one dimension from an address, and its effect in a box.
 struct Way {
     size: u64,
     start: u64,
@@ -229,7 +229,7 @@ struct Way {
 }
 
 impl Way {
-    /// One for every dimension, that of the fastest first.
+    /// One for every dimension, fastest first.
     fn all(sizes: &[u64], order: Order, slices: &[Slice]) -> Vec<Way> {
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let strides = strides(&counts, Order::Row);

@@ -1,4 +1,4 @@
-//! A dense tensor as a sparse one, lazily: its explicit cells are those that are not zero.
+//! A dense tensor as a lazy sparse one: its explicit cells are the nonzero ones.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,11 +11,11 @@ use crate::tensor::Tensor;
 use crate::tensor::storage::{Address, Order, Storage};
 
 impl Tensor {
-    /// The same dense tensor with only the cells that have a byte other than zero, of which there
-    /// are `count`. They are found when the first of them is read.
+    /// The same dense tensor with only the `count` cells that have a nonzero byte. They are
+    /// searched for when the first of them is read.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the tensor is not dense and unpacked, or has fewer cells.
+    /// [`Error::Invalid`] if the tensor is not dense and unpacked, or has fewer such cells.
     pub(crate) fn nonzero(&self, count: u64, limits: &Limits) -> Result<Tensor> {
         let Storage::Dense { values, .. } = self.storage() else {
             return Err(Error::invalid(
@@ -53,12 +53,12 @@ impl Tensor {
     }
 }
 
-/// The cells that are not zero.
+/// The nonzero cells.
 struct Nonzero {
     tensor: Tensor,
     count: u64,
     limits: Limits,
-    /// Their positions in row-major order and their values, once they have been looked for.
+    /// Their row-major positions and their values, once they were searched for.
     found: Mutex<Option<(Bytes, Bytes)>>,
 }
 

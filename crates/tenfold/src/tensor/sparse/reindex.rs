@@ -1,4 +1,4 @@
-//! The addresses of sparse cells, counted anew.
+//! Recomputed addresses of sparse cells.
 
 use super::{CoordinateReader, Sparse};
 use crate::bytes::{Bytes, Endian, to_u64, to_usize};
@@ -11,9 +11,9 @@ use crate::tensor::index::slice::ravel_in;
 use crate::tensor::storage::{Address, Order};
 
 impl Tensor {
-    /// The row-major positions of sparse cells when the dimensions come in the order `axes`.
+    /// The row-major positions of sparse cells with the dimensions in the order `axes`.
     ///
-    /// Lazy, but for compressed rows, whose cells are found only one after the other.
+    /// Lazy, except for compressed rows, whose cells can only be read in order.
     pub(crate) fn positions(&self, axes: &[usize]) -> Result<Numbers> {
         let sizes = self.sizes()?;
         let not_sparse = || Error::invalid("the tensor is not sparse");
@@ -54,7 +54,7 @@ fn permute_into(index: &[u64], axes: &[usize], permuted: &mut [u64]) {
     }
 }
 
-/// Positions worked out from other addresses.
+/// Positions computed from other addresses.
 struct Positions {
     sizes: Vec<u64>,
     order: Order,
@@ -65,7 +65,7 @@ struct Positions {
     count: u64,
 }
 
-/// How many bytes a position takes.
+/// Width of a position in bytes.
 const WIDTH: u64 = 8;
 
 impl Compute for Positions {

@@ -1,7 +1,7 @@
-//! The cells of a sparse tensor in ascending order: one for every orbit, or all.
+//! Sorting of sparse cells: in ascending order, one for every orbit, or all.
 //!
-//! Cells that come in order are handed on as they are read. Others are sorted in as many passes
-//! over the file as memory demands, each taking the cells of one range of indices.
+//! Cells that are in order are passed on as they are read. Others are sorted in as many passes over
+//! the file as memory requires, each for the cells of one range of indices.
 
 use super::Sparse;
 use crate::bytes::{to_u64, to_usize};
@@ -13,39 +13,39 @@ use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::Order;
 use crate::tensor::symmetry::group::Group;
 
-/// A sparse tensor that has been looked over once.
+/// A sparse tensor whose cells have been scanned once.
 pub(crate) struct SortedCells {
     tensor: Tensor,
     sizes: Vec<u64>,
     group: Group,
-    /// How far apart neighbours along each dimension are counted, if all cells are wanted.
+    /// The strides of the index, if all cells are wanted.
     strides: Option<Vec<u64>>,
     is_ascending: bool,
     n_zeros: u64,
-    /// How many bytes of cells one pass may hold.
+    /// Bytes of cells that one pass may hold.
     pass: u64,
 }
 
-/// Into how many equal ranges of the index the cells are counted, to plan the passes.
+/// Number of equal ranges of the index in which cells are counted, to plan the passes.
 const RANGES: u64 = 1 << 16;
 
-/// The most bytes of cells that one pass holds, whatever memory there is.
+/// Most bytes of cells in one pass, however much memory there is.
 const PASS: u64 = 64 << 20;
-/// The least, so that passes do not become too many.
+/// Least bytes of cells in one pass, so that there are not too many passes.
 const SHORT_PASS: u64 = 4 << 20;
 
 impl SortedCells {
-    /// Looks over the cells.
+    /// Scans the cells.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a cell is given twice, lies outside, or is not zero where its symmetry
+    /// [`Error::Malformed`] if a cell is duplicate, out of bounds, or not zero where its symmetry
     /// forces it to be.
     pub(crate) fn new(tensor: &Tensor, limits: &Limits) -> Result<SortedCells> {
         SortedCells::look_over(tensor, None, limits)
     }
 
-    /// Looks over the cells, where all of an orbit are wanted; the index of each is the sum of its
-    /// places times `strides`.
+    /// Scans the cells, where all of an orbit are wanted; the sort index of each is the dot product
+    /// of its index with `strides`.
     pub(crate) fn every(
         tensor: &Tensor,
         strides: Vec<u64>,
@@ -80,13 +80,13 @@ impl SortedCells {
         Ok(sorted)
     }
 
-    /// How many cells say nothing that their absence would not.
+    /// The number of cells whose removal would change nothing.
     pub(crate) fn n_zeros(&self) -> u64 {
         self.n_zeros
     }
 
-    /// Whether a cell has only zero bytes, and so have the images that stand or fall with it: the
-    /// opposite of 0.0 is -0.0, which an absent cell is not.
+    /// Whether a cell has only zero bytes, and so have all images that are determined by it: the
+    /// negative of 0.0 is -0.0, which an absent cell is not.
     pub(crate) fn says_nothing(&self, index: u64, value: &[u8]) -> Result<bool> {
         let is_zero = |value: &[u8]| value.iter().all(|byte| *byte == 0);
         if !is_zero(value) || self.strides.is_some() {
@@ -109,7 +109,7 @@ impl SortedCells {
     /// of all cells.
     ///
     /// # Errors
-    /// What reading the values gives.
+    /// Errors of reading the values.
     pub(crate) fn for_each(&self, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
         if self.is_ascending {
             return self.visit(each);
@@ -120,8 +120,8 @@ impl SortedCells {
         Ok(())
     }
 
-    /// Ranges of the index, in order, with the number of cells in each: none more than a pass may
-    /// hold, where that can be helped.
+    /// Consecutive ranges of the index, with the number of cells in each: none with more than a
+    /// pass may hold, if possible.
     fn passes(&self) -> Result<Vec<(u64, u64, u64)>> {
         let cells = self
             .tensor
@@ -150,7 +150,7 @@ impl SortedCells {
         Ok(passes)
     }
 
-    /// Sorts and hands on the `count` cells from index `from` to before `to`.
+    /// Sorts and passes on the `count` cells from index `from` to before `to`.
     fn pass(
         &self,
         from: u64,

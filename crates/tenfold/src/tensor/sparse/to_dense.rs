@@ -1,4 +1,4 @@
-//! From sparse to dense, with any value for the cells that are absent.
+//! Sparse to dense, with any fill value for absent cells.
 
 use crate::bytes::{Bytes, Endian, to_u64, to_usize};
 use crate::dtype::{DType, Number, Numbers};
@@ -11,9 +11,9 @@ use crate::tensor::storage::{Order, Storage};
 use crate::tensor::symmetry::Symmetry;
 
 impl Tensor {
-    /// A sparse tensor or a train with all its cells, lazily; `fill` is the element, little-endian,
-    /// that stands for absent cells. Symmetries stay declared. Labels become positions in the order
-    /// of first appearance.
+    /// A sparse tensor or a train with all its cells, lazily; `fill` is the little-endian element
+    /// of absent cells. Symmetries stay declared. Labels become positions in the order of first
+    /// appearance.
     ///
     /// # Errors
     /// [`Error::Limit`] if there would be more cells than `limits` allow.
@@ -47,7 +47,7 @@ impl Tensor {
                 self.dtype()
             )));
         }
-        // A tensor of ones in the same places tells which cells are there.
+        // A tensor of ones at the same positions tells which cells are explicit.
         let ones = Numbers {
             number: Number::U8,
             endian: Endian::Little,
@@ -78,7 +78,7 @@ impl Tensor {
     }
 }
 
-/// So many ones.
+/// A source of so many ones.
 struct Ones(u64);
 
 impl Compute for Ones {
@@ -96,9 +96,9 @@ impl Compute for Ones {
     }
 }
 
-/// Dense values with another value where no cell is.
+/// Dense values with another value for absent cells.
 struct Filled {
-    /// One byte a cell: zero where it is absent.
+    /// One byte per cell: zero if it is absent.
     there: Bytes,
     values: Bytes,
     fill: Vec<u8>,

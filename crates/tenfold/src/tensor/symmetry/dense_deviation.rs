@@ -1,4 +1,4 @@
-//! All values of a dense tensor, compared with their images under a symmetry.
+//! Deviation of a dense tensor from symmetries, tile by tile.
 
 use std::sync::Mutex;
 
@@ -18,7 +18,7 @@ use crate::tensor::dense::transpose::Stored;
 use crate::tensor::index::slice::{Slice, box_len};
 use crate::tensor::storage::{Order, Storage};
 
-/// All values of a dense tensor where any box of them is at hand.
+/// All values of a dense tensor, with fast access to any box.
 pub(crate) struct Cells {
     dtype: DType,
     sizes: Vec<u64>,
@@ -26,12 +26,12 @@ pub(crate) struct Cells {
     values: Numbers,
 }
 
-/// What comparing tiles bit by bit found.
+/// The result of comparing tiles bit by bit.
 #[derive(Default)]
 struct Alike {
-    /// The largest magnitude in tiles that are alike.
+    /// The largest magnitude in the tiles that agree.
     largest: f64,
-    /// The tiles that are not.
+    /// The tiles that do not.
     others: Vec<Vec<Slice>>,
 }
 
@@ -49,7 +49,7 @@ impl Cells {
         })
     }
 
-    /// Compares every cell with what each of `operations` makes of its image under `permutation`.
+    /// Compares every cell with its image under `permutation` and each of `operations`.
     pub(crate) fn deviations(
         &self,
         permutation: &[usize],
@@ -58,7 +58,7 @@ impl Cells {
         self.deviations_while(permutation, operations, &Deviation::default(), &|_| true)
     }
 
-    /// [`Cells::deviations`], counted on from `start` and given up when none of them is fine.
+    /// [`Cells::deviations`], continued from `start` and abandoned once none of them is acceptable.
     pub(crate) fn deviations_while(
         &self,
         permutation: &[usize],
@@ -85,11 +85,11 @@ impl Cells {
         Ok(found)
     }
 
-    /// Tiles that a thread can hold near at hand together with their images.
+    /// Tiles that fit in a thread's caches together with their images.
     fn tiles(&self, permutation: &[usize]) -> Tiles {
-        /// Two of them fit into the nearer caches.
+        /// Two of them fit in the inner caches.
         const NEAR: u64 = 256 << 10;
-        /// Worth a call for every run of cells in a file.
+        /// Large enough for a read call per run of cells in a file.
         const FAR: u64 = 4 << 20;
         let len = if self.is_in_memory() { NEAR } else { FAR };
         self.tiles_of(permutation, len)
@@ -105,7 +105,7 @@ impl Cells {
         self.dtype
     }
 
-    /// How many bytes they take.
+    /// The length of the values in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.values.bytes.len()
     }
@@ -123,7 +123,7 @@ impl Cells {
         Stored::new(&self.values, self.dtype, &self.sizes, self.order, dims)
     }
 
-    /// The dimensions in the order in which they are stored.
+    /// The dimensions in stored order, slowest first.
     pub(crate) fn slowest_first(&self) -> Vec<usize> {
         let mut dims: Vec<usize> = (0..self.sizes.len()).collect();
         if self.order == Order::Column {
@@ -132,10 +132,10 @@ impl Cells {
         dims
     }
 
-    /// Compares tiles with their images bit by bit, on all cores: the quick answer for what is
-    /// symmetric, whose cells need not be looked at one by one.
+    /// Compares tiles with their images bit by bit, on all cores: the fast path for tensors that
+    /// are symmetric, whose cells then need no conversion to doubles.
     fn alike(&self, tiles: &Tiles, operation: Operation) -> Result<Alike> {
-        /// How many tiles a thread takes at a time.
+        /// Tiles that a thread takes at a time.
         const BATCH: usize = 16;
         let own_dims = self.slowest_first();
         let image_dims = tiles.image_dims(&own_dims);
@@ -219,7 +219,7 @@ impl Cells {
                 image.clear();
                 image.extend_from_slice(other);
                 if operation.apply(self.dtype, &mut image).is_err() {
-                    // An integer without a negative is as far from its image as can be.
+                    // An integer without a negative counts as infinitely far from its image.
                     image.clear();
                     found.apart = f64::INFINITY;
                     found.differ(&index);
@@ -256,7 +256,7 @@ impl Cells {
 /// The largest magnitude of finite numbers.
 fn largest(dtype: DType, bytes: &[u8]) -> f64 {
     const PIECE: usize = 1 << 10;
-    /// So many maxima at once, which the compiler keeps side by side.
+    /// Number of maxima computed side by side, so that the loop is vectorized.
     const LANES: usize = 8;
     let mut doubles = Vec::with_capacity(PIECE);
     let mut most = [0.0_f64; LANES];
@@ -278,11 +278,11 @@ fn changes(is_own: bool, operation: Operation, element: &[u8], image: &[u8]) -> 
     if !is_own {
         return element != image;
     }
-    // A cell that is its own image is stored as it is, or left out where only zero is possible.
+    // A cell that is its own image is stored unchanged, or left out where only zero is possible.
     operation.is_minus() && element.iter().any(|byte| *byte != 0)
 }
 
-/// How far a step along each dimension of a tile goes in its image.
+/// The stride of each dimension of a tile in its image.
 pub(crate) fn image_strides(permutation: &[usize], image_slices: &[Slice]) -> Vec<u64> {
     let counts: Vec<u64> = image_slices.iter().map(|slice| slice.count).collect();
     let mut strides = vec![0; counts.len()];
@@ -305,7 +305,7 @@ mod tests {
     use crate::tensor::symmetry::group::Group;
     use crate::tensor::{Dim, Symmetry};
 
-    /// A tensor that has a symmetry but for the cells `off`.
+    /// A tensor that has a symmetry except for the cells `off`.
     fn nearly(sizes: &[u64], dtype: DType, symmetry: &Symmetry, off: &[usize]) -> Vec<u8> {
         let claims = std::slice::from_ref(symmetry);
         let limits = Limits::default();

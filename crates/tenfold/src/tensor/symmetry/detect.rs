@@ -1,4 +1,4 @@
-//! Which symmetries the values of a tensor have.
+//! Detection of the symmetries that the values of a tensor have.
 
 use super::dense_deviation::Cells;
 use super::deviation::Deviation;
@@ -10,19 +10,20 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::tensor::Tensor;
 
-/// The most dimensions among which symmetries are looked for.
+/// Most dimensions for which symmetries are searched.
 const MOST_DIMS: usize = 6;
 
-/// Up to so many dimensions every order of them is tried.
+/// Up to this many dimensions every permutation is tried.
 const ALL_ORDERS: usize = 4;
 
 impl Tensor {
-    /// Symmetries that the values have, from which all others that were found follow.
+    /// Detects symmetries of the values, as generators from which all others that were found
+    /// follow.
     ///
-    /// Tried are all orders of up to four dimensions; of five or six the exchange of two, and of two
-    /// with two others. For each, of the operations `x`, `-x` and, unless the elements are real,
-    /// `x*` and `-x*`, the first that holds is taken. Dimensions of size 1 stay where they are: any
-    /// tensor would have such a symmetry.
+    /// Candidates are all permutations of up to four dimensions; of five or six dimensions,
+    /// exchanges of two, and of two with two others. For each, of the operations `x`, `-x` and,
+    /// unless the elements are real, `x*` and `-x*`, the first that holds is taken. Dimensions of
+    /// size 1 are not moved: any tensor would have such a symmetry.
     ///
     /// # Errors
     /// [`Error::Invalid`] for more than six dimensions and tensors without positions,
@@ -69,7 +70,7 @@ impl Tensor {
     }
 }
 
-/// What is tried on the values of one tensor.
+/// A search on the values of one tensor.
 struct Search<'a> {
     tensor: &'a Tensor,
     cells: Cells,
@@ -115,7 +116,7 @@ impl Search<'_> {
         Ok(judged.find_map(|(code, worst)| is_fine(worst).then_some(*code)))
     }
 
-    /// Leaves out what follows from the rest, the last first.
+    /// Reduces the symmetries to generators, dropping redundant ones from the last.
     fn fewest(&self, mut found: Vec<Symmetry>) -> Result<Vec<Symmetry>> {
         for own in found.clone().iter().rev() {
             let rest = found.iter().filter(|other| *other != own);
@@ -128,8 +129,8 @@ impl Search<'_> {
     }
 }
 
-/// The orders of the dimensions that are tried: those that move the fewest first, and exchanges
-/// before longer ways round.
+/// The candidate permutations, those that move the fewest dimensions first, and exchanges before
+/// longer cycles: the generators found first are then the simplest.
 fn candidates(sizes: &[u64]) -> Vec<Vec<usize>> {
     let ndim = sizes.len();
     let mut orders: Vec<Vec<usize>> = vec![vec![]];

@@ -1,4 +1,4 @@
-//! How far the values of a tensor are from a symmetry that is claimed of it.
+//! Largest deviation of a tensor from a declared symmetry.
 
 use super::Symmetry;
 use super::dense_deviation::Cells;
@@ -11,10 +11,10 @@ use crate::tensor::Tensor;
 use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::{Order, Storage};
 
-/// How much one pass over sparse cells may hold.
+/// Memory of one pass over sparse cells, in bytes.
 const PASS: u64 = 32 << 20;
 
-/// Mixes an index so that its remainders are spread evenly.
+/// Hashes an index so that its remainders are evenly distributed.
 pub(crate) fn spread(index: u64) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&index.to_le_bytes())
 }
@@ -22,20 +22,20 @@ pub(crate) fn spread(index: u64) -> u64 {
 /// The largest deviation from a symmetry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deviation {
-    /// How far the worst cell is from what its image makes of it.
+    /// Difference between the worst cell and its image.
     pub(crate) apart: f64,
     /// The largest magnitude of all values.
     pub(crate) largest: f64,
-    /// The worst cell; if all agree as numbers, one whose bits do not.
+    /// The worst cell; if all are equal as numbers, one whose bits differ.
     pub(crate) index: Vec<u64>,
-    /// Whether unpacking would give other bits somewhere, if only the sign of a zero.
+    /// Whether unpacking would change bits somewhere, if only the sign of a zero.
     pub(crate) has_other_bits: bool,
-    /// How many cells were compared one by one and have other bits.
+    /// The number of cells that were compared one by one and have other bits.
     pub(crate) changed: u64,
 }
 
 impl Deviation {
-    /// Takes in a cell and what the symmetry makes of its image.
+    /// Compares a cell with its image under the symmetry.
     pub(crate) fn compare(&mut self, dtype: DType, index: &[u64], element: &[u8], image: &[u8]) {
         let number = dtype.number;
         let pairs = element.chunks_exact(number.width());
@@ -48,7 +48,7 @@ impl Deviation {
             if is_same || left.is_nan() && right.is_nan() {
                 continue;
             }
-            // Large integers may differ and be the same double.
+            // Large integers may differ and still be equal as doubles.
             let apart = (left - right).abs().max(f64::MIN_POSITIVE);
             let is_unlike = left.is_nan() != right.is_nan() || !(left - right).is_finite();
             let apart = if is_unlike { f64::INFINITY } else { apart };
@@ -59,7 +59,7 @@ impl Deviation {
         }
     }
 
-    /// Notes that a cell comes back with other bits.
+    /// Records a cell whose bits differ.
     pub(crate) fn differ(&mut self, index: &[u64]) {
         if !self.has_other_bits && self.apart == 0.0 {
             self.index = index.to_vec();
@@ -69,7 +69,7 @@ impl Deviation {
     }
 }
 
-/// A symmetry that a tensor may have.
+/// A symmetry to be tested on a tensor.
 pub(crate) struct Claim<'a> {
     tensor: &'a Tensor,
     claim: &'a Symmetry,
@@ -95,7 +95,7 @@ impl<'a> Claim<'a> {
         })
     }
 
-    /// Compares every cell with what the symmetry makes of its image.
+    /// Compares every cell with its image under the symmetry.
     pub(crate) fn deviation(&self, limits: &Limits) -> Result<Deviation> {
         match self.tensor.storage() {
             Storage::Dense { .. } => {
@@ -112,7 +112,8 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Passes over the cells, each holding whole orbits of the claimed and packed symmetries.
+    /// Makes passes over the cells, each for whole orbits of the tested and the packed symmetries:
+    /// a cell and its images must meet in memory, and may be anywhere in the file.
     fn of_sparse(&self, limits: &Limits) -> Result<Deviation> {
         let mut worst = Deviation::default();
         let Some(sparse) = self.tensor.sparse(&self.sizes, limits)? else {
@@ -155,8 +156,8 @@ impl<'a> Claim<'a> {
         let mut index = vec![0; self.sizes.len()];
         for (global, value) in cells {
             unravel_in(*global, &self.sizes, Order::Column, &mut index);
-            // Both the cell that this one is the image of and its own image, as either may be
-            // absent: the powers of the permutation come round to both.
+            // Both the cell that has this one as its image, and the image of this one, as either
+            // may be absent: the powers of the permutation reach both.
             for (other, operation) in self.group.images(&index) {
                 let found = cells.binary_search_by_key(&other, |(global, _)| *global);
                 let found = found.ok().and_then(|place| cells.get(place));

@@ -1,4 +1,4 @@
-//! A tensor that is all there as one that is packed, lazily: what was unpacked to be written.
+//! Packs a dense tensor lazily; used when reading back a tensor that was unpacked for its format.
 
 use std::sync::Mutex;
 
@@ -14,12 +14,12 @@ use crate::tensor::index::slice::unravel_in;
 use crate::tensor::storage::{Order, Storage};
 
 impl Tensor {
-    /// The same dense tensor with these symmetries, of which one at most is packed: then only one
-    /// cell of every orbit is kept. The cells are picked lazily, and a cell that does not have the
-    /// symmetry is found when it is read.
+    /// The same dense tensor with these symmetries, at most one of them packed: then only one cell
+    /// of every orbit is stored. The cells are selected lazily, and a cell that does not have the
+    /// symmetry is found on reading.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the symmetries do not fit, [`Error::Limit`] if they tie together more
+    /// [`Error::Invalid`] if the symmetries do not fit, [`Error::Limit`] if their orbits have more
     /// cells than `limits` allow.
     pub(crate) fn repacked(&self, symmetries: Vec<Symmetry>, limits: &Limits) -> Result<Tensor> {
         let mut packed = symmetries.iter().filter(|symmetry| symmetry.packed);
@@ -45,7 +45,7 @@ impl Tensor {
             return Err(Error::invalid("only plain dense tensors are packed"));
         }
         let (sizes, dtype) = (self.sizes()?, self.dtype());
-        // The group relies on a permutation of dimensions of one size, which `check` demands.
+        // The group requires a permutation of dimensions of equal size, which `check` verifies.
         Tensor::new(
             self.dims().to_vec(),
             dtype,
@@ -80,8 +80,9 @@ impl Tensor {
     }
 }
 
-/// Which dimension each of the moved tensor's is, the last running fastest where the first does in
-/// the tensor itself.
+/// The axes of a transposed tensor in which every cell is where its image was, the last varying
+/// fastest where the first does in the tensor itself: reading both in parallel compares each cell
+/// with its image.
 fn moved_axes(permutation: &[usize]) -> Vec<usize> {
     let mut axes = vec![0; permutation.len()];
     for (axis, place) in permutation.iter().enumerate() {
@@ -93,11 +94,11 @@ fn moved_axes(permutation: &[usize]) -> Vec<usize> {
     axes
 }
 
-/// The stored cells of a tensor that is all there, worked out when they are read.
+/// The stored cells of a dense tensor, selected on reading.
 struct Picked {
     tensor: Tensor,
     limits: Limits,
-    /// The order of dimensions in which every cell stands where its image does.
+    /// The order of dimensions in which every cell is where its image was.
     axes: Vec<usize>,
     operation: Operation,
     group: Group,
@@ -107,16 +108,16 @@ struct Picked {
     walk: Mutex<Walk>,
 }
 
-/// A walk over all cells that halts at stored ones.
+/// A walk over all cells that stops at stored ones.
 #[derive(Default)]
 struct Walk {
-    /// How many stored cells have been passed.
+    /// The number of stored cells passed.
     position: u64,
-    /// The next cell, the first dimension running fastest.
+    /// The next cell, the first dimension varying fastest.
     global: u64,
-    /// The cell at which every `STEP`th stored one was looked for.
+    /// The cells from which the walk to every `STEP`th stored one starts.
     marks: Vec<u64>,
-    /// The cells and their images, once somebody has asked for any.
+    /// The cells and their images, opened on the first read.
     values: Option<[Values; 2]>,
 }
 
@@ -143,7 +144,7 @@ impl Values {
     }
 }
 
-/// How many stored cells lie between two marks.
+/// Number of stored cells between two marks.
 const STEP: u64 = 1 << 16;
 
 impl Compute for Picked {
@@ -156,7 +157,7 @@ impl Compute for Picked {
     }
 
     fn depth(&self) -> u32 {
-        // The cells and their images are both looked at through views.
+        // The cells and their images are both read through views.
         let parts = self.tensor.storage().parts();
         let below = parts.iter().map(|part| part.bytes.source().depth()).max();
         below.unwrap_or(0).saturating_add(2)
@@ -184,7 +185,7 @@ impl Compute for Picked {
 }
 
 impl Picked {
-    /// Stands before the stored cell number `position`.
+    /// Moves to the stored cell number `position`.
     fn seek(&self, walk: &mut Walk, position: u64) -> Result<()> {
         if position < walk.position {
             let mark = to_usize(position / STEP)?;
@@ -198,7 +199,7 @@ impl Picked {
         Ok(())
     }
 
-    /// Passes over the next stored cell, whose value goes to `element`.
+    /// Passes the next stored cell, and copies its value to `element`.
     fn next(&self, walk: &mut Walk, element: &mut [u8]) -> Result<()> {
         if walk.position.is_multiple_of(STEP) && to_u64(walk.marks.len()) == walk.position / STEP {
             walk.marks.push(walk.global);
@@ -222,14 +223,14 @@ impl Picked {
         }
     }
 
-    /// The cells and their images, both with the first dimension running fastest.
+    /// The cells and their images, both with the first dimension varying fastest.
     fn values(&self) -> Result<[Values; 2]> {
         let cells = self.tensor.dense(Order::Column, &self.limits)?;
         let images = self.tensor.permuted(&self.axes, &self.limits)?;
         Ok([Values::new(cells), Values::new(images)])
     }
 
-    /// Reads the cell that is next, and compares it with what the symmetry makes of its image.
+    /// Reads the next cell, and compares it with its image under the symmetry.
     fn check(&self, walk: &mut Walk, index: &[u64], element: &mut [u8]) -> Result<()> {
         let at = walk.global.saturating_mul(to_u64(element.len()));
         let mut image = vec![0; element.len()];
@@ -251,7 +252,7 @@ impl Picked {
         Err(Error::malformed(None, why))
     }
 
-    /// Zero and minus zero.
+    /// Whether a number is zero or minus zero.
     fn is_zero(&self, number: &[u8]) -> bool {
         let Some((last, rest)) = number.split_last() else {
             return true;

@@ -4,15 +4,15 @@ use rustc_apfloat::{Float, ieee};
 
 use crate::dtype::{Kind, Number, Whole, as_quad, convert};
 
-/// A number by its little-endian bytes, and whether its negative is meant.
+/// A number by its little-endian bytes, and whether it is negated.
 pub(crate) type Term<'a> = (&'a [u8], bool);
 
-/// Appends the mean of `terms`, added in the order in which they come; false if there is no such
-/// whole number.
+/// Appends the mean of `terms`, added in the given order; false if it is no integer of an integer
+/// type.
 ///
-/// Floats are added in double precision, those of 128 bits in their own, and rounded to the
-/// nearest, ties to even. Whole numbers are added exactly. Terms that all spell the same float stay
-/// bit for bit; any other mean that is not a number is the plainest NaN.
+/// Floats are added in double precision, those of 128 bits in their own, and rounded to nearest,
+/// ties to even. Integers are added exactly. If all terms are the same float, it stays bit for bit;
+/// any other NaN result is the canonical NaN.
 pub(crate) fn mean(number: Number, terms: &[Term], out: &mut Vec<u8>) -> bool {
     let Some((first, is_negated)) = terms.first() else {
         return false;
@@ -44,7 +44,7 @@ pub(crate) fn mean(number: Number, terms: &[Term], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Whether two floats are the same bits, the sign of one changed if `flips`.
+/// Whether two floats have the same bits, with the sign of one negated if `flips`.
 fn is_same_float(first: &[u8], second: &[u8], flips: bool) -> bool {
     match (first.split_last(), second.split_last()) {
         (Some((own, rest)), Some((other, others))) => {
@@ -67,7 +67,7 @@ fn double_mean(number: Number, terms: &[Term]) -> f64 {
     } else {
         sum / count
     };
-    // The sign and the payload of a NaN that the machine makes are its own affair.
+    // The sign and payload of a NaN from the hardware are unspecified.
     if mean.is_nan() { f64::NAN } else { mean }
 }
 
@@ -90,7 +90,7 @@ fn quad_mean(terms: &[Term]) -> ieee::Quad {
     if mean.is_nan() { ieee::Quad::NAN } else { mean }
 }
 
-/// Adds quotients and remainders apart, so that no sum is larger than the largest term.
+/// Adds quotients and remainders separately, so that no sum exceeds the largest term.
 fn whole_mean(number: Number, terms: &[Term]) -> Option<Whole> {
     let count = u128::try_from(terms.len()).ok()?;
     let (mut above, mut below) = ((0_u128, 0_u128), (0_u128, 0_u128));
@@ -161,7 +161,7 @@ mod tests {
             (f16::from_f64(2048.0), false),
             (f16::from_f64(2050.0), false),
         ];
-        // 2049 lies between two halves.
+        // 2049 is between two halves.
         assert_eq!(of(&odd), Some(f16::from_f64(2048.0)));
         let quads = [(F128::from(1.0), false), (F128::from(2.0), false)];
         assert_eq!(of(&quads), Some(F128::from(1.5)));

@@ -1,26 +1,26 @@
-//! The means of many pairs of floats at once.
+//! Vectorized means of pairs of floats.
 //!
-//! As `mean` makes them of two terms, block by block. A block with a sum that is not
-//! finite is given up, to be redone number by number: there the order of terms, the payload of a NaN
-//! or what would overflow matter. Any other sum of two floats is the same in either order, and half of
-//! it is the float itself where both are alike.
+//! Equal to `mean` of two terms, block by block. A block with a sum that is not finite is given up
+//! and redone number by number: there the order of terms, the payload of a NaN or an overflow
+//! matter. Any other sum of two floats is the same in either order, and half of the sum of two
+//! equal floats is that float.
 
 use pulp::Arch;
 
 use crate::dtype::{Number, f32_of};
 
-/// Signs repeat after so many numbers, which is as many as an element has at most.
+/// The period of the signs: the largest number of components of an element.
 const LANES: usize = 8;
 
-/// What two floats have to do with each other.
+/// The relation between the two floats of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairing {
-    /// What the second of two is multiplied by before it is added to the first.
+    /// Factors for the second of two before it is added to the first.
     signs: [f64; LANES],
 }
 
 impl Pairing {
-    /// Elements of so many components, some of which change their sign.
+    /// Elements of so many components, some of which change sign.
     pub(crate) fn new(n_components: usize, flips: impl Fn(usize) -> bool) -> Pairing {
         let mut signs = [1.0; LANES];
         for (lane, sign) in signs.iter_mut().enumerate() {
@@ -31,11 +31,11 @@ impl Pairing {
         Pairing { signs }
     }
 
-    /// Fills `out` with what becomes of the numbers `own` given their images, little-endian, and
-    /// gives the most that any of them changes; `None` if it gave up.
+    /// Fills `out` with the means of the numbers `own` and their images, little-endian, and returns
+    /// the largest change; `None` if it gave up.
     ///
     /// The mean is that of the first of two numbers and the second with its sign. If `own` are the
-    /// second ones, they become the mean with the sign once more.
+    /// second ones, they become the mean with the sign applied again.
     pub(crate) fn means(
         &self,
         number: Number,
@@ -81,17 +81,17 @@ impl Pairing {
     }
 }
 
-/// What is known after some pairs.
+/// The state after some pairs.
 #[derive(Default)]
 struct State {
-    /// Zero, or no number once a sum was not finite.
+    /// Zero, or NaN once a sum was not finite.
     finite: [f64; LANES],
-    /// The most that a number changed.
+    /// The largest change of a number.
     most: [f64; LANES],
 }
 
 impl State {
-    /// As many pairs as there are signs, or fewer.
+    /// At most as many pairs as there are signs.
     #[inline(always)]
     fn add<const WIDTH: usize, const IS_SECOND: bool>(
         &mut self,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::tensor::mean;
 
-    /// Doubles of every kind, and singles out of them.
+    /// Doubles of every kind, and singles derived from them.
     fn numbers() -> Vec<f64> {
         let mut numbers = vec![0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e-310, 3.0, f64::MAX];
         numbers.extend([f64::MIN, f64::MIN_POSITIVE, 1e-45, 0.1, -0.3, f64::EPSILON]);

@@ -1,4 +1,4 @@
-//! Symmetries: permutations of the indices that leave a tensor as it is, up to an operation.
+//! Permutation symmetries: packing, unpacking, detection, projection.
 
 pub(super) mod dense_deviation;
 pub(super) mod detect;
@@ -22,19 +22,19 @@ use crate::bytes::swap;
 use crate::dtype::{Arity, DType, Kind};
 use crate::error::{Error, Result};
 
-/// A claim that `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices.
+/// A symmetry `T[i_0, i_1, …] = s(T[i_p0, i_p1, …])` for all indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symmetry {
-    /// Which index stands in each place on the right-hand side.
+    /// The permutation `p`: the index in each place on the right-hand side.
     pub permutation: Vec<usize>,
     /// The code of `s`, such as `-x`; see [`Operation`] for those that can be computed.
     pub operation: String,
-    /// Whether the stored cells are only those that the others follow from.
+    /// Whether only one cell of every orbit is stored.
     pub packed: bool,
 }
 
 impl Symmetry {
-    /// What it does to elements of this type, if that can be computed. A real number is its own
+    /// The operation on elements of this type, if it can be computed. A real number is its own
     /// conjugate.
     #[must_use]
     pub(crate) fn operation_on(&self, dtype: DType) -> Option<Operation> {
@@ -53,19 +53,19 @@ impl Symmetry {
     }
 }
 
-/// Shows it as the place of every index and the operation, such as `[1, 0] -x`.
+/// Displays the permutation and the operation, such as `[1, 0] -x`.
 impl fmt::Display for Symmetry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:?} {}", self.permutation, self.operation)
     }
 }
 
-/// What happens to an element when its indices are permuted.
+/// The operation on an element when its indices are permuted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Operation {
-    /// Whether the sign changes.
+    /// Negation.
     pub negate: bool,
-    /// Whether all components but the first change their sign.
+    /// Conjugation: all components but the first are negated.
     pub conjugate: bool,
 }
 
@@ -83,7 +83,7 @@ impl Operation {
         Some(Operation { negate, conjugate })
     }
 
-    /// One after the other; all of them commute.
+    /// The composition with another; all operations commute.
     #[must_use]
     pub fn then(self, next: Operation) -> Operation {
         Operation {
@@ -92,7 +92,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is the change of sign, which only zero survives.
+    /// Whether it is plain negation, which only zero survives.
     #[must_use]
     pub fn is_minus(self) -> bool {
         self.negate && !self.conjugate
@@ -112,7 +112,7 @@ impl Operation {
         Ok(())
     }
 
-    /// Applies it to many elements. If it fails, they are of no use any more.
+    /// Applies it to many elements. If it fails, their values are unspecified.
     pub(crate) fn apply_all(self, dtype: DType, elements: &mut [u8]) -> Result<()> {
         if self == Operation::default() {
             return Ok(());
@@ -162,7 +162,7 @@ fn negate(dtype: DType, number: &mut [u8]) -> Result<()> {
                 let (sum, over) = (!*byte).overflowing_add(carry.into());
                 (*byte, carry) = (sum, over);
             }
-            // Only the least integer keeps its sign.
+            // Only the smallest integer keeps its sign when negated.
             if number.last().copied().unwrap_or(0) & before & 0x80 != 0 {
                 return Err(not_representable(dtype, number));
             }

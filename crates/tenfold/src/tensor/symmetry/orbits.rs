@@ -1,16 +1,16 @@
-//! Which cells of a packed tensor are stored, and which follow from them.
+//! Orbits: the cells of a packed tensor that are stored, and those that follow from them.
 
 use super::group::Group;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::tensor::Tensor;
 
-/// The orbits of the packed symmetries of a tensor: of each, one cell is stored at most.
+/// The orbits of the packed symmetries of a tensor: at most one cell of each is stored.
 #[derive(Debug, Clone)]
 pub struct Orbits(Group);
 
 impl Tensor {
-    /// The orbits of its packed symmetries; without any, every cell is one of its own.
+    /// The orbits of its packed symmetries; without any, every cell is an orbit of its own.
     ///
     /// ```
     /// use tenfold::{Dim, Limits, Numbers, Order, Storage, Symmetry, Tensor};
@@ -33,7 +33,7 @@ impl Tensor {
 }
 
 impl Orbits {
-    /// Whether the cell at `index` is the one of its orbit that is stored.
+    /// Whether the cell at `index` is the stored one of its orbit.
     #[must_use]
     pub fn is_stored(&self, index: &[u64]) -> bool {
         let origin = self.0.origin(index);

@@ -1,4 +1,4 @@
-//! Packing by symmetries: of every orbit one cell is kept; and the way back.
+//! Packing by symmetries, which stores one cell of every orbit; and unpacking.
 
 use super::Symmetry;
 use super::dense_deviation::Cells;
@@ -18,12 +18,13 @@ use crate::tensor::storage::{Address, Order, Storage};
 use crate::tensor::verify::SYMMETRY_TOLERANCE;
 use crate::units::measure_text;
 
-/// How far values may be from a symmetry they are packed by.
+/// The tolerance for deviations from the symmetries of a packing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
-    /// Unpacking gives back every bit.
+    /// Unpacking restores every bit.
     Exact,
-    /// No value is off by more than this share of the largest one. 0 forgives the sign of zeros.
+    /// No value deviates by more than this fraction of the largest one. 0 ignores the sign of
+    /// zeros.
     Within(f64),
 }
 
@@ -36,19 +37,19 @@ impl Tolerance {
     }
 }
 
-/// A packed tensor, and what packing did to its values.
+/// A packed tensor, and the changes that packing made to its values.
 #[derive(Debug, Clone)]
 pub struct Packing {
-    /// The tensor, of which one cell of every orbit is stored.
+    /// The tensor, with one stored cell per orbit.
     pub tensor: Tensor,
-    /// The most that any value changes.
+    /// The largest change of a value.
     pub deviation: f64,
-    /// How many values change, if only in the sign of a zero.
+    /// The number of values that change, if only in the sign of a zero.
     pub changed: u64,
 }
 
 impl Packing {
-    /// Such as `3 of 16 values change, by 2.1e-15 at most`.
+    /// The changes as text: `3 of 16 values change, by 2.1e-15 at most`.
     #[must_use]
     pub fn changes(&self) -> String {
         let (changed, cells) = (self.changed, self.tensor.cells().unwrap_or(u128::MAX));
@@ -57,15 +58,15 @@ impl Packing {
     }
 }
 
-/// How many bytes of sparse cells one pass may hold.
+/// Bytes of sparse cells in one pass.
 const PASS: u64 = 32 << 20;
 
 impl Tensor {
-    /// Packs a dense or sparse tensor by symmetries that its values have; what it declared before
-    /// it goes on declaring.
+    /// Packs a dense or sparse tensor by symmetries that its values have; symmetries declared
+    /// before stay declared.
     ///
     /// A dense tensor is packed by one symmetry, a sparse one by any number. The packed values are
-    /// kept in memory or, when large, in a temporary file.
+    /// stored in memory or, if large, in a temporary file.
     ///
     /// # Errors
     /// [`Error::Invalid`] with the worst cell if the values do not have a symmetry.
@@ -79,8 +80,8 @@ impl Tensor {
             .map_err(|worst| lacking(&worst, symmetries))
     }
 
-    /// How far values may be from symmetries by which the tensor is packed: as far as is asked for; from
-    /// those that it declares as far as `verify` allows, and else not at all.
+    /// The tolerance for packing by `symmetries`: `share`, if it is given; for declared symmetries
+    /// the tolerance of `verify`, and otherwise none.
     #[must_use]
     pub fn packing_tolerance(&self, symmetries: &[Symmetry], share: Option<f64>) -> Tolerance {
         let is_declared = |symmetry: &Symmetry| self.declares(symmetry);
@@ -91,7 +92,7 @@ impl Tensor {
         }
     }
 
-    /// Packs like [`Tensor::pack`]; gives how far the values are from the symmetries if that is too far.
+    /// Packs as [`Tensor::pack`]; returns the deviation if it exceeds the tolerance.
     pub(crate) fn try_pack(
         &self,
         symmetries: &[Symmetry],
@@ -147,7 +148,7 @@ impl Tensor {
 
     /// The same tensor with all its cells stored; its symmetries stay declared.
     ///
-    /// Lazy for dense tensors. A sparse one is put aside in memory or a temporary file.
+    /// Lazy for dense tensors. A sparse one is stored in memory or a temporary file.
     ///
     /// # Errors
     /// [`Error::Limit`] if there would be more cells than `limits` allow.
@@ -206,7 +207,7 @@ impl Tensor {
             Ok(found.into_iter().next().unwrap_or_default())
         };
         let parts = self.storage().parts();
-        // What is compressed or worked out is not for two to read at once.
+        // Compressed or computed values must not be read by two readers at once.
         let is_at_hand =
             |part: &&Numbers| part.bytes.is_plain() && !part.bytes.source().is_computed();
         let len = if parts.iter().all(is_at_hand) {
@@ -225,7 +226,7 @@ impl Tensor {
         Ok((Storage::Dense { order, values }, worst))
     }
 
-    /// How many cells have other bits than those of a tensor of the same shape.
+    /// The number of cells whose bits differ from those of a tensor of the same shape.
     fn cells_unlike(&self, other: &Tensor, limits: &Limits) -> Result<u64> {
         let dense = |tensor: &Tensor| tensor.dense(Order::Column, limits)?.spooled(limits);
         let (own, other) = (dense(self)?, dense(other)?);
@@ -245,7 +246,7 @@ impl Tensor {
         Ok(count)
     }
 
-    /// The cells that are stored, little-endian.
+    /// The stored cells, little-endian.
     fn kept(&self, group: &Group, limits: &Limits) -> Result<Bytes> {
         let sizes = self.sizes()?;
         let all = self.dense(Order::Column, limits)?;
@@ -266,7 +267,8 @@ impl Tensor {
         Ok(Bytes::whole(spool.finish()?))
     }
 
-    /// Passes over the cells, each holding whole orbits.
+    /// Makes passes over the cells, each for whole orbits: their cells may be anywhere in the file,
+    /// and must meet in memory.
     fn pack_sparse(&self, group: &Group, limits: &Limits) -> Result<(Storage, Deviation)> {
         let sizes = self.sizes()?;
         let mut listed = CooBuilder::new(self.dtype().number, Order::Column);
@@ -292,7 +294,7 @@ impl Tensor {
         Ok((listed.finish()?, worst))
     }
 
-    /// Takes those components from a cell that its own conjugate cannot have.
+    /// Zeroes the components of a cell that a cell equal to its own conjugate cannot have.
     fn make_own_conjugate(&self, origin: &Origin, cell: &mut [u8]) {
         let number = self.dtype().number;
         for (place, component) in cell.chunks_exact_mut(number.width()).enumerate() {
@@ -307,7 +309,7 @@ impl Tensor {
         }
     }
 
-    /// Keeps the smallest cell of an orbit, comparing the others with what it makes of them.
+    /// Keeps the smallest cell of an orbit, and compares the others with its images.
     fn keep_one(
         &self,
         group: &Group,
@@ -334,7 +336,8 @@ impl Tensor {
             at(first).to_vec()
         };
         self.make_own_conjugate(&origin, &mut kept);
-        // An orbit of zeros is not stored, and comes back without the signs that a conjugate would give them.
+        // An orbit of zeros is not stored, and is unpacked without the signs that conjugation would
+        // give it.
         let is_absent = kept.iter().all(|byte| *byte == 0);
         for (global, operation) in group.images(&index) {
             let mut image = kept.clone();
@@ -354,7 +357,7 @@ impl Tensor {
     }
 }
 
-/// Says how values lack symmetries.
+/// The error of values that lack symmetries.
 fn lacking(worst: &Deviation, symmetries: &[Symmetry]) -> Error {
     let names: Vec<String> = symmetries.iter().map(Symmetry::to_string).collect();
     let (names, index) = (names.join(", "), &worst.index);
@@ -426,7 +429,7 @@ mod tests {
         Tensor::new(dims, tensor.dtype(), vec![], listed.finish().unwrap()).unwrap()
     }
 
-    /// A tensor that has a symmetry: every cell is made from the first of its orbit.
+    /// A symmetric tensor: every cell is derived from the first of its orbit.
     fn symmetric(sizes: &[u64], symmetry: &Symmetry) -> Tensor {
         let limits = Limits::default();
         let dtype = Complex::<f64>::DTYPE;
@@ -468,7 +471,7 @@ mod tests {
                 let full = symmetric(sizes, &symmetry);
                 for full in [sparse(&full), full] {
                     // An odd cycle makes every cell its own negative or conjugate, whose zeros may
-                    // have any sign: nothing says which.
+                    // have either sign: nothing determines it.
                     if sizes == [3, 3, 3] && operation != "x" {
                         continue;
                     }

@@ -1,4 +1,5 @@
-//! The nearest tensor that has a symmetry: every cell becomes the mean of its orbit.
+//! Projection onto a symmetry: the nearest tensor that has it, in which every cell is the mean of
+//! its orbit.
 
 use super::dense_deviation::{Cells, image_strides};
 use super::deviation::Deviation;
@@ -16,20 +17,20 @@ use crate::tensor::storage::{Order, Storage};
 use crate::tensor::{Tensor, Term, mean};
 
 impl Tensor {
-    /// The projection of a tensor onto the group that `symmetries` generate, and the most that any
-    /// value changes: each cell becomes the mean of what its images make of it.
+    /// The projection of a tensor onto the group that `symmetries` generate, and the largest change
+    /// of a value: each cell becomes the mean of its images.
     ///
-    /// All cells are stored, and the symmetries declared; a sparse tensor stays sparse. One that was
-    /// declared before stays if it follows from those that are given. The result has them bit for
-    /// bit, save for the sign of zeros that equal their own negative or conjugate. Floats are added
-    /// in double precision (those of 128 bits in their own) and rounded to the nearest, ties to
-    /// even; cells that have the symmetries stay as they are. The values are kept in memory or,
-    /// when large, in a temporary file: in the order they had if one symmetry was given that is its
-    /// own inverse, row-major otherwise.
+    /// All cells are stored, and the symmetries declared; a sparse tensor stays sparse. A symmetry
+    /// that was declared before stays declared if it follows from the given ones. The result has
+    /// the symmetries bit for bit, except for the sign of zeros that equal their own negative or
+    /// conjugate. Floats are added in double precision (those of 128 bits in their own) and rounded
+    /// to nearest, ties to even; cells that have the symmetries stay unchanged. The values are
+    /// stored in memory or, if large, in a temporary file: in their previous order if one symmetry
+    /// was given that is its own inverse, row-major otherwise.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with the first cell whose mean is no number of its type: integers are not
-    /// rounded. [`Error::Limit`] if there would be more cells than `limits` allow.
+    /// [`Error::Invalid`] with the first cell whose mean its type cannot represent: integers are
+    /// not rounded. [`Error::Limit`] if there would be more cells than `limits` allow.
     pub fn symmetrized(&self, symmetries: &[Symmetry], limits: &Limits) -> Result<(Tensor, f64)> {
         let sizes = self.sizes()?;
         let dtype = self.dtype();
@@ -68,8 +69,8 @@ impl Tensor {
         Ok((tensor, made.most))
     }
 
-    /// The same tensor that says of itself that it has these symmetries too, packed by none of them.
-    /// Whether it has them is not looked at.
+    /// The same tensor with these symmetries declared too, none of them packed. Whether the values
+    /// have them is not checked.
     ///
     /// # Errors
     /// [`Error::Invalid`] if they do not fit the dimensions.
@@ -95,19 +96,19 @@ impl Tensor {
 struct Made {
     order: Order,
     bytes: Bytes,
-    /// The most that one of them changed.
+    /// The largest change of a value.
     most: f64,
 }
 
 impl Made {
-    /// Where a cell and its image are each other's.
+    /// Projects by a symmetry that is its own inverse.
     fn by_pairs(pairs: &Pairs, cells: &Cells, limits: &Limits) -> Result<Made> {
         let (bytes, most) = pairs.project(limits)?;
         let order = cells.order();
         Ok(Made { order, bytes, most })
     }
 
-    /// Whatever the group.
+    /// Projects by any group.
     fn by_orbits(
         cells: &Cells,
         group: &Group,
@@ -138,7 +139,7 @@ impl Made {
     }
 }
 
-/// The sides of a box of consecutive cells, no more than `most` of them.
+/// The sides of a box of at most `most` consecutive cells.
 fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
     let mut sides = vec![1; sizes.len()];
     let mut room = most.max(1);
@@ -150,18 +151,18 @@ fn slab(sizes: &[u64], most: u64) -> Vec<u64> {
     sides
 }
 
-/// A symmetrized tensor as it comes to be.
+/// A projection in progress.
 struct Projection<'a> {
     dtype: DType,
     cells: &'a Cells,
     group: &'a Group,
-    /// Whether an orbit of nothing but absent cells stays so: a negative zero would be stored.
+    /// Whether orbits of absent cells stay absent: otherwise a negative zero would be stored.
     spares_zeros: bool,
     worst: Deviation,
     spool: Spool,
 }
 
-/// What one element of the group makes of a slab.
+/// The image of a slab under one group element.
 struct Image<'a> {
     permutation: &'a [usize],
     operation: Operation,
@@ -169,7 +170,7 @@ struct Image<'a> {
     strides: Vec<u64>,
 }
 
-/// One cell of an orbit, and what makes another of it.
+/// One cell of an orbit, and the operation that turns it into another.
 struct Member<'a> {
     global: u64,
     operation: Operation,
@@ -177,7 +178,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Cells in one order whichever of them is asked for; of several ways to one the plainest first.
+    /// Sort key that gives the same order of cells from every cell of the orbit; of several
+    /// operations that lead to one cell the simplest comes first.
     fn rank(&self) -> (u64, bool, bool) {
         let Operation { negate, conjugate } = self.operation;
         (self.global, negate, conjugate)
@@ -214,7 +216,7 @@ impl Projection<'_> {
                     element: self.cells.element(&image.values, &item, &image.strides)?,
                 });
             }
-            // The first combination is the one that leaves everything in place.
+            // The first group element is the identity.
             let own = orbit.first().map_or(&[][..], |member| member.element);
             self.fold(&index, &mut orbit, &mut made)?;
             self.worst.compare(self.dtype, &index, own, &made);
@@ -224,10 +226,11 @@ impl Projection<'_> {
         Ok(())
     }
 
-    /// What becomes of a cell, given all that its images make of it.
+    /// The projected value of a cell, given its images.
     ///
-    /// Works it out for the first cell of the orbit and turns that into this one, so that sums are
-    /// rounded the same way for all of them.
+    /// It is computed for the first cell of the orbit and then turned into this one: floating point
+    /// sums depend on the order of their terms, and this way they round alike in all cells of the
+    /// orbit, so that the result has the symmetry bit for bit.
     fn fold(&self, index: &[u64], orbit: &mut Vec<Member>, made: &mut Vec<u8>) -> Result<()> {
         made.clear();
         let is_absent = |member: &Member| member.element.iter().all(|byte| *byte == 0);
@@ -241,7 +244,8 @@ impl Projection<'_> {
             member.operation = member.operation.then(turn);
         }
         orbit.sort_by_key(Member::rank);
-        // Where several combinations are one, all are: the mean stays, with fewer roundings.
+        // If two group elements lead to the same cell, every cell is reached equally often: the
+        // mean is the same without the repetitions, with fewer roundings.
         orbit.dedup_by_key(|member| member.rank());
         let width = self.dtype.number.width();
         let mut is_spelled = true;
@@ -263,7 +267,7 @@ impl Projection<'_> {
     }
 }
 
-/// What is said of a cell whose mean is no number of its type.
+/// The error of a cell whose mean its type cannot represent.
 pub(crate) fn no_mean(dtype: DType, index: &[u64]) -> Error {
     Error::invalid(format!(
         "the mean of cell {index:?} and its images is no {}; convert with --cast f64 first",
@@ -277,7 +281,7 @@ mod tests {
     use crate::dtype::{Arity, Number};
     use crate::tensor::Dim;
 
-    /// Bytes that spell numbers of all kinds, many of them alike.
+    /// Bytes that are numbers of all kinds, many of them equal.
     fn mixed(dtype: DType, cells: usize, seed: u64) -> Vec<u8> {
         let special: [f64; 9] = [
             0.0,
@@ -300,7 +304,7 @@ mod tests {
             let is_float = dtype.number.kind() == crate::dtype::Kind::Float;
             let double = match special.get(usize::from(which) % 24) {
                 Some(special) if is_float && seed.is_multiple_of(3) => *special,
-                // Whole means of whole numbers, mostly.
+                // Integer means of integers, mostly.
                 _ if !is_float => {
                     f64::from(low % 8) * if seed.is_multiple_of(2) { 2.0 } else { 1.0 }
                 }

@@ -1,4 +1,4 @@
-//! Symmetrizing by one symmetry that is its own inverse: a cell and its image are each other's.
+//! Projection by one symmetry that is its own inverse: a cell and its image are a pair.
 
 use std::sync::Mutex;
 
@@ -21,29 +21,29 @@ use crate::tensor::index::slice::{Slice, box_len, boxes, unravel_in, within};
 use crate::tensor::storage::Order;
 use crate::tensor::{Pairing, mean};
 
-/// How many numbers are worked on at once.
+/// Numbers processed at a time.
 const BLOCK: usize = 1024;
 
 /// The cells of a tensor and their images.
 pub(crate) struct Pairs<'a> {
     dtype: DType,
     sizes: &'a [u64],
-    /// The dimensions in the order in which they are stored, slowest first.
+    /// The dimensions in stored order, slowest first.
     dims: Vec<usize>,
     cells: Stored,
     images: Stored,
     image: Image,
-    /// Which of these the images have stored fastest.
+    /// The position in `dims` of the dimension along which the images are contiguous.
     across: usize,
-    /// How many bytes of cells a thread may put down at a time.
+    /// Bytes of cells that a thread may write at a time.
     room: u64,
-    /// How many it works on at a time.
+    /// Bytes of cells that it processes at a time.
     tile: u64,
     threads: Threads,
 }
 
 impl<'a> Pairs<'a> {
-    /// `None` unless there is one symmetry that is its own inverse.
+    /// `None` unless the group is one symmetry that is its own inverse.
     pub(crate) fn of(
         cells: &Cells,
         group: &Group,
@@ -59,13 +59,14 @@ impl<'a> Pairs<'a> {
         let image_dims: Vec<usize> = dims.iter().filter_map(place).collect();
         let across = image_dims.iter().position(|dim| Some(dim) == dims.last());
         let threads = Threads::Cores;
-        // What fits into the nearer caches, or is worth a call for every run of cells in a file.
+        // Small enough for the inner caches, or large enough for a read call per run of cells in a
+        // file.
         let tile = if cells.is_in_memory() {
             256 << 10
         } else {
             4 << 20
         };
-        // Every thread has a part, and a quarter of the memory is theirs.
+        // Every thread has a part; together they get a quarter of the memory.
         let room = limits.memory / 4 / to_u64(threads.for_len(usize::MAX)).max(1);
         Some(Pairs {
             dtype: cells.dtype(),
@@ -87,7 +88,7 @@ impl<'a> Pairs<'a> {
         (self.room, self.tile, self.threads) = (part, tile, Threads::Exactly(threads));
     }
 
-    /// What becomes of every cell, as the cells are stored, and the most that one changes.
+    /// The projected values in stored order, and the largest change.
     pub(crate) fn project(&self, limits: &Limits) -> Result<(Bytes, f64)> {
         let width = to_u64(self.dtype.width());
         let sizes = self.dims.iter().filter_map(|dim| self.sizes.get(*dim));
@@ -125,9 +126,10 @@ impl<'a> Pairs<'a> {
         Ok((Bytes::whole(source), most))
     }
 
-    /// How many consecutive cells make a part: few, unless its images would lie apart one by one.
+    /// The number of consecutive cells in a part: few, unless their images would then be isolated
+    /// cells.
     fn part(&self, sizes: &[u64]) -> u64 {
-        /// As many places as a line of a cache holds.
+        /// As many indices as a cache line holds.
         const SEVERAL: u64 = 16;
         let inner = sizes.iter().skip(self.across.saturating_add(1));
         let inner = inner.fold(1, |inner: u64, size| inner.saturating_mul(*size));
@@ -137,7 +139,7 @@ impl<'a> Pairs<'a> {
         whole_places(sizes, most / width)
     }
 
-    /// Fills `out` with what becomes of the cells of a box; gives the most that one changes.
+    /// Fills `out` with the projected cells of a box; returns the largest change.
     fn fold(
         &self,
         slices: &[Slice],
@@ -189,9 +191,10 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The sides of a tile of a box: long where cells are stored fastest, and where their images are.
+    /// The sides of a tile of a box: long both along the dimension in which its cells are
+    /// contiguous and along the one in which their images are, so that both are read in runs.
     fn sides(&self, counts: &[u64]) -> Vec<u64> {
-        /// As many places as a relayout takes at a time.
+        /// As many indices as a transposition takes at a time.
         const LONG: u64 = 128;
         let mut room = (self.tile / to_u64(self.dtype.width()).max(1)).max(1);
         let mut sides = vec![0; counts.len()];
@@ -213,7 +216,7 @@ impl<'a> Pairs<'a> {
         sides
     }
 
-    /// How many cells of a tile follow each other in its box, and may be folded at once.
+    /// The number of cells of a tile that are contiguous in its box, and can be processed at once.
     fn run(&self, tile: &[u64], counts: &[u64]) -> u64 {
         let mut run = 1_u64;
         for (side, count) in tile.iter().zip(counts).rev() {
@@ -225,7 +228,7 @@ impl<'a> Pairs<'a> {
         run
     }
 
-    /// A sum is the same whichever of two cells comes first, but what a change of sign makes of it is
+    /// A plain sum is the same in either order of the two cells; with negation or conjugation it is
     /// not.
     fn is_ordered(&self) -> bool {
         self.image.operation != Operation::default()
@@ -243,8 +246,8 @@ impl<'a> Pairs<'a> {
         index
     }
 
-    /// How many cells from `index` on, in the order in which they are stored, are like this one the
-    /// first of two or the second, and whether they are the second.
+    /// The number of cells from `index` on, in stored order, that are in the same role as this one:
+    /// first of their pair or second; and whether they are second.
     fn leading(&self, index: &[u64]) -> (usize, bool) {
         let farther = self.image.farther(index, 0);
         let fastest = self.dims.last().and_then(|dim| self.image.slopes.get(*dim));
@@ -281,8 +284,8 @@ impl Means {
         }
     }
 
-    /// Puts down what becomes of cells, of which so many are the first of two, or the second, and the
-    /// others are not. Fails with the place of one that cannot be.
+    /// Writes the projected values of cells, of which so many have one role in their pair, and the
+    /// others the other. Fails with the place of one that cannot be represented.
     fn put_run(
         &mut self,
         (own, images): (&[u8], &[u8]),
@@ -296,7 +299,7 @@ impl Means {
         rest.map_err(|place| place.saturating_add(n_leading))
     }
 
-    /// Puts down what becomes of cells, all of them the first of two or the second.
+    /// Writes the projected values of cells that all have the same role in their pair.
     fn put(
         &mut self,
         (own, images): (&[u8], &[u8]),
@@ -310,7 +313,7 @@ impl Means {
         for (pairs, out) in pairs.zip(out.chunks_mut(len)) {
             match self.pairing.means(number, is_second, pairs, out) {
                 Some(most) if most > self.worst.apart => {
-                    // As little as that does not count, see `Deviation::compare`.
+                    // A change as small as that does not count, see `Deviation::compare`.
                     self.worst.apart = most.max(f64::MIN_POSITIVE);
                 }
                 Some(_) => {}
@@ -324,7 +327,7 @@ impl Means {
         Ok(())
     }
 
-    /// Puts down what becomes of cells one by one.
+    /// Writes the projected values of cells one by one.
     fn put_each(
         &mut self,
         (own, images): (&[u8], &[u8]),
@@ -360,7 +363,7 @@ impl Means {
     }
 }
 
-/// How many consecutive cells, no more than `most`, are whole places of one dimension.
+/// How many consecutive cells, at most `most`, are whole indices of one dimension.
 fn whole_places(sizes: &[u64], most: u64) -> u64 {
     let mut part = 1_u64;
     for size in sizes.iter().rev() {
@@ -373,7 +376,7 @@ fn whole_places(sizes: &[u64], most: u64) -> u64 {
     part
 }
 
-/// What cannot happen, as all sizes were checked; said instead of a panic.
+/// The error of an impossible case, as all sizes were checked; returned instead of a panic.
 fn outside() -> Error {
     Error::invalid("a symmetrized tensor reaches outside itself")
 }

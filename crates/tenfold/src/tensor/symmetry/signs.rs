@@ -1,4 +1,4 @@
-//! Numbers whose signs are to be read the other way round.
+//! Lazy negation: numbers with flipped signs.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::bytes::{Bytes, Endian, to_u64};
@@ -6,7 +6,7 @@ use crate::dtype::{Kind, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Compute, Source};
 
-/// Which signs are the other way round.
+/// Selects the signs to flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signs {
     /// All of them.
@@ -16,7 +16,7 @@ pub(crate) enum Signs {
 }
 
 impl Numbers {
-    /// The same floating point numbers with other signs, lazily; each has to be at hand by position.
+    /// The same floating point numbers with flipped signs, lazily; they must have random access.
     pub(crate) fn with_signs_flipped(&self, signs: Signs) -> Result<Numbers> {
         if self.number.kind() != Kind::Float {
             let why = format!("{} has no sign to flip", self.number);

@@ -1,8 +1,9 @@
-//! Which cells of a packed tensor are stored, a line along the first dimension at a time.
+//! The stored cells of a packed tensor, as runs along its first dimension.
 //!
-//! How much farther than a cell its image under a symmetry lies is a linear function of the cell's
-//! index. A cell is stored if none of its images comes before it, so that the stored cells of a
-//! line are a run.
+//! The distance from a cell to its image under a symmetry, as a difference of global indices, is a
+//! linear function of the cell's index. A cell is stored if no such distance is negative. Along a
+//! line of the first dimension each of these conditions bounds the index from one side, so that the
+//! stored cells of a line are one run: they are found without visiting every cell.
 
 use std::ops::Range;
 
@@ -18,24 +19,24 @@ pub(crate) struct Lines {
     pub(crate) images: Vec<Image>,
 }
 
-/// One combination of the symmetries.
+/// One element of the group.
 #[derive(Debug, Clone)]
 pub(crate) struct Image {
-    /// Which index stands in each place.
+    /// The index in each place.
     pub(crate) permutation: Vec<usize>,
-    /// What happens to the value.
+    /// The operation on the value.
     pub(crate) operation: Operation,
-    /// How much farther the image lies, for a step along each dimension.
+    /// The change of the distance to the image, for a step along each dimension.
     pub(crate) slopes: Vec<i64>,
-    /// A stored cell's image lies at least this much farther: 1 where no cell that is its own
-    /// image can be anything but zero.
+    /// The least distance from a stored cell to its image: 1 for plain negation, as a cell that is
+    /// its own image is then zero and not stored.
     least: i64,
-    /// Whether it bears on which cells are stored: one that leaves all in place may not.
+    /// Whether it affects which cells are stored: an element that moves no cell may not.
     is_moved: bool,
 }
 
 impl Lines {
-    /// `None` if cells cannot be counted with a sign.
+    /// `None` if signed global indices would overflow.
     pub(crate) fn of(group: &Group, sizes: &[u64]) -> Option<Lines> {
         let mut strides = Vec::with_capacity(sizes.len());
         let mut cells = 1_i64;
@@ -63,7 +64,7 @@ impl Lines {
         })
     }
 
-    /// The cells of the line through `index` that are stored, by their place in the line.
+    /// The stored cells of the line through `index`, as a range of its first index.
     pub(crate) fn stored(&self, index: &[u64]) -> Range<u64> {
         let size = self.sizes.first().copied().unwrap_or(1);
         let (mut start, mut end) = (0, i64::try_from(size).unwrap_or(i64::MAX));
@@ -93,7 +94,7 @@ impl Lines {
         }
     }
 
-    /// [`Lines::runs`], those that follow each other as one and none that is empty.
+    /// [`Lines::runs`] without empty ones, and with adjacent ones merged.
     pub(crate) fn joined_runs(&self) -> impl Iterator<Item = Range<u64>> {
         let mut runs = self.runs().filter(|run| !run.is_empty()).peekable();
         std::iter::from_fn(move || {
@@ -105,8 +106,8 @@ impl Lines {
         })
     }
 
-    /// For each line, what a place in it has to be added to (and wrap around) to become the number
-    /// of the stored cell there.
+    /// For each line, the number that, added (wrapping) to the first index of a stored cell, gives
+    /// the number of that cell among all stored ones.
     pub(crate) fn offsets(&self) -> Vec<u64> {
         let mut offsets = Vec::new();
         let (mut before, mut first) = (0_u64, 0_u64);
@@ -120,12 +121,12 @@ impl Lines {
         offsets
     }
 
-    /// Puts the combinations in an order of what they do to values.
+    /// Sorts the group elements by their operation.
     pub(crate) fn sort_images<K: Ord>(&mut self, key: impl Fn(Operation) -> K) {
         self.images.sort_by_key(|image| key(image.operation));
     }
 
-    /// How many cells of a box are stored.
+    /// How many cells of a box are stored: none, some or all.
     pub(crate) fn coverage(&self, places: &[Range<u64>]) -> Coverage {
         let mut coverage = Coverage::All;
         for image in &self.images {
@@ -140,35 +141,35 @@ impl Lines {
         coverage
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub(crate) fn count(&self) -> u64 {
         let others = self.sizes.iter().skip(1);
         others.fold(1, |count: u64, size| count.saturating_mul(*size))
     }
 }
 
-/// How many cells of a box are stored.
+/// The stored share of the cells of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coverage {
     None,
-    /// Perhaps none or all.
+    /// Possibly none or all.
     Some,
     All,
 }
 
-/// Where a part of a line lies in a box.
+/// The part of a line that lies in a box.
 pub(crate) struct Part {
-    /// Which places of the line it has.
+    /// Its range along the line.
     pub(crate) places: Range<u64>,
-    /// Which cell of the box its first one is.
+    /// The box cell of its first cell.
     pub(crate) at: u64,
-    /// How many cells of the box it is from one to the next.
+    /// The stride in the box from one of its cells to the next.
     pub(crate) step: u64,
 }
 
 impl Image {
-    /// The part of the image of a run of places in the line through `index` that lies in a box
-    /// without steps, whose cells are `strides` apart.
+    /// The part of the image of a run in the line through `index` that lies in a box without steps,
+    /// whose cells have the given strides.
     pub(crate) fn part_in(
         &self,
         index: &[u64],
@@ -201,11 +202,11 @@ impl Image {
         (part.places.start < part.places.end).then_some(part)
     }
 
-    /// How much farther than the cell its image lies, the dimensions before `from` left out.
+    /// The distance from a cell to its image, without the dimensions before `from`.
     pub(crate) fn farther(&self, index: &[u64], from: usize) -> i64 {
         let places = index.iter().zip(&self.slopes).skip(from);
         places.fold(0, |sum: i64, (place, slope)| {
-            // The cells could be counted, and an index is smaller.
+            // The number of cells fits an `i64`, and an index is smaller.
             let place = i64::try_from(*place).unwrap_or(i64::MAX);
             sum.saturating_add(slope.saturating_mul(place))
         })
@@ -213,7 +214,7 @@ impl Image {
 }
 
 impl Image {
-    /// The least and the most that images of the cells of a box lie farther than these.
+    /// Lower and upper bounds of the distance from the cells of a box to their images.
     fn bounds(&self, places: &[Range<u64>]) -> (i64, i64) {
         let mut bounds = (0_i64, 0_i64);
         for (places, slope) in places.iter().zip(&self.slopes) {
@@ -228,7 +229,7 @@ impl Image {
     }
 }
 
-/// The smallest whole number that is not less than a fraction with a positive denominator.
+/// The quotient by a positive denominator, rounded up.
 fn ceiling(number: i64, by: i64) -> i64 {
     let down = number.div_euclid(by);
     down.saturating_add(i64::from(number.rem_euclid(by) != 0))
@@ -260,7 +261,7 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// The parts of a piece of all cells that are stored; `run` is the run that is next.
+/// Hands out the stored parts of a piece of all cells; `run` is the next run.
 pub(crate) fn stored_parts<'a>(
     run: &mut Option<Range<u64>>,
     runs: &mut impl Iterator<Item = Range<u64>>,

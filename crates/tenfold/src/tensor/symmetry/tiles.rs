@@ -1,4 +1,4 @@
-//! Boxes that a tensor is cut into, so that the image of each is one of them.
+//! Tiles that a permutation maps to tiles.
 
 use crate::tensor::dim::product;
 use crate::tensor::index::slice::{Slice, unravel_in};
@@ -12,9 +12,9 @@ pub(crate) struct Tiles {
 }
 
 impl Tiles {
-    /// Tiles of at most `most` cells: as long as can be along the dimension that is stored fastest and
-    /// along those that the permutation puts in its place, so that runs of cells are long on both
-    /// sides.
+    /// Tiles of at most `most` cells: as long as possible along the fastest dimension and along
+    /// those that the permutation puts in its place, so that both a tile and its image are read in
+    /// long runs.
     pub(crate) fn new(
         sizes: &[u64],
         permutation: &[usize],
@@ -35,7 +35,8 @@ impl Tiles {
         tiles
     }
 
-    /// Halves the sides that change places with `dim` until a tile is small enough.
+    /// Halves the sides that are exchanged with `dim` until a tile is small enough: they must stay
+    /// equal for the image of a tile to be a tile.
     fn shorten(&mut self, dim: usize, most: u64) {
         let cycle = self.cycle(dim);
         let is_long = |sides: &[u64]| cycle.iter().any(|dim| sides.get(*dim) > Some(&1));
@@ -48,7 +49,7 @@ impl Tiles {
         }
     }
 
-    /// The dimensions that the permutation leads to from one, which all have one size.
+    /// The cycle of a dimension under the permutation; its dimensions have one size.
     fn cycle(&self, dim: usize) -> Vec<usize> {
         let next = |dim: &usize| self.permutation.get(*dim).copied();
         let others = std::iter::successors(next(&dim), next);
@@ -67,27 +68,28 @@ impl Tiles {
         dims.filter_map(|dim| tile.get(*dim).copied()).collect()
     }
 
-    /// The order in which the image of a tile has its dimensions if its cells are to stand where
-    /// those of the tile do, whose dimensions are in the order `dims`.
+    /// The order of an image tile's dimensions in which its cells line up with those of the tile,
+    /// whose dimensions are in the order `dims`.
     pub(crate) fn image_dims(&self, dims: &[usize]) -> Vec<usize> {
         let place = |dim: &usize| self.permutation.iter().position(|from| from == dim);
         dims.iter().filter_map(place).collect()
     }
 
-    /// Whether a cell is the image of its image.
+    /// Whether the permutation is its own inverse.
     pub(crate) fn is_mutual(&self) -> bool {
         let mut places = self.permutation.iter().enumerate();
         places.all(|(place, from)| self.permutation.get(*from) == Some(&place))
     }
 
-    /// Whether a tile has to be compared with its image: of two that are each other's only one.
+    /// Whether a tile must be compared with its image: of two that are images of each other, only
+    /// one.
     pub(crate) fn is_first(&self, tile: &[Slice]) -> bool {
         let starts = tile.iter().map(|slice| slice.start);
         !self.is_mutual() || starts.le(self.image(tile).iter().map(|slice| slice.start))
     }
 }
 
-/// Boxes with these sides, or less at the ends, that together are all cells; in row-major order.
+/// A partition into boxes with these sides, or shorter ones at the ends; in row-major order.
 pub(crate) fn boxes(sizes: &[u64], sides: &[u64]) -> impl Iterator<Item = Vec<Slice>> + use<> {
     let (sizes, sides) = (sizes.to_vec(), sides.to_vec());
     let counts: Vec<u64> = (sizes.iter().zip(&sides))

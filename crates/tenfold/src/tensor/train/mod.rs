@@ -1,4 +1,4 @@
-//! Tensor trains: cells and slices, without expanding the rest.
+//! A tensor train as storage: cells and slices, without expanding the rest.
 
 pub(super) mod select;
 
@@ -16,14 +16,14 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
 
-/// A number of which trains are computed.
+/// A number type in which trains are evaluated.
 pub(super) trait Scalar:
     Element + Default + PartialEq + Display + Add<Output = Self> + Mul<Output = Self> + Send + Sync
 {
-    /// The larger of its parts, without signs; NaN if one is.
+    /// The larger absolute value of its parts; NaN if one is.
     fn size(self) -> f64;
 
-    /// A double as one of these.
+    /// Conversion from a double.
     fn of(value: f64) -> Self;
 
     /// The product with a double.
@@ -41,7 +41,8 @@ pub(super) trait Scalar:
         value
     }
 
-    /// The exponent of the power of two below its size; `None` for 0 and what is not finite.
+    /// The exponent of the largest power of two not above its size; `None` for 0 and values that
+    /// are not finite.
     fn exponent(self) -> Option<i32> {
         let size = self.size();
         let biased = i32::try_from(size.to_bits() >> 52).unwrap_or(0);
@@ -81,7 +82,7 @@ impl Scalar for Complex<f64> {
     }
 }
 
-/// A number near 1 and its power of two.
+/// A number near 1 and a power of two: a product with an extended range.
 #[derive(Clone, Copy)]
 pub(super) struct Wide<T> {
     pub(super) value: T,
@@ -110,20 +111,20 @@ impl<T: Scalar> Wide<T> {
         let most = powers.max().unwrap_or(0);
         let terms =
             { terms.iter() }.map(|term| term.value.by_power(term.power.saturating_sub(most)));
-        // The first term stands alone: adding it to zero would turn -0 into 0.
+        // The first term is not added to zero, which would turn -0 into 0.
         Wide::new(
             terms.reduce(|sum, term| sum + term).unwrap_or_default(),
             most,
         )
     }
 
-    /// The nearest number, 0 for one that is smaller than any; `None` for one that is larger.
+    /// The nearest number, 0 on underflow; `None` on overflow.
     pub(super) fn nearest(self) -> Option<T> {
         let found = self.value.by_power(self.power);
         (found.size().is_finite() || !self.value.size().is_finite()).then_some(found)
     }
 
-    /// A number to multiply with, and a power of two to multiply with after that.
+    /// A factor, and a power of two to multiply by after it.
     pub(super) fn steps(self) -> (T, i32) {
         match self.power {
             -900..=900 => (self.value.by_power(self.power), 0),
@@ -132,9 +133,9 @@ impl<T: Scalar> Wide<T> {
     }
 }
 
-/// A core with the places of its bonds balanced by powers of two, so that products with it stay in
-/// range: those before it are given for each place on its left and taken out of it; those that are left to
-/// multiply with are given for each place on its right.
+/// Balances a core with powers of two along its bonds, so that products with it stay in range: the
+/// powers pending from the left are given for each index of the left bond and divided out; those
+/// left to multiply by are returned for each index of the right bond.
 fn balance<T: Scalar>(core: &mut [T], left: &[i32], next: usize) -> Vec<i32> {
     let len = core.len().checked_div(left.len()).unwrap_or(0).max(1);
     let mut right: Vec<Option<i32>> = vec![None; next];
@@ -157,7 +158,7 @@ fn balance<T: Scalar>(core: &mut [T], left: &[i32], next: usize) -> Vec<i32> {
     right
 }
 
-/// A row times a matrix, which is row-major.
+/// A row times a row-major matrix.
 pub(super) fn row_times<'a, T: Scalar>(
     row: &'a [T],
     matrix: &'a [T],
@@ -166,19 +167,19 @@ pub(super) fn row_times<'a, T: Scalar>(
     (0..n_columns).map(move |column| {
         let entries = matrix.iter().skip(column).step_by(n_columns);
         let terms = row.iter().zip(entries).map(|(left, right)| *left * *right);
-        // The first term stands alone: adding it to zero would turn -0 into 0.
+        // The first term is not added to zero, which would turn -0 into 0.
         terms.reduce(Add::add).unwrap_or_default()
     })
 }
 
-/// The error for elements of which trains are not computed.
+/// The error for element types in which trains are not evaluated.
 pub(super) fn not_computed(dtype: DType) -> Error {
     Error::invalid(format!(
         "the cells of a train of {dtype} are not computed: cast it to f64 first"
     ))
 }
 
-/// A train and the numbers its cores are made of.
+/// A train and its element type.
 pub(crate) struct Train<'a> {
     pub(crate) sizes: &'a [u64],
     pub(crate) ranks: &'a [u64],
@@ -190,7 +191,7 @@ impl Train<'_> {
     /// Fills `out` with a box, row-major, little-endian: the product of the selected matrices.
     ///
     /// The partial products from the left are kept, one row for every cell of the box so far, so
-    /// that each core is multiplied once for all cells that share what stands left of it.
+    /// that each core is multiplied once for all cells that share the factors to its left.
     fn read_box<T: Scalar>(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let mut rows: Option<Vec<T>> = None;
         let mut powers = vec![0];
@@ -225,9 +226,9 @@ impl Train<'_> {
         Ok(())
     }
 
-    /// Fails if all cells of the train, not only those of a box, are smaller than any double and not 0.
+    /// Fails if all cells of the train, not only those of a box, are nonzero but underflow.
     fn check_reach<T: Scalar>(&self) -> Result<()> {
-        /// Below the least double by more than rounding.
+        /// Below the smallest double by more than rounding.
         const LEAST: f64 = -1080.0;
         let (mut powers, mut growth) = (vec![0], 0.0);
         let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
@@ -248,10 +249,11 @@ impl Train<'_> {
         }
     }
 
-    /// Works out once more, each by itself, the cells that left the range of doubles, or may have lost
-    /// digits at its lower end because the largest of them are about 2^`power`.
+    /// Recomputes, one by one, the cells that left the range of doubles, or may have lost digits at
+    /// its lower end because the largest of them are about 2^`power`.
     fn mend<T: Scalar>(&self, slices: &[Slice], power: i32, cells: &mut [T]) -> Result<()> {
-        /// Where cells reach, what vanished on the way to others may be more than the least double.
+        /// For cells of this size, a term that underflowed on the way to others may exceed the
+        /// smallest double.
         const FAR: i32 = 300;
         let below = match power {
             FAR.. => 2_f64.powi(power.min(1900) - 1000),
@@ -267,7 +269,7 @@ impl Train<'_> {
             self.core::<T>(core, [*rank, *size, *next], *slice)
         });
         let cores: Vec<Vec<T>> = cores.collect::<Result<_>>()?;
-        // One NaN in what is multiplied for a cell makes it NaN, whatever the range.
+        // One NaN among the factors of a cell makes it NaN, whatever the range.
         let nan_places: Vec<HashSet<usize>> = { cores.iter().zip(slices) }
             .zip(self.ranks.iter().skip(1))
             .map(|((core, slice), next)| {
@@ -313,14 +315,15 @@ impl Train<'_> {
         Ok(())
     }
 
-    /// How many elements [`Train::read_box`] holds at once for a box of so many places.
+    /// The number of elements that [`Train::read_box`] holds at once for a box of these sizes.
     pub(crate) fn held(&self, counts: &[u64]) -> u128 {
         let links = self.ranks.iter().zip(self.ranks.iter().skip(1));
         let mut rows = 1_u128;
         let mut most = 0_u128;
         for (count, (rank, next)) in counts.iter().zip(links) {
             let (count, rank, next) = (u128::from(*count), u128::from(*rank), u128::from(*next));
-            // A core is there as bytes and as numbers; the rows before and after the product.
+            // A core is held as bytes and as numbers, besides the rows before and after the
+            // product.
             let core = rank.saturating_mul(count).saturating_mul(next);
             let before = rows.saturating_mul(rank);
             rows = rows.saturating_mul(count);
@@ -328,7 +331,7 @@ impl Train<'_> {
             let step = core.saturating_mul(2).saturating_add(before);
             most = most.max(step.saturating_add(after));
         }
-        // At the end, the numbers, their bytes, and where these go.
+        // At the end, the numbers, their bytes, and the output.
         most.max(rows.saturating_mul(3))
     }
 
@@ -356,7 +359,7 @@ impl Train<'_> {
         (rank, count, next): (usize, usize, usize),
     ) -> Result<Vec<T>> {
         let n_rows = rows.len().checked_div(rank).unwrap_or(0);
-        // The selected matrices side by side are one.
+        // The selected matrices side by side form one matrix.
         let n_columns = count.saturating_mul(next);
         let len = n_rows.saturating_mul(n_columns);
         let bytes = to_u64(len).saturating_mul(to_u64(T::DTYPE.width()));
@@ -370,7 +373,7 @@ impl Train<'_> {
     }
 }
 
-/// A row times the matrix of one of `count` places of a core.
+/// A row times the matrix of one of `count` indices of a core.
 fn step<T: Scalar>(
     row: &[Wide<T>],
     core: &[T],
@@ -389,7 +392,7 @@ fn step<T: Scalar>(
     columns.collect()
 }
 
-/// Where a cell stands in a box, from its number there.
+/// The index of a cell within a box, from its number.
 fn places(number: usize, slices: &[Slice]) -> Vec<u64> {
     let mut rest = to_u64(number);
     let places = slices.iter().rev().map(|slice| {
@@ -403,14 +406,14 @@ fn places(number: usize, slices: &[Slice]) -> Vec<u64> {
     places
 }
 
-/// The places along the middle of a core where it has a NaN.
+/// The indices along the middle of a core at which it has a NaN.
 fn nan_places<T: Scalar>(core: &[T], count: usize, next: usize) -> HashSet<usize> {
     let rows = core.chunks(next.max(1)).enumerate();
     let rows = rows.filter(|(_, row)| row.iter().any(|value| value.size().is_nan()));
     rows.map(|(number, _)| number % count.max(1)).collect()
 }
 
-/// Where it stands in the tensor.
+/// The index in the tensor.
 fn index(places: &[u64], slices: &[Slice]) -> Vec<u64> {
     let pairs = places.iter().zip(slices);
     let index = pairs.map(|(place, slice)| {
@@ -420,8 +423,8 @@ fn index(places: &[u64], slices: &[Slice]) -> Vec<u64> {
     index.collect()
 }
 
-/// Fills `out` with a box of a train of floats or complex ones; those that are less than doubles are
-/// rounded from the cells that these cores have as doubles.
+/// Fills `out` with a box of a train of real or complex floats; cells narrower than doubles are
+/// rounded from those that the cores give in doubles.
 pub(crate) fn read_train_box(
     train: &Train,
     dtype: DType,

@@ -1,10 +1,10 @@
-//! A train with places taken out of it: a train of fewer cores.
+//! Selection of indices of a train, which leaves a train of fewer cores.
 //!
-//! Taking one place of a dimension leaves a matrix of its core. Those before the first dimension
-//! that stays are multiplied into its core from the left, all others into the core before them from
-//! the right. The products are worked out when they are read; no cell of the tensor is. Entries of
-//! small matrices have powers of two of their own, so that what leaves the range of doubles on the way to
-//! an entry that does not is no harm.
+//! Fixing the index of a dimension leaves a matrix of its core. Matrices before the first remaining
+//! dimension are multiplied into its core from the left, all others into the core before them from
+//! the right. The products are computed on reading; no cell of the tensor is. Entries of small
+//! matrices have a power of two each, so that an intermediate overflow or underflow does no harm to
+//! an entry that is in range.
 
 use super::{Scalar, Wide, not_computed};
 use crate::bytes::{Bytes, Endian, PIECE, swap, to_u64, to_usize};
@@ -15,17 +15,17 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::storage::Storage;
 
-/// What is left of one core of a train.
+/// The selected part of one core of a train.
 pub(crate) struct Link {
     /// Its numbers, row-major.
     pub(crate) core: Numbers,
-    /// Its rank, how many places are taken, and the next rank.
+    /// Its rank, the number of selected indices, and the next rank.
     pub(crate) shape: [u64; 3],
-    /// Whether its dimension stays.
+    /// Whether its dimension remains.
     pub(crate) stays: bool,
 }
 
-/// The train that is left, where at least one dimension stays.
+/// The remaining train, if at least one dimension remains.
 pub(crate) fn contracted(links: &[Link], dtype: DType, limits: &Limits) -> Result<Storage> {
     if dtype == f64::DTYPE {
         contract::<f64>(links, limits)
@@ -48,7 +48,7 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
         });
     }
     let (mut ranks, mut parts) = (vec![1], Vec::new());
-    // A dimension that stays, with those behind it that go.
+    // A remaining dimension, with the dropped ones after it.
     for run in rest.chunk_by(|_, next| !next.stays) {
         let Some((kept, gone)) = run.split_first() else {
             continue;
@@ -61,7 +61,7 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
         if let Some(row) = row.take() {
             part = part.times::<T>(Side::Before, row, count.saturating_mul(next));
         }
-        // From the right: behind the last dimension that stays, these are columns.
+        // From the right: after the last remaining dimension, these are columns.
         let mut behind: Option<Matrix<T>> = None;
         for link in gone.iter().rev() {
             let own = Matrix::read(link, limits)?;
@@ -83,14 +83,14 @@ fn contract<T: Scalar>(links: &[Link], limits: &Limits) -> Result<Storage> {
     Ok(Storage::Train { ranks, cores })
 }
 
-/// A core that is left, and the power of two that it is still to be multiplied with.
+/// A remaining core, and a pending factor as a power of two.
 struct Part {
     core: Numbers,
     power: i32,
 }
 
 impl Part {
-    /// The product with a matrix, of so many elements; its largest power is put off.
+    /// The product with a matrix, of so many elements; its largest power of two becomes pending.
     fn times<T: Scalar>(self, side: Side, mut matrix: Matrix<T>, cells: u64) -> Part {
         let powers = matrix.values.iter().map(|entry| entry.power);
         let most = powers.max().unwrap_or(0);
@@ -111,9 +111,10 @@ impl Part {
     }
 }
 
-/// The cores with their powers; large powers are shared out so that all entries are about as large.
+/// The cores with their powers of two applied; large powers are distributed so that all entries are
+/// of similar size.
 fn settled<T: Scalar>(mut parts: Vec<Part>) -> Result<Vec<Numbers>> {
-    /// What single cores have room for.
+    /// Exponents that single cores can absorb.
     const SMALL: i32 = 64;
     if parts.iter().any(|part| part.power.abs() > SMALL) {
         let exponents = parts.iter().map(Part::exponent::<T>);
@@ -147,7 +148,7 @@ struct Matrix<T> {
 }
 
 impl<T: Scalar> Matrix<T> {
-    /// The matrix of a core of which one place is taken.
+    /// The matrix of a core at a fixed index.
     fn read(link: &Link, limits: &Limits) -> Result<Matrix<T>> {
         let [rank, _, next] = link.shape;
         limits.check_decoded("a part of a core would be read", link.core.bytes.len())?;
@@ -185,7 +186,7 @@ impl<T: Scalar> Matrix<T> {
     }
 }
 
-/// On which side of a core something is multiplied to it.
+/// The side of a core that a matrix is multiplied to.
 #[derive(Debug, Clone, Copy)]
 enum Side {
     /// One row, from the left.
@@ -194,7 +195,7 @@ enum Side {
     Behind,
 }
 
-/// What a core is multiplied by.
+/// The factor of a core.
 struct Factor<T> {
     side: Side,
     n_rows: usize,
@@ -224,18 +225,18 @@ impl<T: Scalar> Factor<T> {
     }
 }
 
-/// A core times a matrix and a power of two, worked out when it is read.
+/// A core times a matrix and a power of two, computed on reading.
 struct Product<T> {
     factor: Option<Factor<T>>,
     power: i32,
-    /// The core, where it can be read by position.
+    /// The core, with random access.
     core: Numbers,
-    /// How many elements come out.
+    /// The number of elements of the product.
     cells: u64,
 }
 
 impl<T: Scalar> Product<T> {
-    /// The product as numbers, `cells` elements of them.
+    /// The product as a lazy array of `cells` elements.
     fn numbers(
         factor: Option<(Side, Matrix<T>)>,
         power: i32,
@@ -267,7 +268,7 @@ impl<T: Scalar> Product<T> {
         Ok(bytes.chunks_exact(width).map(T::from_le).collect())
     }
 
-    /// Some elements of the product, at most so many as make a piece.
+    /// Elements of the product, at most one piece of them.
     fn elements(&self, from: u64, to: u64) -> Result<Vec<T>> {
         let most = to_u64(PIECE / T::DTYPE.width());
         let mut is_finite = true;
@@ -310,7 +311,7 @@ impl<T: Scalar> Product<T> {
         self.scaled(elements, is_finite)
     }
 
-    /// The elements times the power of two, if that leaves none of them beyond the doubles.
+    /// The elements times the power of two, unless one would overflow.
     fn scaled(&self, elements: Vec<T>, is_finite: bool) -> Result<Vec<T>> {
         let factor = self.factor.iter().flat_map(|factor| &factor.steps);
         let is_finite = is_finite && { factor }.all(|(value, _)| value.size().is_finite());

@@ -1,7 +1,8 @@
-//! Elements that lie apart in memory, put side by side.
+//! Gathering of strided elements from memory into contiguous ones.
 //!
-//! The heart of every relayout. Where the fastest dimension of the source is not that of the output,
-//! both are walked in tiles (`plane.rs`).
+//! The core of every transposition. Where the fastest dimension of the source is not that of the
+//! output, both are walked in tiles (`tiles.rs`): one of the two sides would otherwise use a single
+//! element of every cache line it touches.
 
 use super::tiles;
 use super::tiles::Elements;
@@ -10,28 +11,28 @@ use crate::error::{Error, Result};
 use crate::io::{Threads, par_for_each};
 use crate::tensor::index::slice::{Slice, boxes};
 
-/// One dimension of what is gathered.
+/// One dimension of the gathered box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) count: usize,
-    /// How many bytes apart neighbours lie in the source.
+    /// Stride in the source, in bytes.
     pub(super) step: usize,
 }
 
-/// A box of elements, each `width` bytes, somewhere in memory.
+/// A box of elements in memory, each `width` bytes long.
 #[derive(Debug, Clone)]
 pub(super) struct Gather<'a> {
     source: &'a [u8],
     start: usize,
     width: usize,
-    /// The width of the numbers whose bytes are reversed on the way; 1 if they stay.
+    /// Width of the numbers that are byte-swapped on the way; 1 for none.
     reversed: usize,
-    /// The last runs fastest in the output.
+    /// The last varies fastest in the output.
     axes: Vec<Axis>,
 }
 
 impl<'a> Gather<'a> {
-    /// The elements from byte `start` of the source on; they must lie inside it.
+    /// The elements from byte `start` of the source on; all must be inside it.
     pub(super) fn new(
         source: &'a [u8],
         start: usize,
@@ -60,8 +61,8 @@ impl<'a> Gather<'a> {
         Ok(gather)
     }
 
-    /// Drops dimensions of one place, joins those that follow each other in both, and makes what
-    /// follows itself in both one wide element.
+    /// Drops dimensions of size 1, merges those that are contiguous in both source and output, and
+    /// turns a contiguous innermost dimension into one wide element: fewer and longer copies.
     fn simplify(&mut self) {
         let mut joined: Vec<Axis> = Vec::new();
         for axis in self.axes.iter().filter(|axis| axis.count != 1) {
@@ -83,8 +84,8 @@ impl<'a> Gather<'a> {
         self.axes.iter().map(|axis| axis.count).product()
     }
 
-    /// Fills `out` with all elements, on as many threads as are worth it. What comes out does not
-    /// depend on how many they are.
+    /// Fills `out` with all elements, on as many threads as pay off. The result does not depend on
+    /// their number.
     pub(super) fn fill(&self, out: &mut [u8], threads: Threads) -> Result<()> {
         if to_u64(out.len()) != to_u64(self.cells()).saturating_mul(to_u64(self.width)) {
             return Err(outside());
@@ -106,8 +107,9 @@ impl<'a> Gather<'a> {
         })
     }
 
-    /// How many cells one share of the work has: whole places of the outer dimensions, and no fewer
-    /// places along the source's fastest than fill a page, so that threads do not read the same ones.
+    /// The number of cells in one share of the work: whole indices of the outer dimensions, and at
+    /// least a page's worth of indices along the source's fastest dimension, so that threads do not
+    /// read the same pages.
     fn cells_a_share(&self, threads: usize) -> usize {
         const PAGE: usize = 4096;
         let shares = threads.saturating_mul(4);
@@ -129,7 +131,7 @@ impl<'a> Gather<'a> {
         outer.div_ceil(threads)
     }
 
-    /// The dimension whose neighbours lie nearest to each other in the source.
+    /// The dimension with the smallest stride in the source.
     fn fastest(&self) -> Option<usize> {
         let axes = self.axes.iter().enumerate();
         let fastest = axes.min_by_key(|(_, axis)| axis.step);
@@ -173,9 +175,9 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Narrow elements: in tiles of some places along the source's fastest dimension and some along
-    /// the output's. False if they are wide, if these are the same, or if there are not several
-    /// threads' worth of them.
+    /// Narrow elements: in tiles spanning the fastest dimension of the source and that of the
+    /// output. False if the elements are wide, if the two dimensions are the same, or if there are
+    /// not several threads' worth of them.
     fn fill_tiles(&self, threads: usize, out: &mut [u8]) -> Result<bool> {
         match self.width {
             1 => self.fill_tiles_of::<1, 128, 128>(threads, out),
@@ -217,7 +219,8 @@ impl<'a> Gather<'a> {
         Ok(true)
     }
 
-    /// Wide elements: one after the other, as the output has them.
+    /// Wide elements: one by one, in output order. A wide element fills whole cache lines, so that
+    /// tiles would gain nothing.
     fn fill_runs(&self, out: &mut [u8]) -> Result<()> {
         let mut runs = out.chunks_exact_mut(self.width);
         each_place(&self.axes, self.start, &mut |at| {
@@ -230,7 +233,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Calls `each` with where every element begins, the last dimension running fastest.
+/// Calls `each` with the start of every element, the last dimension varying fastest.
 fn each_place(
     axes: &[Axis],
     start: usize,
@@ -245,7 +248,7 @@ fn each_place(
     Ok(())
 }
 
-/// What cannot happen, as all sizes were checked; said instead of a panic.
+/// The error of an impossible case, as all sizes were checked; returned instead of a panic.
 pub(super) fn outside() -> Error {
     Error::invalid("a relayout reaches outside its tensor")
 }

@@ -1,24 +1,24 @@
-//! Cutting a tensor into boxes that follow each other.
+//! Partition of a tensor into consecutive boxes.
 
 use std::ops::Range;
 
 use crate::tensor::dim::product;
 
-/// Boxes of about equal size that together are all cells of a shape, in row-major order: one place
-/// of each outer dimension, a range of places of one, and all places of those further in.
+/// A partition of all cells into boxes of about equal size, in row-major order: one index of each
+/// outer dimension, a range of one dimension, and the inner dimensions in full.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     sizes: Vec<u64>,
     /// The dimension that is cut into ranges.
     cut: usize,
-    /// How many places of it a box has, except for the last.
+    /// Length of the ranges, except for the last.
     len: u64,
-    /// How many cells one place of it has.
+    /// Number of cells per index of it.
     inner: u64,
 }
 
 impl Grid {
-    /// Boxes of at most `most` cells, or of one if that is less. The number of all cells is a `u64`.
+    /// Boxes of at most `most` cells, but at least one. The number of all cells must be a `u64`.
     pub(super) fn new(sizes: &[u64], most: u64) -> Grid {
         let mut cut = 0;
         let mut inner = cells(sizes.get(1..).unwrap_or_default());
@@ -31,7 +31,7 @@ impl Grid {
         Grid {
             sizes: sizes.to_vec(),
             cut,
-            // As many boxes as that needs, but none much smaller than the others.
+            // As few boxes as needed, none much smaller than the others.
             len: size.max(1).div_ceil(size.max(1).div_ceil(most)),
             inner,
         }
@@ -41,12 +41,12 @@ impl Grid {
         self.sizes.get(self.cut).copied().unwrap_or(1)
     }
 
-    /// How many boxes one place of the outer dimensions has.
+    /// Number of boxes per index of the outer dimensions.
     fn a_place(&self) -> u64 {
         self.size().div_ceil(self.len)
     }
 
-    /// How many boxes there are.
+    /// The number of boxes.
     pub(super) fn count(&self) -> u64 {
         if self.sizes.contains(&0) {
             return 0;
@@ -55,7 +55,7 @@ impl Grid {
         outer.saturating_mul(self.a_place())
     }
 
-    /// The number of the box that holds a cell.
+    /// The number of the box that contains a cell.
     pub(super) fn holding(&self, cell: u64) -> u64 {
         let places = cell / self.inner.max(1);
         let (outer, place) = (places / self.size().max(1), places % self.size().max(1));
@@ -64,7 +64,7 @@ impl Grid {
             .saturating_add(place / self.len)
     }
 
-    /// The cells of a box.
+    /// The range of cells of a box.
     pub(super) fn cells(&self, number: u64) -> Range<u64> {
         let (outer, part) = (
             number / self.a_place().max(1),
@@ -77,7 +77,7 @@ impl Grid {
             ..start.saturating_add(end).saturating_mul(self.inner)
     }
 
-    /// The places of a box along each dimension.
+    /// The range of a box along each dimension.
     pub(super) fn ranges(&self, number: u64) -> Vec<Range<u64>> {
         let (mut outer, part) = (
             number / self.a_place().max(1),
@@ -97,7 +97,7 @@ impl Grid {
     }
 }
 
-/// How many cells there are; the caller knows that it is a `u64`.
+/// The number of cells; the caller knows that it is a `u64`.
 pub(super) fn cells(sizes: &[u64]) -> u64 {
     product(sizes)
         .and_then(|cells| u64::try_from(cells).ok())

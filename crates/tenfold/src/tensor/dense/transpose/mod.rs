@@ -1,13 +1,13 @@
-//! Values in another order of their dimensions.
+//! Transposition: the values in another order of the dimensions, in bounded memory.
 //!
 //! | file | |
 //! |---|---|
-//! | `gather.rs` | elements that lie apart in memory, put side by side |
-//! | `plane.rs` | narrow elements in tiles |
-//! | `stored.rs` | boxes of stored values in any order of dimensions |
-//! | `grid.rs` | cutting a tensor into boxes that fit into memory |
-//! | `passes.rs` | two passes through a temporary file, where one would read tiny runs |
-//! | `view.rs` | all of it as lazy bytes, worked out a slab at a time |
+//! | `gather.rs` | strided elements in memory, made contiguous |
+//! | `tiles.rs` | narrow elements in tiles |
+//! | `stored.rs` | boxes of stored values, in any order of dimensions |
+//! | `grid.rs` | partition of a tensor into boxes that fit in memory |
+//! | `two_pass.rs` | two passes through a temporary file, where a single one would read tiny runs |
+//! | `view.rs` | all of it as lazy bytes, computed a slab at a time |
 
 mod gather;
 mod grid;

@@ -1,4 +1,4 @@
-//! Boxes of stored values, in any order of dimensions.
+//! Boxes of stored values, with the dimensions in any order.
 
 use std::ops::Range;
 
@@ -14,21 +14,21 @@ use crate::tensor::dense::read_box::strides;
 use crate::tensor::index::slice::{Slice, box_len, within};
 use crate::tensor::storage::Order;
 
-/// Values that are all stored, seen with their dimensions in some order.
+/// Dense stored values, viewed with their dimensions in some order.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     pub(super) bytes: Bytes,
     pub(super) width: usize,
-    /// The width of the numbers that are big-endian in the file; 1 if they are not.
+    /// Width of the numbers that are big-endian in the file; 1 if they are not.
     reversed: usize,
-    /// The sizes as they are stored, the slowest first.
+    /// The sizes in stored order, slowest first.
     pub(super) sizes: Vec<u64>,
-    /// For each dimension as it is seen, which of the stored ones it is.
+    /// For each dimension of the view, the stored dimension.
     pub(super) axes: Vec<usize>,
 }
 
 impl Stored {
-    /// Values of a tensor of `sizes`, whose dimensions are seen in the order `axes`.
+    /// Values of a tensor of `sizes`, viewed with the dimensions in the order `axes`.
     pub(crate) fn new(
         values: &Numbers,
         dtype: DType,
@@ -58,13 +58,13 @@ impl Stored {
         }
     }
 
-    /// The sizes as they are seen.
+    /// The sizes in view order.
     pub(super) fn seen_sizes(&self) -> Vec<u64> {
         let size = |axis: &usize| self.sizes.get(*axis).copied().unwrap_or(1);
         self.axes.iter().map(size).collect()
     }
 
-    /// What is said of the dimensions as they are seen, put in the order in which they are stored.
+    /// Items per dimension of the view, reordered to stored order.
     pub(super) fn as_stored<T: Clone>(&self, seen: &[T], fallback: T) -> Vec<T> {
         let mut stored = vec![fallback; self.axes.len()];
         for (axis, item) in self.axes.iter().zip(seen) {
@@ -75,8 +75,8 @@ impl Stored {
         stored
     }
 
-    /// Fills `out` with a box, given and laid out as the dimensions are seen, little-endian. Holds
-    /// about `spare` bytes besides.
+    /// Fills `out` with a box, given and laid out in view order, little-endian. Uses about `spare`
+    /// bytes of memory besides.
     pub(crate) fn read_box(
         &self,
         slices: &[Slice],
@@ -117,7 +117,7 @@ impl Stored {
         Ok(())
     }
 
-    /// A box of values that lie in memory.
+    /// A box of values in memory.
     fn in_memory<'a>(&self, source: &'a [u8], slices: &[Slice]) -> Result<Gather<'a>> {
         let apart = strides(&self.sizes, Order::Row);
         let mut start = 0_u64;
@@ -137,8 +137,8 @@ impl Stored {
         Gather::new(source, to_usize(start)?, self.width, self.reversed, axes)
     }
 
-    /// The box `wanted` of a box `held` that lies in memory as it is stored. Both are given as the
-    /// dimensions are stored.
+    /// The box `wanted` inside the box `held`, which is in memory in stored order. Both are given
+    /// in stored order.
     pub(super) fn gather<'a>(
         &self,
         source: &'a [u8],
@@ -166,7 +166,7 @@ impl Stored {
         Gather::new(source, to_usize(start)?, self.width, self.reversed, axes)
     }
 
-    /// Fills `out` with a box as it is stored.
+    /// Fills `out` with a box in stored order.
     fn read_stored(&self, slices: &[Slice], threads: Threads, out: &mut [u8]) -> Result<()> {
         let counts = slices.iter().zip(&self.sizes);
         let is_all = { counts }.all(|(slice, size)| *slice == Slice::all(*size));
@@ -176,10 +176,10 @@ impl Stored {
         read_box::read_stored(&self.bytes, self.width, &self.sizes, slices, out)
     }
 
-    /// How many bytes' worth of reading it takes to fetch a box of the dimensions as they are seen:
-    /// what lies between short runs is read too, and a long one that stands alone is a call.
+    /// The cost of reading a box given in view order, in bytes read: gaps between short runs are
+    /// read too, and a separate long run costs a call.
     pub(super) fn price(&self, ranges: &[Range<u64>]) -> u128 {
-        /// What a read at another place costs, in bytes that could have been read meanwhile.
+        /// Cost of a read at another offset, in bytes that could have been read meanwhile.
         const JUMP: u128 = 64 << 10;
         let mut run = u128::from(to_u64(self.width));
         let mut apart = run;
@@ -200,7 +200,7 @@ impl Stored {
     }
 }
 
-/// Fills `out` with consecutive bytes, several threads reading where that is possible.
+/// Fills `out` with consecutive bytes, read by several threads if possible.
 pub(super) fn read_run(bytes: &Bytes, at: u64, threads: Threads, out: &mut [u8]) -> Result<()> {
     const SHARE: usize = 4 << 20;
     if bytes.source().is_computed() {

@@ -1,4 +1,5 @@
-//! Relayouts against a loop over all cells: too many for an interpreter, which has the tests of what they are made of.
+//! Transposition against a loop over all cells: too slow for Miri, which runs the tests of the
+//! parts.
 #![cfg(not(miri))]
 
 use std::io::Write;
@@ -29,7 +30,7 @@ fn permutations(ndim: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Bytes that tell their positions apart.
+/// Bytes that identify their positions.
 fn made(len: u64) -> Vec<u8> {
     (0..len)
         .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56).to_le_bytes()[0])
@@ -52,7 +53,7 @@ fn tensor(sizes: &[u64], dtype: DType, order: Order, endian: Endian, bytes: Byte
     Tensor::new(dims, dtype, vec![], Storage::Dense { order, values }).unwrap()
 }
 
-/// What a relayout ought to give, cell by cell.
+/// The expected result of a transposition, cell by cell.
 fn naive(
     bytes: &[u8],
     sizes: &[u64],

@@ -1,17 +1,18 @@
-//! Narrow elements gathered in tiles, also where dimensions are small.
+//! Tiled transposition of narrow elements, also for small dimensions.
 //!
-//! A plane has two directions: across, where elements follow each other in the source, and along,
-//! where they do so in the output. Each is one dimension, or as many as it takes to fill a tile. A
-//! tile is copied into a small buffer in runs of the source, then written out in runs of the
-//! output: each cache line is touched once on either side, and the distances between rows, often a
-//! power of two, cannot throw the tile out of the cache.
+//! A plane has two directions: across, in which elements are contiguous in the source, and along,
+//! in which they are contiguous in the output. Each direction is one dimension, or as many as it
+//! takes to fill a tile. A tile is copied into a small buffer in runs of the source, then written
+//! in runs of the output. That way each cache line is touched once on either side, and the strides
+//! between rows, often a power of two, which map to the same cache sets, cannot evict the tile from
+//! the cache.
 
 use super::gather::{Axis, outside};
 use crate::bytes::swap;
 use crate::error::Result;
 use crate::io::par_for_each;
 
-/// A dimension: how many places it has, and how many bytes apart they are on either side.
+/// A dimension: its size, and its byte strides on either side.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     count: usize,
@@ -19,18 +20,17 @@ struct Line {
     to: usize,
 }
 
-/// Elements of a source and the dimensions that they have in the output, the last running fastest.
+/// Elements of a source and their dimensions in the output, the last varying fastest.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'a> {
     pub(super) source: &'a [u8],
     pub(super) start: usize,
-    /// The width of the numbers whose bytes are reversed on the way; 1 if they stay.
+    /// Width of the numbers that are byte-swapped on the way; 1 for none.
     pub(super) reversed: usize,
     pub(super) axes: &'a [Axis],
 }
 
-/// Stretches of the output, all of one length, that one thread fills: seen as if they followed each
-/// other.
+/// Equally long ranges of the output that one thread fills, addressed as if they were consecutive.
 struct Stretches<'a> {
     all: Vec<&'a mut [u8]>,
     len: usize,
@@ -44,13 +44,13 @@ impl Stretches<'_> {
     }
 }
 
-/// How many listed places a direction of several dimensions may have.
+/// Most offsets listed for a direction of several dimensions.
 const LISTED: usize = 4096;
 
 /// Fills `out` with all elements, in tiles of `ACROSS` by `ALONG`, on so many threads.
 ///
-/// The threads share out a dimension that is in neither direction, so that none reads a line of the
-/// source that another one reads too. What they write then lies apart.
+/// The threads divide a dimension that is in neither direction, so that no two read the same cache
+/// line of the source. Their output is then not contiguous.
 pub(super) fn fill<const WIDTH: usize, const ACROSS: usize, const ALONG: usize>(
     elements: Elements,
     threads: usize,
@@ -122,7 +122,7 @@ fn fill_alone<const WIDTH: usize, const ACROSS: usize, const ALONG: usize>(
     Ok(())
 }
 
-/// The dimensions with their distances in an output that is filled.
+/// The dimensions with their strides in a contiguous output.
 fn lines(axes: &[Axis], width: usize) -> Vec<Line> {
     let mut to = width;
     let lines = axes.iter().rev().map(|axis| {
@@ -139,21 +139,21 @@ fn lines(axes: &[Axis], width: usize) -> Vec<Line> {
     lines
 }
 
-/// The dimension that threads share out, and how many stretches each then fills.
+/// The dimension divided among threads, and the number of output ranges that each then fills.
 fn shared_axis(
     axes: &[Axis],
     across: usize,
     along: usize,
     threads: usize,
 ) -> Option<(usize, usize)> {
-    /// More would take longer to list than they save.
+    /// Listing more would take longer than the threads save.
     const STRETCHES: usize = 1 << 16;
     let lines = lines(axes, 1);
     let planes = planes(&lines, across, along)?;
     let is_left = |line: &Line| {
         planes.first().is_some_and(|first| {
             let mut outer = first.outer.iter();
-            // Also one of which a direction has taken a part.
+            // Also a dimension of which a direction has taken a part.
             outer.any(|outer| outer.to >= line.to && outer.to < line.to * line.count.max(1))
         })
     };
@@ -169,19 +169,20 @@ fn shared_axis(
     None
 }
 
-/// Planes that are alike but for where they begin.
+/// Planes that differ only in their offsets.
 #[derive(Debug, Clone)]
 struct Planes {
     from: usize,
     to: usize,
-    /// The source's fastest first.
+    /// Fastest of the source first.
     across: Vec<Line>,
-    /// The output's fastest last.
+    /// Fastest of the output last.
     along: Vec<Line>,
     outer: Vec<Line>,
 }
 
-/// Puts dimensions into directions. `None` if the source's fastest is the output's as well.
+/// Assigns dimensions to directions. `None` if the fastest dimension of the source is that of the
+/// output.
 fn planes(lines: &[Line], across: usize, along: usize) -> Option<Vec<Planes>> {
     let (last, rest) = lines.split_last()?;
     let mut rest = rest.to_vec();
@@ -226,8 +227,8 @@ impl Planes {
     }
 }
 
-/// Adds dimensions to a direction until it has so many places; of a long one only as much as it
-/// takes, so that there may be planes of what is left over.
+/// Adds dimensions to a direction until it has so many elements; of a long one only a part, so that
+/// the rest may form planes of its own.
 fn grow(found: &mut Vec<Planes>, goal: usize, next: impl Fn(&Planes) -> Option<(Side, usize)>) {
     let mut done = Vec::new();
     while let Some(mut planes) = found.pop() {
@@ -283,14 +284,14 @@ fn add(lines: &mut Vec<Line>, side: Side, line: Line) {
     }
 }
 
-/// Where the places of a direction are, from its first.
+/// Offsets of the elements of a direction, relative to the first.
 enum Places {
     Apart(usize),
     CooBuilder(Vec<usize>),
 }
 
 impl Places {
-    /// Of dimensions the last of which runs fastest.
+    /// The offsets over some dimensions, the last varying fastest.
     fn of(lines: &[Line], distance: impl Fn(&Line) -> usize) -> Places {
         if let [line] = lines {
             return Places::Apart(distance(line));
@@ -314,12 +315,12 @@ impl Places {
     }
 }
 
-/// The direction in which the source runs.
+/// The direction in which the source is contiguous.
 struct Across {
     count: usize,
-    /// How many elements follow each other in the source.
+    /// Number of contiguous elements in the source.
     run: usize,
-    /// How many are taken at a time: whole runs, or a part of one.
+    /// Elements taken at a time: whole runs, or a part of one.
     chunk: usize,
     from: Places,
     to: Places,
@@ -418,7 +419,7 @@ impl<const WIDTH: usize, const ACROSS: usize, const ALONG: usize> Plane<'_, WIDT
     }
 }
 
-/// Calls `each` with where every plane begins, in the source and in the output.
+/// Calls `each` with the offset of every plane, in the source and in the output.
 fn each_pair(
     lines: &[Line],
     (from, to): (usize, usize),
@@ -440,8 +441,8 @@ mod tests {
     use super::*;
     use crate::io::Threads;
 
-    /// Gathers the dimensions `sizes` of a source that has them in the order `stored`, the fastest
-    /// last, and compares every element with the one that a count of places finds.
+    /// Gathers the dimensions `sizes` of a source that stores them in the order `stored`, the
+    /// fastest last, and compares every element with its computed position.
     fn check(width: usize, sizes: &[usize], stored: &[usize], threads: usize) {
         let len = sizes.iter().product::<usize>() * width;
         let source: Vec<u8> = (0..len)

@@ -1,8 +1,9 @@
-//! Two passes through a temporary file.
+//! Transposition in two passes through a temporary file.
 //!
-//! Where every slab of the output needs a little of every part of the file, the file is read once,
-//! in order. Each part is taken apart by slab, and every slab's pieces are put together in a
-//! temporary file, which then gives slab after slab in one run each.
+//! Where every slab of the output needs a little of every part of the file, direct reads would be
+//! tiny and scattered. Instead the file is read once, in order. Each part is split by slab, and the
+//! pieces of a slab are stored together in a temporary file, from which every slab is then read in
+//! one run: three times the bytes, but all in long runs.
 
 use std::fs::File;
 use std::ops::Range;
@@ -23,15 +24,15 @@ use crate::tensor::storage::Order;
 /// Values sorted by the slab of the output they belong to.
 pub(super) struct Passes {
     stored: Stored,
-    /// The parts in which the source was read, in the dimensions as they are stored.
+    /// The parts in which the source was read, in stored order.
     parts: Grid,
-    /// The slabs of the output, in the dimensions as they are seen.
+    /// The slabs of the output, in view order.
     slabs: Grid,
     sorted: Bytes,
 }
 
 impl Passes {
-    /// Reads all values once. Holds about `spare` bytes.
+    /// Reads all values once. Uses about `spare` bytes of memory.
     pub(super) fn new(
         stored: Stored,
         slabs: &Grid,
@@ -63,7 +64,7 @@ impl Passes {
         Ok(passes)
     }
 
-    /// Takes one part of the source apart; `filled` is how much of each slab is there already.
+    /// Splits one part of the source by slab; `filled` is the length of each slab so far.
     fn sort(
         &self,
         part: u64,
@@ -113,7 +114,7 @@ impl Passes {
         })
     }
 
-    /// What a part, given as the dimensions are stored, and a slab have in common, as they are seen.
+    /// The intersection of a part, given in stored order, with a slab, in view order.
     fn shared(&self, part: &[Range<u64>], slab: u64) -> Vec<Range<u64>> {
         let part = self.stored.axes.iter().map(|axis| part.get(*axis));
         let common = |(part, slab): (Option<&Range<u64>>, Range<u64>)| {
@@ -123,7 +124,7 @@ impl Passes {
         part.zip(self.slabs.ranges(slab)).map(common).collect()
     }
 
-    /// Fills `out` with a slab; `scratch` is of use for the next.
+    /// Fills `out` with a slab; `scratch` is a buffer to be reused.
     pub(super) fn read(
         &self,
         slab: u64,
@@ -184,7 +185,7 @@ struct Piece<'a> {
     bytes: &'a [u8],
 }
 
-/// One dimension of what is copied: how many places, and how many bytes apart on either side.
+/// One dimension of a copy: its size, and its byte strides on either side.
 #[derive(Clone, Copy)]
 struct Step {
     count: usize,
@@ -193,7 +194,7 @@ struct Step {
 }
 
 impl Piece<'_> {
-    /// Copies what falls into the box `target` of the slab, whose bytes are `out`.
+    /// Copies the intersection with the box `target` of the slab, whose bytes are `out`.
     fn put(&self, target: &[Slice], width: usize, out: &mut [u8]) -> Result<()> {
         let own: Vec<u64> = self
             .ranges
@@ -264,7 +265,7 @@ fn copy(steps: &[Step], len: usize, from: Option<&[u8]>, to: Option<&mut [u8]>) 
     Ok(())
 }
 
-/// How many cells a box has; none if a range is empty or inside out.
+/// The number of cells of a box; zero if a range is empty or reversed.
 fn len_of(ranges: &[Range<u64>]) -> u64 {
     let counts: Vec<u64> = ranges
         .iter()

@@ -1,4 +1,4 @@
-//! All values of a tensor in some order of its dimensions, as lazy bytes.
+//! A transposed view: all values of a tensor in some order of its dimensions, as lazy bytes.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -17,41 +17,42 @@ use crate::tensor::index::slice::{Slice, box_len, boxes, within};
 use crate::tensor::storage::{Order, Storage};
 use crate::tensor::train::Train;
 
-/// The logical values of a tensor, or of a box of it, in some order of its dimensions, worked out
-/// when they are read.
+/// The logical values of a tensor, or of a box of it, in some order of its dimensions, computed on
+/// reading.
 ///
-/// Neighbouring values may come from all over the file, so they are worked out a slab at a time,
-/// and the last slab is kept until the end was read.
+/// Neighboring values may come from all over the file, so they are computed a slab at a time, and
+/// the last slab is kept until the end has been read: sequential reads then compute every slab
+/// once.
 pub(crate) struct View {
     tensor: Tensor,
-    /// The places along each dimension of the tensor that are seen.
+    /// The window: the indices viewed along each dimension of the tensor.
     window: Vec<Slice>,
-    /// Which dimension of the tensor each of the view's is; its last runs fastest.
+    /// The tensor dimension of each dimension of the view; the last varies fastest.
     axes: Vec<usize>,
     slabs: Grid,
     len: u64,
-    /// How many bytes it may hold.
+    /// Memory budget in bytes.
     share: u64,
     limits: Limits,
     threads: Threads,
     held: Mutex<Held>,
 }
 
-/// What is kept between two reads.
+/// State kept between two reads.
 #[derive(Default)]
 struct Held {
     way: Option<Way>,
-    /// Where the slab begins.
+    /// Offset of the slab.
     at: u64,
     slab: Vec<u8>,
     scratch: Vec<u8>,
 }
 
-/// How slabs are had.
+/// How slabs are computed.
 enum Way {
-    /// From stored values, straight.
+    /// Directly from stored values.
     Straight(Stored),
-    /// From stored values, sorted by slab before.
+    /// From stored values that were sorted by slab first.
     SortedCells(Passes),
     /// From boxes of a tensor that is packed, sparse or a train.
     Boxes(Tensor),
@@ -72,7 +73,8 @@ impl View {
             .iter()
             .map(|axis| window.get(*axis).map_or(1, |slice| slice.count))
             .collect();
-        // Views of views get less and less, so that all together stay within the memory allowed.
+        // Views of views get smaller and smaller budgets, so that all together stay within the
+        // limit.
         let depth = tensor
             .storage()
             .parts()
@@ -100,12 +102,12 @@ impl View {
             .map_err(|_| Error::invalid("another reader of the tensor stopped halfway"))
     }
 
-    /// Takes what is held, so that nobody waits for a reader that reads something else in between.
+    /// Takes the state, so that other readers are not blocked in between.
     fn take(&self) -> Result<Held> {
         Ok(std::mem::take(&mut *self.lock()?))
     }
 
-    /// Keeps what will be of use for reading on from `at`.
+    /// Keeps the state, if it is useful for reading on from `at`.
     fn keep(&self, held: Held, at: u64) -> Result<()> {
         if at < self.len {
             *self.lock()? = held;
@@ -113,7 +115,7 @@ impl View {
         Ok(())
     }
 
-    /// Whether all of the tensor is seen.
+    /// Whether the window is all of the tensor.
     fn is_whole(&self) -> Result<bool> {
         let sizes = self.tensor.sizes()?;
         Ok(self
@@ -123,7 +125,7 @@ impl View {
             .eq(sizes.into_iter().map(Slice::all)))
     }
 
-    /// Finds out how slabs are had.
+    /// Chooses how slabs are computed, by estimated cost.
     fn way(&self) -> Result<Way> {
         let tensor = self.tensor.settled(&self.limits)?;
         let Storage::Dense { order, values } = tensor.storage() else {
@@ -156,7 +158,7 @@ impl View {
         }
     }
 
-    /// Slices in the order of the view as slices of the tensor.
+    /// Slices in view order as slices of the tensor.
     fn own_slices(&self, slices: &[Slice]) -> Result<Vec<Slice>> {
         let mut own = vec![Slice::one(0); slices.len()];
         for (axis, slice) in self.axes.iter().zip(slices) {
@@ -167,7 +169,7 @@ impl View {
         within(&self.window, &own)
     }
 
-    /// Fills `out` with a box whose slices are in the order of the view.
+    /// Fills `out` with a box whose slices are in view order.
     fn fill_box(
         &self,
         tensor: &Tensor,
@@ -200,7 +202,7 @@ impl View {
         Gather::new(scratch, 0, width, 1, axes.collect::<Result<_>>()?)?.fill(out, self.threads)
     }
 
-    /// Where a slab begins and how long it is.
+    /// The offset and length of a slab.
     fn slab(&self, number: u64) -> (u64, u64) {
         let width = to_u64(self.tensor.dtype().width());
         let cells = self.slabs.cells(number);
@@ -212,13 +214,13 @@ impl View {
         self.slabs.holding(at / to_u64(self.tensor.dtype().width()))
     }
 
-    /// Makes sure that the slab that holds the byte `at` is there, and gives what follows `at`.
+    /// Ensures that the slab with byte `at` is computed, and returns its bytes from `at` on.
     fn slab_at<'a>(&self, held: &'a mut Held, at: u64) -> Result<&'a [u8]> {
         let end = held.at.saturating_add(to_u64(held.slab.len()));
         if at < held.at || at >= end {
             let number = self.holding(at);
             let (start, len) = self.slab(number);
-            // Before the slab is there: finding the way may take its place in memory.
+            // Before the slab is computed: choosing the way may need its memory.
             let way = match held.way.take() {
                 Some(way) => way,
                 None => self.way()?,
@@ -237,7 +239,7 @@ impl View {
         }
     }
 
-    /// Where values are at hand no slabs are needed: fills `buffer` with whole cells.
+    /// Values with fast random access need no slabs: fills `buffer` with whole cells directly.
     fn read_long(&self, at: u64, buffer: &mut [u8]) -> Result<bool> {
         let width = self.tensor.dtype().width();
         let Storage::Dense { order, values } = self.tensor.storage() else {
@@ -245,7 +247,7 @@ impl View {
         };
         let is_packed = self.tensor.is_packed();
         let is_at_hand = if is_packed {
-            // Finding out where everything is stored is for no less than a slab.
+            // Looking up how the values are stored pays off only for reads of at least a slab.
             let is_positioned = values.bytes.is_plain() && !values.bytes.source().is_computed();
             is_positioned && to_u64(buffer.len()) >= self.slab(0).1
         } else {
@@ -281,7 +283,7 @@ impl View {
     }
 }
 
-/// Cuts the view, of sizes `seen`, so that working out a slab takes no more than `share` bytes.
+/// Cuts the view, of sizes `seen`, so that computing a slab takes at most `share` bytes.
 fn slabs(
     tensor: &Tensor,
     sizes: &[u64],
@@ -291,7 +293,7 @@ fn slabs(
     limits: &Limits,
 ) -> Grid {
     let share = share / to_u64(tensor.dtype().width());
-    // A slab, and as much again for what it is made from.
+    // A slab, and as much again for its input.
     let mut most = share / 2;
     let mut slabs = Grid::new(seen, most);
     if let Storage::Train { ranks, cores } = tensor.storage() {
@@ -324,7 +326,7 @@ impl Compute for View {
     }
 
     fn inputs(&self) -> Vec<&Bytes> {
-        // A part of a tensor does without the rest of it.
+        // A part of a tensor does not need the rest.
         match self.is_whole() {
             Ok(true) => self.tensor.part_bytes(),
             _ => Vec::new(),
@@ -338,7 +340,7 @@ impl Compute for View {
     }
 
     fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        /// From here on it is worth walking in tiles for this read alone.
+        /// Reads of at least this length are worth tiles of their own.
         const LONG: usize = 1 << 20;
         if buffer.len() >= LONG && self.read_long(at, buffer)? {
             return Ok(());

@@ -1,7 +1,8 @@
-//! What of a packed tensor is seen in a box under one of its symmetries.
+//! One image of the stored cells, restricted to a box.
 //!
-//! Stored cells that run along the box are copied in runs. Others are turned in tiles: a tile is
-//! loaded in runs of what is stored and written in runs of the box.
+//! Stored cells that are contiguous along the box are copied in runs. Others are transposed in
+//! tiles: a tile is loaded in runs of the stored cells and written in runs of the box, so that
+//! neither side is accessed with large strides.
 
 use std::ops::Range;
 
@@ -12,32 +13,32 @@ use crate::error::Result;
 use crate::memory;
 use crate::tensor::symmetry::stored_runs::{Coverage, Image};
 
-/// How many cells of the box a tile has in a run, where there are as many.
+/// Cells of a tile in one run of the box, if there are as many.
 const ALONG: u64 = 128;
 
 /// The stored cells whose images lie in a part of a box.
 pub(super) struct Reflection<'a> {
     mirror: &'a Mirror<'a>,
     image: &'a Image,
-    /// Their places along each dimension.
+    /// Their range along each dimension.
     places: Vec<Range<u64>>,
-    /// How many cells of the part it is from one to the next.
+    /// The stride of each dimension in the part of the box.
     steps: Vec<usize>,
 }
 
-/// What of a reflection is turned at a time.
+/// The shape of a tile.
 struct Shape {
-    /// The dimension along which the box runs.
+    /// The dimension along which the box is contiguous.
     along: usize,
-    /// How long a tile is in each dimension.
+    /// The side of a tile in each dimension.
     sides: Vec<u64>,
-    /// Where in the box the cells of a row of it belong.
+    /// The box offsets of the cells of one of its rows.
     columns: Vec<usize>,
 }
 
 impl<'a> Reflection<'a> {
-    /// Of the stored cells under one image, those whose images lie in `window`, where a step along
-    /// each dimension goes `steps` cells far.
+    /// The stored cells whose images under one group element lie in `window`, where the dimensions
+    /// have the strides `steps`.
     pub(super) fn new(
         mirror: &'a Mirror<'a>,
         image: &'a Image,
@@ -57,7 +58,7 @@ impl<'a> Reflection<'a> {
         Ok(reflection)
     }
 
-    /// Puts the images into their places.
+    /// Writes the images to their places.
     pub(super) fn fill<const WIDTH: usize>(&self, out: &mut [[u8; WIDTH]]) -> Result<()> {
         match self.fastest() {
             None | Some(0) => self.copy_runs(out),
@@ -70,7 +71,7 @@ impl<'a> Reflection<'a> {
         { counts.map(|places| places.end.saturating_sub(places.start)) }.collect()
     }
 
-    /// The dimension along which neighbours lie nearest to each other in the box.
+    /// The dimension with the smallest stride in the box.
     fn fastest(&self) -> Option<usize> {
         let dims = self.counts().into_iter().zip(&self.steps).enumerate();
         let dims = dims.filter(|(_, (count, _))| *count != 1);
@@ -78,7 +79,7 @@ impl<'a> Reflection<'a> {
         fastest.map(|(dim, _)| dim)
     }
 
-    /// Where in the box the image of a cell belongs.
+    /// The box offset of a cell's image.
     fn target(&self, index: &[u64]) -> Result<usize> {
         let dims = index.iter().zip(&self.places).zip(&self.steps);
         dims.map(|((place, places), step)| {
@@ -87,7 +88,7 @@ impl<'a> Reflection<'a> {
         .sum()
     }
 
-    /// Cells that run along the box: runs that follow each other on both sides are read at once.
+    /// Cells that are contiguous along the box: runs adjacent on both sides are read at once.
     fn copy_runs<const WIDTH: usize>(&self, out: &mut [[u8; WIDTH]]) -> Result<()> {
         let mut pages = self.mirror.pages();
         let mut copy = |number: u64, to: Range<usize>| {
@@ -117,8 +118,8 @@ impl<'a> Reflection<'a> {
         copy(first, due)
     }
 
-    /// Calls `each` with the first cell of every line of a box and the places in it that are stored,
-    /// if there are any.
+    /// Calls `each` with the first cell of every line of a box and its range of stored cells,
+    /// unless that is empty.
     fn each_run(
         &self,
         places: &[Range<u64>],
@@ -150,7 +151,7 @@ impl<'a> Reflection<'a> {
         }
     }
 
-    /// Cells that run across the box.
+    /// Cells that are contiguous across the box.
     fn turn<const WIDTH: usize>(&self, along: usize, out: &mut [[u8; WIDTH]]) -> Result<()> {
         let shape = self.shape(along, WIDTH)?;
         let mut buffers = [Vec::new(), Vec::new()];
@@ -169,8 +170,8 @@ impl<'a> Reflection<'a> {
         Ok(())
     }
 
-    /// Rows of consecutive stored cells: all of the first dimensions, or some of the first, and many
-    /// places of the one along which the box runs.
+    /// Rows of consecutive stored cells: all of the first dimensions, or a part of the first one,
+    /// and many indices of the dimension along which the box is contiguous.
     fn shape(&self, along: usize, width: usize) -> Result<Shape> {
         let counts = self.counts();
         let mut sides = vec![1; counts.len()];
@@ -190,7 +191,7 @@ impl<'a> Reflection<'a> {
             let next = |slow: usize| columns.iter().map(move |fast| fast.saturating_add(slow));
             columns = places.into_iter().flat_map(next).collect();
             room /= taken;
-            // Where a dimension is not all there, its lines do not follow each other.
+            // If a dimension is incomplete, its lines are not contiguous.
             if taken < *count || dim > 0 && self.mirror.sizes.get(dim) != Some(count) || room < 2 {
                 break;
             }
@@ -203,7 +204,7 @@ impl<'a> Reflection<'a> {
         })
     }
 
-    /// A tile all of whose cells are stored.
+    /// A tile of stored cells only.
     fn turn_tile<const WIDTH: usize>(
         &self,
         shape: &Shape,
@@ -216,7 +217,7 @@ impl<'a> Reflection<'a> {
         let counts = places.iter().take(shape.along);
         let n_columns = counts.map(|places| places.end.saturating_sub(places.start));
         let n_columns = to_usize(n_columns.product())?;
-        // So that the rows of a tile do not share a place in the cache.
+        // Padded, so that the rows of a tile do not map to the same cache set.
         let pitch = n_columns.next_multiple_of(8).saturating_add(8);
         let n_rows = to_usize(along.end.saturating_sub(along.start))?;
         memory::resize(tile, n_rows.saturating_mul(pitch).saturating_mul(WIDTH))?;
@@ -265,8 +266,8 @@ impl<'a> Reflection<'a> {
         Ok(())
     }
 
-    /// Reads the places `places` of consecutive lines of a file, and what is between them, if that is
-    /// not much; gives the number of the first cell.
+    /// Reads the range `places` of consecutive lines of a file, and the gaps between them, if these
+    /// are short; returns the number of the first cell.
     fn read_ahead<const WIDTH: usize>(
         &self,
         lines: Range<u64>,
@@ -293,7 +294,7 @@ impl<'a> Reflection<'a> {
         Ok(Some(start))
     }
 
-    /// Fills a row of a tile with the places `places` of consecutive lines.
+    /// Fills a row of a tile with the range `places` of consecutive lines.
     fn load<const WIDTH: usize>(
         &self,
         first: u64,
@@ -310,7 +311,7 @@ impl<'a> Reflection<'a> {
         let all = to_usize(end.saturating_sub(start))?.saturating_mul(WIDTH);
         let stored = match self.mirror.bytes.as_slice() {
             Some(stored) => stored.get(to_usize(at)?..).ok_or_else(short)?,
-            // The lines follow each other without a gap.
+            // The lines are contiguous without gaps.
             None if all == out.len() => return self.mirror.bytes.read_at(at, out),
             None => {
                 memory::resize(row, all)?;
@@ -331,7 +332,7 @@ impl<'a> Reflection<'a> {
         Ok(())
     }
 
-    /// A tile of which some cells are stored: each is put into its place.
+    /// A tile with some stored cells: each is written separately.
     fn scatter<const WIDTH: usize>(
         &self,
         places: &[Range<u64>],

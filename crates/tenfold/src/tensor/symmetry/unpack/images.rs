@@ -1,7 +1,7 @@
-//! Boxes of a packed tensor, filled with one image of the stored cells after the other.
+//! Boxes of a packed tensor, filled with one image of the stored cells after another.
 //!
-//! The cells whose images under a symmetry lie in a box are a box as well, of which some are stored:
-//! a reflection. Threads share the box out.
+//! The cells whose images under a symmetry lie in a box form a box as well, some of whose cells are
+//! stored: a reflection. Threads divide the box between them.
 
 use std::ops::Range;
 
@@ -14,37 +14,38 @@ use crate::io::{Pages, Threads, par_for_each};
 use crate::tensor::index::slice::{Slice, box_len, boxes};
 use crate::tensor::symmetry::stored_runs::{Image, Lines};
 
-/// How many bytes a tile has.
+/// Length of a tile in bytes.
 const TILE: usize = 256 << 10;
 
-/// How many it has where every row of it is read from a file.
+/// Length of a tile if each of its rows is read from a file.
 const FILE_TILE: usize = 768 << 10;
 
-/// A packed tensor whose boxes are filled.
+/// A packed tensor whose boxes are filled image by image.
 pub(super) struct Mirror<'a> {
     dtype: DType,
     pub(super) sizes: &'a [u64],
     pub(super) bytes: Bytes,
-    /// The width of the numbers whose bytes are reversed; 1 if they stay.
+    /// Width of the numbers that are byte-swapped; 1 for none.
     reversed: usize,
-    /// The combinations of the symmetries, the plainest last: among several ways to one cell it stays.
+    /// The group elements, the simplest last: of several that lead to one cell it overwrites the
+    /// others.
     pub(super) lines: Lines,
     /// See [`Lines::offsets`].
     offsets: Vec<u64>,
-    /// How many bytes are turned at a time.
+    /// Bytes transposed at a time.
     pub(super) tile: usize,
     pub(super) threads: Threads,
 }
 
 impl<'a> Mirror<'a> {
-    /// `None` if that would take more memory than there is to spare.
+    /// `None` if that would take more memory than is available.
     pub(super) fn new(packed: &'a Packed) -> Result<Option<Mirror<'a>>> {
         let Some(mut lines) = Lines::of(packed.group, packed.sizes) else {
             return Ok(None);
         };
         let numbers = packed.values;
         let bytes = &numbers.bytes;
-        // What is worked out, or has a checksum, is read once and in order.
+        // Computed values, and those with a checksum, are read once and in order.
         let is_positioned = bytes.is_plain() && !bytes.source().is_computed();
         let must_hold = !is_positioned && bytes.as_slice().is_none();
         let held = if must_hold { bytes.len() } else { 0 };
@@ -76,7 +77,7 @@ impl<'a> Mirror<'a> {
         }))
     }
 
-    /// Fills `out` with a box without steps, its dimensions in the order `axes`, the last running
+    /// Fills `out` with a box without steps, its dimensions in the order `axes`, the last varying
     /// fastest; little-endian.
     pub(super) fn fill(&self, slices: &[Slice], axes: &[usize], out: &mut [u8]) -> Result<()> {
         match self.dtype.width() {
@@ -128,8 +129,8 @@ impl<'a> Mirror<'a> {
         )
     }
 
-    /// How many cells a thread fills at a time: whole places of the slowest dimensions, and not too
-    /// few, as a file may have to be read again for each.
+    /// The number of cells that a thread fills at a time: whole indices of the slowest dimensions,
+    /// and not too few, as parts of a file may have to be read again for each.
     fn share(&self, counts: &[u64], threads: usize, cells: usize) -> usize {
         let shares = match (threads, self.bytes.as_slice()) {
             (1, _) => 1,
@@ -148,7 +149,7 @@ impl<'a> Mirror<'a> {
         outer.div_ceil(shares).saturating_mul(inner).max(1)
     }
 
-    /// Fills `out` with the places `window` of each dimension, on this thread.
+    /// Fills `out` with the range `window` of each dimension, on this thread.
     fn fill_window<const WIDTH: usize>(
         &self,
         window: &[Range<u64>],
@@ -176,18 +177,18 @@ impl<'a> Mirror<'a> {
         Ok(())
     }
 
-    /// Makes of stored bytes what stands in the image of their cells.
+    /// Converts stored bytes to the values of their images.
     pub(super) fn settle(&self, image: &Image, stored: &mut [u8]) -> Result<()> {
         swap(stored, self.reversed);
         image.operation.apply_all(self.dtype, stored)
     }
 
-    /// The stored values for whoever reads short runs of them.
+    /// The stored values behind a page cache, for short runs.
     pub(super) fn pages(&self) -> Pages {
         Pages::new(self.bytes.clone())
     }
 
-    /// Which line goes through a cell.
+    /// The line through a cell.
     pub(super) fn line(&self, index: impl Iterator<Item = u64>) -> u64 {
         let places = index.zip(self.sizes).skip(1);
         let (line, _) = places.fold((0_u64, 1_u64), |(line, stride), (place, size)| {
@@ -197,14 +198,14 @@ impl<'a> Mirror<'a> {
         line
     }
 
-    /// How many cells are stored before the one at a place of a line.
+    /// The number of stored cells before the one at a place of a line.
     pub(super) fn number(&self, line: u64, place: u64) -> Result<u64> {
         let offset = self.offsets.get(to_usize(line)?).ok_or_else(outside)?;
         Ok(offset.wrapping_add(place))
     }
 }
 
-/// What cannot happen, as all sizes were checked; said instead of a panic.
+/// The error of an impossible case, as all sizes were checked; returned instead of a panic.
 pub(super) fn outside() -> Error {
     Error::invalid("an image reaches outside its tensor")
 }

@@ -1,4 +1,4 @@
-//! Boxes of a packed tensor whose stored values are at hand: every cell is looked up in them.
+//! Boxes of a packed tensor with stored values in memory: every cell is looked up.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::tensor::storage::Order;
 use crate::tensor::symmetry::Operation;
 use crate::tensor::symmetry::stored_runs::{Image, Lines};
 
-/// How many bytes of a box one thread fills at a time.
+/// Bytes of a box that one thread fills at a time.
 const SHARE: usize = 1 << 18;
 
 /// A box that is looked up in the stored values.
@@ -22,13 +22,13 @@ pub(super) struct Gather<'a> {
     sizes: &'a [u64],
     slices: &'a [Slice],
     values: Cow<'a, [u8]>,
-    /// The combinations of the symmetries, the plainest first.
+    /// The group elements, the simplest first.
     images: Vec<Image>,
     /// See [`Lines::offsets`].
     offsets: Vec<u64>,
 }
 
-/// Where the image of a cell lies, and how that changes along a row.
+/// The distance to the image of a cell, and its change along a row.
 #[derive(Clone, Copy)]
 struct Track {
     farther: i64,
@@ -116,7 +116,7 @@ impl<'a> Gather<'a> {
         })
     }
 
-    /// Fills a row along the last dimension, of which `index` is the first cell.
+    /// Fills a row along the last dimension, whose first cell is `index`.
     fn fill_row<const WIDTH: usize>(
         &self,
         index: &[u64],
@@ -152,7 +152,7 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// Where the image of the cell at `index` lies, for steps along the last dimension.
+    /// The track of the image of the cell at `index`, for steps along the last dimension.
     fn track(&self, image: &Image, index: &[u64], step: i64) -> Track {
         let mut track = Track {
             farther: image.farther(index, 0),

@@ -1,10 +1,10 @@
-//! Boxes out of dense values packed by a symmetry.
+//! Unpacking: boxes of dense values packed by a symmetry.
 //!
 //! | file | |
 //! |---|---|
-//! | `mirror.rs` | boxes without steps, one image of the stored cells after the other |
-//! | `reflection.rs` | what of one image lies in a part of a box |
-//! | `gathered.rs` | boxes with steps, every cell looked up among the stored ones |
+//! | `images.rs` | boxes without steps, one image of the stored cells after another |
+//! | `image.rs` | one image, restricted to a part of a box |
+//! | `lookup.rs` | boxes with steps, every cell looked up among the stored ones |
 
 mod image;
 mod images;
@@ -26,25 +26,25 @@ use crate::tensor::storage::Order;
 use images::Mirror;
 use lookup::Gather;
 
-/// A dense tensor of which only one cell of every orbit is stored.
+/// A dense tensor of which one cell per orbit is stored.
 pub(crate) struct Packed<'a> {
     pub(crate) sizes: &'a [u64],
     pub(crate) dtype: DType,
     pub(crate) group: &'a Group,
     pub(crate) values: &'a Numbers,
-    /// How many bytes may be held besides.
+    /// Memory that may be used besides, in bytes.
     pub(crate) spare: u64,
 }
 
-/// A box that is so many times smaller than all that is stored is looked up cell by cell, where that can
-/// be done: nobody wants to wait for the rest.
+/// A box that is this many times smaller than the stored values is looked up cell by cell, if
+/// possible, as a pass over all stored values would take too long for it.
 const SMALL: u64 = 64;
 
 fn has_no_steps(slices: &[Slice]) -> bool {
     slices.iter().all(|slice| slice.step == 1)
 }
 
-/// Puts values as they are into every `step`th cell from `at` on.
+/// Copies values unchanged to every `step`th cell from `at` on.
 fn put_plain<const WIDTH: usize>(
     values: &[u8],
     at: usize,
@@ -80,8 +80,8 @@ impl Packed<'_> {
         }
     }
 
-    /// Fills `out` with a box whose dimensions are in the order `axes`, the last running fastest;
-    /// false if there is no quick way to do that.
+    /// Fills `out` with a box whose dimensions are in the order `axes`, the last varying fastest;
+    /// false if there is no fast path for that.
     pub(crate) fn read_seen(
         &self,
         slices: &[Slice],
@@ -105,14 +105,15 @@ impl Packed<'_> {
         Ok(false)
     }
 
-    /// Any box without steps: goes over the stored values once and puts each run of them where its
-    /// images lie.
+    /// Any box without steps: one pass over the stored values, in which each run of them is written
+    /// to all its images.
     fn spread(&self, mut lines: Lines, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let mut pages = Pages::new(self.values.bytes.clone());
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
         let strides = strides(&counts, Order::Row);
-        // Among several ways to one cell the plainest is the last, and stays.
+        // Of several group elements that lead to one cell the simplest comes last, and overwrites
+        // the others.
         lines.sort_images(|operation| std::cmp::Reverse((operation.negate, operation.conjugate)));
         let line_len = self.sizes.first().copied().unwrap_or(1);
         let mut index = vec![0; self.sizes.len()];
@@ -150,7 +151,7 @@ impl Packed<'_> {
         Ok(())
     }
 
-    /// Puts values into a box, `part.step` cells apart.
+    /// Writes values into a box, `part.step` cells apart.
     fn put(&self, values: &[u8], part: &Part, operation: Operation, out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let (at, step) = (to_usize(part.at)?, to_usize(part.step)?);
@@ -171,7 +172,7 @@ impl Packed<'_> {
         Ok(())
     }
 
-    /// The quick way, if all stored values and where each line of them begins fit in memory.
+    /// The fast path, if all stored values and the offsets of all lines fit in memory.
     fn gather<'b>(&'b self, slices: &'b [Slice]) -> Result<Option<Gather<'b>>> {
         let Some(lines) = Lines::of(self.group, self.sizes) else {
             return Ok(None);
@@ -188,7 +189,7 @@ impl Packed<'_> {
         Gather::new(self, lines, slices).map(Some)
     }
 
-    /// One transposition: every cell's place among the stored ones is known in closed form.
+    /// One transposition: the number of every cell among the stored ones is known in closed form.
     fn look_up(&self, closed: &Transposition, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let counts: Vec<u64> = slices.iter().map(|slice| slice.count).collect();
@@ -214,8 +215,8 @@ impl Packed<'_> {
         Ok(())
     }
 
-    /// Any other permutation: one walk over the stored cells, each put where its orbit meets the
-    /// box.
+    /// Any other permutation: one walk over the stored cells, each written where its orbit meets
+    /// the box.
     fn walk(&self, slices: &[Slice], out: &mut [u8]) -> Result<()> {
         let width = self.dtype.width();
         let mut pages = Pages::new(self.values.bytes.clone());
@@ -242,7 +243,7 @@ impl Packed<'_> {
         })
     }
 
-    /// Brings a stored element to little-endian.
+    /// Converts a stored element to little-endian.
     fn settle(&self, element: &mut [u8]) {
         if self.values.must_swap(Endian::Little) {
             swap(element, self.dtype.number.width());

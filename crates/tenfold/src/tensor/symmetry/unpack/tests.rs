@@ -3,7 +3,7 @@ use crate::limits::Limits;
 use crate::tensor::Symmetry;
 use crate::tensor::symmetry::unpack::*;
 
-/// Doubles, and how many bytes of them were asked for.
+/// Doubles, with a count of the bytes read.
 struct Counted(std::sync::Arc<std::sync::atomic::AtomicU64>);
 
 impl crate::io::Compute for Counted {
@@ -75,15 +75,15 @@ fn a_few_cells_are_had_without_reading_the_others() {
     assert!(asked < 4 << 20, "{asked} bytes for four cells of 36 MB");
 }
 
-/// Stored values that differ, negatives among them.
+/// Distinct stored values, with negatives among them.
 fn stored_bytes(group: &Group, dtype: DType) -> Vec<u8> {
     let cells = to_usize(group.stored().unwrap()).unwrap();
     let bytes = (0..cells * dtype.width()).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()[2]);
-    // The least integer has no negative.
+    // The smallest integer has no negative.
     bytes.map(|byte| byte & 0x7f).collect()
 }
 
-/// The same bytes in memory, in a file, and as something that is worked out.
+/// The same bytes in memory, in a file, and computed.
 fn sources(bytes: &[u8]) -> Vec<crate::bytes::Bytes> {
     struct Worked(Vec<u8>);
     impl crate::io::Compute for Worked {
@@ -191,7 +191,7 @@ fn all_ways_give_the_same_box() {
     }
 }
 
-/// Some boxes of a packed tensor, had in every way.
+/// Boxes of a packed tensor, read in every way.
 fn check_boxes<'a>(packed: &dyn Fn(u64) -> Packed<'a>, words: &str) {
     let Packed {
         sizes,
