@@ -1,5 +1,5 @@
-//! JSON read piece by piece: nothing is held but where it stands, so that a text or a list may be
-//! as long as the file is.
+//! A streaming JSON reader: it holds nothing but its position, so that a text or a list may be as
+//! long as the file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::bytes::{Scan, to_u64};
@@ -8,13 +8,14 @@ use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 
-/// A cursor in a JSON text. Who reads asks for what comes next; it keeps no state but its place.
+/// A cursor in a JSON text, for a caller that requests each next token; its position is its only
+/// state.
 pub(crate) struct Json<'a> {
     pub(crate) scan: Scan<'a>,
     limits: &'a Limits,
 }
 
-/// What a value is, seen from its first byte.
+/// The kind of a value, as seen from its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object,
@@ -23,13 +24,13 @@ pub(crate) enum Kind {
     Number,
     /// `true`, `false` or `null`.
     Word,
-    /// Nothing that JSON has.
+    /// No JSON value.
     Other,
     /// The end of the file.
     End,
 }
 
-/// Whether the next of a list is the first: only others have a comma before them.
+/// Whether the next item of a list is the first: only later ones follow a comma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct First(pub(crate) bool);
 
@@ -52,7 +53,7 @@ impl<'a> Json<'a> {
         self.scan.at()
     }
 
-    /// Passes over spaces and gives the byte that comes then; `None` at the end of the file.
+    /// Skips whitespace and returns the next byte; `None` at the end of the file.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
         self.scan
             .pass(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))?;
@@ -62,7 +63,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What the next value is.
+    /// The kind of the next value.
     pub(crate) fn kind(&mut self) -> Result<Kind> {
         Ok(match self.peek()? {
             None => Kind::End,
@@ -75,7 +76,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Fails at the next byte that is no space, which is not what was wanted.
+    /// An error at the next byte that is no whitespace, which was not expected.
     pub(crate) fn unexpected<T>(&mut self, wanted: &str) -> Result<T> {
         let found = match self.peek()? {
             None => "the end".into(),
@@ -85,7 +86,7 @@ impl<'a> Json<'a> {
         self.scan.fail(format!("{wanted} expected, not {found}"))
     }
 
-    /// Passes over a byte, if it is the next.
+    /// Consumes a byte, if it is next.
     pub(crate) fn take(&mut self, byte: u8) -> Result<bool> {
         let is_next = self.peek()? == Some(byte);
         if is_next {
@@ -94,7 +95,7 @@ impl<'a> Json<'a> {
         Ok(is_next)
     }
 
-    /// Passes over a byte that has to be there.
+    /// Consumes a required byte.
     pub(crate) fn need(&mut self, byte: u8) -> Result<()> {
         if self.take(byte)? {
             Ok(())
@@ -103,7 +104,8 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Goes to the next of a list that ends in `close`; false at its end, which is passed over.
+    /// Advances to the next item of a list that ends in `close`; false at its end, which is
+    /// consumed.
     pub(crate) fn next(&mut self, first: &mut First, close: u8) -> Result<bool> {
         let is_first = std::mem::replace(&mut first.0, false);
         if self.take(close)? {
@@ -121,7 +123,7 @@ impl<'a> Json<'a> {
         Ok(true)
     }
 
-    /// Goes to the next member of an object that was entered, and reads its name; false at its end.
+    /// Advances to the next member of the current object, and reads its name; false at its end.
     pub(crate) fn member(&mut self, first: &mut First, name: &mut String) -> Result<bool> {
         if !self.next(first, b'}')? {
             return Ok(false);
@@ -131,7 +133,7 @@ impl<'a> Json<'a> {
         Ok(true)
     }
 
-    /// Reads a text.
+    /// Reads a string.
     pub(crate) fn text(&mut self, out: &mut String) -> Result<()> {
         let mut bytes = std::mem::take(out).into_bytes();
         bytes.clear();
@@ -151,7 +153,7 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Hands out the bytes of a text, unescaped, in pieces.
+    /// Hands out the bytes of a string, unescaped, in pieces.
     pub(crate) fn pieces(&mut self, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.need(b'"')?;
         let mut piece = Vec::new();
@@ -221,7 +223,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Reads the letters of a number as they stand.
+    /// Reads the characters of a number unchanged.
     pub(crate) fn number(&mut self, out: &mut String) -> Result<()> {
         self.peek()?;
         let at = self.at();
@@ -236,12 +238,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Fails if a text may not have so many bytes.
+    /// Fails if the limits do not allow a text of so many bytes.
     pub(crate) fn check_text(&self, len: usize) -> Result<()> {
         self.limits.check_text(to_u64(len))
     }
 
-    /// Reads bytes of ASCII that `accept` takes, as many as a text may have.
+    /// Reads ASCII bytes while `accept` holds, up to the longest text allowed.
     pub(crate) fn token(&mut self, accept: impl Fn(u8) -> bool, out: &mut String) -> Result<()> {
         let mut bytes = std::mem::take(out).into_bytes();
         bytes.clear();
@@ -271,7 +273,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes over the next value, however it is nested.
+    /// Skips the next value, at any nesting.
     pub(crate) fn skip(&mut self) -> Result<()> {
         let mut open: Vec<(u8, First)> = Vec::new();
         let mut text = String::new();
@@ -304,14 +306,14 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Fails unless nothing but spaces is left.
+    /// Fails unless only whitespace is left.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.peek()?;
         self.scan.end()
     }
 }
 
-/// Whether letters are a number as JSON has it.
+/// Whether a text is a number in JSON's grammar.
 fn is_number(letters: &[u8]) -> bool {
     fn digits(rest: &[u8]) -> Option<&[u8]> {
         let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -333,7 +335,7 @@ fn is_number(letters: &[u8]) -> bool {
     rest.is_some_and(<[u8]>::is_empty)
 }
 
-/// Appends a text with the quotes and escapes that JSON wants.
+/// Appends a text with the quotes and escapes of JSON.
 pub(crate) fn put_text(text: &str, out: &mut String) {
     out.push('"');
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! JSON read as a tree, which is weighed before it is built.
+//! JSON as a tree, whose memory is estimated before it is built.
 
 use serde_json::Value;
 
@@ -7,23 +7,23 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
 
-/// Reads a whole text.
+/// Parses a whole text.
 ///
 /// # Errors
-/// [`Error::Malformed`] if it is no JSON, [`Error::Limit`] if it takes too much memory.
+/// [`Error::Malformed`] if it is not JSON, [`Error::Limit`] if it takes too much memory.
 pub(crate) fn parse(text: &[u8], limits: &Limits) -> Result<Value> {
     limits.charge(to_u64(text.len()))?;
     let n_places = n_places(text);
     limits.charge_items::<(String, Value)>(n_places)?;
-    // What builds it has no way to say that there is none.
+    // The parser cannot report a failed allocation.
     memory::probe(n_places.saturating_mul(size_of::<(String, Value)>()))?;
     serde_json::from_slice(text).map_err(|error| Error::malformed(None, error.to_string()))
 }
 
-/// For how many values there is room in the lists and objects of a text: whatever opens one makes room for
-/// several.
+/// How many values the lists and objects of a text may allocate room for: each opening bracket
+/// allocates several.
 fn n_places(text: &[u8]) -> usize {
-    /// What a list or an object of one has room for.
+    /// Smallest allocation of a list or an object.
     const LEAST: usize = 4;
     let (mut count, mut is_text, mut is_escaped) = (0_usize, false, false);
     for byte in text {

@@ -1,4 +1,5 @@
-//! Thin adapters over wire formats: offsets in errors, limits on what is read.
+//! Encodings that formats share: CBOR, JSON, MessagePack, pickle (as data, never run), text, YAML,
+//! zip; with offsets in errors and limits on reading.
 
 pub(crate) mod cbor;
 pub(crate) mod json;

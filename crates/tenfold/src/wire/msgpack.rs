@@ -1,6 +1,6 @@
 //! MessagePack: objects read from a [`Scan`] with their offsets, and written to a [`Sink`].
 //!
-//! An object is one field: whatever is wrong with it is reported at its first byte, the marker.
+//! An object is one field: errors in it are reported at its first byte, the marker.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::io;
@@ -14,21 +14,21 @@ use crate::io::Sink;
 
 pub(crate) use rmp::Marker;
 
-/// The first part of an object: its marker, and the number or length that goes with it.
+/// The head of an object: its marker, and the number or length after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
     /// The offset of the marker.
     pub(crate) at: u64,
-    /// How it is spelt.
+    /// Its encoding.
     pub(crate) marker: Marker,
-    /// What it means.
+    /// Its meaning.
     pub(crate) item: Item,
 }
 
-/// What a head means, whichever of its forms it has.
+/// The meaning of a head, independent of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A whole number that is not negative, signed or not.
+    /// A non-negative integer, signed or not.
     Uint(u64),
     /// A negative number.
     Negative(i64),
@@ -36,20 +36,20 @@ pub(crate) enum Item {
     F32(u32),
     /// The bits of a 64-bit float.
     F64(u64),
-    /// Text of this many bytes, which follow and exist.
+    /// Text of this many bytes, which follow and are in bounds.
     Str(u64),
-    /// This many bytes, which follow and exist.
+    /// This many bytes, which follow and are in bounds.
     Bin(u64),
     /// This many items, which follow.
     Array(u64),
     /// This many pairs, which follow.
     Map(u64),
-    /// Nil, a truth value, an extension, or the byte that begins nothing.
+    /// Nil, a boolean, an extension, or the byte that is never used.
     Other,
 }
 
 impl Head {
-    /// The word for its form.
+    /// The name of its encoding.
     pub(crate) fn form(&self) -> &'static str {
         match self.marker {
             Marker::FixPos(_) => "fixint",
@@ -157,7 +157,7 @@ pub(crate) fn put_u32(out: &mut Sink, number: u32) -> Result<()> {
     put(out, |head| encode::write_u32(head, number))
 }
 
-/// Writes a 32-bit float, given by its bits so that any NaN stays the one it was.
+/// Writes a 32-bit float, given by its bits so that NaN is preserved.
 pub(crate) fn put_f32(out: &mut Sink, bits: u32) -> Result<()> {
     out.write(&[Marker::F32.to_u8()])?;
     out.write(&bits.to_be_bytes())
@@ -170,25 +170,25 @@ pub(crate) fn put_str(out: &mut Sink, text: &str) -> Result<()> {
     out.write(text.as_bytes())
 }
 
-/// Writes the head of a `bin`, whose bytes the caller writes next.
+/// Writes the head of a `bin`; the caller writes its bytes next.
 pub(crate) fn put_bin(out: &mut Sink, len: u64) -> Result<()> {
     let len = count(len)?;
     put(out, |head| encode::write_bin_len(head, len))
 }
 
-/// Writes the head of an array, whose items the caller writes next.
+/// Writes the head of an array; the caller writes its items next.
 pub(crate) fn put_array(out: &mut Sink, items: usize) -> Result<()> {
     let items = count(items)?;
     put(out, |head| encode::write_array_len(head, items))
 }
 
-/// Writes the head of a map, whose pairs the caller writes next.
+/// Writes the head of a map; the caller writes its pairs next.
 pub(crate) fn put_map(out: &mut Sink, pairs: usize) -> Result<()> {
     let pairs = count(pairs)?;
     put(out, |head| encode::write_map_len(head, pairs))
 }
 
-/// A length as MessagePack counts it.
+/// A length as MessagePack encodes it.
 pub(crate) fn count<T: TryInto<u32> + Copy + std::fmt::Display>(len: T) -> Result<u32> {
     len.try_into()
         .map_err(|_| Error::invalid(format!("a length is {len}, MessagePack counts to 2^32 - 1")))

@@ -1,4 +1,4 @@
-//! A long array in parts, which are read one after another or by several threads.
+//! A long CBOR array split into parts, which are read in order or by several threads.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::mem::replace;
@@ -11,7 +11,7 @@ use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 
-/// How much of an array is a part, if that has whole items.
+/// Length of a part, if the array has whole items of that length.
 const PART: u64 = 256 << 10;
 
 /// Some items of an array.
@@ -23,7 +23,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The items, and how many there are.
+    /// The items, and their number.
     pub(crate) fn items<'a>(
         &'a self,
         format: &'static str,
@@ -34,11 +34,11 @@ impl Part {
     }
 }
 
-/// Cuts an array into parts.
+/// Splits an array into parts.
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
     source: &'a Source,
-    /// What is left of it, and whatever follows.
+    /// The rest of the array, and the bytes after it.
     range: Range<u64>,
     left: Left,
     part: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of an array of which `left` is left, and lies in a range of `source`.
+    /// The parts of an array with `left` items left, in a range of `source`.
     pub(crate) fn new(source: &'a Source, range: Range<u64>, left: Left) -> Parts<'a> {
         Parts {
             source,
@@ -57,8 +57,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Reads the next part; false if there is none. What cannot be passed over, or follows the
-    /// array, is in the last one, for its reader to find.
+    /// Reads the next part; false if there is none. Malformed bytes, and those after the array, are
+    /// in the last part, for its reader to find.
     pub(crate) fn next(&mut self, part: &mut Part, limits: &Limits) -> Result<bool> {
         if self.is_over {
             return Ok(false);
@@ -90,7 +90,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How many whole items of an array `bytes` begin with, and where they end.
+/// The number of whole items of an array that `bytes` begin with, and their end.
 fn whole_items(bytes: &[u8], left: &Left) -> (u64, usize) {
     let most = left.0.unwrap_or(u64::MAX);
     let (mut count, mut at, mut outer) = (0_u64, 0, Vec::new());
@@ -103,8 +103,8 @@ fn whole_items(bytes: &[u8], left: &Left) -> (u64, usize) {
     (count, at)
 }
 
-/// Where the item that begins at `at` ends, if it does. Nothing else is looked at: this has to be
-/// many times quicker than reading. What is left of the items around the present one is in `outer`.
+/// The end of the item that begins at `at`, if it is complete. Nothing else is checked: this must
+/// be many times faster than reading. The items left in the enclosing containers are in `outer`.
 fn end_of_item(input: &[u8], mut at: usize, outer: &mut Vec<Left>) -> Option<usize> {
     outer.clear();
     let mut left = Left(Some(1));
@@ -144,7 +144,7 @@ fn end_of_item(input: &[u8], mut at: usize, outer: &mut Vec<Left>) -> Option<usi
                 outer.push(replace(&mut left, Left(Some(count))));
             }
             (2..=5, None) => outer.push(replace(&mut left, Left(None))),
-            // A tag stands before an item.
+            // A tag precedes an item.
             (6, Some(_)) => outer.push(replace(&mut left, Left(Some(1)))),
             (_, None) => return None,
             _ => {}
@@ -156,7 +156,8 @@ fn end_of_item(input: &[u8], mut at: usize, outer: &mut Vec<Left>) -> Option<usi
 mod tests {
     use super::*;
 
-    /// All that is read from an array in parts of about `part` bytes, or where it fails.
+    /// Everything that is read from an array in parts of about `part` bytes, or the offset of the
+    /// error.
     fn in_parts(bytes: &[u8], part: u64) -> Result<Vec<u64>, u64> {
         let limits = Limits::default();
         let mut items = Items::new(bytes, 0, "cbor", &limits);
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(end(&text, 0), Some(26));
         let many = [0x9b, 255, 255, 255, 255, 255, 255, 255, 255];
         assert_eq!(end(&many, 0), None);
-        // {_ "a": [1, 2], "b": (_ "c", "d")}, and a break where there is nothing to end.
+        // {_ "a": [1, 2], "b": (_ "c", "d")}, and a break outside of any container.
         let endless = [
             0xbf, 0x61, b'a', 0x82, 1, 2, 0x61, b'b', 0x7f, 0x61, b'c', 0x61, b'd', 0xff, 0xff, 0,
         ];

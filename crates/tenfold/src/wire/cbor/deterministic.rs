@@ -1,8 +1,8 @@
-//! The one way to write CBOR: the core deterministic encoding of RFC 8949.
+//! The core deterministic encoding of CBOR (RFC 8949).
 //!
-//! Heads are as short as can be, lengths definite, keys of a map in the bytewise order of their
-//! encoding and each there once, floats no wider than they need be, one NaN. There are no tags, and
-//! no simple values but true, false and null.
+//! Heads are as short as possible, lengths definite, keys of a map unique and in the bytewise order
+//! of their encoding, floats as short as their value allows, with a single NaN. There are no tags,
+//! and no simple values but true, false and null.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::bytes::{to_u64, to_usize};
@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
         Ok(taken)
     }
 
-    /// The kind of the next item and its argument, with the number of bytes that has.
+    /// The major type of the next item and its argument, with the length of the argument.
     fn head(&mut self) -> Result<(u8, u64, u64)> {
         let start = self.at;
         let first = self.take(1)?.first().copied().unwrap_or(0);
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
             4 => argument > 0xffff,
             _ => argument > 0xffff_ffff,
         };
-        // What follows the head of a float is no length.
+        // The bits after the head of a float are no length.
         if kind < 7 && !is_shortest {
             return self.fail(start, format!("{argument} takes more bytes than it needs"));
         }
@@ -133,18 +133,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the bits of a float are no NaN.
+/// Whether the bits of a float are not NaN.
 fn is_number(bits: u64, exponent: u64, fraction: u64) -> bool {
     bits & exponent != exponent || bits & fraction == 0
 }
 
-/// Whether a single is a half as well.
+/// Whether a half can represent a single.
 fn is_half(bits: u64) -> bool {
     let single = f32::from_bits(u32::try_from(bits).unwrap_or(0));
     half::f16::from_f32(single).to_f32().to_bits() == single.to_bits()
 }
 
-/// Whether a double is a single as well.
+/// Whether a single can represent a double.
 fn is_single(bits: u64) -> bool {
     let double = f64::from_bits(bits);
     #[expect(clippy::as_conversions, reason = "rounds, and that is what is asked")]

@@ -1,4 +1,4 @@
-//! CBOR, over minicbor.
+//! CBOR, as an adapter over minicbor.
 #![deny(clippy::arithmetic_side_effects)]
 
 mod chunks;
@@ -18,13 +18,13 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
 
-/// Deeper than this nothing is read, whatever the limits say: the stack has an end.
+/// Deepest nesting that is read, whatever the limits allow, as the stack is finite.
 const DEEPEST: u64 = 1000;
 
-/// What ends an array or a map that does not say its length.
+/// The end of an array or a map of indefinite length.
 const BREAK: u8 = 0xff;
 
-/// Reads CBOR items from bytes in memory, knowing where in the file they lie.
+/// Reads CBOR items from bytes in memory, with their offsets in the file.
 pub(crate) struct Items<'a> {
     decoder: Decoder<'a>,
     base: u64,
@@ -32,18 +32,18 @@ pub(crate) struct Items<'a> {
     limits: &'a Limits,
 }
 
-/// What is left of an array or a map.
+/// The number of items left in an array or a map, if it is definite.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Left(Option<u64>);
 
 impl Left {
-    /// How many items there is room for in `bytes`, if each has `least` of them.
+    /// A capacity for items in `bytes`, if each takes at least `least` of them.
     pub(crate) fn room(&self, bytes: u64, least: u64) -> usize {
         let most = bytes.checked_div(least).unwrap_or(bytes);
         usize::try_from(self.0.unwrap_or(0).min(most)).unwrap_or(0)
     }
 
-    /// Leaves out the next items.
+    /// Skips the next items.
     fn pass(&mut self, count: u64) {
         if let Some(left) = &mut self.0 {
             *left = left.saturating_sub(count);
@@ -76,7 +76,7 @@ impl<'a> Items<'a> {
         Err(Error::malformed(at, why).of(self.format))
     }
 
-    /// Turns an error of the decoder into one that begins at `at`.
+    /// Converts an error of the decoder to one at the offset `at`.
     fn checked<T>(
         &self,
         at: u64,
@@ -92,7 +92,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// How many bytes there are, read or not.
+    /// The number of bytes, read or not.
     pub(crate) fn len(&self) -> u64 {
         to_u64(self.decoder.input().len())
     }
@@ -108,7 +108,7 @@ impl<'a> Items<'a> {
         self.checked(at, "an item", kind)
     }
 
-    /// Enters an array; `what` it is goes into the error.
+    /// Enters an array; `what` names it in errors.
     pub(crate) fn array(&mut self, what: &str) -> Result<Left> {
         let at = self.at();
         let count = self.decoder.array();
@@ -122,7 +122,7 @@ impl<'a> Items<'a> {
         Ok(Left(self.checked(at, what, count)?))
     }
 
-    /// Whether another item follows; passes over the break after the last.
+    /// Whether another item follows; skips the break after the last.
     pub(crate) fn more(&mut self, left: &mut Left) -> Result<bool> {
         match &mut left.0 {
             Some(0) => Ok(false),
@@ -149,7 +149,7 @@ impl<'a> Items<'a> {
         Ok(self.word(what)?.into_owned())
     }
 
-    /// Reads text as [`Items::text`], borrowed where it lies in one piece.
+    /// Reads text as [`Items::text`], borrowed if it is contiguous.
     pub(crate) fn word(&mut self, what: &str) -> Result<Cow<'a, str>> {
         if let Some((short, end)) = self.short()
             && let Ok(word) = std::str::from_utf8(short)
@@ -176,7 +176,7 @@ impl<'a> Items<'a> {
         Ok(Cow::Owned(all))
     }
 
-    /// Reads text as [`Items::word`]; quicker if it is one of those that are `known`.
+    /// Reads text as [`Items::word`]; faster if it is one of `known`.
     pub(crate) fn word_among(
         &mut self,
         known: &[&'static str],
@@ -191,8 +191,8 @@ impl<'a> Items<'a> {
         self.word(what)
     }
 
-    /// The bytes of a text of less than 256, if that is what stands here, and where it ends: most
-    /// of an index is such text.
+    /// The bytes and the end of the next item if it is a text of less than 256 bytes, as most of an
+    /// index is.
     fn short(&self) -> Option<(&'a [u8], usize)> {
         let place = self.decoder.position();
         let rest = self.decoder.input().get(place..)?;
@@ -213,7 +213,7 @@ impl<'a> Items<'a> {
         self.checked(at, what, number)
     }
 
-    /// Passes over a null, if one stands here.
+    /// Skips a null, if it is next.
     pub(crate) fn null(&mut self) -> Result<bool> {
         if self.kind()? != Type::Null {
             return Ok(false);
@@ -231,7 +231,7 @@ impl<'a> Items<'a> {
 
     fn nested(&mut self, depth: u64) -> Result<Value> {
         self.limits.check_depth(depth)?;
-        // One byte of an index may become a value of many.
+        // One byte of an index may become a much larger value.
         self.limits.charge_items::<Value>(1)?;
         let deeper = depth.saturating_add(1);
         let at = self.at();
@@ -292,7 +292,7 @@ impl<'a> Items<'a> {
             }
             Type::Array | Type::ArrayIndef => {
                 let mut left = self.array("an array")?;
-                // A list of one has room for several.
+                // A list allocates room for several items at once.
                 self.limits.charge_items::<Value>(2)?;
                 let mut items = Vec::new();
                 while self.more(&mut left)? {
@@ -340,7 +340,7 @@ impl<'a> Items<'a> {
         Ok(self.checked(at, "bytes", pieces)?.concat())
     }
 
-    /// Reads the bits of a float as they are, so that NaN payloads stay.
+    /// Reads the bits of a float unchanged, so that NaN payloads are preserved.
     fn float(&mut self, width: u8) -> Result<Value> {
         let at = self.at();
         let from = self.decoder.position().saturating_add(1);
@@ -356,10 +356,10 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The most bytes of an item besides what it holds.
+/// Longest head of an item.
 const HEAD: usize = 9;
 
-/// Writes CBOR items into memory: integers as short as can be, lengths definite unless asked.
+/// Writes CBOR items to memory: integers as short as possible, lengths definite by default.
 pub(crate) struct Out(Encoder<Vec<u8>>);
 
 impl Out {
@@ -371,12 +371,13 @@ impl Out {
         self.0.into_writer()
     }
 
-    /// Makes room for the head of an item and `len` bytes, as the encoder cannot say that there is none.
+    /// Reserves memory for the head of an item and `len` bytes, as the encoder cannot report a
+    /// failed allocation.
     fn room(&mut self, len: usize) -> Result<()> {
         memory::reserve(self.0.writer_mut(), len.saturating_add(HEAD))
     }
 
-    /// Writing to memory cannot fail; the encoder's type says otherwise.
+    /// Writing to memory cannot fail; the encoder's error type says otherwise.
     fn done<E>(result: Result<&mut Encoder<Vec<u8>>, E>) -> Result<()> {
         result
             .map(|_| ())

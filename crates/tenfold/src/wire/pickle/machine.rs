@@ -1,4 +1,4 @@
-//! Runs the program that a pickle is, as far as it builds data.
+//! The stack machine of pickles, restricted to building data.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
 
-/// The last protocol that is known.
+/// The latest supported protocol.
 const LAST_PROTOCOL: u8 = 5;
-/// The longest line after an opcode: the name of a module or a class.
+/// Longest line after an opcode: the name of a module or a class.
 const MOST_LINE: usize = 4096;
 
 pub(super) fn run(scan: &mut Scan, limits: &Limits) -> Result<Pickle> {
@@ -41,20 +41,20 @@ pub(super) fn run(scan: &mut Scan, limits: &Limits) -> Result<Pickle> {
 struct Machine<'a, 'b> {
     scan: &'a mut Scan<'b>,
     limits: &'a Limits,
-    /// Where the opcode is that is being done.
+    /// Offset of the current opcode.
     at: u64,
     opcode: u8,
     nodes: Vec<Node>,
     stack: Vec<Id>,
-    /// How high the stack was at each mark.
+    /// The stack height at each mark.
     marks: Vec<usize>,
     memo: HashMap<u32, Id>,
-    /// None, True, False and the empty tuple, which need to be there only once.
+    /// None, True, False and the empty tuple, which are stored only once.
     constants: HashMap<u8, Id>,
 }
 
 impl Machine<'_, '_> {
-    /// Does one opcode; gives what is left behind at the last.
+    /// Executes one opcode; returns the result at the last.
     fn step(&mut self) -> Result<Option<Id>> {
         self.at = self.scan.at();
         self.opcode = self.scan.u8()?;
@@ -108,18 +108,18 @@ impl Machine<'_, '_> {
         Ok(None)
     }
 
-    /// Refuses the opcode that is being done.
+    /// Refuses the current opcode.
     fn fail<T>(&self, why: &str) -> Result<T> {
         let name = opcode::name(self.opcode).unwrap_or_default();
         self.scan.fail_at(self.at, format!("opcode {name}: {why}"))
     }
 
-    /// Counts memory, before it is taken.
+    /// Counts memory before it is allocated.
     fn spend(&mut self, bytes: usize) -> Result<()> {
         self.limits.charge(to_u64(bytes))
     }
 
-    /// Puts an item on the stack.
+    /// Pushes an item.
     fn stack(&mut self, id: Id) -> Result<()> {
         spend_growth(&mut self.stack, self.limits)?;
         self.stack.push(id);
@@ -133,7 +133,7 @@ impl Machine<'_, '_> {
     }
 
     fn make(&mut self, item: Item) -> Result<Id> {
-        // A list that grows is half empty at worst.
+        // A growing list is half empty at worst.
         self.spend(size_of::<Node>().saturating_mul(2))?;
         let Ok(id) = u32::try_from(self.nodes.len()) else {
             return self.fail("more than 2^32 items");
@@ -147,7 +147,7 @@ impl Machine<'_, '_> {
         self.stack(id)
     }
 
-    /// How much of the stack belongs to the opcodes since the last mark.
+    /// The stack height at the last mark.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
@@ -165,7 +165,7 @@ impl Machine<'_, '_> {
         Ok(top)
     }
 
-    /// Takes the last item off, or a mark that stands there alone.
+    /// Pops the last item, or a mark on top of the stack.
     fn discard(&mut self) -> Result<()> {
         if self.marks.last() == Some(&self.stack.len()) {
             self.marks.pop();
@@ -174,7 +174,7 @@ impl Machine<'_, '_> {
         self.pop().map(drop)
     }
 
-    /// Takes all items off that were pushed since the last mark.
+    /// Pops all items that were pushed since the last mark.
     fn marked(&mut self) -> Result<Vec<Id>> {
         let Some(mark) = self.marks.pop() else {
             return self.fail("there is no mark");
@@ -234,12 +234,12 @@ impl Machine<'_, '_> {
         self.push(Item::Int(number))
     }
 
-    /// The next `len` bytes, where there are as many.
+    /// The next `len` bytes, if there are as many.
     fn taken(&mut self, len: u64) -> Result<Vec<u8>> {
         self.scan.keep(len, self.limits)
     }
 
-    /// The length that stands behind an opcode.
+    /// The length after an opcode.
     fn len(&mut self) -> Result<u64> {
         Ok(match self.opcode {
             b'U' | b'C' | 0x8c => self.scan.u8()?.into(),
@@ -254,7 +254,7 @@ impl Machine<'_, '_> {
         let is_old = matches!(self.opcode, b'T' | b'U');
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
-            // What Python 2 called text has no encoding of its own.
+            // Text of Python 2 has no declared encoding.
             Err(error) if is_old => { error.as_bytes().iter() }
                 .copied()
                 .map(char::from)
@@ -310,7 +310,7 @@ impl Machine<'_, '_> {
         self.push(Item::Tuple(items.into()))
     }
 
-    /// What an opcode that adds to a container adds.
+    /// The items that an opcode adds to a container.
     fn added(&mut self, single: u8, count: usize) -> Result<Vec<Id>> {
         if self.opcode != single {
             return self.marked();
@@ -324,7 +324,7 @@ impl Machine<'_, '_> {
         Ok(items)
     }
 
-    /// The item below what an opcode took off, to be changed.
+    /// The item below those that an opcode popped, for modification.
     fn target(&mut self) -> Result<&mut Item> {
         let id = self.top()?;
         let place = usize::try_from(id.0).unwrap_or(usize::MAX);
@@ -396,7 +396,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Writes a call down. `NEWOBJ_EX` has arguments by name too, which follow as the state.
+    /// Records a call. `NEWOBJ_EX` has keyword arguments too, which follow as the state.
     fn call(&mut self) -> Result<()> {
         let named = match self.opcode {
             0x92 => Some(self.pop()?),
@@ -406,7 +406,7 @@ impl Machine<'_, '_> {
         self.object(class, args, named)
     }
 
-    /// Writes a call down whose arguments follow a mark, as Python 2 made objects.
+    /// Records a call whose arguments follow a mark, as Python 2 created objects.
     fn instance(&mut self) -> Result<()> {
         let (class, args) = if self.opcode == b'i' {
             self.global()?;
@@ -445,7 +445,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// Counts the memory of a list that is full and grows with the next item.
+/// Counts the memory of a full list that grows with the next item.
 fn spend_growth<T>(list: &mut Vec<T>, limits: &Limits) -> Result<()> {
     if list.len() < list.capacity() {
         return Ok(());
@@ -454,7 +454,7 @@ fn spend_growth<T>(list: &mut Vec<T>, limits: &Limits) -> Result<()> {
     memory::reserve(list, 1)
 }
 
-/// A number of as many bytes as it takes, if 64 bits will do.
+/// An integer of any length, if it fits 64 bits.
 fn small(bytes: &[u8]) -> Option<i64> {
     let is_negative = bytes.last().is_some_and(|last| last & 0x80 != 0);
     let filler = if is_negative { 0xff } else { 0 };

@@ -1,13 +1,14 @@
-//! Python's pickles, as data: what a pickle would build is written down, and nothing is ever run.
+//! Python's pickles as data: the objects that a pickle would build are recorded, and nothing is
+//! ever run.
 //!
-//! The page is `pickletools` of Python's library. A pickle is a program for a machine with a stack
-//! and a memo. Here its opcodes make [`Item`]s: numbers, texts, lists, and for whatever calls a class
-//! or a function an [`Object`] that holds the name of it and its arguments. No name is looked up; what
-//! an object means is for the reader to say who knows its name.
+//! The specification is `pickletools` of Python's library. A pickle is a program for a machine with
+//! a stack and a memo. Here its opcodes create [`Item`]s: numbers, texts, lists, and for every call
+//! of a class or a function an [`Object`] with its name and its arguments. No name is looked up;
+//! the meaning of an object is up to a reader that knows the name.
 //!
-//! Items lie in one list and point at each other by place. So sharing and cycles cost nothing, nothing
-//! is nested in memory, and an item takes a bounded number of bytes for every byte of the pickle; all of
-//! them together take no more than `--max-structure` allows.
+//! Items are in one list and refer to each other by index. So sharing and cycles cost nothing,
+//! nothing is nested in memory, and an item takes a bounded number of bytes for every byte of the
+//! pickle; all of them together take no more than `--max-structure` allows.
 
 mod machine;
 mod opcode;
@@ -20,81 +21,81 @@ use crate::io::Source;
 use crate::limits::Limits;
 use crate::memory;
 
-/// Where an item is among all items of its pickle.
+/// The index of an item in its pickle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Id(u32);
 
-/// What a pickle says.
+/// An item of a pickle.
 #[derive(Debug)]
 pub(crate) enum Item {
     None,
     Bool(bool),
     Int(i64),
-    /// A whole number of more than 64 bits: little-endian, two's complement.
+    /// An integer of more than 64 bits: little-endian, two's complement.
     Long(Box<[u8]>),
     Float(f64),
     Text(Box<str>),
-    /// Bytes, by where they are in the source.
+    /// Bytes, by their range in the source.
     Bytes(Range<u64>),
     Tuple(Box<[Id]>),
     List(Vec<Id>),
     Set(Vec<Id>),
-    /// Keys and values in turns.
+    /// Keys and values, alternating.
     Dict(Vec<Id>),
     /// A class or a function, by its module and its name.
     Global(Box<(String, String)>),
-    /// What a class or a function would have made.
+    /// The result of a call that is not made.
     Object(Box<Object>),
-    /// Something that is kept outside, by what identifies it.
+    /// A persistent object stored elsewhere, by its identifier.
     Persistent(Id),
 }
 
-/// The call of a class or a function that nobody makes.
+/// The recorded call of a class or a function.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// What would be called.
+    /// The callable.
     pub(crate) class: Id,
-    /// With what.
+    /// The arguments.
     pub(crate) args: Id,
-    /// What its state would be set to.
+    /// The state that would be set.
     pub(crate) state: Option<Id>,
-    /// Whether an opcode of Python 2 makes it: `OBJ` or `INST`.
+    /// Whether an opcode of Python 2 creates it: `OBJ` or `INST`.
     pub(crate) is_old: bool,
-    /// What would be appended to it.
+    /// The items that would be appended.
     pub(crate) items: Vec<Id>,
-    /// What would be set in it: keys and values in turns.
+    /// The items that would be set: keys and values, alternating.
     pub(crate) pairs: Vec<Id>,
 }
 
-/// An item, and where in the file it was made.
+/// An item, and the offset of its opcode.
 #[derive(Debug)]
 struct Node {
     at: u64,
     item: Item,
 }
 
-/// Everything that a pickle says.
+/// The content of a pickle.
 #[derive(Debug)]
 pub(crate) struct Pickle {
     nodes: Vec<Node>,
-    /// What the program leaves behind.
+    /// The result of the program.
     pub(crate) root: Id,
-    /// How many bytes of the source it takes.
+    /// Length of the pickle in bytes.
     pub(crate) len: u64,
 }
 
 impl Pickle {
-    /// Reads the pickle that begins at the next byte of `scan`, up to its last opcode.
+    /// Reads the pickle at the next byte of `scan`, up to its last opcode.
     pub(crate) fn read(scan: &mut Scan, limits: &Limits) -> Result<Pickle> {
         machine::run(scan, limits)
     }
 
-    /// What is at a place.
+    /// The item at an index.
     pub(crate) fn item(&self, id: Id) -> &Item {
         self.node(id).map_or(&Item::None, |node| &node.item)
     }
 
-    /// Where in the file it was made.
+    /// The offset at which it was created.
     pub(crate) fn at(&self, id: Id) -> Option<u64> {
         self.node(id).map(|node| node.at)
     }
@@ -103,18 +104,18 @@ impl Pickle {
         self.nodes.get(usize::try_from(id.0).ok()?)
     }
 
-    /// All places, in the order in which their items were made.
+    /// All indices, in the order in which their items were created.
     pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
         let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         (0..count).map(Id)
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(crate) fn n_items(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The text, if it is one.
+    /// The text, if the item is one.
     pub(crate) fn text(&self, id: Id) -> Option<&str> {
         match self.item(id) {
             Item::Text(text) => Some(text),
@@ -122,7 +123,7 @@ impl Pickle {
         }
     }
 
-    /// The number, if it is a whole one that is not negative.
+    /// The number, if the item is a non-negative integer.
     pub(crate) fn count(&self, id: Id) -> Option<u64> {
         match self.item(id) {
             Item::Int(number) => u64::try_from(*number).ok(),
@@ -147,7 +148,7 @@ impl Pickle {
         }
     }
 
-    /// A call: the module and the name of what is called, and with what.
+    /// A call: the module and name of the callable, and the arguments.
     pub(crate) fn call(&self, id: Id) -> Option<(&str, &str, &[Id])> {
         let Item::Object(object) = self.item(id) else {
             return None;
@@ -156,7 +157,7 @@ impl Pickle {
         Some((module, name, self.sequence(object.args)?))
     }
 
-    /// The bytes of an item that is some; `source` is what the pickle was read from.
+    /// The bytes of an item, if it has any; `source` is the source of the pickle.
     pub(crate) fn bytes(&self, id: Id, source: &Source) -> Result<Option<Vec<u8>>> {
         let Item::Bytes(range) = self.item(id) else {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! The opcodes of pickles, by the names that `pickletools` gives them.
+//! The opcodes of pickles, with their names in `pickletools`.
 
-/// Every opcode and its name; those that are not read are refused by it.
+/// All opcodes and their names, for the error about unsupported ones.
 const NAMES: &[(u8, &str)] = &[
     (b'(', "MARK"),
     (b'.', "STOP"),

@@ -1,4 +1,5 @@
-//! Comments before the numbers: those of others, and what a conversion carries in them.
+//! Comments before the numbers: those of other programs, and the metadata that a conversion stores
+//! in them.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{Line, Lines};
@@ -7,34 +8,34 @@ use crate::io::Sink;
 use crate::memory;
 use crate::meta::{Meta, Value};
 
-/// How a format writes comments, and what they are called among its metadata or hints.
+/// A format's comment syntax, and the name of comments among its metadata or hints.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommentStyle {
-    /// What a comment begins with.
+    /// The comment marker.
     pub(crate) mark: &'static str,
-    /// The name of those of others, as one text.
+    /// The name of other programs' comments, as one text.
     pub(crate) name: &'static str,
 }
 
-/// The name of what a conversion carries.
+/// The name of the carried metadata.
 const CARRIED: &str = "tenfold";
-/// What a comment begins with that says what a conversion carries.
+/// The beginning of a comment with carried metadata.
 const CARRIED_LINE: &str = "tenfold:";
-/// How much of what is carried goes on one line.
+/// Most bytes of carried metadata on one line.
 const PART: usize = 1000;
 
-/// What stands before the numbers.
+/// The comments before the numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Comments {
-    /// Those of others, as one text; there may be one that is empty.
+    /// Other programs' comments, as one text; a single one may be empty.
     pub(crate) text: Option<Vec<u8>>,
-    /// What a conversion carried.
+    /// The metadata that a conversion carried.
     carried: Vec<u8>,
 }
 
 impl Comments {
-    /// Reads comments and blank lines; `take` says whether it has made use of a comment, which is
-    /// given with its line.
+    /// Reads comments and blank lines; `take`, called with a comment and its line, says whether it
+    /// has used the comment.
     pub(crate) fn read(
         lines: &mut Lines,
         style: CommentStyle,
@@ -73,7 +74,7 @@ impl Comments {
         }
     }
 
-    /// Makes metadata of what says something, and a hint of what says nothing.
+    /// Turns comments with text into metadata, and empty ones into a hint.
     pub(crate) fn keep(self, style: CommentStyle, meta: &mut Meta, hints: &mut Meta) {
         let value = |text: Vec<u8>| match String::from_utf8(text) {
             Ok(text) => Value::Text(text),
@@ -90,7 +91,7 @@ impl Comments {
     }
 }
 
-/// Writes what is carried, in lines that are short enough for every reader; then what others said.
+/// Writes the carried metadata, in lines short enough for every reader; then the other comments.
 pub(crate) fn write_comments(
     style: CommentStyle,
     meta: &Meta,
@@ -119,7 +120,7 @@ pub(crate) fn write_comments(
     Ok(())
 }
 
-/// The text of comments, if it is one.
+/// The text of comments, if the value is a text.
 pub(crate) fn comment_text(comments: &Value) -> Option<&[u8]> {
     match comments {
         Value::Text(text) => Some(text.as_bytes()),

@@ -1,7 +1,6 @@
-//! Lines of numbers as programs write them, read in one go.
+//! Fast path for lines of numbers in the usual notation.
 //!
-//! What is anything out of the ordinary is left to [`Fields`](super::Fields), which also know what
-//! to say about it.
+//! Anything unusual is left to [`Fields`](super::Fields), which also report errors.
 #![deny(clippy::arithmetic_side_effects)]
 
 /// The rest of a line.
@@ -18,14 +17,14 @@ impl<'a> Quick<'a> {
         Quick { text }
     }
 
-    /// A whole number of eight digits at most, with a blank behind it.
+    /// An integer of at most eight digits, followed by a blank.
     #[inline(always)]
     pub(crate) fn whole(&mut self) -> Option<u64> {
         self.skip_blanks();
         let eight = u64::from_le_bytes(*self.text.first_chunk::<8>()?);
-        // Every byte that is a digit becomes its value; any other has one of its upper bits set
-        // then, or gets there when 0x76 is added. No sum reaches the byte above: where one would,
-        // a byte below it is no digit either, and only the first that is none counts.
+        // Every byte that is a digit becomes its value; any other byte then has one of its upper
+        // bits set, or gets it when 0x76 is added. No sum carries into the byte above: where one
+        // would, a lower byte is no digit either, and only the first such byte counts.
         let digits = eight ^ ZEROS;
         let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
         let n_digits = others.trailing_zeros() / 8;
@@ -38,12 +37,13 @@ impl<'a> Quick<'a> {
             return None;
         }
         self.text = rest.get(1..)?;
-        // The first digit stands lowest: moved up, the missing ones are zeros before it.
+        // The first digit is in the lowest byte: shifted up, the missing digits are zeros before
+        // it.
         let missing = 64_u32.saturating_sub(n_digits.saturating_mul(8));
         Some(eight_digits(digits.checked_shl(missing)?))
     }
 
-    /// A number with a blank or the end of the line behind it.
+    /// A number followed by a blank or the end of the line.
     #[inline(always)]
     pub(crate) fn float(&mut self) -> Option<f64> {
         self.skip_blanks();
@@ -58,7 +58,7 @@ impl<'a> Quick<'a> {
         (is_over && number.is_finite()).then_some(number)
     }
 
-    /// Whether nothing is left.
+    /// Whether the line is exhausted.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -73,7 +73,7 @@ impl<'a> Quick<'a> {
     }
 }
 
-/// The number that eight digits spell, the first in the lowest byte: pairs, fours, all.
+/// The value of eight digits, the first in the lowest byte: combined in pairs, fours, all.
 #[inline(always)]
 fn eight_digits(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;

@@ -1,4 +1,4 @@
-//! Fields of a line, and the numbers they spell.
+//! The fields of a line, and parsing of their numbers.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::fmt::Write as _;
@@ -8,25 +8,25 @@ use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::memory;
 
-/// The fields of a line that are left.
+/// The remaining fields of a line.
 #[derive(Debug, Clone)]
 pub(crate) struct Fields<'a> {
     at: u64,
     text: &'a [u8],
 }
 
-/// One field: what stands between spaces.
+/// One field: the text between spaces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field<'a> {
-    /// Where it begins.
+    /// Its offset.
     pub(crate) at: u64,
-    /// What it says.
+    /// Its text.
     pub(crate) text: &'a [u8],
 }
 
-/// The bits of a NaN that hardware makes, without its sign.
+/// The bits of the NaN that hardware produces, without its sign.
 const QUIET: u64 = 1 << 51;
-/// The bits that tell NaNs apart, besides the sign.
+/// The bits that distinguish NaNs, besides the sign.
 const PAYLOAD: u64 = (1 << 52) - 1;
 
 impl<'a> Fields<'a> {
@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
         Fields { at, text }
     }
 
-    /// The next field, which is `what`.
+    /// The next field, named `what` in errors.
     pub(crate) fn need(&mut self, what: &str) -> Result<Field<'a>> {
         let at = self.at;
         match self.next() {
@@ -109,7 +109,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The field that begins at a byte of a source, held in `buffer`; of a long one the beginning.
+/// The field at an offset of a source, held in `buffer`; the beginning of a long one.
 pub(crate) fn field_at<'a>(source: &Source, at: u64, buffer: &'a mut Vec<u8>) -> Result<Field<'a>> {
     const LONG: u64 = 4096;
     let len = source.len().saturating_sub(at).min(LONG);
@@ -123,7 +123,7 @@ fn is_space(byte: u8) -> bool {
 }
 
 impl Field<'_> {
-    /// What is wrong with it.
+    /// An error about this field.
     pub(crate) fn wrong(&self, why: &str) -> Error {
         const LONG: usize = 40;
         let text = String::from_utf8_lossy(self.text);
@@ -132,7 +132,7 @@ impl Field<'_> {
         Error::malformed(self.at, format!("{short:?}{dots} {why}"))
     }
 
-    /// The whole number it spells, which is not negative.
+    /// Parses a non-negative integer.
     pub(crate) fn whole(&self) -> Result<u64> {
         let mut number = 0_u64;
         for byte in self.text {
@@ -146,7 +146,7 @@ impl Field<'_> {
         Ok(number)
     }
 
-    /// An index that counts from 1, as one that counts from 0 in a dimension of `size`.
+    /// Parses a 1-based index, and converts it to a 0-based one in a dimension of `size`.
     pub(crate) fn index(&self, what: &str, size: u64) -> Result<u64> {
         let number = self.whole()?;
         match number.checked_sub(1) {
@@ -158,7 +158,7 @@ impl Field<'_> {
         }
     }
 
-    /// The whole number it spells.
+    /// Parses an integer.
     pub(crate) fn integer(&self) -> Result<i64> {
         let text = std::str::from_utf8(self.text).unwrap_or_default();
         text.parse().map_err(|_| {
@@ -172,7 +172,7 @@ impl Field<'_> {
         })
     }
 
-    /// The number it spells, rounded to the nearest double.
+    /// Parses a number, rounded to the nearest double.
     pub(crate) fn float(&self) -> Result<f64> {
         let text = std::str::from_utf8(self.text).unwrap_or_default();
         match text.parse::<f64>() {
@@ -189,7 +189,7 @@ impl Field<'_> {
     }
 }
 
-/// The NaN that a text spells: `nan`, or `nan(0x1)` with the bits that tell it from others.
+/// Parses a NaN: `nan`, or `nan(0x1)` with its payload.
 fn not_a_number(text: &str) -> Option<f64> {
     let (sign, text) = match text.strip_prefix('-') {
         Some(text) => (1 << 63, text),

@@ -1,4 +1,4 @@
-//! Lines, one after the other: what stands before the numbers.
+//! Lines before the numbers, read in order.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::Fields;
@@ -11,38 +11,38 @@ use crate::memory;
 /// A line of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Where it begins.
+    /// Its offset.
     pub(crate) at: u64,
-    /// What it says, perhaps with its end.
+    /// Its text, possibly with the line end.
     pub(crate) text: &'a [u8],
 }
 
 impl<'a> Line<'a> {
-    /// Whether there is nothing on it.
+    /// Whether the line is blank.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim_ascii_start().is_empty()
     }
 
-    /// What stands on it between spaces.
+    /// Its fields, separated by spaces.
     pub(crate) fn fields(&self) -> Fields<'a> {
         Fields::new(self.at, self.text)
     }
 
-    /// What it says, without its end.
+    /// Its text without the line end.
     pub(crate) fn bare(&self) -> &'a [u8] {
         let text = self.text.strip_suffix(b"\n").unwrap_or(self.text);
         text.strip_suffix(b"\r").unwrap_or(text)
     }
 }
 
-/// Reads lines in order; together they may be as long as a header.
+/// Reads lines in order; their total length is limited as that of a header.
 pub(crate) struct Lines<'a> {
     source: &'a Source,
     limits: &'a Limits,
-    /// Where the next line begins.
+    /// Offset of the next line.
     at: u64,
     buffer: Vec<u8>,
-    /// Where the buffer begins.
+    /// Offset of the buffer.
     buffer_at: u64,
 }
 
@@ -58,17 +58,17 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What the file may ask for.
+    /// The limits on the file.
     pub(crate) fn limits(&self) -> &'a Limits {
         self.limits
     }
 
-    /// Where the next line begins.
+    /// Offset of the next line.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// Goes back to a line that was read.
+    /// Returns to a line that was read.
     pub(crate) fn back_to(&mut self, at: u64) {
         self.at = at;
     }
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
         Ok(Some(Line { at, text }))
     }
 
-    /// The next line that says something; `None` at the end.
+    /// The next line that is not blank; `None` at the end.
     pub(crate) fn next_full(&mut self) -> Result<Option<Line<'_>>> {
         loop {
             let at = self.at;
@@ -119,7 +119,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Where the line that begins at `at` ends, if the buffer holds that.
+    /// The end of the line at `at`, if the buffer has it.
     fn end_of(&self, at: u64) -> Option<u64> {
         let from = to_usize(at.checked_sub(self.buffer_at)?).ok()?;
         let rest = self.buffer.get(from..)?;
@@ -128,7 +128,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The number of the line that the byte `at` is in; the first is 1.
+/// The number of the line that contains byte `at`; the first is 1.
 pub(crate) fn line_number(source: &Source, at: u64) -> Result<u64> {
     let mut buffer = memory::zeros(PIECE)?;
     let (mut from, mut line) = (0_u64, 1_u64);
@@ -144,7 +144,7 @@ pub(crate) fn line_number(source: &Source, at: u64) -> Result<u64> {
     Ok(line)
 }
 
-/// A file that says less than it has to.
+/// The error of a truncated file.
 pub(crate) fn cut(source: &Source, wanted: &str) -> Error {
     Error::malformed(source.len(), format!("the file ends before {wanted}"))
 }

@@ -1,7 +1,7 @@
 //! Text of numbers: lines of fields, parsed on several cores in pieces of whole lines.
 //!
-//! What is allocated follows the bytes that are there, never a count that a header declares. Cells
-//! go to memory while they fit the budget and to temporary files beyond.
+//! Memory is allocated for the bytes that exist, never for a count that a header declares. Cells go
+//! to memory within the budget and to temporary files beyond.
 #![deny(clippy::arithmetic_side_effects)]
 
 mod comments;
@@ -20,24 +20,24 @@ use crate::io::{Source, Spool, Threads, ordered_pipeline};
 use crate::limits::Limits;
 use crate::memory;
 
-/// How much of a file one thread parses at once.
+/// Bytes of a file that one thread parses at a time.
 const PIECE: u64 = 1 << 20;
 
-/// Cells in the making: where each belongs and what it is, both as little-endian bytes.
+/// Parsed cells: their positions and values, both as little-endian bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// As many numbers of eight bytes a cell as the format needs.
+    /// As many numbers of eight bytes per cell as the format needs.
     pub(crate) places: Vec<u8>,
     /// The values.
     pub(crate) values: Vec<u8>,
-    /// How many there are.
+    /// The number of cells.
     pub(crate) count: u64,
-    /// The largest number that each part of a place has, where a format asks for it.
+    /// The largest number in each component of a position, if a format needs it.
     pub(crate) largest: Vec<u64>,
 }
 
 impl Cells {
-    /// Adds a number to the place of the next cell.
+    /// Adds a number to the position of the next cell.
     pub(crate) fn place(&mut self, number: u64) {
         self.places.extend_from_slice(&number.to_le_bytes());
     }
@@ -50,19 +50,19 @@ impl Cells {
     }
 }
 
-/// A piece of text, of whole lines, and the cells that were found in it.
+/// A piece of text, of whole lines, and the cells parsed from it.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
     at: u64,
     text: Vec<u8>,
     /// The cells.
     pub(crate) cells: Cells,
-    /// How many lines are comments.
+    /// The number of comment lines.
     comments: u64,
 }
 
-/// Where the lines of a text that are cells begin, and what those between them begin with that are
-/// comments, if any may be.
+/// The beginning of the lines that are cells, and the marker of comments between them, if any are
+/// allowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Body {
     pub(crate) from: u64,
@@ -98,7 +98,8 @@ impl Piece {
             if body.is_comment(&line) {
                 *comments = comments.saturating_add(1);
             } else if !line.is_blank() {
-                // A number takes two bytes of a line at least, and gives sixteen of each at most.
+                // A number takes at least two bytes of a line, and produces at most sixteen of
+                // each.
                 let most = raw.len().saturating_add(1).saturating_mul(8);
                 memory::reserve(&mut cells.places, most)?;
                 memory::reserve(&mut cells.values, most)?;
@@ -108,7 +109,7 @@ impl Piece {
         Ok(())
     }
 
-    /// Where the line of its cell number `cell` begins.
+    /// The offset of the line of cell number `cell`.
     fn line_at(&self, body: Body, cell: u64) -> u64 {
         let mut at = self.at;
         let mut left = cell;
@@ -126,8 +127,8 @@ impl Piece {
     }
 }
 
-/// Calls `parse` with every line of the body that is not blank nor a comment, on several threads, and
-/// `take` with the pieces in their order.
+/// Calls `parse` with every line of the body that is neither blank nor a comment, on several
+/// threads, and `take` with the pieces in order.
 pub(crate) fn parse_lines(
     source: &Source,
     body: Body,
@@ -161,21 +162,21 @@ pub(crate) fn parse_lines(
     ordered_pipeline(threads, fill, |piece| piece.parse(body, &parse), take)
 }
 
-/// All cells of a text, put aside.
+/// All cells of a text, spooled.
 #[derive(Debug)]
 pub(crate) struct Table {
     places: Spool,
     values: Spool,
     len: u64,
     count: u64,
-    /// How many comments stand between the cells.
+    /// The number of comments between the cells.
     pub(crate) comments: u64,
-    /// The largest number that each part of a place has, where a format asked for it.
+    /// The largest number in each component of a position, if a format needs it.
     pub(crate) largest: Vec<u64>,
 }
 
 impl Table {
-    /// Keeps in memory what `limits` allow.
+    /// A table that holds in memory what `limits` allow.
     pub(crate) fn within(limits: &Limits) -> Table {
         Table {
             places: Spool::of_text(limits),
@@ -187,7 +188,8 @@ impl Table {
         }
     }
 
-    /// Parses every line of the body that is a cell: as many as are announced, if that is so.
+    /// Parses every line of the body that is a cell: exactly as many as are declared, if a number
+    /// is.
     pub(crate) fn read(
         source: &Source,
         body: Body,
@@ -215,7 +217,7 @@ impl Table {
         }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -235,14 +237,14 @@ impl Table {
         self.values.write(&cells.values)
     }
 
-    /// The places and the values.
+    /// The positions and the values.
     pub(crate) fn finish(self) -> Result<(Bytes, Bytes)> {
         let places = Bytes::whole(self.places.finish_apart()?);
         Ok((places, Bytes::whole(self.values.finish_apart()?)))
     }
 }
 
-/// The same outcome, where a fault also says in which line it is.
+/// The same result, with the line number added to an error.
 pub(crate) fn with_line<T>(source: &Source, outcome: Result<T>) -> Result<T> {
     outcome.map_err(|error| match error {
         Error::Malformed {

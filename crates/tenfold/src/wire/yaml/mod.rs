@@ -1,8 +1,8 @@
-//! YAML as data: block and flow collections and scalars, each with its place in the text.
+//! YAML as data: block and flow collections and scalars, with their offsets in the text.
 //!
-//! The events come from `saphyr-parser`. What lets a short text stand for a long one, or for
-//! something else than it says, is refused: anchors, aliases, tags, several documents, keys that
-//! are there twice. Nothing is recursive, and as deep as [`Limits`] allow.
+//! The events come from `saphyr-parser`. Features by which a short text stands for a long one, or
+//! for something else than it shows, are refused: anchors, aliases, tags, several documents,
+//! duplicate keys. Nothing is recursive, and nesting is limited by [`Limits`].
 #![deny(clippy::arithmetic_side_effects)]
 
 mod scalar;
@@ -22,20 +22,20 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
 
-/// A part of a YAML text.
+/// A node of a YAML text.
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
-    /// The byte it begins at.
+    /// Its byte offset.
     pub(crate) at: u64,
     pub(crate) kind: Kind<'a>,
 }
 
-/// What a part of a text is.
+/// The kind of a node.
 #[derive(Debug)]
 pub(crate) enum Kind<'a> {
-    /// A scalar whose letters say what it is.
+    /// A plain scalar, whose type follows from its text.
     Plain(Cow<'a, str>),
-    /// A scalar that is a text, whatever its letters.
+    /// A quoted scalar, which is always a text.
     Quoted(Cow<'a, str>),
     List(Vec<Node<'a>>),
     Map(Vec<(Node<'a>, Node<'a>)>),
@@ -44,7 +44,7 @@ pub(crate) enum Kind<'a> {
 /// All of a source as text.
 pub(crate) fn text(source: &Source, format: &'static str, limits: &Limits) -> Result<String> {
     limits.check_header(source.len())?;
-    // The parser puts a text together that is as long at worst, in a buffer that doubles.
+    // The parser builds a text of at most this length, in a buffer that doubles.
     limits.charge(source.len().saturating_mul(2))?;
     let bytes = Scan::new(source, format).keep(source.len(), limits)?;
     String::from_utf8(bytes).map_err(|error| {
@@ -53,7 +53,7 @@ pub(crate) fn text(source: &Source, format: &'static str, limits: &Limits) -> Re
     })
 }
 
-/// Reads the one document of a text.
+/// Parses a text of one document.
 pub(crate) fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Node<'a>> {
     let mut places = Places::new(text);
     let mut builder = Builder {
@@ -81,7 +81,7 @@ pub(crate) fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Node<'a>> {
     builder.done.ok_or_else(nothing)
 }
 
-/// Turns places counted in letters into bytes; they come in about the order of the text.
+/// Converts offsets in characters to bytes; they arrive in about the order of the text.
 struct Places<'a> {
     text: &'a str,
     is_ascii: bool,
@@ -125,7 +125,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// A collection that has not ended yet.
+/// An open collection.
 struct Open<'a> {
     at: u64,
     items: Items<'a>,
@@ -136,7 +136,7 @@ enum Items<'a> {
     Map(Vec<(Node<'a>, Node<'a>)>, Option<Node<'a>>),
 }
 
-/// Puts parts together as they end.
+/// Builds collections as they end.
 struct Builder<'a, 'l> {
     open: Vec<Open<'a>>,
     done: Option<Node<'a>>,
@@ -199,7 +199,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn put(&mut self, node: Node<'a>) -> Result<()> {
-        // Among its neighbours, and its letters among those of the keys.
+        // Among its siblings, and its text among those of the keys.
         self.limits.charge_items::<(Node, &str)>(1)?;
         if let Kind::Plain(Cow::Owned(text)) | Kind::Quoted(Cow::Owned(text)) = &node.kind {
             self.limits.charge_text(text.len())?;
@@ -231,7 +231,7 @@ fn check_keys(pairs: &[(Node, Node)]) -> Result<()> {
 }
 
 impl<'a> Node<'a> {
-    /// The letters of a scalar.
+    /// The text of a scalar.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Plain(text) | Kind::Quoted(text) => Some(text),
@@ -255,7 +255,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What stands under a key of a map.
+    /// The value of a key of a map.
     pub(crate) fn get(&self, key: &str) -> Option<&Node<'a>> {
         let mut pairs = self.pairs()?.iter();
         pairs
@@ -263,13 +263,13 @@ impl<'a> Node<'a> {
             .map(|(_, node)| node)
     }
 
-    /// What stands under a key that has to be there.
+    /// The value of a required key.
     pub(crate) fn need(&self, key: &str) -> Result<&Node<'a>> {
         let missing = || Error::malformed(self.at, format!("there is no {key}"));
         self.get(key).ok_or_else(missing)
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     pub(crate) fn whole(&self, what: &str) -> Result<u64> {
         let number = match &self.kind {
             Kind::Plain(_) => self.value().as_u64(),
@@ -278,7 +278,7 @@ impl<'a> Node<'a> {
         number.ok_or_else(|| self.wrong(&format!("is no {what}")))
     }
 
-    /// What it says as metadata.
+    /// The node as metadata.
     pub(crate) fn value(&self) -> Value {
         match &self.kind {
             Kind::Plain(text) => scalar::value(text),
@@ -295,7 +295,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What is wrong with it.
+    /// An error about this node.
     pub(crate) fn wrong(&self, why: &str) -> Error {
         const LONG: usize = 40;
         let text = match &self.kind {
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(fault("? [1]\n: 2"), "a key that is no scalar (byte 2)");
         let deep = |levels| "[".repeat(levels) + &"]".repeat(levels);
         assert!(fault(&deep(100)).contains("--max-depth"));
-        // The parser has a limit of its own beyond.
+        // Beyond that the parser has a limit of its own.
         assert!(fault(&deep(1000)).contains("no YAML"));
         assert!(fault("a: [1").contains("no YAML"), "{}", fault("a: [1"));
         assert_eq!(fault(""), "there is nothing in it (byte 0)");

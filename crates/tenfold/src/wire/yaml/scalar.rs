@@ -1,9 +1,9 @@
-//! What the letters of a plain scalar say: the core schema of YAML 1.2.
+//! Types of plain scalars: the core schema of YAML 1.2.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::meta::Value;
 
-/// Words and what they stand for.
+/// Words and their values.
 const WORDS: &[(&str, Value)] = &[
     ("", Value::Null),
     ("~", Value::Null),
@@ -53,13 +53,13 @@ fn float(text: &str) -> Option<Value> {
             if !starts || !bare.chars().all(is_number) {
                 return None;
             }
-            // One too large for any double is no number here, but the text it is.
+            // A number too large for a double is no number here, but the text it is.
             bare.parse()
                 .ok()
                 .filter(|number: &f64| number.is_finite())?
         }
     };
-    // Not by a product, which leaves the bits of a NaN to the machine.
+    // Not by multiplication, which leaves the bits of a NaN to the hardware.
     let number = if is_negative { -number } else { number };
     Some(Value::Float {
         bits: number.to_bits(),

@@ -1,4 +1,4 @@
-//! Metadata as YAML that every reader takes the same way.
+//! Metadata as YAML in a form that all readers interpret alike.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::scalar;
 use crate::meta::Value;
 
-/// How deep a value may be to be written, well below what a reader allows.
+/// Deepest nesting that is written, well below what a reader allows.
 const DEEP: u32 = 32;
 
-/// Whether a value comes back as it was.
+/// Whether a value survives a round trip.
 pub(crate) fn fits(value: &Value) -> bool {
     fits_at(value, 0)
 }
@@ -18,7 +18,7 @@ fn fits_at(value: &Value, depth: u32) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Text(_) => true,
         Value::Float { bits, width: 64 } => {
-            // One kind of NaN has a word.
+            // Only one NaN can be written.
             !f64::from_bits(*bits).is_nan() || *bits == f64::NAN.to_bits()
         }
         Value::List(items) => {
@@ -39,7 +39,7 @@ fn fits_at(value: &Value, depth: u32) -> bool {
     }
 }
 
-/// The letters of a scalar without the quotes, by which keys are told apart.
+/// The text of a scalar without quotes, by which keys are distinguished.
 fn letters(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
@@ -47,7 +47,8 @@ fn letters(value: &Value) -> String {
     }
 }
 
-/// Appends `key: value` and the end of the line, both of which fit, at a depth of `indent`.
+/// Appends `key: value` and the end of the line, at a depth of `indent`; both must survive a round
+/// trip.
 pub(crate) fn write_pair(key: &str, value: &Value, indent: usize, out: &mut String) {
     push_indent(indent, out);
     write_text(key, out);
@@ -55,7 +56,7 @@ pub(crate) fn write_pair(key: &str, value: &Value, indent: usize, out: &mut Stri
     write_after(value, indent, out);
 }
 
-/// Appends what stands after the colon of a key or the dash of an item.
+/// Appends the value after the colon of a key or the dash of an item.
 fn write_after(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Map(pairs) if !pairs.is_empty() => {
@@ -68,7 +69,7 @@ fn write_after(value: &Value, indent: usize, out: &mut String) {
                 push_indent(indent.saturating_add(1), out);
                 out.push('-');
                 match item {
-                    // The first pair stands on the line of the dash.
+                    // The first pair is on the line of the dash.
                     Value::Map(pairs) if !pairs.is_empty() => {
                         let mut inner = String::new();
                         write_pairs(pairs, indent.saturating_add(2), &mut inner);
@@ -96,7 +97,7 @@ fn write_pairs(pairs: &[(Value, Value)], indent: usize, out: &mut String) {
     }
 }
 
-/// Whether all items are scalars, or nothing.
+/// Whether all items are scalars, or there are none.
 fn is_flat(items: &[Value]) -> bool {
     items.iter().all(|item| match item {
         Value::List(items) => items.is_empty(),
@@ -134,7 +135,7 @@ fn scalar_text(value: &Value) -> String {
     out
 }
 
-/// With a point, and a sign before the exponent: else readers of YAML 1.1 take it for text.
+/// With a point, and a sign before the exponent: otherwise readers of YAML 1.1 take it for text.
 fn write_float(number: f64, out: &mut String) {
     if number.is_nan() {
         return out.push_str(".nan");
@@ -155,7 +156,7 @@ fn write_float(number: f64, out: &mut String) {
     }
 }
 
-/// Words that some reader takes for something else than text.
+/// Words that some readers take for something else than text.
 const TAKEN: &[&str] = &["y", "n", "yes", "no", "on", "off", "null", "true", "false"];
 
 fn write_text(text: &str, out: &mut String) {

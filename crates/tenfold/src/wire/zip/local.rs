@@ -1,4 +1,4 @@
-//! Reads what stands before a member: its name, and where its data is.
+//! Local headers of zip members: their names, and the offsets of their data.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::read::{Member, Reader, short};
@@ -8,22 +8,22 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::memory;
 
-/// What a local header says.
+/// A local header.
 pub(super) struct Local {
     pub(super) flags: u16,
     pub(super) method: Method,
     pub(super) crc: u32,
-    /// How many bytes are stored; nothing if the member is described behind its data.
+    /// Length of the stored data; 0 if it is in a descriptor after the data.
     pub(super) stored: u64,
     pub(super) len: u64,
     pub(super) raw_name: Vec<u8>,
-    /// Where the data begins.
+    /// Offset of the data.
     pub(super) data: u64,
-    /// Whether sizes of 64 bits are among the extra fields.
+    /// Whether 64-bit sizes are among the extra fields.
     is_wide: bool,
 }
 
-/// The name of the member that a file begins with, as far as the beginning of the file reaches.
+/// The name of the first member, as far as the given beginning of the file reaches.
 pub(crate) fn first_name(start: &[u8]) -> Option<&[u8]> {
     /// The bytes before the name.
     const FIXED: usize = 30;
@@ -68,7 +68,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The members one after the other, and where that ends, unless the directory follows or the last
+    /// The members in file order, and the end of the last, unless the directory follows or the last
     /// is cut off.
     pub(super) fn members(&self, limits: &Limits) -> Result<(Vec<Member>, Option<u64>)> {
         let end = self.source.len();
@@ -90,7 +90,7 @@ impl Reader<'_> {
         Ok((members, (!is_directory).then_some(at)))
     }
 
-    /// Where the next member begins.
+    /// The offset of the next member.
     fn after(&self, member: &Member) -> Result<u64> {
         let end = member.stored.end;
         let mut scan = self.scan(end..self.source.len());
@@ -106,10 +106,10 @@ impl Reader<'_> {
         Ok(end.saturating_add(len))
     }
 
-    /// Looks for what stands behind the data of a member and says how much of it there is; tells
-    /// whether it is found.
+    /// Searches for the descriptor after the data of a member, which has the length of the data;
+    /// returns whether it was found.
     fn describe(&self, member: &mut Local) -> Result<bool> {
-        /// How much is looked at together, and how long a descriptor is.
+        /// Bytes searched at a time, and the length of a descriptor.
         const PIECE: u64 = 1 << 16;
         const LEN: u64 = 24;
         let mut at = member.data;
@@ -133,7 +133,8 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    /// Whether a descriptor at `at` is that of a member whose data ends there; if so, takes it over.
+    /// Whether there is a descriptor at `at` of a member whose data ends there; if so, it is
+    /// applied.
     fn is_described_at(&self, at: u64, member: &mut Local) -> Result<bool> {
         let mut scan = self.scan(at..self.source.len());
         scan.skip(4)?;
@@ -151,14 +152,14 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// The member whose header is at `at`, if there is one; it may reach beyond the end of the file.
+    /// The member with a header at `at`, if there is one; it may reach beyond the end of the file.
     fn member_at(&self, at: u64, limits: &Limits) -> Result<Option<Member>> {
         let mut found = match self.local_header(at, self.source.len()) {
             Err(error) if error.is_of_content() => return Ok(None),
             found => found?,
         };
         if found.flags & flag::DESCRIBED != 0 && !self.describe(&mut found)? {
-            // It ends nowhere, so that it is cut wherever the file ends.
+            // Its end is unknown, so that it is cut at the end of the file.
             found.stored = u64::MAX;
         }
         limits.check_text(to_u64(found.raw_name.len()))?;

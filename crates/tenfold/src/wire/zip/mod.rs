@@ -1,6 +1,6 @@
 //! zip archives: members by name, stored or deflated, found by a directory at the end.
 //!
-//! The page is PKWARE's APPNOTE 6.3. All numbers are little-endian.
+//! The specification is PKWARE's APPNOTE 6.3. All numbers are little-endian.
 //!
 //! | record | bytes | |
 //! |---|---|---|
@@ -31,33 +31,33 @@ const END: [u8; 4] = *b"PK\x05\x06";
 
 /// The extra field that has sizes of 64 bits.
 const WIDE_FIELD: u16 = 1;
-/// The extra field that pads a local header, by the name that Android's tools gave it.
+/// The extra field that pads a local header, with its ID from Android's tools.
 const PADDING_FIELD: u16 = 0xd935;
 
-/// A field that says its value elsewhere.
+/// A field whose value is in the Zip64 record or field.
 const ELSEWHERE_32: u32 = u32::MAX;
 const ELSEWHERE_16: u16 = u16::MAX;
 
-/// Bits of the flags.
+/// Flag bits.
 mod flag {
     /// The data is encrypted.
     pub(super) const ENCRYPTED: u16 = 1;
-    /// The sizes stand behind the data.
+    /// The sizes are after the data.
     pub(super) const DESCRIBED: u16 = 1 << 3;
     /// The name is UTF-8.
     pub(super) const UTF_8: u16 = 1 << 11;
 }
 
-/// How data is kept.
+/// The compression method of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// As it is.
+    /// Stored uncompressed.
     Stored,
-    /// By deflate.
+    /// Deflate.
     Deflated,
-    /// In a way that is not known, by its number.
+    /// An unknown method, by its number.
     Other(u16),
-    /// Behind a password.
+    /// Encrypted.
     Encrypted,
 }
 
@@ -72,7 +72,7 @@ impl Method {
     }
 }
 
-/// What the bytes above 127 are in a name that is not UTF-8: code page 437.
+/// The characters of bytes above 127 in a name that is not UTF-8: code page 437.
 const CODE_PAGE: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀\
                          αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 

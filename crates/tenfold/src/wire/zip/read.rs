@@ -1,4 +1,4 @@
-//! Reads the directory of an archive.
+//! The central directory of an archive.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::memory;
 pub(crate) struct Archive {
     pub(crate) members: Vec<Member>,
     pub(crate) comment: Vec<u8>,
-    /// The stretches of the file that belong to none of its records, in order.
+    /// The ranges of the file that belong to none of its records, in order.
     pub(crate) gaps: Vec<Range<u64>>,
 }
 
@@ -25,26 +25,26 @@ pub(crate) struct Archive {
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// Where its entry in the directory is.
+    /// Offset of its directory entry.
     pub(crate) at: u64,
     pub(crate) method: Method,
-    /// The CRC-32 of what it holds.
+    /// The CRC-32 of its content.
     pub(crate) crc: u32,
-    /// Where its data is, as stored.
+    /// The range of its stored data.
     pub(crate) stored: Range<u64>,
-    /// How many bytes it holds.
+    /// Length of its content.
     pub(crate) len: u64,
     /// The name as it is in the file.
     pub(super) raw_name: Vec<u8>,
     pub(super) flags: u16,
-    /// Whether its header has sizes of 64 bits.
+    /// Whether its header has 64-bit sizes.
     pub(super) is_wide: bool,
-    /// Where its local header is.
+    /// Offset of its local header.
     pub(super) header: u64,
 }
 
 impl Member {
-    /// What it holds, with its CRC-32; `None` if it is kept in a way that is not known.
+    /// Its content, with the CRC-32; `None` if the method is unknown.
     pub(crate) fn content(&self, source: &Source, limits: &Limits) -> Result<Option<Bytes>> {
         let stored = Bytes::run(source, self.stored.clone())?;
         Ok(match self.method {
@@ -84,19 +84,19 @@ pub(crate) fn read(source: &Source, format: &'static str, limits: &Limits) -> Re
     })
 }
 
-/// What can be read of a damaged archive.
+/// The readable part of a damaged archive.
 pub(crate) struct Salvaged {
     pub(crate) archive: Archive,
-    /// The members that cannot, by name, and why.
+    /// The unreadable members, by name, with the reason.
     pub(crate) lost: Vec<(String, Error)>,
-    /// What is wrong with the directory, if it is; members are found by their own headers then.
+    /// The fault of the directory, if it has one; members are then found by their local headers.
     pub(crate) fault: Option<Error>,
-    /// Where that ended, unless it was at the directory or within a member.
+    /// The offset at which that ended, unless it was at the directory or within a member.
     pub(crate) rest: Option<u64>,
 }
 
-/// Reads as much of a damaged archive as can be: by its directory, else by the headers of its members,
-/// of which the last may reach beyond the end.
+/// Reads as much of a damaged archive as possible: by its directory, else by the local headers of
+/// its members, of which the last may reach beyond the end.
 pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) -> Result<Salvaged> {
     let mut reader = Reader::new(source, format);
     let listed = reader.listed(limits);
@@ -142,21 +142,21 @@ pub(crate) fn salvage(source: &Source, format: &'static str, limits: &Limits) ->
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) format: &'static str,
-    /// Parts of records behind the members that say nothing: comments of entries, and more at the wide end
-    /// than is known.
+    /// Parts of the records after the members that have no meaning: comments of entries, and
+    /// unknown data in the Zip64 end record.
     odd: Vec<Range<u64>>,
 }
 
-/// What the end of an archive says.
+/// The end of central directory record.
 struct End {
     directory: Range<u64>,
     count: u64,
     comment: Vec<u8>,
 }
 
-/// The bytes of the end without its comment.
+/// Length of the end record without its comment.
 const END_LEN: usize = 22;
-/// The bytes of the locator.
+/// Length of the locator.
 const LOCATOR_LEN: u64 = 20;
 
 impl<'a> Reader<'a> {
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         self.scan(0..0).fail_at(at, why)
     }
 
-    /// The end of the archive, and the members that its directory lists.
+    /// The end record, and the members that the directory lists.
     fn listed(&mut self, limits: &Limits) -> Result<(End, Vec<Member>)> {
         let end = self.end()?;
         limits.check_header(end.directory.end.saturating_sub(end.directory.start))?;
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The directory has to end where the records behind it begin.
+    /// Checks that the directory ends where the records after it begin.
     fn ends_at(&self, at: u64, start: u64, size: u64) -> Result<()> {
         if start.checked_add(size) == Some(at) {
             Ok(())
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The end in 64 bits, if there is one before the end at `at`.
+    /// The Zip64 end record, if there is one before the end record at `at`.
     fn wide_end(&mut self, at: u64) -> Result<Option<End>> {
         let Some(locator_at) = at.checked_sub(LOCATOR_LEN) else {
             return Ok(None);
@@ -350,7 +350,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The numbers of 64 bits among the extra fields.
+    /// The 64-bit numbers among the extra fields.
     pub(super) fn wide_field(&self, scan: &mut Scan, len: u64) -> Result<Vec<u64>> {
         let end = scan.at().saturating_add(len);
         let mut numbers = Vec::new();
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
         Ok(raw.iter().filter_map(letter).collect())
     }
 
-    /// Reads the local header of a member, which says where its data begins.
+    /// Reads the local header of a member, which determines the offset of its data.
     fn local(&self, member: &mut Member, directory: u64) -> Result<()> {
         let at = member.header;
         let found = self.local_header(at, directory)?;
@@ -423,7 +423,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What is before the members, between them, and between the last and the directory; no byte
+    /// The gaps before the members, between them, and between the last and the directory; no byte
     /// belongs to two of them.
     fn between(
         &self,
@@ -453,8 +453,8 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// How long the record is that repeats checksum and sizes behind the data of a member, before
-    /// `next`; 0 if there is none that is right.
+    /// Length of the descriptor after the data of a member, before `next`, which repeats checksum
+    /// and sizes; 0 if there is no valid one.
     fn descriptor_len(&self, member: &Member, next: u64) -> Result<u64> {
         let at = member.stored.end;
         if member.flags & flag::DESCRIBED == 0 || next <= at {
@@ -472,7 +472,7 @@ impl Reader<'_> {
         let short_form = [crc, short(size), short(member.len)].concat();
         let found = self.scan(at..next.min(at.saturating_add(24)));
         let found = { found }.take(next.saturating_sub(at).min(24))?;
-        // APPNOTE 4.3.9.3: the mark may be missing.
+        // APPNOTE 4.3.9.3: the signature may be missing.
         let unmarked = found.strip_prefix(&DESCRIPTOR);
         let mark = if unmarked.is_some() {
             to_u64(DESCRIPTOR.len())

@@ -1,4 +1,4 @@
-//! Writes an archive in one go: the sizes of a member stand behind it, and in the directory.
+//! Streaming zip writer: the sizes of a member are in a descriptor after it, and in the directory.
 
 use super::{
     DESCRIPTOR, ELSEWHERE_16, ELSEWHERE_32, END, ENTRY, LOCAL, LOCATOR, Method, PADDING_FIELD,
@@ -9,30 +9,30 @@ use crate::error::{Error, Result};
 use crate::io::Sink;
 use crate::memory;
 
-/// The first day that there is, so that what is written depends on nothing but its content.
+/// The earliest date, so that the output depends on nothing but its content.
 const DATE: u16 = 1 << 5 | 1;
-/// The version of the page that archives need, and the one that wide ones need.
+/// The specification version that archives require, and the one that Zip64 archives require.
 const VERSION: u16 = 20;
 const WIDE_VERSION: u16 = 45;
-/// Made on Unix, by nobody in particular: anybody may read.
+/// Made on Unix, without an owner, readable by everyone.
 const MADE_BY: u16 = 3 << 8 | WIDE_VERSION;
 const READABLE: u32 = 0o100_644 << 16;
-/// The bytes of a field that only pads, at the least.
+/// Shortest padding field.
 const LEAST_PADDING: u64 = 6;
 
-/// An archive that is being written.
+/// An archive in progress.
 #[derive(Default)]
 pub(crate) struct Writer {
     entries: Vec<Entry>,
 }
 
-/// What is known of a member once it is written.
+/// Checksum and sizes of a member, known once it is written.
 pub(crate) struct Sizes {
-    /// The CRC-32 of what it holds.
+    /// The CRC-32 of its content.
     pub(crate) crc: u32,
-    /// How many bytes are stored.
+    /// Length of the stored data.
     pub(crate) stored: u64,
-    /// How many bytes it holds.
+    /// Length of its content.
     pub(crate) len: u64,
 }
 
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 impl Writer {
-    /// Writes the header of a member that holds `len` bytes. Its data begins at a multiple of
+    /// Writes the local header of a member of `len` bytes. Its data is aligned to a multiple of
     /// `align`.
     pub(crate) fn start(
         &mut self,
@@ -65,7 +65,7 @@ impl Writer {
                 ));
             }
         };
-        // Deflate makes a little more of what it finds nothing in.
+        // Deflate slightly expands incompressible data.
         let is_wide = len.saturating_add(len / 512).saturating_add(1 << 10) >= ELSEWHERE_32.into();
         let encoding = if name.is_ascii() { 0 } else { flag::UTF_8 };
         let entry = Entry {
@@ -96,7 +96,7 @@ impl Writer {
         out.write(&record)
     }
 
-    /// Writes what follows the data of the member that was started last.
+    /// Writes the record after the data of the current member.
     pub(crate) fn end_member(&mut self, sizes: Sizes, out: &mut Sink) -> Result<()> {
         let Some(entry) = self.entries.last_mut() else {
             return Err(Error::invalid("no member was started"));
@@ -116,7 +116,7 @@ impl Writer {
         out.write(&record)
     }
 
-    /// Writes the directory and the end.
+    /// Writes the directory and the end record.
     pub(crate) fn finish(self, comment: &[u8], out: &mut Sink) -> Result<()> {
         let start = out.at();
         let count = to_u64(self.entries.len());
@@ -156,7 +156,7 @@ impl Entry {
         if self.is_wide { WIDE_VERSION } else { VERSION }
     }
 
-    /// The fields that local headers and the directory begin with.
+    /// The fields that local headers and directory entries share.
     fn put_start(&self, record: &mut Vec<u8>, crc: u32, sizes: [u32; 2]) {
         put(record, [self.version(), self.flags, self.method, 0, DATE]);
         record.extend(crc.to_le_bytes());
@@ -165,7 +165,7 @@ impl Entry {
             .for_each(|size| record.extend(size.to_le_bytes()));
     }
 
-    /// The entry in the directory.
+    /// The directory entry.
     fn record(&self) -> Result<Vec<u8>> {
         let Sizes { crc, stored, len } = self.sizes;
         let numbers = [len, stored, self.header];
@@ -196,7 +196,7 @@ fn put<const N: usize>(record: &mut Vec<u8>, numbers: [u16; N]) {
 }
 
 fn put_wide(extra: &mut Vec<u8>, numbers: &[u64]) {
-    // Three at the most.
+    // At most three.
     let len = u16::try_from(numbers.len() * 8).unwrap_or(0);
     put(extra, [WIDE_FIELD, len]);
     numbers
@@ -204,7 +204,7 @@ fn put_wide(extra: &mut Vec<u8>, numbers: &[u64]) {
         .for_each(|number| extra.extend(number.to_le_bytes()));
 }
 
-/// Pads, so that what comes at `at` comes at a multiple of `align`.
+/// Adds padding that moves what follows at `at` to a multiple of `align`.
 fn put_padding(extra: &mut Vec<u8>, at: u64, align: u64) -> Result<()> {
     let mut padding = at.next_multiple_of(align.max(1)) - at;
     if padding == 0 {
@@ -230,7 +230,7 @@ fn short(len: usize) -> Result<u16> {
     u16::try_from(len).map_err(|_| Error::invalid("a name or comment longer than zip allows"))
 }
 
-/// A number in 32 bits, and whether it has to stand elsewhere.
+/// A number in 32 bits, and whether it needs 64 bits elsewhere.
 fn within_32(number: u64) -> (u32, bool) {
     match u32::try_from(number) {
         Ok(number) if number != ELSEWHERE_32 => (number, false),
@@ -238,7 +238,7 @@ fn within_32(number: u64) -> (u32, bool) {
     }
 }
 
-/// A number in 16 bits, and whether it has to stand elsewhere.
+/// A number in 16 bits, and whether it needs more bits elsewhere.
 fn within_16(number: u64) -> (u16, bool) {
     match u16::try_from(number) {
         Ok(number) if number != ELSEWHERE_16 => (number, false),
