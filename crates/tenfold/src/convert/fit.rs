@@ -1,8 +1,8 @@
-//! Brings a bundle into the form that a format holds, lazily, and says what that changes.
+//! Fits a bundle into a target format, lazily, and reports the changes.
 //!
 //! The order and the byte order of dense values change freely. Everything else that changes is a
-//! [`Loss`]: *said* where all values survive, *refused* where they do not. What nothing here can
-//! bring about stays as it is, and [`losses`](super::losses) finds it afterwards.
+//! [`Loss`]: *said* if all values survive, *refused* if they do not. What cannot be fitted here
+//! stays unchanged, and [`losses`](super::losses) finds it afterwards.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Order, Storage, Symmetry, Tensor};
 
-/// Gives the bundle as the format holds it, and what changes on the way.
+/// The bundle as the format holds it, and the changes on the way.
 pub(crate) fn lower(
     bundle: &Bundle,
     format: &dyn Format,
@@ -33,7 +33,7 @@ pub(crate) fn lower(
     let (lowered, changes) = lower_all(bundle, format, how)?;
     let proofs = bundle.meta.proofs();
     let mut entries = lowered.entries().iter();
-    // What was proven of the values is not of those that are rounded, and of one tensor alone.
+    // A proof about the values does not apply to rounded ones, and only to a single tensor.
     let why = match entries.any(|(_, tensor)| tensor.is_rounded()) {
         true => "proven of values that are now cast",
         false if bundle.entries().len() > 1 => "proven of one tensor, of which nothing says which",
@@ -132,7 +132,7 @@ fn lower_all(
     Ok((lowered, changes))
 }
 
-/// The notes on checksums that could not be compared, by tensor.
+/// The notes on checksums that could not be verified, by tensor.
 fn unknown_checksums(bundle: &Bundle) -> HashMap<&Key, &str> {
     let notes = bundle.notes().iter();
     let notes = notes.filter(|note| note.kind == NoteKind::UnknownChecksum);
@@ -141,12 +141,12 @@ fn unknown_checksums(bundle: &Bundle) -> HashMap<&Key, &str> {
         .collect()
 }
 
-/// Whether a change needs a permission that is not given.
+/// Whether a change lacks a permission that it needs.
 fn is_refusal(loss: &Loss, how: &WriteOptions) -> bool {
     loss.tier == Tier::Refused && !how.allow.permits(loss.aspect)
 }
 
-/// Metadata of the file: a format without any keeps what is its own.
+/// Fits the metadata of the file: a format without user metadata keeps only its own.
 fn lower_meta(
     bundle: &Bundle,
     format: &dyn Format,
@@ -177,7 +177,7 @@ fn lower_meta(
             tier,
         });
     };
-    // Where there is nothing else in a file, this is what somebody wanted to keep.
+    // In a file without tensors, metadata is the content that the user wants to keep.
     let tier = if bundle.entries().is_empty() {
         Tier::Refused
     } else {
@@ -190,7 +190,7 @@ fn lower_meta(
         change(&lost, Tier::Carried);
         return Ok(of_pairs(kept));
     }
-    // A list of all words that a model knows, say, leaves no room: what is short has some.
+    // Large values (a tokenizer vocabulary) do not fit; the small ones are carried anyway.
     let is_short = |pair: &(&str, &Value)| meta_json(&[*pair]).to_string().len() < SHORT;
     let (short, long): (Vec<_>, Vec<_>) = lost.iter().copied().partition(is_short);
     if !short.is_empty() && !long.is_empty() && carrier.add_file("file", meta_json(&short)) {
@@ -205,7 +205,7 @@ fn lower_meta(
 /// Metadata, by name.
 type Pairs<'a> = Vec<(&'a str, &'a Value)>;
 
-/// The metadata that is kept, and that which is not.
+/// The metadata that is kept, and the rest.
 fn parted_by<'a>(
     all: impl Iterator<Item = (&'a str, &'a Value)>,
     is_kept: impl Fn(&str, &Value) -> Result<bool>,
@@ -222,7 +222,7 @@ fn parted_by<'a>(
     Ok((kept, lost))
 }
 
-/// Sets metadata that a file gets besides what it has.
+/// Sets metadata that a format adds to a file.
 fn add_meta(meta: &mut Meta, added: Vec<(String, Value)>, changes: &mut Vec<Loss>) {
     for (name, value) in added {
         let text = match &value {
@@ -239,10 +239,10 @@ fn add_meta(meta: &mut Meta, added: Vec<(String, Value)>, changes: &mut Vec<Loss
     }
 }
 
-/// Metadata of less bytes is carried even if other metadata is too long for it.
+/// Metadata below this length is carried even if other metadata is too long.
 const SHORT: usize = 4096;
 
-/// The plainest tensor there is, to ask formats about.
+/// The simplest tensor, for asking formats about their capabilities.
 pub(crate) fn scalar() -> Option<Tensor> {
     let storage = Storage::Dense {
         order: Order::Row,
@@ -251,7 +251,7 @@ pub(crate) fn scalar() -> Option<Tensor> {
     Tensor::new(vec![], DType::real(Number::F32), vec![], storage).ok()
 }
 
-/// Whether a format has nothing of its own against a bundle, as far as these aspects go.
+/// Whether a format reports no losses of its own for a bundle, within these aspects.
 pub(crate) fn has_place(format: &dyn Format, bundle: &Bundle, aspects: &[Aspect]) -> Result<bool> {
     let losses = format.format_losses(bundle)?;
     Ok(losses.iter().all(|loss| !aspects.contains(&loss.aspect)))
@@ -264,7 +264,7 @@ fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
         .collect()
 }
 
-/// The names of metadata and what becomes of it.
+/// The names of lost metadata, and their fate, as text.
 fn dropped(lost: &[(&str, &Value)], tier: Tier) -> String {
     let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
     let verb = if tier == Tier::Carried {
@@ -275,13 +275,14 @@ fn dropped(lost: &[(&str, &Value)], tier: Tier) -> String {
     format!("{} is {verb}", names.join(", "))
 }
 
-/// The way of one tensor into the target.
+/// The fitting of one tensor.
 pub(crate) struct Step<'a> {
     key: &'a Key,
     pub(crate) info: &'a Info,
     format: &'a dyn Format,
     pub(crate) how: &'a WriteOptions,
-    /// What stands between the name of a train and the numbers of its cores, if it is parted.
+    /// The text between the name of a train and the numbers of its cores, if it is split into
+    /// cores.
     pub(crate) suffix: Option<String>,
     carrier: &'a mut SidecarWriter,
     changes: &'a mut Vec<Loss>,
@@ -298,12 +299,13 @@ impl Step<'_> {
         });
     }
 
-    /// Carries something about the tensor; false if that cannot be.
+    /// Carries a field about the tensor; false if that is not possible.
     pub(crate) fn carry(&mut self, name: &str, value: Json) -> bool {
         self.carrier.add(name, value)
     }
 
-    /// Refuses what exceeds a limit where it would be refused anyway: a permission is asked for first.
+    /// Refuses tensors beyond a limit if they would be refused anyway: the missing permission is
+    /// reported first.
     pub(crate) fn within_limits(&self, made: Result<Tensor>) -> Result<Tensor> {
         let own = |loss: &&Loss| loss.key.as_ref() == Some(self.key) && is_refusal(loss, self.how);
         match made {
@@ -321,7 +323,7 @@ impl Step<'_> {
         self.carrier.is_on()
     }
 
-    /// Another version of the format that keeps values in a way, such as `ztensor@2`.
+    /// Another version of the format with a storage kind, such as `ztensor@2`.
     pub(crate) fn version_of(&self, kind: StorageKind) -> Option<String> {
         let others = self.format.versions().iter().rev();
         let info = others
@@ -330,7 +332,7 @@ impl Step<'_> {
         Some(format!("{}@{}", info.name, info.versions.first()?))
     }
 
-    /// Reports a checksum of a kind that is not known, unless it is written again.
+    /// Reports a checksum of an unknown kind, unless it is written again.
     fn say_checksum(&mut self, from: &Tensor, to: &Tensor, noted: Option<&str>) -> Result<()> {
         let own = match from.storage() {
             Storage::Dense { values, .. } => values.bytes.unknown_digest(),
@@ -352,8 +354,8 @@ impl Step<'_> {
             Some(lowered) => lowered,
             None => tensor.clone(),
         };
-        // Each gives another tensor only if something changes: of many small ones most of the work is to
-        // move them about.
+        // Each step returns a tensor only if it changes something: for many small tensors most of
+        // the cost is moving them.
         type Way = fn(&mut Step<'_>, &Tensor) -> Result<Option<Tensor>>;
         let ways: [Way; 5] = [
             fit_storage::split,
@@ -379,7 +381,7 @@ impl Step<'_> {
         Ok(lowered)
     }
 
-    /// Lets the target change what it alone asks for.
+    /// Applies the changes that only the target requires.
     fn adapted(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
         let adapted = self.format.adapt(self.key, tensor, self.how);
         let Some((tensor, said)) = adapted.map_err(|error| error.of_tensor(self.key))? else {
@@ -391,7 +393,7 @@ impl Step<'_> {
         Ok(Some(tensor))
     }
 
-    /// Keeps the metadata that the target can; what it cannot express at all is left for
+    /// Keeps the metadata that the target can hold; what it cannot express at all is left for
     /// [`losses`](super::losses) to find. `None` if that is all of it.
     fn in_meta(&mut self, meta: &Meta) -> Result<Option<Meta>> {
         let holds = &self.info.holds;
@@ -417,7 +419,7 @@ impl Step<'_> {
         Ok(Some(of_pairs(kept.into_iter().chain(left).collect())))
     }
 
-    /// Whether the target has a way to keep this metadata.
+    /// Whether the target can hold this metadata.
     fn fits(&self, name: &str, value: &Value) -> Result<bool> {
         let Some(mut scalar) = scalar() else {
             return Ok(false);
@@ -426,14 +428,14 @@ impl Step<'_> {
         has_place(self.format, &Bundle::of(scalar), &[Aspect::Metadata])
     }
 
-    /// Whether the target has a word for the layout of an opaque tensor.
+    /// Whether the target knows the layout of an opaque tensor.
     pub(crate) fn has_layout(&self, tensor: &Tensor) -> Result<bool> {
         let aspects = [Aspect::Skipped, Aspect::Shape];
         Ok(self.info.holds.kinds.contains(&StorageKind::Opaque)
             && has_place(self.format, &Bundle::of(tensor.clone()), &aspects)?)
     }
 
-    /// Whether the target has a way to keep the cells of a sparse tensor as they are.
+    /// Whether the target can hold the cells of a sparse tensor unchanged.
     pub(crate) fn has_cells(&self, tensor: &Tensor) -> Result<bool> {
         Ok(self.info.holds.kinds.contains(&StorageKind::Sparse)
             && has_place(
@@ -443,7 +445,7 @@ impl Step<'_> {
             )?)
     }
 
-    /// Whether the target has nothing of its own against the names of the dimensions of a tensor.
+    /// Whether the target accepts the names of a tensor's dimensions.
     pub(crate) fn has_dim_names(&self, tensor: &Tensor) -> Result<bool> {
         has_place(
             self.format,
@@ -452,7 +454,7 @@ impl Step<'_> {
         )
     }
 
-    /// Whether the target has words for the symmetries of a tensor.
+    /// Whether the target can express the symmetries of a tensor.
     pub(crate) fn has_symmetries(&self, tensor: &Tensor) -> Result<bool> {
         Ok(self.info.holds.symmetry
             && has_place(
@@ -462,12 +464,12 @@ impl Step<'_> {
             )?)
     }
 
-    /// Takes the narrowest number type that the target has and that holds every value; where there
-    /// is none, the one that comes nearest.
+    /// Casts to the narrowest number type of the target that holds every value; if there is none,
+    /// to the one that comes closest.
     fn in_number(&mut self, tensor: &Tensor) -> Result<Option<Tensor>> {
         let numbers = self.format.numbers(tensor);
         let own = tensor.dtype().number;
-        // Elements that the target has no place for are refused as they are.
+        // Elements that the target cannot hold are refused as they are.
         let can_be_cast = !matches!(tensor.storage(), Storage::Opaque { .. })
             && self.info.holds.arities.contains(&tensor.dtype().arity);
         if numbers.contains(&own) || !can_be_cast {

@@ -1,4 +1,4 @@
-//! Names and order of dimensions, as a target wants them.
+//! Fits the names and the order of dimensions to the target.
 
 use serde_json::{Value as Json, json};
 
@@ -7,7 +7,7 @@ use crate::error::{Aspect, Result, Tier};
 use crate::format::DimNames;
 use crate::tensor::{Dim, Storage, Tensor};
 
-/// The tensor with dimensions as the target wants them; `None` if it has such already.
+/// The tensor with dimensions that the target accepts; `None` if it has such already.
 pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     match step.info.holds.dim_names {
         DimNames::No => without(step, tensor, |_, _| false),
@@ -49,13 +49,13 @@ fn with_dims(step: &Step, tensor: &Tensor, dims: Vec<Dim>) -> Result<Tensor> {
     Ok(renamed.with_meta_of(tensor))
 }
 
-/// Drops the names that `keep` does not want.
+/// Drops the names that `keep` rejects.
 fn without(
     step: &mut Step,
     tensor: &Tensor,
     keep: impl Fn(usize, &str) -> bool,
 ) -> Result<Option<Tensor>> {
-    // A mapped dimension is a matter of its labels.
+    // The name of a mapped dimension is dropped along with its labels.
     let is_lost = |(place, dim): (usize, &Dim)| {
         dim.indexed_size().is_some() && dim.name.as_deref().is_some_and(|name| !keep(place, name))
     };
@@ -69,7 +69,7 @@ fn without(
             lost.extend(dim.name.take());
         }
     }
-    // The names that everybody gives are none.
+    // Dropping default names is no loss.
     if !are_default(tensor.dims()) {
         let tier = if step.carry("dims", names_json(tensor.dims())) {
             Tier::Carried
@@ -91,7 +91,7 @@ fn names_json(dims: &[Dim]) -> Json {
     dims.iter().map(|dim| json!(dim.name)).collect()
 }
 
-/// The name that dimension `place` of `ndim` gets where nobody chose one: `a`, `b`, `c`, …
+/// The default name of dimension `place` of `ndim`: `a`, `b`, `c`, …
 fn default_name(place: usize, ndim: usize) -> String {
     match ('a'..='z').nth(place) {
         Some(letter) if ndim <= 26 => letter.into(),
@@ -99,7 +99,7 @@ fn default_name(place: usize, ndim: usize) -> String {
     }
 }
 
-/// Whether all dimensions have the names they get where nobody chose any.
+/// Whether all dimensions have their default names.
 fn are_default(dims: &[Dim]) -> bool {
     let is_default = |(place, dim): (usize, &Dim)| {
         dim.name.as_deref() == Some(default_name(place, dims.len()).as_str())
@@ -107,14 +107,14 @@ fn are_default(dims: &[Dim]) -> bool {
     dims.iter().enumerate().all(is_default)
 }
 
-/// Gives dimensions without a name one: a, b, c, … if none has one.
+/// Names unnamed dimensions: a, b, c, … if none has a name.
 fn named(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let mut dims = tensor.dims().to_vec();
     let ndim = dims.len();
     if dims.iter().all(|dim| dim.name.is_some()) {
         return Ok(None);
     }
-    // Beside names that somebody chose, letters might be meant otherwise.
+    // Beside given names, letters could be mistaken for names of the same kind.
     let is_mixed = dims.iter().any(|dim| dim.name.is_some());
     let mut invented = Vec::new();
     for (place, dim) in dims.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What tensors are called: as somebody chose, and as the target can.
+//! Maps keys to names the target format allows, honoring `Naming`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ fn is_tree(bundle: &Bundle) -> bool {
     keys.any(|key| key.path().len() > 1 || key.state.is_some())
 }
 
-/// The bundle with the names that somebody chose, and without what they left out.
+/// The bundle renamed by `Naming`, without the tensors it leaves out.
 pub(crate) fn renamed<'a>(
     bundle: &'a Bundle,
     format: &dyn Format,
@@ -84,7 +84,7 @@ pub(crate) fn said(key: Option<&Key>, aspect: Aspect, detail: String) -> Loss {
     }
 }
 
-/// Takes a prefix off the names that begin with it.
+/// Strips a prefix from the names that have it.
 fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
     let is_tree = is_tree(bundle);
     let text = |key: &Key| match key.flat_name() {
@@ -114,7 +114,7 @@ fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
         }
         Ok(short)
     })?;
-    // Names that were there twice before are another matter.
+    // Names that were duplicate before are another matter.
     let count = |bundle: &Bundle| {
         let keys: HashSet<Key> = bundle
             .entries()
@@ -136,15 +136,16 @@ fn stripped(bundle: &Bundle, prefix: &str, separator: char) -> Result<Bundle> {
     Ok(renamed)
 }
 
-/// A tensor without a name.
+/// A bundle with an unnamed tensor.
 fn nameless() -> Bundle {
     scalar().map_or_else(Bundle::new, Bundle::of)
 }
 
-/// How many tensors a bundle has, where statistics count only if they have no place beside their own.
+/// The number of tensors, where statistics count only if the target cannot attach them to their
+/// owners.
 pub(crate) fn n_owners(bundle: &Bundle, holds: &Capabilities) -> usize {
     let keys = || bundle.entries().iter().map(|(key, _)| key);
-    // Without statistics nobody has to know the owners.
+    // Without statistics the owners do not matter.
     if keys().all(|key| key.state.is_none()) {
         return bundle.entries().len();
     }
@@ -157,14 +158,14 @@ pub(crate) fn n_owners(bundle: &Bundle, holds: &Capabilities) -> usize {
         .count()
 }
 
-/// How the tensors of a bundle are called in the target.
+/// The names of a bundle's tensors in the target.
 pub(crate) struct KeyNames<'a> {
     bundle: &'a Bundle,
     format: &'a dyn Format,
     names: Names,
     is_tree: bool,
     is_alone: bool,
-    /// Whether a tree has no place for a tensor without a name.
+    /// Whether a tree has no place for an unnamed tensor.
     needs_name: bool,
     stem: &'a str,
     separator: char,
@@ -190,7 +191,7 @@ impl<'a> KeyNames<'a> {
         })
     }
 
-    /// What a tensor is called.
+    /// The name of a tensor.
     pub(crate) fn name(&self, key: &Key, tensor: &Tensor) -> Key {
         if let Some(name) = self.format.tensor_name(self.bundle, key, tensor) {
             return name;
@@ -211,7 +212,7 @@ impl<'a> KeyNames<'a> {
         }
     }
 
-    /// Says what became of a key, and carries it where that can be.
+    /// Reports the change of a key, and carries the key if possible.
     pub(crate) fn say(&self, step: &mut Step, key: &Key, name: &Key) {
         if key == name {
             return;

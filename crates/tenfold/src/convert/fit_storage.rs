@@ -1,4 +1,4 @@
-//! How values are kept, as a target can: made dense, unpacked, placed.
+//! Fits the storage of values to the target: densified, unpacked, with positions for labels.
 
 use serde_json::{Value as Json, json};
 
@@ -15,8 +15,8 @@ use crate::tensor::{
 };
 use crate::units::{bytes_text, percent_text};
 
-/// Makes dense what the target has no other way to keep, and drops symmetries it has no word for; `None` if
-/// nothing changes.
+/// Densifies storage that the target cannot hold otherwise, and drops symmetries it cannot express;
+/// `None` if nothing changes.
 pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     if let Some(bytes) = opaque::as_bytes(step, tensor)? {
         return Ok(Some(bytes));
@@ -24,7 +24,7 @@ pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
     let holds = &step.info.holds;
     let has = |kind| holds.kinds.contains(&kind);
     let loses_symmetry = !tensor.symmetries().is_empty() && !step.has_symmetries(tensor)?;
-    // What has labelled blocks alone gives the rows of dense cells labels.
+    // Formats that have only labelled blocks label the rows of dense cells.
     let is_dense = has(StorageKind::Dense) || has(StorageKind::Labelled);
     let lowered = match tensor.storage() {
         Storage::Train { ranks, .. } if carries_cores(step, tensor) => {
@@ -83,7 +83,7 @@ pub(crate) fn lower(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
     step.within_limits(lowered).map(Some)
 }
 
-/// Real numbers for complex ones where that is asked for: a last dimension of their components.
+/// Splits complex numbers into real ones on request: their components become a last dimension.
 pub(crate) fn split(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let dtype = tensor.dtype();
     let is_train = matches!(tensor.storage(), Storage::Train { .. });
@@ -107,7 +107,8 @@ pub(crate) fn split(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> 
     tensor.split_components(&step.how.limits).map(Some)
 }
 
-/// Carries what makes the cores of a train one again; false if it cannot be parted.
+/// Carries the description by which the cores of a train are joined again; false if it cannot be
+/// split.
 fn carries_cores(step: &mut Step, tensor: &Tensor) -> bool {
     let carried = step.suffix.take().filter(|suffix| {
         let train = train_json(tensor, suffix);
@@ -134,8 +135,8 @@ fn made_dense(step: &Step, tensor: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// Symmetries are carried as they are. Only where cells were explicit are they carried as declared:
-/// which cells had been left out is not known any more.
+/// Carries symmetries as they are. Only if cells were explicit are they carried as declared: which
+/// cells were left out is no longer known.
 fn say_symmetry(step: &mut Step, tensor: &Tensor) {
     let count = tensor.symmetries().len();
     let (is_packed, is_dense) = (
@@ -168,23 +169,23 @@ fn say_symmetry(step: &mut Step, tensor: &Tensor) {
     );
 }
 
-/// The bytes of all cells.
+/// The length of all cells in bytes.
 fn dense_len(tensor: &Tensor) -> u128 {
     let width = to_u64(tensor.dtype().width());
     let cells = tensor.cells().unwrap_or(u128::MAX);
     cells.saturating_mul(width.into())
 }
 
-/// Whether it blows a tensor up to have all its cells: to more than a gibibyte, and more than ten
-/// times what it was.
+/// Whether densifying blows a tensor up: to more than a gibibyte, and to more than ten times its
+/// length.
 fn is_too_large(dense: u128, tensor: &Tensor) -> bool {
     const FINE: u128 = 1 << 30;
     let stored = u128::from(tensor.storage().stored_len());
     dense > FINE.max(stored.saturating_mul(10))
 }
 
-/// Says how many cells are explicit and what all of them take; that they are is carried where they
-/// can be told from the others again.
+/// Reports how many cells are explicit and the length of all of them; their explicitness is carried
+/// if they can be distinguished from the others again.
 fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     let dense = dense_len(tensor);
     let (stored, cells) = (tensor.stored(), tensor.cells().unwrap_or(u128::MAX));
@@ -208,7 +209,7 @@ fn say_density(step: &mut Step, tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// What cells take now, and the version of the format that keeps them.
+/// The current length of the cells, and the version of the format that keeps them.
 fn now_and_way(step: &Step, tensor: &Tensor) -> String {
     let now = bytes_text(tensor.storage().stored_len());
     match step.version_of(StorageKind::Sparse) {
@@ -217,10 +218,10 @@ fn now_and_way(step: &Step, tensor: &Tensor) -> String {
     }
 }
 
-/// Carries how many cells are explicit, if those are just the cells that are not zero.
+/// Carries the number of explicit cells, if these are exactly the nonzero cells.
 fn carries_cells(step: &mut Step, tensor: &Tensor) -> Result<bool> {
     let own = tensor.dtype().number;
-    // Rounding may make zeros of the smallest numbers.
+    // Rounding may turn the smallest numbers into zeros.
     let is_rounded = !step.info.holds.numbers.iter().any(|to| is_exact(own, *to));
     if tensor.is_packed() || is_rounded || !step.can_carry() {
         return Ok(false);
@@ -232,14 +233,14 @@ fn carries_cells(step: &mut Step, tensor: &Tensor) -> Result<bool> {
     Ok(step.carry("sparse", json!({ "cells": stored })))
 }
 
-/// Whether the cells of a tensor stay single cells where a format could also hold all of them, which take `dense`
-/// bytes: where that is asked for, or these would be too many.
+/// Whether the cells of a tensor stay sparse although a format could also hold all of them, which
+/// take `dense` bytes: on request, or if these would be too many.
 fn keeps_cells(step: &Step, tensor: &Tensor, dense: u128) -> Result<bool> {
     let is_asked = step.how.keeps_cells()?;
     Ok(!tensor.dims().is_empty() && (is_asked || is_too_large(dense, tensor)))
 }
 
-/// Gives sparse cells their positions for labels.
+/// Labels sparse cells by their positions.
 fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     let labelled = tensor.positions_to_labels(&step.how.limits)?;
     let sizes: Vec<String> = tensor.sizes()?.iter().map(u64::to_string).collect();
@@ -253,7 +254,7 @@ fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     Ok(labelled)
 }
 
-/// Gives labels positions: of all blocks, or of the cells that are there where all would be too many.
+/// Turns labels into positions: of all blocks, or of the explicit cells if all would be too many.
 fn unlabelled(step: &mut Step, tensor: &Tensor, is_dense: bool) -> Result<Tensor> {
     let has_sparse = step.info.holds.kinds.contains(&StorageKind::Sparse);
     if !has_sparse && step.version_of(StorageKind::Sparse).is_none() {
@@ -285,7 +286,8 @@ fn sizes_text(sizes: &[u64]) -> String {
     sizes.join(" × ")
 }
 
-/// Gives all blocks positions; where they are too many, that is refused with the way that keeps them.
+/// Gives all blocks positions; if they are too many, that is refused with a hint to an option that
+/// keeps them.
 fn all_placed(step: &mut Step, tensor: &Tensor, sizes: &[u64], dense: u128) -> Result<Tensor> {
     let made = placed(step, tensor);
     let has_way = step.version_of(StorageKind::Sparse).is_some();
@@ -301,7 +303,7 @@ fn all_placed(step: &mut Step, tensor: &Tensor, sizes: &[u64], dense: u128) -> R
     made
 }
 
-/// Gives labelled blocks positions; the labels are carried where there is room for them.
+/// Gives labelled blocks positions; the labels are carried if they fit.
 fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     let placed = tensor.placed(&step.how.limits)?;
     let dense = dense_len(&placed.tensor);
@@ -324,11 +326,11 @@ fn placed(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
     Ok(placed.tensor)
 }
 
-/// Carries the labels of the mapped dimensions, and which blocks are there if not all are.
+/// Carries the labels of the mapped dimensions, and the list of blocks if some are absent.
 fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
     let all = u128::from(placed.n_blocks()).saturating_add(placed.absent);
     let len: usize = placed.labels.iter().map(Labels::text_len).sum();
-    // Whether there is room is seen from the text; these would take too long to make one of.
+    // Whether they fit is seen only from the text; building one of these would take too long.
     if all > MOST_BLOCKS || len > MOST_LABELS {
         return Ok(false);
     }
@@ -344,5 +346,5 @@ fn carry_labels(step: &mut Step, placed: &Placed) -> Result<bool> {
     Ok(step.carry("labels", labels))
 }
 
-/// The most bytes that labels may have together to be carried.
+/// Most bytes of labels that are carried.
 const MOST_LABELS: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! What a format cannot hold of a bundle.
+//! Losses: the parts of a bundle that a format cannot hold.
 
 use hashbrown::HashSet;
 
@@ -16,7 +16,7 @@ use crate::tensor::{Address, Size, Storage, Tensor};
 /// Lists everything that writing `bundle` as `format` would lose.
 ///
 /// # Errors
-/// What reading values gives, where a format has a place for some alone.
+/// Errors of reading values, for formats that can hold only some.
 pub fn losses(bundle: &Bundle, format: &dyn Format) -> Result<Vec<Loss>> {
     let edition = format.edition(bundle, &WriteOptions::default());
     losses_of(bundle, edition.unwrap_or(format))
@@ -57,7 +57,7 @@ fn for_file(bundle: &Bundle, format: &dyn Format, found: &mut Vec<Loss>) {
         })
     };
     if !info.holds.meta.file {
-        // What a format keeps under its own prefix is a matter of its own writer.
+        // Metadata under a format's own prefix is up to its writer.
         let own = format!("{}:", info.name);
         let names: Vec<&str> = bundle
             .meta
@@ -110,7 +110,7 @@ fn for_keys(bundle: &Bundle, holds: &Capabilities, found: &mut Vec<Loss>) {
             aspect: Aspect::Count,
             detail,
         });
-        // What becomes of their names is another question.
+        // Their names are handled elsewhere.
         return;
     }
     let mut seen = HashSet::with_capacity(entries.len());
@@ -140,7 +140,7 @@ fn for_keys(bundle: &Bundle, holds: &Capabilities, found: &mut Vec<Loss>) {
             add(Tier::Impossible, Aspect::Keys, wrong_key(holds.names, key));
         }
         if !seen.insert(key) {
-            // A flat file can say a name twice; a tree has one place for it.
+            // A flat file can repeat a name; a tree has one place for it.
             let tier = if holds.names == Names::Flat {
                 Tier::Refused
             } else {
@@ -160,7 +160,7 @@ fn wrong_key(names: Names, key: &Key) -> &'static str {
     }
 }
 
-/// Lists what is lost of a tensor; `own` is its name if there are others, as flags need it then.
+/// Lists the losses of a tensor; `own` is its name if there are others, as options then need it.
 fn for_tensor(
     tensor: &Tensor,
     holds: &Capabilities,
@@ -168,13 +168,13 @@ fn for_tensor(
     add: &mut dyn FnMut(Aspect, String),
 ) {
     let dtype = tensor.dtype();
-    // What is not understood has no numbers that a format could lack.
+    // An opaque tensor has no numbers that a format could lack.
     let has_numbers = !matches!(tensor.storage(), Storage::Opaque { .. });
     let is_held = holds.numbers.contains(&dtype.number) && holds.arities.contains(&dtype.arity);
     if has_numbers && !is_held {
         add(Aspect::Number, elements_of(dtype));
     }
-    // Before the shape: what has to be another kind of tensor can get another shape on the way.
+    // Before the shape: converting the storage kind may change the shape.
     for_kind(tensor, holds, own.is_none(), add);
     let ndim = crate::bytes::to_u64(tensor.dims().len());
     if ndim < holds.ndim.0 || ndim > holds.ndim.1 {
@@ -205,7 +205,7 @@ fn for_tensor(
     }
 }
 
-/// How many dimensions a tensor has where others are needed, and a shape that fits.
+/// The error text for a wrong number of dimensions, with a shape that fits.
 fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: Option<&str>) -> String {
     let ndim = tensor.dims().len();
     let noun = if ndim == 1 { "dimension" } else { "dimensions" };
@@ -224,7 +224,8 @@ fn wrong_ndim(tensor: &Tensor, (least, most): (u64, u64), own: Option<&str>) -> 
     format!("{needed}; --reshape {own}{} fits", fitting.join(","))
 }
 
-/// The same cells in as many dimensions as fit: ones in front, or the first dimensions as one.
+/// A shape with an allowed number of dimensions for the same cells: ones in front, or the first
+/// dimensions merged.
 fn with_ndim(sizes: &[u64], (least, most): (u64, u64)) -> Option<Vec<u64>> {
     let (least, most) = (usize::try_from(least).ok()?, usize::try_from(most).ok()?);
     let missing = least.saturating_sub(sizes.len());
@@ -240,7 +241,7 @@ fn with_ndim(sizes: &[u64], (least, most): (u64, u64)) -> Option<Vec<u64>> {
 }
 
 fn for_names(tensor: &Tensor, holds: &Capabilities, add: &mut dyn FnMut(Aspect, String)) {
-    // The name of a mapped dimension goes the way of its labels.
+    // The name of a mapped dimension is handled along with its labels.
     let indexed = || {
         tensor
             .dims()
@@ -323,8 +324,8 @@ fn for_kind(
     }
 }
 
-/// How a format that has other kinds of tensors is reached. No train is made of several tensors where
-/// only one is wanted.
+/// The option that leads to a format with other storage kinds. Trains are not split into several
+/// tensors for a format that holds only one.
 fn instead(holds: &Capabilities, is_alone: bool) -> &'static str {
     let has = |kind| holds.kinds.contains(&kind);
     if has(StorageKind::Train) && (is_alone || holds.names != Names::One) {

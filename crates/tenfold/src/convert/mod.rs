@@ -1,5 +1,5 @@
-//! From a bundle to a file: what would be lost, what has to change, and the saving; and back from
-//! what was carried.
+//! Fitting a bundle into a target format, and reporting what is lost; saving it, and restoring
+//! carried metadata on reading.
 
 mod fit;
 mod fit_dims;

@@ -1,4 +1,4 @@
-//! Saving a bundle as a file, if the format holds it or what it loses is permitted.
+//! Saving a bundle as a file, if the format can hold it or its losses are permitted.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::limits::Limits;
 use crate::tensor::{Storage, Tensor};
 use crate::units::measure_text;
 
-/// Gives a bundle as `format` would hold it, lazily, and what it loses on the way, if all of that
-/// is permitted: what [`save`] would do, before it is done.
+/// The bundle as `format` would hold it, lazily, and the losses, if all of them are permitted: a
+/// preview of [`save`].
 ///
 /// # Errors
 /// [`Error::Refused`] with everything the format cannot hold.
@@ -53,8 +53,8 @@ pub fn forecast(
     Ok((lowered, said))
 }
 
-/// Writes a bundle to `out`, if the format holds it or what it loses is permitted; gives what was
-/// lost.
+/// Writes a bundle to `out`, if the format can hold it or its losses are permitted; returns the
+/// losses.
 ///
 /// # Errors
 /// [`Error::Refused`] with everything the format cannot hold; nothing was written then.
@@ -89,7 +89,7 @@ pub fn write_to(
     Ok(said)
 }
 
-/// Whether a loss is none, or permitted.
+/// Whether a loss needs no permission, or has it.
 fn is_permitted(loss: &Loss, how: &WriteOptions) -> bool {
     match loss.tier {
         Tier::Carried => true,
@@ -99,7 +99,7 @@ fn is_permitted(loss: &Loss, how: &WriteOptions) -> bool {
     }
 }
 
-/// What casts have changed in all tensors that were written.
+/// The changes that casts made to all tensors that were written.
 fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<Loss>> {
     let (mut numbers, mut changed, mut tensors) = (0_u64, 0_u64, 0_u64);
     let mut most: Option<(f64, &Key)> = None;
@@ -109,7 +109,7 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
             numbers = numbers.saturating_add(cast.numbers);
             changed = changed.saturating_add(cast.changed);
             tensors = tensors.saturating_add(1);
-            // Of numbers that are not negative, NaN last: a NaN that became a number.
+            // Of non-negative numbers, NaN last: a NaN that became a number.
             if most.is_none_or(|(largest, _)| cast.largest.total_cmp(&largest).is_gt()) {
                 most = Some((cast.largest, key));
             }
@@ -118,7 +118,8 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
     let Some((largest, key)) = most else {
         return Ok(None);
     };
-    // A permission was needed for what the format made of them, and none for what was asked for.
+    // A permission was required for casts made by the format, and none for those that were
+    // requested.
     let is_refused = |loss: &Loss| loss.aspect == Aspect::Precision && loss.tier == Tier::Refused;
     let tier = if said.iter().any(is_refused) {
         Tier::Refused
@@ -144,8 +145,8 @@ fn rounding(lowered: &Bundle, said: &[Loss], limits: &Limits) -> Result<Option<L
     }))
 }
 
-/// Makes a refusal of a value that has no room, which is found only when it is read: it names the
-/// first tensor that has one.
+/// Turns the error of a value out of range, found only on reading, into a refusal that names the
+/// first such tensor.
 fn no_room(error: Error, bundle: &Bundle, format: &'static str) -> Error {
     let Error::NoRoom { value, number } = error else {
         return error;
@@ -171,12 +172,12 @@ fn no_room(error: Error, bundle: &Bundle, format: &'static str) -> Error {
 
 /// Saves a bundle as the file `path`, which must not exist unless `replace` is set.
 ///
-/// The file is written under no name, brought to the disk, and only then named: `path` is never a
-/// part of a file, whatever happens. A file that is replaced hands on its permissions; one that is
-/// read while it is replaced is read to its end. Of a link, what it points to is replaced.
+/// The file is written without a name, synced to disk, and only then named: `path` is never a
+/// partial file, whatever happens. A replaced file passes on its permissions; one that is being
+/// read while it is replaced can be read to its end. A link is kept, and its target replaced.
 ///
-/// What is no file, such as a pipe or a device, cannot be there whole or not at all: it is written
-/// to as the bytes come. A file whose name ends in `.gz` is compressed.
+/// Pipes and devices cannot be replaced atomically: they are written to directly. A file whose name
+/// ends in `.gz` is compressed.
 ///
 /// # Errors
 /// [`Error::Refused`] if the format cannot hold everything, [`Error::Io`] if the system fails.

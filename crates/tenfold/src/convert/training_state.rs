@@ -1,4 +1,5 @@
-//! Leaving out what is no part of a model: statistics, and what a training run keeps beside it.
+//! Removal of training state from a model: statistics, and what a training run stores in a
+//! checkpoint.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,16 +10,17 @@ use crate::format::FROM_TORCH;
 use crate::key::Key;
 use crate::meta::{Meta, Value};
 
-/// What an optimizer was set to.
+/// Configs of an optimizer.
 const CONFIGS: &[&str] = &["primitiv:uint_configs", "primitiv:float_configs"];
 /// The report of a statistic that is not written.
 const LEFT_OUT: &str = "the statistic is left out";
-/// By what the state of an optimizer of PyTorch is known, beside its `state`.
+/// The key that identifies the state of a PyTorch optimizer, beside its `state`.
 const GROUPS: &str = "param_groups";
 const STATE: &str = "state";
 
-/// A bundle without statistics, configs and, of a checkpoint of PyTorch, the state of optimizers,
-/// schedules, scalers and random numbers; adds what is left out to `changes`.
+/// A bundle without statistics, configs and, for a PyTorch checkpoint, the state of optimizers,
+/// schedulers, gradient scalers and random number generators; the removed parts are added to
+/// `changes`.
 #[must_use]
 pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
     let mut kept = bundle.clone();
@@ -42,8 +44,8 @@ pub fn without_state(bundle: &Bundle, changes: &mut Vec<Loss>) -> Bundle {
     kept
 }
 
-/// The statistics among `before` that a choice of tensors has left out of `bundle`, where what they
-/// are of is still there.
+/// The statistics among `before` that a selection of tensors has removed from `bundle` although
+/// their owners are still there.
 #[must_use]
 pub fn statistics_left_out(before: &[Key], bundle: &Bundle) -> Vec<Loss> {
     if before.is_empty() {
@@ -63,7 +65,7 @@ fn of_pairs(pairs: Vec<(&str, &Value)>) -> Meta {
         .collect()
 }
 
-/// Leaves out the dicts of a checkpoint that are state of a training run.
+/// Removes the dicts of a checkpoint that are training state.
 fn leave_out_training(bundle: &mut Bundle, changes: &mut Vec<Loss>) {
     let mut dicts = optimizers(bundle);
     let top = bundle
@@ -123,13 +125,13 @@ fn is_optimizer(bundle: &Bundle) -> bool {
     has_state && groups.is_some()
 }
 
-/// Whether an entry of a checkpoint is state by its name. Averaged weights are none.
+/// Whether a checkpoint entry is training state by its name. Averaged weights are not.
 fn is_state(name: &str) -> bool {
     let begins = |word: &str| name.starts_with(word);
     name == "scaler" || ["optimizer", "lr_scheduler", "rng"].into_iter().any(begins)
 }
 
-/// The paths of dicts that have the form of an optimizer's state, each with a count of 0.
+/// The paths of dicts in the form of an optimizer's state, each with a count of 0.
 fn optimizers(bundle: &Bundle) -> BTreeMap<Vec<String>, u64> {
     let mut found = BTreeMap::new();
     for (name, value) in bundle.meta.iter() {
@@ -138,7 +140,7 @@ fn optimizers(bundle: &Bundle) -> BTreeMap<Vec<String>, u64> {
     found
 }
 
-/// Looks for such dicts in a value of the metadata, which is no deeper than limits allow.
+/// Searches a metadata value for such dicts; its depth is bounded by the limits.
 fn search(
     bundle: &Bundle,
     path: &mut Vec<String>,
@@ -170,7 +172,7 @@ fn search(
     }
 }
 
-/// What a key of a map is called in a path.
+/// A map key as a path segment.
 fn segment(key: &Value) -> Option<String> {
     match key {
         Value::Text(text) => Some(text.clone()),
@@ -179,7 +181,7 @@ fn segment(key: &Value) -> Option<String> {
     }
 }
 
-/// Takes what stands at a path out of metadata.
+/// Removes the value at a path from metadata.
 fn remove(meta: &mut Meta, path: &[String]) {
     let Some((first, rest)) = path.split_first() else {
         return;
@@ -231,7 +233,7 @@ mod tests {
         bundle
     }
 
-    /// The names that stay, and what is reported of which dicts.
+    /// The names that remain, and the reported dicts.
     fn kept(bundle: &Bundle) -> (Vec<String>, Vec<String>) {
         let mut changes = Vec::new();
         let kept = without_state(bundle, &mut changes);

@@ -1,4 +1,4 @@
-//! Everything that a target format has no field for, carried as one JSON text.
+//! What a format has no field for, as one JSON text, and back.
 
 pub(super) mod opaque;
 pub(super) mod read;

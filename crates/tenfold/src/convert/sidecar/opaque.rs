@@ -1,4 +1,4 @@
-//! Bytes that only their own format understands, carried into another as bytes.
+//! Opaque tensors of one format, carried into another as plain bytes.
 
 use serde_json::{Value as Json, json};
 
@@ -12,11 +12,11 @@ use crate::format::StorageKind;
 use crate::limits::Limits;
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
-/// The type of bytes.
+/// The element type of plain bytes.
 const BYTE: DType = DType::real(Number::U8);
 
-/// An opaque tensor as plain bytes, where the target does not know its layout: a loss, even where it
-/// carries how to read them, as no other program would. `None` for all other tensors.
+/// An opaque tensor as plain bytes, if the target does not know its layout: a loss, even if the
+/// layout is carried, as other programs would not use it. `None` for all other tensors.
 pub(crate) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     let Storage::Opaque { layout, parts } = tensor.storage() else {
         return Ok(None);
@@ -69,7 +69,7 @@ pub(crate) fn as_bytes(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor
     Ok(Some(bytes))
 }
 
-/// The opaque tensor that bytes stand for.
+/// The opaque tensor that plain bytes were made from.
 pub(crate) fn restored(tensor: &Tensor, about: &Json, limits: &Limits) -> Result<Tensor> {
     let field = |name: &str| about.get(name).ok_or_else(|| wrong("opaque"));
     let text = |name: &str| field(name)?.as_str().ok_or_else(|| wrong("opaque"));

@@ -1,7 +1,7 @@
-//! Restores what a conversion carried as text.
+//! Reads the sidecar: restores what a conversion carried as text.
 //!
-//! The text is as untrusted as the rest of a file. One that cannot be read, or that does not fit
-//! its tensor, stays the text it is, and a note says so; the file is read all the same.
+//! The text is as untrusted as the rest of a file. One that cannot be read, or does not fit its
+//! tensor, stays a text, with a note; the file is read all the same.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ use crate::tensor::{Dim, Storage, Symmetry, Tensor};
 
 type Fields = Map<String, Json>;
 
-/// Gives a bundle with everything that its format carries.
+/// The bundle with everything restored that its format carries.
 pub(crate) fn restore(bundle: Bundle, info: &Info, limits: &Limits) -> Bundle {
     let mut bundle = match info.holds.carries {
         SidecarSlot::No => bundle,
@@ -51,7 +51,7 @@ fn has_any(bundle: &Bundle) -> bool {
     bundle.meta.get(NAME).is_some() || tensors.any(|(_, tensor)| tensor.meta.get(NAME).is_some())
 }
 
-/// Every tensor has a text of its own.
+/// Restores from a text per tensor.
 fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
     let cores = Cores::of(bundle);
     let made = bundle.entries().iter().map(|(key, tensor)| {
@@ -60,7 +60,7 @@ fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
             let meta = file_meta(&fields)?;
             let mut plain = tensor.clone();
             plain.meta = without(&tensor.meta);
-            // That of another core is metadata of its own, and nothing more has to be asked.
+            // The text of another core is metadata of its own, and nothing else needs a check.
             let made = Made::of(key, &plain, &fields, &cores, &|_| false, limits)?;
             Ok((made, meta))
         });
@@ -69,7 +69,7 @@ fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
     let made: Vec<Option<Result<(Made, Meta)>>> = made.collect();
     let mut restored = Restored::new(bundle);
     for made in made.iter().flatten().flatten() {
-        // It goes with one tensor.
+        // It belongs to one tensor.
         if !made.1.is_empty() {
             let own = std::mem::take(&mut restored.bundle.meta);
             restored.bundle.meta = own.joined(made.1.clone());
@@ -81,7 +81,7 @@ fn from_tensors(bundle: &Bundle, limits: &Limits) -> Bundle {
     restored.finish()
 }
 
-/// The file has one text for all.
+/// Restores from one text for the whole file.
 fn from_file(mut bundle: Bundle, limits: &Limits) -> Bundle {
     let Some(carried) = bundle.meta.get(NAME) else {
         return bundle;
@@ -107,7 +107,7 @@ fn from_file(mut bundle: Bundle, limits: &Limits) -> Bundle {
     restored.finish()
 }
 
-/// What the tensors carry, by name; that of a file that is its tensor has none.
+/// The carried fields by tensor name; that of a file with a single unnamed tensor has none.
 fn by_name(fields: &Fields) -> Result<HashMap<Option<String>, Fields>> {
     let Some(tensors) = fields.get("tensors") else {
         return Ok(HashMap::new());
@@ -125,10 +125,10 @@ fn by_name(fields: &Fields) -> Result<HashMap<Option<String>, Fields>> {
     all.ok_or_else(|| wrong("tensors"))
 }
 
-/// A bundle that is being restored.
+/// A bundle being restored.
 struct Restored {
     bundle: Bundle,
-    /// The name of each tensor in the file, beside what it may be called.
+    /// The name of each tensor in the file, and its original key, if that differs.
     keys: Vec<(Key, Option<Key>)>,
     tensors: Vec<Tensor>,
 }
@@ -147,7 +147,7 @@ impl Restored {
         }
     }
 
-    /// Takes every tensor as it was made, or as it is; the cores of a train go into it.
+    /// Adds every tensor as restored, or unchanged; the cores of a train are joined.
     fn push_all(&mut self, bundle: &Bundle, made: Vec<Option<Result<Made>>>) {
         let whole = made.iter().flatten().flatten();
         let joined: HashSet<usize> = whole.flat_map(|made| made.others.iter().copied()).collect();
@@ -177,7 +177,7 @@ impl Restored {
         self.tensors.push(made.tensor);
     }
 
-    /// Takes the true keys, unless two tensors would have one.
+    /// Applies the original keys, unless two tensors would have the same.
     fn finish(mut self) -> Bundle {
         let mut counts: HashMap<&Key, u64> = HashMap::new();
         for (name, key) in &self.keys {
@@ -206,15 +206,15 @@ impl Restored {
     }
 }
 
-/// A tensor with everything that it carries.
+/// A tensor with everything restored that it carries.
 struct Made {
-    /// Its name in the file; of a train, what the names of its cores have in common.
+    /// Its name in the file; for a train, the common prefix of its cores' names.
     name: Key,
-    /// Its true key, if that is another.
+    /// Its original key, if that differs.
     key: Option<Key>,
     separator: Option<String>,
     tensor: Tensor,
-    /// Where in the file the cores of a train stand, but for the first.
+    /// The indices of a train's cores in the file, except for the first.
     others: Vec<usize>,
 }
 
@@ -231,7 +231,7 @@ impl Made {
         if fields.get("shape").and_then(Json::as_array) != Some(&sizes) {
             return Err(Error::invalid("it was written for another shape"));
         }
-        // A tensor that somebody gave another name keeps that.
+        // A tensor that was renamed after the conversion keeps its new name.
         let is_renamed = fields.get("name").and_then(Json::as_str) != name.flat_name();
         let (name, plain, others) = match fields.get(train::FIELD) {
             None => (name.clone(), tensor.clone(), Vec::new()),
@@ -273,7 +273,7 @@ impl Made {
     }
 }
 
-/// The object that a text is.
+/// Parses a text as a JSON object.
 fn parse(carried: &Value) -> Result<Fields> {
     let text = carried
         .as_text()
@@ -339,7 +339,7 @@ fn texts(json: &Json) -> Option<Vec<String>> {
     items.map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Gives dimensions their names.
+/// Restores the names of dimensions.
 fn named(tensor: &Tensor, fields: &Fields) -> Result<Tensor> {
     let Some(names) = fields.get("dims") else {
         return Ok(tensor.clone());
@@ -361,12 +361,12 @@ fn named(tensor: &Tensor, fields: &Fields) -> Result<Tensor> {
     Ok(named.with_meta_of(tensor))
 }
 
-/// Puts the components of elements together.
+/// Joins the components of elements.
 fn joined(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     match fields.get("elements").map(|dtype| dtype.as_str()) {
         None => Ok(tensor),
         Some(Some(dtype)) => {
-            // The numbers may have been cast on the way.
+            // The numbers may have been cast since.
             let dtype = DType {
                 number: tensor.dtype().number,
                 ..dtype.parse()?
@@ -377,7 +377,7 @@ fn joined(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     }
 }
 
-/// Gives positions their labels.
+/// Restores the labels of positions.
 fn labelled(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     let Some(labels) = fields.get("labels") else {
         return Ok(tensor);
@@ -401,7 +401,7 @@ fn labelled(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> 
     }
 }
 
-/// Takes the cells that are not zero for the explicit ones.
+/// Restores sparse storage: the nonzero cells become the explicit ones.
 fn sparse(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     let Some(sparse) = fields.get("sparse") else {
         return Ok(tensor);
@@ -410,7 +410,7 @@ fn sparse(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     tensor.nonzero(cells.ok_or_else(|| wrong("sparse"))?, limits)
 }
 
-/// Declares symmetries, and leaves the cells out that follow from others.
+/// Declares symmetries, and packs by those that were packed.
 fn with_symmetries(tensor: Tensor, fields: &Fields, limits: &Limits) -> Result<Tensor> {
     let Some(symmetries) = fields.get("symmetries") else {
         return Ok(tensor);

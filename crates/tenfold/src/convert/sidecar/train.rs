@@ -1,8 +1,8 @@
-//! A tensor train as its cores, where a target has no trains but carries text.
+//! A tensor train split into its cores, for targets without trains that carry text.
 //!
-//! Every core is written as a dense tensor (rank, size, next rank), called like the train with
-//! `.core.0`, `.core.1`, … behind it. What the first of them carries makes them one train again.
-//! Where a target has no complex numbers, the parts of each are a last dimension.
+//! Every core is written as a dense tensor (rank, size, next rank), with the name of the train
+//! followed by `.core.0`, `.core.1`, … By the carried text of the first they are joined to a train
+//! again. In a target without complex numbers, the components are a last dimension.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{HashMap, HashSet};
@@ -21,10 +21,10 @@ use crate::limits::Limits;
 use crate::meta::Meta;
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
-/// What a text calls it.
+/// The name of its field in the text.
 pub(crate) const FIELD: &str = "train";
 
-/// Whether a tensor is a train that the target could keep as cores.
+/// Whether a tensor is a train that the target could hold as cores.
 pub(crate) fn can_be_parted(tensor: &Tensor, format: &dyn Format) -> bool {
     let Storage::Train { ranks, cores } = tensor.storage() else {
         return false;
@@ -44,7 +44,7 @@ pub(crate) fn can_be_parted(tensor: &Tensor, format: &dyn Format) -> bool {
         && !tensor.is_packed()
 }
 
-/// What the text of the first core says of its train.
+/// The description of a train in the text of its first core.
 pub(crate) fn train_json(tensor: &Tensor, suffix: &str) -> Json {
     json!({
         "cores": tensor.dims().len(),
@@ -63,7 +63,7 @@ fn core_dtype(dtype: DType, format: &dyn Format) -> DType {
             bytes: Bytes::memory(vec![0; dtype.width()]),
         },
     };
-    // Not every number of a format need have every arity of it.
+    // A format need not have every number type in every arity.
     let has_place =
         |scalar| has_place(format, &Bundle::of(scalar), &[Aspect::Number]).is_ok_and(|has| has);
     let is_held = format.info().holds.arities.contains(&dtype.arity)
@@ -85,7 +85,7 @@ fn core_dims(sizes: [u64; 3], dtype: DType, format: &dyn Format) -> Vec<Dim> {
     sizes.into_iter().chain(parts).map(Dim::indexed).collect()
 }
 
-/// The cores of a train, as the target keeps them; the first has its metadata.
+/// The cores of a train, as the target holds them; the first has its metadata.
 pub(crate) fn parted(tensor: &Tensor, format: &dyn Format, limits: &Limits) -> Result<Vec<Tensor>> {
     let Storage::Train { ranks, cores } = tensor.storage() else {
         return Err(Error::invalid("only a train has cores"));
@@ -110,10 +110,10 @@ pub(crate) fn parted(tensor: &Tensor, format: &dyn Format, limits: &Limits) -> R
     Ok(parts)
 }
 
-/// What the cores of trains are called in the target.
+/// The names of the cores of trains in the target.
 pub(crate) struct CoreNames {
     taken: HashSet<String>,
-    /// What stands behind the name of each train.
+    /// The suffix for each train, by its name.
     suffixes: HashMap<String, String>,
 }
 
@@ -132,8 +132,8 @@ impl CoreNames {
         }
     }
 
-    /// What stands between the name of a train and the numbers of its cores: `.core.`, unless
-    /// something else is called so. Trains of one name stay trains of one name.
+    /// The text between the name of a train and the numbers of its cores: `.core.`, unless that
+    /// would collide. Trains of the same name keep the same name.
     pub(crate) fn suffix(&mut self, name: &Key, tensor: &Tensor) -> String {
         let stem = name.flat_name().unwrap_or_default();
         if let Some(known) = self.suffixes.get(stem) {
@@ -141,7 +141,7 @@ impl CoreNames {
         }
         let count = tensor.dims().len();
         let mut suffix = ".core.".to_owned();
-        // As many tries as there are names, each of which can be in the way of one.
+        // At most as many tries as there are names, each of which can collide once.
         for number in 2..=self.taken.len().saturating_add(2) {
             let mut all = (0..count).map(|core| format!("{stem}{suffix}{core}"));
             if !all.any(|name| self.taken.contains(&name)) {
@@ -162,19 +162,19 @@ pub(crate) fn core_name(name: &Key, suffix: &str, core: usize) -> Key {
     Key::flat(format!("{stem}{suffix}{core}"))
 }
 
-/// A train that was put together again.
+/// A train joined from its cores.
 pub(crate) struct Joined {
     /// What it is called.
     pub(crate) name: Key,
     pub(crate) tensor: Tensor,
-    /// Where among the entries its cores after the first stand.
+    /// The indices of its cores among the entries, after the first.
     pub(crate) others: Vec<usize>,
 }
 
-/// The tensors of a file, among which the cores of trains are looked for.
+/// The tensors of a file, among which the cores of trains are looked up.
 pub(crate) struct Cores<'a> {
     entries: &'a [(Key, Tensor)],
-    /// Where each name stands; `None` if it is there twice.
+    /// The index of each name; `None` if it is duplicate.
     places: HashMap<&'a str, Option<usize>>,
 }
 
@@ -193,8 +193,8 @@ impl<'a> Cores<'a> {
         Cores { entries, places }
     }
 
-    /// The train whose first core is `first`, called `name`, if all others are there, fit each
-    /// other and have nothing else to say; `says_more` tells what else is carried for a name.
+    /// The train whose first core is `first`, named `name`, if all others exist, fit each other and
+    /// carry nothing else; `says_more` tells whether something else is carried for a name.
     pub(crate) fn join(
         &self,
         name: &Key,
@@ -244,13 +244,14 @@ fn unfit(core: u64, why: &str) -> Error {
     Error::invalid(format!("core {core} of its train {why}"))
 }
 
-/// How many cores a train has, what their names end in before their numbers, and its elements.
+/// The number of cores of a train, the suffix of their names before the number, and its element
+/// type.
 fn announced(train: &Json) -> Result<(u64, &str, DType)> {
     let count = train.get("cores").and_then(Json::as_u64);
     let suffix = train.get("suffix").and_then(Json::as_str);
     let dtype = train.get("dtype").and_then(Json::as_str);
     let dtype = dtype.and_then(|dtype| dtype.parse().ok());
-    // Behind a digit, the number of one core could be part of that of another.
+    // After a digit, the number of one core could be part of another's.
     let is_apart = |suffix: &&str| suffix.ends_with(|last: char| !last.is_ascii_digit());
     match (count, suffix.filter(is_apart), dtype) {
         (Some(count), Some(suffix), Some(dtype)) if count > 0 => Ok((count, suffix, dtype)),
@@ -258,7 +259,7 @@ fn announced(train: &Json) -> Result<(u64, &str, DType)> {
     }
 }
 
-/// The hints on which all cores agree: only these are of use to all of them.
+/// The hints on which all cores agree: only these apply to the train.
 fn shared(first: &Meta, second: &Meta) -> Meta {
     let both = first.iter();
     both.filter(|(name, value)| second.get(name) == Some(value))
@@ -266,7 +267,7 @@ fn shared(first: &Meta, second: &Meta) -> Meta {
         .collect()
 }
 
-/// Cores that follow each other.
+/// Consecutive cores.
 struct Joint {
     dtype: DType,
     sizes: Vec<u64>,
@@ -299,7 +300,7 @@ impl Joint {
         };
         let (rank, size, next) = match core.indexed_sizes().as_slice() {
             [rank, size, next] if own == self.dtype && is_plain => (*rank, *size, *next),
-            // The parts of a number side by side.
+            // The components of a number side by side.
             [rank, size, next, last]
                 if *last == parts
                     && self.dtype.arity != Arity::Real

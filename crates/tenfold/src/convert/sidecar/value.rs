@@ -1,8 +1,8 @@
-//! Metadata as JSON and back, without losing its types.
+//! Typed metadata as JSON, and back.
 //!
-//! Null, truth, whole numbers, text and lists are what they are in JSON. Everything else is an
-//! object with one name: `f16`, `f32`, `f64` (the bits in hexadecimal), `bytes` (hexadecimal),
-//! `map` (a list of pairs), `tag` (its number and what it applies to), `simple` (its number).
+//! Null, booleans, integers, text and lists are the same in JSON. Everything else is an object with
+//! one name: `f16`, `f32`, `f64` (the bits in hexadecimal), `bytes` (hexadecimal), `map` (a list of
+//! pairs), `tag` (its number and its value), `simple` (its number).
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ pub(crate) fn meta_json(meta: &[(&str, &Value)]) -> Json {
     meta.iter().map(pair).collect()
 }
 
-/// Metadata of a list; `None` if something in it is no metadata.
+/// Metadata from a list; `None` if an item is no metadata.
 pub(crate) fn meta_of(json: &Json) -> Option<Meta> {
     let mut seen = HashSet::new();
     let pair = |pair: &Json| match pair.as_array()?.as_slice() {
@@ -65,7 +65,7 @@ fn value_of(json: &Json) -> Option<Value> {
     })
 }
 
-/// A value that is an object with one name.
+/// A value encoded as an object with one name.
 fn wrapped_of(fields: &Map<String, Json>) -> Option<Value> {
     let mut all = fields.iter();
     let (Some((name, json)), None) = (all.next(), all.next()) else {

@@ -1,4 +1,5 @@
-//! What a target has no word for, as one JSON text that [`restore`](crate::convert::restore) reads again.
+//! Writes the sidecar: one JSON text with what a target has no field for, which
+//! [`restore`](crate::convert::restore) reads.
 //!
 //! `docs/carried.md` describes the JSON.
 
@@ -14,49 +15,49 @@ use crate::memory;
 use crate::meta::Meta;
 use crate::tensor::{Symmetry, Tensor};
 
-/// The name under which it is kept.
+/// The metadata name of the text.
 pub(crate) const NAME: &str = "tenfold";
-/// The version of what is written here.
+/// The version of the text.
 pub(crate) const VERSION: u64 = 1;
-/// What a feed calls its documents and their field, and what it does to them: hints that are metadata in other
-/// formats.
+/// Hints of a feed that are metadata in other formats: the names of its documents and their field,
+/// and its operation.
 pub(crate) const NAMES_OF_FEED: [&str; 4] = [
     "vespa-feed:namespace",
     "vespa-feed:schema",
     "vespa-feed:field",
     "vespa-feed:operation",
 ];
-/// The separator of paths in names unless another was chosen.
+/// The default separator of path segments in names.
 pub(crate) const SEPARATOR: char = '/';
-/// The most bytes that one text has: what a reader takes with its default limits.
+/// Longest text: what a reader accepts with its default limits.
 pub(crate) const MOST: usize = 1 << 20;
-/// The most bytes that a comment has.
+/// Longest comment.
 const MOST_IN_COMMENT: usize = 65_535;
-/// The most levels that something carried may have; parsers stop at 128.
+/// Deepest nesting that is carried; parsers stop at 128.
 const DEEPEST: usize = 100;
 
-/// What the text of a file takes besides what is added to it: its version, the list of tensors.
+/// Length of the text without its content: version, list of tensors.
 const FILE_FRAME: usize = 50;
 
-/// Hints that let a file that carries something be written again with the same bytes.
+/// Hints by which a file with carried metadata is rewritten to the same bytes.
 pub(crate) mod hint {
-    /// Of a tensor without a name: what it is called in a file that needs one.
+    /// The name of an unnamed tensor in a file that needs one.
     pub(in crate::convert) const NAME: &str = "tenfold:name";
-    /// What stands between the segments of paths.
+    /// The separator of path segments.
     pub(in crate::convert) const SEPARATOR: &str = "tenfold:separator";
 }
 
-/// Collects what a file carries.
+/// Collects the carried metadata of a file.
 pub(crate) struct SidecarWriter {
     carries: SidecarSlot,
     file: Map<String, Json>,
-    /// What each tensor carries, in their order.
+    /// The fields of each tensor, in order.
     tensors: Vec<Map<String, Json>>,
-    /// How many bytes more fit into the text that is being filled.
+    /// Bytes left in the current text.
     room: usize,
-    /// How many bytes the object of the current tensor takes besides what is added to it and its name.
+    /// Length of the current tensor's object without its content and its name.
     frame: usize,
-    /// What it is called in the target; nothing once that is paid for.
+    /// Its name in the target; `None` once its length is counted.
     name: Option<String>,
 }
 
@@ -80,9 +81,9 @@ impl SidecarWriter {
         }
     }
 
-    /// Goes on to the next tensor, which is called `key` in the target.
+    /// Starts the next tensor, whose key in the target is `key`.
     pub(crate) fn next(&mut self, key: &Key, ndim: usize) -> Result<()> {
-        // A size has 20 digits at most; the version and the names of fields are short.
+        // A size has 20 digits at most; the version and the field names are short.
         self.frame = ndim.saturating_mul(21).saturating_add(100);
         let name = self.name.get_or_insert_default();
         name.clear();
@@ -93,24 +94,24 @@ impl SidecarWriter {
         memory::push(&mut self.tensors, Map::new())
     }
 
-    /// Whether anything can be carried.
+    /// Whether the target has a place for carried metadata.
     pub(crate) fn is_on(&self) -> bool {
         self.carries != SidecarSlot::No
     }
 
-    /// Carries something about the current tensor; false if that cannot be.
+    /// Carries a field of the current tensor; false if that is not possible.
     pub(crate) fn add(&mut self, name: &str, value: Json) -> bool {
         let own = { self.name.as_ref() }.map_or(0, |name| json!(name).to_string().len());
         let is_added = self.takes(name, &value, self.frame.saturating_add(own));
         if is_added && let Some(fields) = self.tensors.last_mut() {
-            // The object is paid for once.
+            // The object is counted once.
             (self.frame, self.name) = (0, None);
             fields.insert(name.into(), value);
         }
         is_added
     }
 
-    /// Carries something about the file; false if that cannot be.
+    /// Carries a field of the file; false if that is not possible.
     pub(crate) fn add_file(&mut self, name: &str, value: Json) -> bool {
         let is_added = self.takes(name, &value, FILE_FRAME);
         if is_added {
@@ -136,7 +137,7 @@ impl SidecarWriter {
         true
     }
 
-    /// Puts it where the target keeps it.
+    /// Stores the text where the target keeps it.
     pub(crate) fn finish(self, bundle: &mut Bundle) {
         let SidecarWriter {
             carries,
@@ -183,7 +184,7 @@ fn versioned(fields: Map<String, Json>) -> Map<String, Json> {
     std::iter::once(version).chain(fields).collect()
 }
 
-/// By what a reader sees that the tensor is still the one that was written.
+/// Fields by which a reader verifies that the tensor is still the one that was written.
 fn frame(key: &Key, tensor: &Tensor) -> Map<String, Json> {
     let sizes: Vec<Option<u64>> = tensor.dims().iter().map(|dim| dim.indexed_size()).collect();
     let fields = [("name", json!(key.flat_name())), ("shape", json!(sizes))];
@@ -193,7 +194,7 @@ fn frame(key: &Key, tensor: &Tensor) -> Map<String, Json> {
         .collect()
 }
 
-/// How deeply a value is nested.
+/// The nesting depth of a value.
 fn depth(value: &Json) -> usize {
     let inner = match value {
         Json::Array(items) => items.iter().map(depth).max(),
@@ -203,7 +204,7 @@ fn depth(value: &Json) -> usize {
     inner.unwrap_or(0).saturating_add(1)
 }
 
-/// A path and a statistic.
+/// A key as JSON: the path and the statistic.
 pub(crate) fn key_json(key: &Key) -> Json {
     json!({ "path": key.path(), "state": key.state })
 }
@@ -219,7 +220,7 @@ pub(crate) fn symmetries_json<'a>(symmetries: impl Iterator<Item = &'a Symmetry>
     symmetries.map(one).collect()
 }
 
-/// The bundle with the names that its own format keeps as hints as metadata, for another format.
+/// The bundle with names that its format keeps as hints turned into metadata, for another format.
 pub(crate) fn with_names<'a>(bundle: &'a Bundle, info: &Info) -> Cow<'a, Bundle> {
     let is_own = |name: &str| name.split(':').next() == Some(info.name);
     let names = NAMES_OF_FEED.into_iter().filter(|name| !is_own(name));
@@ -248,7 +249,7 @@ mod tests {
     use crate::limits::Limits;
     use crate::tensor::{Dim, Order, Storage};
 
-    /// zTensor, if it kept metadata with the file and not with tensors.
+    /// zTensor, as if it kept metadata with the file and not with tensors.
     struct Whole(Info);
 
     impl Format for Whole {
@@ -353,7 +354,7 @@ mod tests {
         let expected = [("a".into(), "dense"), (String::new(), "train")];
         assert_eq!(kinds.collect::<Vec<_>>(), expected);
 
-        // A core of which the text says more is no part of a train.
+        // A core whose text has other fields is no part of a train.
         let text = lowered.meta.text(NAME).unwrap();
         let more = text.replace("]}]}", r#"]},{"name":"tensor.core.1","shape":[2,3,1]}]}"#);
         let more = if more == text {
