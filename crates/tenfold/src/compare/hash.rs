@@ -1,6 +1,6 @@
-//! A hash of what tensors mean: the same in any format, order, byte order or compression.
+//! Content hashes: the same for the same tensors in any format, order, byte order or compression.
 //!
-//! `docs/hash.md` defines it.
+//! `docs/hash.md` is the specification.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,13 +16,13 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::tensor::{Address, Cell, Order, SortedCells, Storage, Tensor, strides};
 
-/// The first thing in every hash, so that it is no hash of anything else.
+/// Domain separator at the beginning of every hash.
 const DOMAIN: &str = "tenfold.hash/1";
 
-/// What stands for the size of a dimension addressed by label.
+/// The size of a mapped dimension in the hash.
 const MAPPED: u64 = u64::MAX;
 
-/// The hash of a tensor or of a file: SHA-256 over what it means. Shows itself in hexadecimal.
+/// The hash of a tensor or of a file: SHA-256 over its meaning. Displayed in hexadecimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -32,21 +32,21 @@ impl fmt::Display for ContentHash {
     }
 }
 
-/// What a sparse tensor counts as.
+/// How a sparse tensor is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SparseHashing {
-    /// Its explicit cells.
+    /// As its explicit cells.
     #[default]
     Cells,
-    /// The dense tensor with the same values.
+    /// As the dense tensor with the same values.
     Dense,
 }
 
-/// The hashes of all tensors of a bundle, in its order, worked out on all cores.
+/// The hashes of all tensors of a bundle, in order, computed on all cores.
 ///
 /// # Errors
-/// [`Error::Malformed`] if a checksum is wrong or a cell is given twice, [`Error::Limit`] if
-/// unpacking would give more than `limits` allow.
+/// [`Error::Malformed`] if a checksum is wrong or a cell is duplicate, [`Error::Limit`] if
+/// unpacking would exceed `limits`.
 pub fn tensor_hashes(
     bundle: &Bundle,
     sparse: SparseHashing,
@@ -81,8 +81,8 @@ pub fn tensor_hashes(
     memory::gathered(found.into_iter().map(|(_, hash)| hash))
 }
 
-/// The hash of a file with these tensors, each with its name: for a single tensor its own hash,
-/// whatever its name.
+/// The hash of a file with these named tensors: for a single tensor its own hash, whatever its
+/// name.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -126,7 +126,7 @@ fn dense(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     Ok(state.finish())
 }
 
-/// The cells of a sparse tensor, without those whose bytes are all zero.
+/// Hashes the cells of a sparse tensor, without those whose bytes are all zero.
 fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     let mut state = State::of(tensor, "sparse");
     SortedCells::every(tensor, strides(&tensor.sizes()?, Order::Row), limits)?.for_each(
@@ -141,7 +141,8 @@ fn cells(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     Ok(state.finish())
 }
 
-/// Blocks in the order of their own hashes, which takes little memory however long the labels.
+/// Hashes blocks in the order of their own hashes, which takes little memory however long the
+/// labels.
 fn labelled(tensor: &Tensor, limits: &Limits) -> Result<ContentHash> {
     let mut state = State::of(tensor, "labelled");
     for dim in tensor.dims() {
@@ -184,7 +185,7 @@ fn opaque(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> Result<
     Ok(state.finish())
 }
 
-/// A hash that is being worked out.
+/// A hash in progress.
 struct State(Sha256);
 
 impl State {
@@ -195,7 +196,7 @@ impl State {
         state
     }
 
-    /// Begins with what all tensors have.
+    /// Starts with the fields that all tensors have.
     fn of(tensor: &Tensor, kind: &str) -> State {
         let mut state = State::new(kind);
         state.text(&tensor.dtype().to_string());
@@ -219,7 +220,8 @@ impl State {
         self.0.update(bytes);
     }
 
-    /// Of one number type: a truth is 0 or 1, whatever byte stands for it in a file.
+    /// Hashes values of one number type: booleans as 0 or 1, whatever byte stands for true in the
+    /// file.
     fn values(&mut self, number: Number, bytes: &[u8]) {
         match number {
             Number::Bool => self.bytes(&bools(bytes)),

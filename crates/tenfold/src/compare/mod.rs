@@ -1,4 +1,4 @@
-//! What can be said about one tensor, or about two.
+//! What can be said of one tensor, or of two: content hashes, statistics, differences.
 
 mod diff;
 mod hash;

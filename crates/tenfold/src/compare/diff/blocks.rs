@@ -1,4 +1,4 @@
-//! Labelled blocks, matched by their labels.
+//! Comparison of labelled tensors, block by block, matched by label.
 
 use super::tally::Tally;
 use crate::bytes::{Bytes, Extent, Records, hash_labels};
@@ -14,27 +14,27 @@ use super::cells::{Sums, compare_cells};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blocks {
-    /// How many both have.
+    /// The number of blocks that both have.
     pub shared: u64,
-    /// How many only A has.
+    /// The number of blocks that only A has.
     pub only_a: u64,
-    /// How many only B has.
+    /// The number of blocks that only B has.
     pub only_b: u64,
-    /// The labels of the first that only A has, in the order of A's dimensions.
+    /// The labels of the first blocks that only A has, in the order of A's dimensions.
     pub first_a: Vec<Vec<String>>,
-    /// The labels of the first that only B has, in the order of A's dimensions.
+    /// The labels of the first blocks that only B has, in the order of A's dimensions.
     pub first_b: Vec<Vec<String>>,
 }
 
-/// How many labels are listed.
+/// Most labels listed.
 const LISTED: usize = 8;
 
-/// What came of comparing the blocks of two tensors.
+/// The result of comparing the blocks of two tensors.
 #[derive(Default)]
 pub(super) struct BlocksFound {
     pub(super) tally: Tally,
     pub(super) blocks: Blocks,
-    /// The labels of the block with the farthest cell, and its index there.
+    /// The labels of the block with the worst cell, and the cell's index there.
     pub(super) worst: Option<(Vec<String>, Vec<u64>)>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct BlocksFound {
 struct Table<'a> {
     records: &'a Records,
     values: &'a Numbers,
-    /// Which of its labels stands where A's do.
+    /// The position of A's labels among B's.
     order: Vec<usize>,
     /// The hash of the labels in A's order, and the offset of each block; sorted.
     blocks: Vec<(u64, u64)>,
@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The labels, in A's order, and the values of the block that begins at `at`.
+    /// The labels, in A's order, and the values of the block at `at`.
     fn block(&self, at: u64) -> Result<(Vec<String>, Numbers)> {
         let source = self.values.bytes.source();
         let (labels, cells) = self.records.record_at(source, at)?;
@@ -92,7 +92,7 @@ impl<'a> Table<'a> {
         Ok((reordered(&labels, &self.order), values))
     }
 
-    /// The values of the block with these labels, in A's order; it counts as seen.
+    /// The values of the block with these labels, in A's order; the block is marked as matched.
     fn find(&mut self, labels: &[String]) -> Result<Option<Numbers>> {
         let hash = hash_labels(labels);
         let first = self.blocks.partition_point(|(known, _)| *known < hash);
@@ -109,7 +109,7 @@ impl<'a> Table<'a> {
         Ok(None)
     }
 
-    /// Counts and lists the blocks that nobody asked for, in file order.
+    /// Counts and lists the blocks without a match, in file order.
     fn unseen(&self, blocks: &mut Blocks) -> Result<()> {
         let places = self.blocks.iter().zip(&self.seen);
         let mut left: Vec<u64> = places
@@ -130,7 +130,7 @@ fn reordered<T: Clone>(items: &[T], order: &[usize]) -> Vec<T> {
     items.cloned().collect()
 }
 
-/// Compares two labelled tensors of one shape; `axes` says which dimension of B each of A's is.
+/// Compares two labelled tensors of one shape; `axes` has the dimension of B for each of A's.
 pub(super) fn compare_blocks(
     a: &Tensor,
     b: &Tensor,
@@ -178,8 +178,8 @@ fn block_of(tensor: &Tensor, values: Numbers) -> Result<Tensor> {
     Tensor::new(dims, tensor.dtype(), vec![], storage)
 }
 
-/// Splits what dimension of B each of A's is into the mapped and the indexed ones, each counted
-/// among their own.
+/// Splits the dimensions of B for each of A's into mapped and indexed ones, each numbered among
+/// their own kind.
 fn split_axes(b: &Tensor, axes: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let is_mapped = |axis: usize| {
         let dim = b.dims().get(axis);

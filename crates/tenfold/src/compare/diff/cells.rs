@@ -1,4 +1,4 @@
-//! Tensors whose cells have positions.
+//! Comparison of tensors by position.
 
 use std::ops::ControlFlow;
 
@@ -12,20 +12,19 @@ use crate::dtype::{DType, Numbers};
 use crate::error::{Error, Result};
 use crate::tensor::{Order, Storage, Tensor, strides, unravel_in};
 
-/// Where the farthest cell is.
+/// Position of the worst cell.
 pub(super) type Place = Option<Vec<u64>>;
 
-/// Whether sums are wanted of tensors that turn out to be identical.
+/// Whether sums are required if the tensors are identical.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sums {
-    /// Always: they are part of something larger.
+    /// Always: they are part of a larger comparison.
     Always,
     /// Only if something differs.
     OfDifferent,
 }
 
-/// Compares the cells of two tensors of one shape; `axes` says which dimension of B each of A's
-/// is.
+/// Compares the cells of two tensors of one shape; `axes` has the dimension of B for each of A's.
 pub(super) fn compare_cells(
     a: &Tensor,
     b: &Tensor,
@@ -56,7 +55,8 @@ fn is_straight(axes: &[usize]) -> bool {
     axes.is_sorted()
 }
 
-/// The order in which cells are compared: one in which they lie, so that little has to be moved.
+/// The order in which cells are compared: the stored order of one of the tensors, so that little is
+/// transposed.
 fn order_of(a: &Tensor, b: &Tensor, axes: &[usize]) -> Order {
     let own = |tensor: &Tensor| match tensor.storage() {
         Storage::Dense { order, .. } if !tensor.is_packed() => Some(*order),
@@ -114,8 +114,8 @@ fn view(tensor: &Tensor, axes: &[usize], order: Order, how: &DiffOptions) -> Res
     tensor.permuted(&axes, &how.limits)
 }
 
-/// How far apart A counts neighbours along each dimension of a tensor; `axes` says which of its
-/// dimensions each of A's is.
+/// Strides of A's numbering of cells along each dimension of a tensor; `axes` has its dimension for
+/// each of A's.
 fn strides_of(a: &Tensor, axes: &[usize], order: Order) -> Result<Vec<u64>> {
     let own = strides(&a.sizes()?, order);
     let mut moved = vec![0; own.len()];
@@ -127,13 +127,13 @@ fn strides_of(a: &Tensor, axes: &[usize], order: Order) -> Result<Vec<u64>> {
     Ok(moved)
 }
 
-/// Whether two arrays of one type have the same bits.
+/// Whether two arrays of one type are equal bit for bit.
 pub(super) fn are_identical(a: &Numbers, b: &Numbers, dtype: DType) -> Result<bool> {
     if a.bytes.len() != b.bytes.len() {
         return Ok(false);
     }
     let count = a.bytes.len() / to_u64(dtype.width().max(1));
-    // Numbers that both have the same end first are compared as they lie.
+    // Numbers of the same byte order are compared without swapping.
     let (left, right) = (
         Side::numbers(a.clone(), dtype, a.endian),
         Side::numbers(b.clone(), dtype, a.endian),
@@ -178,7 +178,7 @@ fn compare_sparse(
     order: Order,
     how: &DiffOptions,
 ) -> Result<Tally> {
-    /// How many cells are compared at once.
+    /// Cells compared at a time.
     const BATCH: usize = 8192;
     let judge = BlockComparer::new(a.dtype(), b.dtype(), &how.tolerance);
     let (mut room, mut all) = (Room::default(), Tally::default());

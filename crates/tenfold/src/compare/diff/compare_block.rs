@@ -1,4 +1,4 @@
-//! Compares elements, a block at a time.
+//! Comparison of elements, a block at a time.
 
 use super::scaled_sum::{dot, exponent, largest, scaled};
 use super::tally::{Farthest, Tally};
@@ -6,10 +6,10 @@ use super::tolerance::{DiffTolerance, Steps};
 use crate::bytes::to_u64;
 use crate::dtype::{DType, Number, convert, difference, is_exact};
 
-/// How many numbers are compared at once: three such blocks of doubles fit a core's first cache.
+/// Numbers compared at a time: three such blocks of doubles fit in the L1 cache.
 const BLOCK: usize = 1024;
 
-/// Sums of squares between these are neither spoilt by overflow nor by underflow.
+/// Sums of squares in this range have suffered neither overflow nor underflow.
 const SAFE: std::ops::Range<f64> = 1e-250..1e300;
 
 /// Compares elements of two types under a tolerance.
@@ -18,24 +18,24 @@ pub(super) struct BlockComparer<'a> {
     b: DType,
     tolerance: &'a DiffTolerance,
     steps: Option<Steps>,
-    /// Whether doubles hold all numbers of both types.
+    /// Whether doubles represent all numbers of both types.
     is_double: bool,
 }
 
-/// Room for a block.
+/// Buffers for a block.
 #[derive(Default)]
 pub(super) struct Room {
     a: Vec<f64>,
     b: Vec<f64>,
     apart: Vec<f64>,
-    /// One number an element from here on.
+    /// From here on, one number per element.
     sizes: Vec<f64>,
     limits: Vec<f64>,
     others: Vec<f64>,
 }
 
 impl<'a> BlockComparer<'a> {
-    /// Both types have as many numbers an element.
+    /// Both types must have the same number of components.
     pub(super) fn new(a: DType, b: DType, tolerance: &'a DiffTolerance) -> BlockComparer<'a> {
         let steps = tolerance.ulp;
         let fits = |dtype: DType| is_exact(dtype.number, Number::F64);
@@ -88,7 +88,7 @@ impl<'a> BlockComparer<'a> {
         sum_with_care(room, tally);
     }
 
-    /// A block in which no bit differs: only the norms are wanted.
+    /// A block without any different bit: only the norms are computed.
     fn alike(&self, room: &mut Room, a: &[u8], tally: &mut Tally) {
         self.a.number.to_doubles(a, &mut room.a);
         let (sum, power) = match is_plain(&room.a) {
@@ -130,7 +130,7 @@ impl<'a> BlockComparer<'a> {
         a.chunks_exact(self.a.number.width()).zip(b)
     }
 
-    /// Sets the difference of numbers that are not finite and yet the same to zero.
+    /// Sets the difference of numbers that are not finite but the same to zero.
     fn excuse(&self, room: &mut Room, a_bytes: &[u8], b_bytes: &[u8]) {
         let doubles = room.a.iter().zip(&room.b).zip(&mut room.apart);
         for (((a, b), apart), bytes) in doubles.zip(self.numbers(a_bytes, b_bytes)) {
@@ -143,7 +143,7 @@ impl<'a> BlockComparer<'a> {
         }
     }
 
-    /// Whether two NaN have the same bits, in the wider of the two types.
+    /// Whether two NaNs have the same bits, in the wider of the two types.
     fn have_same_bits(&self, (a, b): (&[u8], &[u8])) -> bool {
         let (a_type, b_type) = (self.a.number, self.b.number);
         let widened = |from, to, bytes: &[u8]| {
@@ -158,7 +158,7 @@ impl<'a> BlockComparer<'a> {
         }
     }
 
-    /// Works out how far apart the elements are, and how far they may be.
+    /// Computes the differences of the elements, and the tolerances for them.
     fn measure(&self, room: &mut Room) {
         let count = self.a.arity.count();
         moduli(&room.apart, count, &mut room.sizes);
@@ -174,7 +174,7 @@ impl<'a> BlockComparer<'a> {
         }
     }
 
-    /// Counts and finds the farthest where all is finite and no steps are counted.
+    /// Counts, and finds the worst cell, if everything is finite and no ULPs are counted.
     fn count(&self, room: &Room, first: u64, a: &[u8], b: &[u8], tally: &mut Tally) {
         let (mut unequal, mut changed, mut worst) = (0_u64, 0_u64, 0.0_f64);
         for (size, limit) in room.sizes.iter().zip(&room.limits) {
@@ -201,7 +201,7 @@ impl<'a> BlockComparer<'a> {
         }
     }
 
-    /// Looks at every element that is not the same.
+    /// Checks every element that is not the same.
     fn look(&self, room: &Room, first: u64, a: &[u8], b: &[u8], tally: &mut Tally) {
         let count = self.a.arity.count();
         let doubles = room.a.chunks(count).zip(room.b.chunks(count));
@@ -237,7 +237,7 @@ impl<'a> BlockComparer<'a> {
         }
     }
 
-    /// Whether all numbers of two elements are few enough steps apart.
+    /// Whether all numbers of two elements are within the allowed number of ULPs.
     fn is_near(&self, size: f64, a: &[u8], b: &[u8]) -> bool {
         let (a_type, b_type) = (self.a.number, self.b.number);
         let mut numbers = self.numbers(a, b);
@@ -260,7 +260,7 @@ impl<'a> BlockComparer<'a> {
         });
     }
 
-    /// Sets elements that are not finite on both sides to zero, so that sums leave them out.
+    /// Sets elements that are not finite on both sides to zero, so that sums exclude them.
     fn leave_out(&self, room: &mut Room) {
         let count = self.a.arity.count();
         let pairs = room.a.chunks_mut(count).zip(room.b.chunks_mut(count));
@@ -274,14 +274,14 @@ impl<'a> BlockComparer<'a> {
     }
 }
 
-/// The sum of squares, if it can be trusted.
+/// The sum of squares, if it is reliable.
 fn is_plain(numbers: &[f64]) -> Option<f64> {
     let sum = dot(numbers, numbers);
     let is_safe = SAFE.contains(&sum) || sum == 0.0 && numbers.iter().all(|x| *x == 0.0);
     is_safe.then_some(sum)
 }
 
-/// Brings the largest number near 1, exactly; gives the exponent that was taken out.
+/// Scales the largest number to about 1, exactly; returns the exponent that was taken out.
 fn scale_down(numbers: &mut [f64]) -> i32 {
     let most = numbers.iter().fold(0.0, |most, x| x.abs().max(most));
     if most == 0.0 {
@@ -296,7 +296,7 @@ fn scale_down(numbers: &mut [f64]) -> i32 {
 
 /// Adds sums of finite numbers that are very large or very small.
 fn sum_with_care(room: &mut Room, tally: &mut Tally) {
-    // The difference of two numbers may overflow; that of their halves does not.
+    // The difference of two numbers may overflow; that of their halves cannot.
     let halves = room.a.iter().zip(&room.b).map(|(a, b)| a / 2.0 - b / 2.0);
     let mut power = 0;
     if room.apart.iter().any(|apart| !apart.is_finite()) {
@@ -318,7 +318,7 @@ fn sum_with_care(room: &mut Room, tally: &mut Tally) {
 fn moduli(numbers: &[f64], count: usize, out: &mut Vec<f64>) {
     out.clear();
     if count == 1 {
-        // By itself, as this is the one that has to be quick.
+        // Separately, as this is the common case and must be fast.
         return out.extend(numbers.iter().map(|number| number.abs()));
     }
     out.extend(numbers.chunks(count).map(|element| {

@@ -1,4 +1,4 @@
-//! The same tensors in other clothes.
+//! Tests: equality across storage layouts.
 
 use super::tests::dense;
 use crate::bytes::RecordsBuilder;
@@ -106,7 +106,7 @@ fn sparse_tensors_are_compared_by_their_cells_however_many_there_are() {
     let sizes = [1 << 20, 1 << 20, 1 << 20];
     let last = (1_u64 << 60) - 1;
     let a = sparse(&sizes, Order::Row, &[(5, 3.0), (last, 4.0)]);
-    // In another order, with a zero that need not be there.
+    // In another order, with a zero that need not be stored.
     let same = sparse(&sizes, Order::Row, &[(last, 4.0), (9, 0.0), (5, 3.0)]);
     assert_eq!(verdict(&a, &same), Verdict::Identical);
     let b = sparse(&sizes, Order::Row, &[(5, 3.0), (last, 5.0), (7, 0.0)]);
@@ -115,7 +115,7 @@ fn sparse_tensors_are_compared_by_their_cells_however_many_there_are() {
     assert!((measures.relative_norm - 0.2).abs() < 1e-15);
     let end = (1 << 20) - 1;
     assert_eq!(measures.worst.unwrap().index, [end, end, end]);
-    // Counted with the first index fastest, cell 5 is another one.
+    // With the first index varying fastest, cell 5 is another one.
     let column = sparse(&sizes, Order::Column, &[(5, 3.0), (last, 4.0)]);
     let measures = measured(&a, &column);
     assert_eq!(measures.changed, 2);
@@ -155,7 +155,7 @@ fn a_packed_tensor_is_compared_with_its_full_twin() {
         let dims = vec![Dim::indexed(3), Dim::indexed(3)];
         Tensor::new(dims, DType::real(Number::F64), vec![symmetry], storage).unwrap()
     };
-    // Which of the two cells of a pair is stored is the group's affair: ask for the full one.
+    // The group decides which of the two cells of a pair is stored: compare with the full tensor.
     let a = packed(&[1.0, 2.0, 3.0]);
     let mut full = a.to_vec::<f64>().unwrap();
     assert_eq!(
@@ -190,10 +190,10 @@ fn named_dimensions_are_matched_by_name() {
     );
     let b = named(["y", "x"], [3, 2], &[1, 4, 2, 5, 9, 6]);
     assert_eq!(measured(&a, &b).worst.unwrap().index, [0, 2]);
-    // Other names are none of its business.
+    // Different names do not matter.
     let b = named(["u", "v"], [2, 3], &[1, 2, 3, 4, 5, 6]);
     assert_eq!(verdict(&a, &b), Verdict::Identical);
-    // Square, and turned: only the names tell.
+    // Square, and transposed: only the names tell.
     let a = named(["x", "y"], [2, 2], &[1, 2, 3, 4]);
     assert_eq!(
         verdict(&a, &named(["y", "x"], [2, 2], &[1, 3, 2, 4])),
@@ -255,14 +255,14 @@ fn labelled_blocks_are_matched_by_their_labels() {
     assert_eq!(blocks.first_b, [["d", "z"]]);
     let measures = found.measures.unwrap();
     assert_eq!((measures.cells, measures.changed), (4, 1));
-    // Of the blocks that both have, also those that are the same: ‖1, 2, 3, 4‖ = √30.
+    // Over the blocks that both have, including equal ones: ‖1, 2, 3, 4‖ = √30.
     assert!((measures.relative_norm - 5.0 / 30.0_f64.sqrt()).abs() < 1e-15);
     let worst = measures.worst.unwrap();
     assert_eq!(
         (worst.labels, worst.index),
         (vec!["b".into(), "x".into()], vec![1])
     );
-    // The same blocks with the labels the other way round.
+    // The same blocks with the labels exchanged.
     let turned = vec![
         Dim::indexed(2).named("n"),
         Dim::mapped("l"),

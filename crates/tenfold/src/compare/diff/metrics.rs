@@ -1,28 +1,28 @@
-//! The differences of two tensors in numbers.
+//! Measures of the differences of two tensors.
 
 use super::tally::Tally;
 
-/// How far apart the values of two tensors are.
+/// Measures of the differences between the values of two tensors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Measures {
-    /// How many elements were compared.
+    /// The number of elements compared.
     pub cells: u128,
-    /// How many are not equal as numbers.
+    /// The number of elements that are not equal as numbers.
     pub unequal: u64,
-    /// How many of those the tolerance does not excuse.
+    /// The number of those outside the tolerance.
     pub changed: u64,
-    /// Changed elements of which only A's has a NaN.
+    /// Changed elements with a NaN in A only.
     pub nan_a: u64,
-    /// Changed elements of which only B's has a NaN.
+    /// Changed elements with a NaN in B only.
     pub nan_b: u64,
-    /// Changed elements that have a NaN on both sides, with other bits.
+    /// Changed elements with NaNs of different bits on both sides.
     pub nan_both: u64,
     /// Other changed elements that are not finite on both sides.
     pub infinite: u64,
     /// The largest |A − B|: NaN if a changed element has a NaN.
     pub largest: f64,
-    /// ‖A‖ over the elements that are finite on both sides, as are all that follow.
+    /// ‖A‖ over the elements that are finite on both sides, as for all that follow.
     pub norm_a: f64,
     /// ‖B‖.
     pub norm_b: f64,
@@ -30,20 +30,20 @@ pub struct Measures {
     pub relative_norm: f64,
     /// ⟨A, B⟩ / (‖A‖ ‖B‖), its real part: 1 if both are zero, 0 if only one is.
     pub cosine: f64,
-    /// The changed element that differs most.
+    /// The changed element with the largest difference.
     pub worst: Option<Worst>,
 }
 
-/// Two elements that differ.
+/// A pair of different elements.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Worst {
-    /// The labels of its block, one a mapped dimension of A.
+    /// The labels of its block, one per mapped dimension of A.
     pub labels: Vec<String>,
-    /// Its index, one number an indexed dimension of A; in trains that were compared by their
-    /// cores the core, then the place in it.
+    /// Its index, one number per indexed dimension of A; for trains compared by their cores, the
+    /// core and the position in it.
     pub index: Vec<u64>,
-    /// How far apart they are; NaN if one has a NaN.
+    /// The difference; NaN if one has a NaN.
     pub apart: f64,
     /// A's element, little-endian.
     pub a: Vec<u8>,

@@ -1,8 +1,9 @@
-//! What two tensors, or two files of them, differ in.
+//! Differences of two tensors or two files.
 //!
-//! Cells are *the same* if they are equal as numbers, have the same bits, or lie within the
-//! [`DiffTolerance`]. Both tensors are read side by side, a piece at a time, in an order in which one of
-//! them lies; sums are made in a fixed order, so that they do not depend on the number of cores.
+//! Cells are *the same* if they are equal as numbers, have the same bits, or differ within the
+//! [`DiffTolerance`]. Both tensors are read side by side, a piece at a time, in the stored order of
+//! one of them; sums are accumulated in a fixed order, so that they do not depend on the number of
+//! cores.
 
 mod blocks;
 mod cells;
@@ -34,62 +35,62 @@ use cells::{Sums, are_identical, compare_cells, tally};
 use tally::Tally;
 use zip_read::Side;
 
-/// How tensors are compared.
+/// Options of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct DiffOptions {
-    /// When two cells count as the same.
+    /// The tolerance within which two cells are the same.
     pub tolerance: DiffTolerance,
-    /// Whether tensors may be the same though their element types differ.
+    /// Whether tensors of different element types may be the same.
     pub ignore_dtype: bool,
-    /// How much the values may ask for when they are expanded.
+    /// Limits on the expansion of values.
     pub limits: Limits,
 }
 
-/// How alike two tensors are, the most alike first.
+/// The verdict on two tensors, the most similar first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Every bit of every value is the same.
+    /// All values are the same bit for bit.
     Identical,
     /// All values are equal as numbers.
     Equal,
-    /// All values lie within the tolerance.
+    /// All values are within the tolerance.
     Near,
-    /// They differ.
+    /// Some values differ.
     Changed,
 }
 
-/// What was compared.
+/// The basis of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// All cells.
     Cells,
     /// The labelled blocks that both have.
     Blocks,
-    /// The cores of two trains of the same ranks, which are too large to be expanded.
+    /// The cores of two trains of the same ranks that are too large to be expanded.
     Cores,
-    /// Bytes that are not understood.
+    /// The bytes of opaque tensors.
     Bytes,
-    /// Nothing: the tensors cannot be laid over each other.
+    /// Nothing: the shapes do not match.
     Nothing,
 }
 
-/// What two tensors differ in.
+/// The differences of two tensors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// How alike they are.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was compared.
+    /// The basis of the comparison.
     pub basis: Basis,
     /// Whether the element types differ.
     pub dtype_differs: bool,
     /// Whether the dimensions differ, matched by name where both have the same names.
     pub shape_differs: bool,
-    /// Which dimension of B each of A's is, where the names say so and it is not the same one.
+    /// The dimension of B for each of A's, if they are matched by name and their order differs.
     pub axes: Option<Vec<usize>>,
-    /// The differences of the values, unless there are none or nothing was compared.
+    /// Measures of the differences, unless there are none or nothing was compared.
     pub measures: Option<Measures>,
-    /// Which labelled blocks only one has.
+    /// The labelled blocks that only one of the two has.
     pub blocks: Option<Blocks>,
 }
 
@@ -112,7 +113,7 @@ pub struct Comparison {
 /// ```
 ///
 /// # Errors
-/// [`Error::Malformed`] if values break a rule or their checksum, [`Error::Limit`] if a tensor
+/// [`Error::Malformed`] if values are invalid or fail their checksum, [`Error::Limit`] if a tensor
 /// would have to be expanded beyond the limits.
 pub fn compare(a: &Tensor, b: &Tensor, how: &DiffOptions) -> Result<Comparison> {
     for tensor in [a, b] {
@@ -205,7 +206,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// Compares trains core by core; an index is then the core and a place in it.
+    /// Compares trains core by core; an index is then the core and the position in it.
     fn fill_cores(
         &mut self,
         a: &Tensor,
@@ -266,7 +267,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// Takes over what was found.
+    /// Takes over the result of a comparison.
     fn take(&mut self, tally: Tally, cells: u128, worst: Option<(Vec<String>, Vec<u64>)>) {
         self.verdict = if tally.changed > 0 {
             Verdict::Changed
@@ -283,7 +284,7 @@ impl Comparison {
     }
 }
 
-/// Compares the checksums of what will be read by position.
+/// Verifies the checksums of values that will be read by position.
 fn check_sums(tensor: &Tensor) -> Result<()> {
     let parts = tensor.storage().parts();
     let has_sum = |part: &&&Numbers| part.bytes.digest().is_some() && !part.bytes.is_compressed();
@@ -293,7 +294,7 @@ fn check_sums(tensor: &Tensor) -> Result<()> {
         .try_for_each(|part| part.bytes.check())
 }
 
-/// Which dimension of B each of A's is: by name if both have the same names, else by position.
+/// The dimension of B for each of A's: by name if both have the same names, else by position.
 fn axes_of(a: &Tensor, b: &Tensor) -> Vec<usize> {
     let straight = || (0..b.dims().len()).collect();
     let find = |name: &Option<String>| {
@@ -324,8 +325,8 @@ fn is_permutation(axes: &[usize]) -> bool {
     sorted.iter().copied().eq(0..axes.len())
 }
 
-/// Whether packed values, or the cores of trains, are the same to the last bit, so that nothing
-/// has to be expanded.
+/// Whether packed values, or the cores of trains, are the same bit for bit, so that nothing must be
+/// expanded.
 fn are_stored_alike(a: &Tensor, b: &Tensor) -> Result<bool> {
     if a.dtype() != b.dtype() {
         return Ok(false);

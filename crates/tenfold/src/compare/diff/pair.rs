@@ -1,4 +1,4 @@
-//! Which tensors of two files belong together.
+//! Pairing of the tensors of two files.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,22 +7,22 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::memory;
 
-/// Which tensors of two bundles belong together, by their places.
+/// The pairing of the tensors of two bundles, by their indices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// Places in A and in B, in the order of A.
+    /// Indices in A and in B, in the order of A.
     pub pairs: Vec<(usize, usize)>,
-    /// Places in A of tensors that B has not.
+    /// Indices in A of tensors without a partner.
     pub only_a: Vec<usize>,
-    /// Places in B of tensors that A has not.
+    /// Indices in B of tensors without a partner.
     pub only_b: Vec<usize>,
 }
 
-/// Pairs the tensors of two bundles: those whose names `map` puts together (as an A name and the B
-/// name that belongs to it), then those with one key, then those whose names read alike. A file
-/// that is its tensor pairs with the only tensor of the other.
+/// Pairs the tensors of two bundles: first those whose names `map` pairs (an A name and its B
+/// name), then those with equal keys, then those whose names have the same text. A file with a
+/// single unnamed tensor pairs with the only tensor of the other.
 ///
-/// Where several have one name, the first of A goes with the first of B.
+/// Of several tensors with one name, the first of A goes with the first of B.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -49,7 +49,7 @@ pub fn pair(a: &Bundle, b: &Bundle, map: &[(String, String)]) -> Result<Pairing>
             Some(name)
         }
     })?;
-    // A tensor with another partner by decree has none by name.
+    // A tensor that `map` pairs is not paired by name.
     let is_mapped = |key: &Key| mapped.contains_key(&*name(key));
     match_by(a, b, &mut partners, &mut is_taken, |key, is_a| {
         (!is_a || !is_mapped(key)).then(|| key.clone())
@@ -69,7 +69,8 @@ pub fn pair(a: &Bundle, b: &Bundle, map: &[(String, String)]) -> Result<Pairing>
     Ok(pairing)
 }
 
-/// Pairs what has no partner yet and gives the same `word`; the flag says whether a key is A's.
+/// Pairs tensors without a partner for which `word` is the same; the flag says whether a key is
+/// A's.
 fn match_by<W: std::hash::Hash + Eq>(
     a: &Bundle,
     b: &Bundle,
@@ -97,7 +98,7 @@ fn match_by<W: std::hash::Hash + Eq>(
     Ok(())
 }
 
-/// A flat name as it is, a path as [`Key`] shows it.
+/// A flat name as it is, a path as [`Key`] displays it.
 fn name(key: &Key) -> String {
     match key.flat_name() {
         Some(name) => name.into(),

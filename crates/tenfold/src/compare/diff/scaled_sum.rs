@@ -1,6 +1,6 @@
-//! Sums of squares and products that neither overflow nor vanish.
+//! Sums of squares and products without overflow or underflow.
 
-/// A sum of doubles times a power of two, with what rounding took away.
+/// A sum of doubles times a power of two, with compensation for rounding.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     value: f64,
@@ -27,7 +27,7 @@ impl Sum {
             value = scaled(value, exponent.saturating_sub(self.exponent));
         }
         let sum = self.value + value;
-        // What the smaller of the two lost.
+        // The rounding error of the smaller term.
         self.rest += if self.value.abs() >= value.abs() {
             (self.value - sum) + value
         } else {
@@ -49,13 +49,13 @@ impl Sum {
         self.total() == 0.0
     }
 
-    /// The square root of a sum of squares, whose exponent is even; infinite if no double is as
-    /// large.
+    /// The square root of a sum of squares, whose exponent is even; infinite if it is larger than
+    /// any double.
     pub(super) fn root(self) -> f64 {
         scaled(self.total().sqrt(), self.exponent / 2)
     }
 
-    /// The square root of its ratio to another, neither of them zero.
+    /// The square root of its ratio to another, both nonzero.
     pub(super) fn root_of_ratio(self, other: Sum) -> f64 {
         Sum {
             value: self.total() / other.total(),
@@ -65,7 +65,7 @@ impl Sum {
         .root()
     }
 
-    /// Its ratio to the product of the roots of two others, none of them zero.
+    /// Its ratio to the product of the roots of two others, all nonzero.
     pub(super) fn over_roots(self, a: Sum, b: Sum) -> f64 {
         let near = self.total() / (a.total().sqrt() * b.total().sqrt());
         // Squares have even exponents.
@@ -74,9 +74,9 @@ impl Sum {
     }
 }
 
-/// A double times a power of two, in steps that no factor overflows.
+/// A double times a power of two, in steps whose factors do not overflow.
 pub(super) fn scaled(value: f64, exponent: i32) -> f64 {
-    /// The largest power of two that is a double, and whose inverse is one.
+    /// A power of two that is a double, as is its inverse.
     const STEP: i32 = 1000;
     let (mut value, mut left) = (value, exponent);
     while left != 0 && value != 0.0 && value.is_finite() {
@@ -87,7 +87,7 @@ pub(super) fn scaled(value: f64, exponent: i32) -> f64 {
     value
 }
 
-/// The exponent of the power of two just below a positive double.
+/// The exponent of the largest power of two not above a positive double.
 pub(super) fn exponent(value: f64) -> i32 {
     let biased = |value: f64| i32::try_from(value.to_bits() >> 52 & 0x7ff).unwrap_or(0);
     match biased(value) {
@@ -96,7 +96,7 @@ pub(super) fn exponent(value: f64) -> i32 {
     }
 }
 
-/// How many sums run side by side: enough to keep a core's vectors busy.
+/// Number of sums side by side: enough for the vector units of a core.
 const LANES: usize = 8;
 
 /// The sum of products, in lanes.
@@ -112,7 +112,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// The largest of many, none of them negative; NaN are passed over.
+/// The largest of some non-negative numbers; NaNs are ignored.
 pub(super) fn largest(sizes: &[f64]) -> f64 {
     let greater = |a: f64, b: f64| if b > a { b } else { a };
     let mut lanes = [0.0_f64; LANES];

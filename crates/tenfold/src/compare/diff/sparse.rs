@@ -1,4 +1,4 @@
-//! The cells of a sparse tensor as they are worked out in order by another thread.
+//! Cells of a sparse tensor, sorted by another thread while they are compared.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Scope;
@@ -9,10 +9,10 @@ use crate::io::{no_thread, spawn};
 use crate::limits::Limits;
 use crate::tensor::{SortedCells, Tensor};
 
-/// How many cells are handed over at once.
+/// Cells per batch.
 const BATCH: usize = 4096;
 
-/// How many batches may wait.
+/// Most batches in the queue.
 const WAITING: usize = 4;
 
 #[derive(Default)]
@@ -30,7 +30,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Begins to sort the cells of a sparse tensor by the sum of their places times `strides`.
+    /// Starts to sort the cells of a sparse tensor by the dot product of their index with
+    /// `strides`.
     pub(super) fn of<'scope, 'env>(
         tensor: &'env Tensor,
         strides: Vec<u64>,
@@ -41,12 +42,12 @@ impl Cells {
         let lack = sender.clone();
         let thread = spawn(scope, move || {
             if let Err(error) = send_all(tensor, strides, limits, &sender) {
-                // Nobody listens any more if it cannot be sent: that is then no error.
+                // A failed send means that the receiver is gone, and is no error.
                 let _ = sender.send(Err(error));
             }
         });
         if thread.is_none() {
-            // There is room in the channel, as nothing was sent.
+            // The channel has room, as nothing was sent.
             let _ = lack.send(Err(no_thread()));
         }
         Cells {

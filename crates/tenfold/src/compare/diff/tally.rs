@@ -1,38 +1,38 @@
-//! What is known of the differences so far.
+//! Running totals of a comparison.
 
 use super::scaled_sum::Sum;
 
-/// The cell that differs most.
+/// The cell with the largest difference.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Farthest {
-    /// Its number, counted in the order in which cells are compared.
+    /// Its number, in the order of comparison.
     pub(super) cell: u64,
-    /// How far apart: NaN if only one is NaN, which is worse than any number.
+    /// The difference: NaN if only one is NaN, which is worse than any number.
     pub(super) size: f64,
     /// The two elements, little-endian.
     pub(super) a: Vec<u8>,
     pub(super) b: Vec<u8>,
 }
 
-/// Counts and sums over cells that were compared.
+/// Counts and sums over compared cells.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     /// Cells that are not equal as numbers.
     pub(super) unequal: u64,
-    /// Cells that the tolerance does not excuse.
+    /// Cells outside the tolerance.
     pub(super) changed: u64,
-    /// Changed cells where only A has a NaN, only B, both with other bits, and those that are
-    /// otherwise not finite.
+    /// Changed cells with a NaN in A only, in B only, in both with different bits, and those that
+    /// are otherwise not finite.
     pub(super) nan_a: u64,
     pub(super) nan_b: u64,
     pub(super) nan_both: u64,
     pub(super) infinite: u64,
-    /// Whether any two elements of one type have other bits.
+    /// Whether any two elements of one type have different bits.
     pub(super) other_bits: bool,
     /// The largest difference.
     pub(super) largest: f64,
     pub(super) farthest: Option<Farthest>,
-    /// ⟨A, A⟩, ⟨B, B⟩, ⟨A − B, A − B⟩ and ⟨A, B⟩ over the cells where both are finite.
+    /// ⟨A, A⟩, ⟨B, B⟩, ⟨A − B, A − B⟩ and ⟨A, B⟩ over the cells that are finite on both sides.
     pub(super) a: Sum,
     pub(super) b: Sum,
     pub(super) apart: Sum,
@@ -45,13 +45,13 @@ pub(super) fn is_worse(size: f64, other: f64) -> bool {
 }
 
 impl Tally {
-    /// Whether a changed cell that differs by `size` would be the farthest.
+    /// Whether a changed cell with difference `size` would be the worst.
     pub(super) fn is_farthest(&self, size: f64) -> bool {
         let known = self.farthest.as_ref();
         known.is_none_or(|known| is_worse(size, known.size))
     }
 
-    /// Adds what is known of cells that come after these.
+    /// Adds the totals of later cells.
     pub(super) fn merge(&mut self, later: Tally) {
         for (own, later) in [
             (&mut self.unequal, later.unequal),
@@ -95,7 +95,8 @@ impl Tally {
         if self.apart.is_zero() {
             return 1.0;
         }
-        // Near 1 what it lacks is told by the difference, which is known to more digits.
+        // Near 1 its distance from 1 is computed from the difference, which is known to more
+        // digits.
         let (apart, ratio) = (self.relative_norm(), self.b.root_of_ratio(self.a));
         let cosine = if apart < 0.25 {
             1.0 - (apart * apart - (1.0 - ratio) * (1.0 - ratio)) / (2.0 * ratio)

@@ -1,4 +1,4 @@
-//! Tensors that are known to differ in a known way.
+//! Tests: tensors with known differences.
 
 use half::bf16;
 use num_complex::Complex;
@@ -77,7 +77,7 @@ fn neither_huge_nor_tiny_numbers_spoil_the_sums() {
         );
         assert!(is_close(measures.largest, unit), "{unit:e}");
     }
-    // The two sides need not be of one size.
+    // The two sides need not be of similar size.
     let measures = measured(&[1e300, 1e300], &[1e-300, 1e-300]);
     assert_eq!((measures.relative_norm, measures.cosine), (1.0, 1.0));
     // The difference is larger than any double.
@@ -154,7 +154,7 @@ fn what_is_not_finite_is_counted_and_left_out_of_the_norms() {
     assert!(measures.largest.is_nan());
     assert_eq!(measures.worst.unwrap().index, [1]);
     assert!(is_close(measures.relative_norm, 0.2));
-    // No tolerance excuses an infinity.
+    // An infinity is outside any tolerance.
     let found = found(&[1.0, 2.0], &[1.0, infinity], &within(0.5, 1e9));
     assert_eq!(found.verdict, Verdict::Changed);
 }
@@ -168,7 +168,7 @@ fn a_tolerance_is_relative_to_the_larger_and_right_near_zero() {
     assert_eq!(verdict(1e-12, 0.0, &within(0.5, 0.0)), Verdict::Changed);
     assert_eq!(verdict(1e-12, 0.0, &within(0.0, 1e-12)), Verdict::Near);
     assert_eq!(verdict(5e-324, 0.0, &within(0.1, 0.0)), Verdict::Changed);
-    // The worst is a cell that the tolerance does not excuse, though another differs by more.
+    // The worst cell is one outside the tolerance, though another has a larger difference.
     let found = found(&[1000.0, 1e-3], &[1001.0, 2e-3], &within(0.01, 0.0));
     let measures = found.measures.unwrap();
     assert_eq!(

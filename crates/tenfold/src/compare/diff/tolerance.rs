@@ -1,33 +1,33 @@
-//! When two cells count as the same.
+//! Tolerance: the differences within which two cells are the same.
 
 use half::{bf16, f16};
 
 use crate::dtype::{Element, Kind, Number, convert, significand};
 
-/// How far apart two cells may be and still count as the same; by default not at all.
+/// The tolerance of a comparison; zero by default.
 ///
 /// Cells that are equal as numbers or have the same bits are the same under every tolerance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiffTolerance {
-    /// How far apart, relative to the larger of the two magnitudes.
+    /// The allowed difference, relative to the larger of the two magnitudes.
     pub relative: f64,
-    /// How far apart, added to the relative part.
+    /// The allowed difference, added to the relative part.
     pub absolute: f64,
-    /// How many units in the last place apart, once both are rounded to the coarser type.
+    /// The allowed difference in units in the last place, after rounding both to the coarser type.
     pub ulp: Option<u64>,
-    /// Whether two NaN are the same, whatever their bits.
+    /// Whether all NaNs are the same, whatever their bits.
     pub equal_nan: bool,
 }
 
 impl DiffTolerance {
-    /// The most that cells of these magnitudes may differ by.
+    /// The largest difference allowed for cells of these magnitudes.
     pub(super) fn limit(&self, a: f64, b: f64) -> f64 {
         let larger = if a > b { a } else { b };
         self.absolute + self.relative * larger
     }
 }
 
-/// Counts units in the last place of the coarser of two float types.
+/// Counts ULPs, units in the last place, of the coarser of two float types.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Steps {
     coarse: Number,
@@ -35,7 +35,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// `None` if there are no such units: for two whole types.
+    /// `None` if there are no such units: for two integer types.
     pub(super) fn new(a: Number, b: Number, most: u64) -> Option<Steps> {
         let floats = [a, b].into_iter().filter(|n| n.kind() == Kind::Float);
         let coarse = floats.min_by_key(|number| significand(*number))?;
@@ -45,17 +45,17 @@ impl Steps {
         })
     }
 
-    /// Whether two numbers, neither of them NaN, are near enough once they are rounded.
+    /// Whether two numbers, neither of them NaN, are near enough after rounding.
     pub(super) fn are_near(self, a: (Number, &[u8]), b: (Number, &[u8])) -> bool {
         let (a, b) = (self.place(a), self.place(b));
         let apart = a.abs_diff(b);
-        // The infinities are no neighbours of the largest numbers.
+        // The infinities are not adjacent to the largest numbers.
         let infinity = self.infinity();
         let is_finite = a.unsigned_abs() < infinity && b.unsigned_abs() < infinity;
         apart == 0 || is_finite && apart <= self.most
     }
 
-    /// Which of all floats of the coarse type a number is, counted from zero.
+    /// The rank of a number among the floats of the coarse type, counted from zero.
     fn place(self, (number, bytes): (Number, &[u8])) -> i128 {
         let bits = match (number, self.coarse) {
             (Number::F32, Number::Bf16) => bf16::from_f32(f32::from_le(bytes)).to_bits().into(),
@@ -68,12 +68,12 @@ impl Steps {
             }
         };
         let sign = 1_u128 << (self.coarse.width() * 8 - 1);
-        // The sign bit is gone: what is left fits.
+        // Without the sign bit it fits.
         let size = i128::try_from(bits & (sign - 1)).unwrap_or(i128::MAX);
         if bits & sign == 0 { size } else { -size }
     }
 
-    /// The place of infinity.
+    /// The rank of infinity.
     fn infinity(self) -> u128 {
         let bits = self.coarse.width() * 8;
         let fraction = significand(self.coarse) - 1;
@@ -112,7 +112,7 @@ mod tests {
     fn unlike_types_are_rounded_to_the_coarser_first() {
         assert!(are_near(0.1_f32, bf16::from_f32(0.1), 0));
         assert!(are_near(0.1_f64, f16::from_f64(0.1), 0));
-        // Cut off instead of rounded: one step away.
+        // Truncated instead of rounded: one ULP away.
         let cut = bf16::from_bits(u16::try_from(0.1_f32.to_bits() >> 16).unwrap());
         assert!(!are_near(0.1_f32, cut, 0) && are_near(0.1_f32, cut, 1));
         // The smallest half and a single nearby.

@@ -1,4 +1,4 @@
-//! Reads two arrays side by side, in pieces, with all cores.
+//! Reads two arrays side by side, in pieces, on all cores.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,9 +18,9 @@ pub(super) struct Side {
 }
 
 enum From {
-    /// Values that lie somewhere; whether their bytes are reversed, and the width of a number.
+    /// Stored or computed values; with the width of a number if its bytes are swapped.
     Numbers(Numbers, Option<usize>),
-    /// Sorted cells, and zeros between.
+    /// Sorted cells, with zeros between them.
     Cells(Cells),
 }
 
@@ -34,7 +34,7 @@ impl Side {
         }
     }
 
-    /// Explicit cells, and zeros between.
+    /// Explicit cells, with zeros between them.
     pub(super) fn cells(cells: Cells, dtype: DType) -> Side {
         Side {
             width: dtype.width(),
@@ -42,7 +42,7 @@ impl Side {
         }
     }
 
-    /// The same side, if it can be read at any place as quickly as in order.
+    /// The same side, if random access is as fast as sequential reading.
     fn at_hand(&self) -> Option<Side> {
         match &self.from {
             From::Numbers(numbers, swapped) if !numbers.bytes.source().is_computed() => {
@@ -55,7 +55,7 @@ impl Side {
         }
     }
 
-    /// Whether it has to be worked out.
+    /// Whether it must be computed.
     pub(super) fn is_computed(&self) -> bool {
         self.at_hand().is_none()
     }
@@ -77,14 +77,14 @@ impl Side {
     }
 }
 
-/// What the readers share.
+/// State shared by the readers.
 struct Feed {
     next: u64,
     a: Side,
     b: Side,
 }
 
-/// Puts results back in order.
+/// Restores the order of results.
 struct Fold<T, F> {
     next: u64,
     waiting: BTreeMap<u64, T>,
@@ -93,8 +93,8 @@ struct Fold<T, F> {
     is_over: bool,
 }
 
-/// Calls `look` with pieces of two arrays of `count` elements, each with the number of its first,
-/// on all cores; and `fold` with what it gives, in order, until that breaks off.
+/// Calls `look` with pieces of two arrays of `count` elements, each with the number of its first
+/// element, on all cores; and `fold` with the results, in order, until it breaks.
 pub(super) fn in_pieces<T: Send, R: Default>(
     a: Side,
     b: Side,
@@ -115,7 +115,7 @@ pub(super) fn in_pieces<T: Send, R: Default>(
     });
     let work = || work(&feed, &fold, count, per_piece, &look);
     std::thread::scope(|scope| {
-        // Those that the system has no room for are not needed.
+        // Threads that cannot be started are not needed.
         let _others: Vec<_> = (1..cores.min(n_pieces))
             .map_while(|_| spawn(scope, work))
             .collect();
@@ -151,7 +151,7 @@ fn work<T, R: Default, F: FnMut(T) -> ControlFlow<()>>(
     }
 }
 
-/// Reads the next piece of both sides; gives its number.
+/// Reads the next piece of both sides; returns its number.
 fn next_piece(
     feed: &Mutex<Feed>,
     count: u64,
@@ -167,7 +167,7 @@ fn next_piece(
     }
     feed.next = piece.saturating_add(1);
     let part = per_piece.min(count.saturating_sub(first));
-    // What lies in files is read by all at once; what is worked out comes in order.
+    // Values in files are read by all threads at once; computed ones come in order.
     match (feed.a.at_hand(), feed.b.at_hand()) {
         (Some(mut own_a), Some(mut own_b)) => {
             drop::<MutexGuard<_>>(feed);
@@ -182,7 +182,7 @@ fn next_piece(
     Ok(Some(piece))
 }
 
-/// Hands on what is next in order; false if that is the end.
+/// Passes on the results that are next in order; false at the end.
 fn take_in<T, F: FnMut(T) -> ControlFlow<()>>(
     fold: &mut Fold<T, F>,
     looked: Result<(u64, T)>,

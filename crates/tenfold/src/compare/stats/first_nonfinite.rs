@@ -1,4 +1,4 @@
-//! Where the first NaN and the first infinity of a tensor are.
+//! Positions of the first NaN and the first infinity of a tensor.
 
 use super::Stats;
 use crate::bytes::{Endian, PIECE};
@@ -7,17 +7,17 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::tensor::{Cell, Order, Storage, Tensor, unravel_in};
 
-/// The place of an element.
+/// The position of an element.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The labels of its block, one a mapped dimension.
+    /// The labels of its block, one per mapped dimension.
     pub labels: Vec<String>,
-    /// Its index, one number an indexed dimension.
+    /// Its index, one number per indexed dimension.
     pub index: Vec<u64>,
 }
 
-/// The first elements that are not finite, in row-major order; of labelled tensors, in the order of
-/// the blocks.
+/// The first elements that are not finite, in row-major order; for labelled tensors, in the order
+/// of the blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotFinite {
     /// The first NaN.
@@ -27,11 +27,11 @@ pub struct NotFinite {
 }
 
 impl Stats {
-    /// Finds the first NaN and the first infinity of the tensor that these statistics are of: a
-    /// second pass, as far as the last of the two, and none where all values are finite.
+    /// Finds the first NaN and the first infinity of the tensor that these statistics describe: a
+    /// second pass, up to the last of the two, and none if all values are finite.
     ///
     /// # Errors
-    /// What reading the values gives.
+    /// Errors of reading the values.
     pub fn first_not_finite(&self, tensor: &Tensor, limits: &Limits) -> Result<NotFinite> {
         let mut search = Search {
             dtype: tensor.dtype(),
@@ -58,7 +58,7 @@ struct Search {
 }
 
 impl Search {
-    /// Looks at all cells in row-major order, up to the last that is wanted.
+    /// Checks all cells in row-major order, up to the last that is needed.
     fn dense(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
         let sizes = tensor.sizes()?;
         let mut at = 0_u64;
@@ -77,7 +77,7 @@ impl Search {
         }
     }
 
-    /// Looks at all explicit cells or blocks, which come in any order.
+    /// Checks all explicit cells or blocks, which come in any order.
     fn cells(&mut self, tensor: &Tensor, limits: &Limits) -> Result<()> {
         let sizes = tensor.indexed_sizes();
         let dtype = self.dtype;
@@ -109,7 +109,7 @@ impl Search {
         has(self.wants_nan, &self.found.nan) && has(self.wants_inf, &self.found.inf)
     }
 
-    /// Takes the place of an element if it is the first of its kind.
+    /// Records the position of an element if it is the first of its class.
     fn look(&mut self, element: &[u8], place: impl Fn() -> Place) {
         let slot = match class(self.dtype, element) {
             Class::Finite => return,
@@ -119,7 +119,7 @@ impl Search {
         slot.get_or_insert_with(place);
     }
 
-    /// Takes the place of an element if it comes before the one that was found.
+    /// Records the position of an element if it precedes the recorded one.
     fn look_again(&mut self, element: &[u8], place: impl Fn() -> Place) {
         let slot = match class(self.dtype, element) {
             Class::Finite => return,
@@ -133,7 +133,7 @@ impl Search {
     }
 }
 
-/// The place of cell number `at` of a block, row-major.
+/// The position of cell number `at` of a block, row-major.
 fn place(labels: &[String], at: u64, sizes: &[u64]) -> Place {
     let mut index = vec![0; sizes.len()];
     unravel_in(at, sizes, Order::Row, &mut index);
@@ -143,7 +143,7 @@ fn place(labels: &[String], at: u64, sizes: &[u64]) -> Place {
     }
 }
 
-/// What an element is; of several numbers one NaN decides, else one infinity.
+/// The class of an element; of several numbers one NaN decides, else one infinity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Finite,
@@ -158,7 +158,7 @@ fn class(dtype: DType, element: &[u8]) -> Class {
     classes.max().unwrap_or(Class::Finite)
 }
 
-/// By the bits, so that large numbers of 128 bits stay finite.
+/// By the bits, so that large 128-bit numbers stay finite.
 fn class_of_one(number: Number, bytes: &[u8]) -> Class {
     let (mantissa, exponent) = match number {
         Number::F16 => (10, 5),

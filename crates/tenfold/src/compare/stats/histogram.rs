@@ -1,9 +1,9 @@
-//! How values are distributed.
+//! Histogram of values.
 
 use super::passes::Tally;
 use super::sort_key::ElementOps;
 
-/// How many values lie in each of some equal intervals.
+/// The number of values in each of some equal intervals.
 pub(super) struct Bins<'a, L> {
     pub(super) lens: &'a L,
     pub(super) low: f64,
@@ -12,9 +12,9 @@ pub(super) struct Bins<'a, L> {
 }
 
 impl<L: ElementOps> Bins<'_, L> {
-    /// The interval in which a finite value lies.
+    /// The interval of a finite value.
     pub(super) fn place(&self, value: f64) -> usize {
-        // Halves, as the ends may lie further apart than a double can say.
+        // Halved, as the distance between the ends may overflow.
         let whole = self.high * 0.5 - self.low * 0.5;
         let part = (value * 0.5 - self.low * 0.5) / whole;
         let last = self.counts.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Statistics of all values of a tensor.
+//! Statistics of all values, exact and in bounded memory.
 
 mod first_nonfinite;
 mod histogram;
@@ -23,37 +23,37 @@ use quantiles::{Quantiles, add};
 use sort_key::{Double, ElementOps, Modulus, Short, Single, Whole32, Whole64, Wide};
 use summary::Summary;
 
-/// The quantiles that [`Stats`] has, in percent.
+/// The quantiles in [`Stats`], in percent.
 pub const QUANTILES: [u64; 7] = [1, 5, 25, 50, 75, 95, 99];
 
-/// What can be said about all values of a tensor together.
+/// Statistics of all values of a tensor.
 ///
-/// Everything but the counts is said of the finite values; of elements of several numbers, such as
-/// complex ones, it is said of their moduli.
+/// All but the counts are over the finite values; for elements of several numbers, such as complex
+/// ones, over their moduli.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
-    /// How many cells there are, those included that a sparse tensor leaves out. Of a tensor with
-    /// labels only the cells of the blocks that are there count.
+    /// The number of cells, including those that a sparse tensor leaves out. For a labelled tensor,
+    /// only the cells of blocks that exist.
     pub cells: u64,
-    /// How many of them are explicit.
+    /// The number of explicit cells.
     pub explicit: u64,
-    /// How many are not a number; of several numbers, at least one is not.
+    /// The number of NaNs; of several numbers, at least one is NaN.
     pub nan: u64,
-    /// How many are positive and infinite.
+    /// The number of positive infinities.
     pub positive_infinite: u64,
-    /// How many are negative and infinite.
+    /// The number of negative infinities.
     pub negative_infinite: u64,
-    /// How many are zero.
+    /// The number of zeros.
     pub zeros: u64,
-    /// How many are finite and negative.
+    /// The number of finite negative values.
     pub negative: u64,
-    /// Whether all but the counts is about moduli.
+    /// Whether the statistics are of moduli, except for the counts.
     pub of_moduli: bool,
-    /// What only makes sense if any value is finite.
+    /// Statistics that exist only if any value is finite.
     pub finite: Option<Finite>,
 }
 
-/// What can be said about finite values.
+/// Statistics of finite values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finite {
     /// The smallest, exactly.
@@ -62,12 +62,11 @@ pub struct Finite {
     pub max: Scalar,
     /// The mean.
     pub mean: f64,
-    /// The standard deviation, of the values as a whole, not of a sample.
+    /// The population standard deviation.
     pub std: f64,
     /// The square root of the sum of squares.
     pub norm: f64,
-    /// The quantiles at [`QUANTILES`]: exact, interpolated between two values where they lie
-    /// between.
+    /// The quantiles at [`QUANTILES`]: exact, with interpolation between adjacent values.
     pub quantiles: [f64; 7],
 }
 
@@ -90,7 +89,7 @@ impl Scalar {
         }
     }
 
-    /// The nearest double; a number beyond the largest becomes that.
+    /// The nearest double; numbers beyond the range saturate.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let near = self.number.to_f64(&self.bytes);
@@ -98,25 +97,25 @@ impl Scalar {
     }
 }
 
-/// What is worth knowing about the values of a tensor.
+/// A notable property of the values of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
-    /// Some are not a number.
+    /// Some are NaN.
     Nan,
     /// Some are infinite.
     Inf,
     /// All are zero.
     Zero,
-    /// All are one number that is not zero.
+    /// All are one nonzero number.
     Constant,
 }
 
 impl Finding {
-    /// All of them, the gravest first.
+    /// All findings, the most serious first.
     pub const ALL: &'static [Finding] =
         &[Finding::Nan, Finding::Inf, Finding::Zero, Finding::Constant];
 
-    /// Whether it is a fault, not a remark: a layer norm of ones is as it should be.
+    /// Whether it is a fault, not a remark: a layer norm of ones is normal.
     #[must_use]
     pub fn is_fault(self) -> bool {
         match self {
@@ -125,7 +124,7 @@ impl Finding {
         }
     }
 
-    /// The word for it on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -138,7 +137,8 @@ impl Finding {
 }
 
 impl Stats {
-    /// What is worth knowing: faults, then remarks. A single cell is neither all zero nor constant.
+    /// The notable properties: faults, then remarks. A single cell is neither all zero nor
+    /// constant.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         let is_one = |finite: &Finite| finite.min == finite.max && !self.of_moduli;
@@ -156,14 +156,14 @@ impl Stats {
         Finding::ALL.iter().copied().filter(has).collect()
     }
 
-    /// How many are infinite.
+    /// The number of infinities.
     #[must_use]
     pub fn infinite(&self) -> u64 {
         self.positive_infinite
             .saturating_add(self.negative_infinite)
     }
 
-    /// The share of the cells that are not zero; 0 if there are none.
+    /// The share of nonzero cells; 0 if there are no cells.
     #[must_use]
     pub fn density(&self) -> f64 {
         let others = self.cells.saturating_sub(self.zeros);
@@ -171,7 +171,7 @@ impl Stats {
     }
 }
 
-/// All values of a tensor, as statistics need them: in any order, and by position.
+/// All values of a tensor, prepared for statistics: in any order, and by position.
 ///
 /// ```
 /// use tenfold::{Dim, Limits, Numbers, Order, Samples, Storage, Tensor};
@@ -186,11 +186,11 @@ impl Stats {
 pub struct Samples {
     dtype: DType,
     values: Numbers,
-    /// How many zeros there are besides.
+    /// The number of implicit zeros.
     implied: u64,
 }
 
-/// Evaluates an expression with the lens that fits a type.
+/// Evaluates an expression with the `ElementOps` of a type.
 macro_rules! through {
     ($dtype:expr, $lens:ident => $body:expr) => {{
         let number = $dtype.number;
@@ -237,12 +237,12 @@ macro_rules! through {
 }
 
 impl Samples {
-    /// Makes the values of a tensor ready: stored ones stay where they are, packed ones and those
-    /// of a train are worked out, zeros that a sparse tensor leaves out are only counted.
+    /// Prepares the values of a tensor: stored ones stay in the file, packed ones and those of a
+    /// train are computed, zeros that a sparse tensor leaves out are only counted.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a checksum is wrong, [`Error::Limit`] if working out would give
-    /// more than `limits` allow, [`Error::Invalid`] for a layout that is not understood.
+    /// [`Error::Malformed`] if a checksum is wrong, [`Error::Limit`] if the computed values would
+    /// exceed `limits`, [`Error::Invalid`] for an unknown layout.
     pub fn of(tensor: &Tensor, limits: &Limits) -> Result<Samples> {
         tensor.compare_checksums()?;
         let tensor = &tensor.distinct(limits)?;
@@ -254,7 +254,7 @@ impl Samples {
             Storage::Dense { values, .. } => values.settled(limits)?,
             Storage::Sparse { values, .. } if tensor.is_packed() => images(tensor, values, limits)?,
             Storage::Sparse { values, .. } => values.settled(limits)?,
-            // Which fails for a layout that is not understood.
+            // This fails for an unknown layout.
             Storage::Train { .. } | Storage::Opaque { .. } => {
                 tensor.dense(Order::Row, limits)?.spooled(limits)?
             }
@@ -275,10 +275,10 @@ impl Samples {
         })
     }
 
-    /// Works the statistics out, in bounded memory and the same on any number of cores.
+    /// Computes the statistics, in bounded memory and with the same result on any number of cores.
     ///
     /// # Errors
-    /// What reading the values gives.
+    /// Errors of reading the values.
     pub fn stats(&self) -> Result<Stats> {
         through!(self.dtype, lens => self.stats_through(lens))
     }
@@ -311,11 +311,11 @@ impl Samples {
         })
     }
 
-    /// How many finite values lie in each of `n_bins` equal intervals from the smallest to the
-    /// largest, which belongs to the last.
+    /// Histogram of the finite values: their number in each of `n_bins` equal intervals from the
+    /// smallest to the largest, which belongs to the last.
     ///
     /// # Errors
-    /// What reading the values gives.
+    /// Errors of reading the values.
     pub fn histogram(&self, finite: &Finite, n_bins: usize) -> Result<Vec<u64>> {
         through!(self.dtype, lens => self.histogram_through(lens, finite, n_bins))
     }
@@ -344,7 +344,7 @@ impl Samples {
     }
 }
 
-/// How many cells a sparse tensor leaves out.
+/// The number of cells that a sparse tensor leaves out.
 fn implied(tensor: &Tensor, stored: u64) -> Result<u64> {
     let cells = tensor.cells().unwrap_or(u128::MAX);
     let implied = cells.checked_sub(stored.into());
@@ -376,7 +376,7 @@ fn images(tensor: &Tensor, values: &Numbers, limits: &Limits) -> Result<Numbers>
     })
 }
 
-/// What there is to say about `last` + 1 finite values.
+/// The statistics of `last` + 1 finite values.
 fn finite<L: ElementOps>(
     lens: &L,
     ranks: &Quantiles<L>,
@@ -422,8 +422,8 @@ fn finite<L: ElementOps>(
     })
 }
 
-/// Where a percentile of `last` + 1 sorted values lies: after this one, by this part of the way to
-/// the next.
+/// The position of a percentile among `last` + 1 sorted values: the index below it, and the
+/// fraction of the way to the next.
 fn place(last: u64, percent: u64) -> (u64, f64) {
     let hundredths = u128::from(last) * u128::from(percent);
     let rank = u64::try_from(hundredths / 100).unwrap_or(last);

@@ -1,36 +1,37 @@
-//! Mean and spread of numbers of any size, in one pass.
+//! Mean and standard deviation of numbers of any size, in one pass.
 
 /// The count, the mean and the sum of squared deviations from it.
 ///
-/// The mean is kept as (`mean` + `low`) × 2^`power`, the sum of squares as `squares` × 4^`power`:
-/// neither the largest nor the smallest doubles get lost when they are squared, nor a spread that is
-/// small beside the mean when many means are merged.
+/// The mean is stored as (`mean` + `low`) × 2^`power`, the sum of squares as `squares` × 4^`power`:
+/// so neither the largest nor the smallest doubles over- or underflow when they are squared, and a
+/// standard deviation that is small compared to the mean survives the merging of many parts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moments {
     count: u64,
     power: i32,
     mean: f64,
-    /// What the mean lacks.
+    /// Low part of the mean.
     low: f64,
     squares: f64,
 }
 
-/// What is counted of finite numbers beside their moments.
+/// Counts by sign, besides the moments of finite numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Signs {
     pub(super) zeros: u64,
     pub(super) negative: u64,
 }
 
-/// How many sums run side by side.
+/// Number of sums side by side.
 const LANES: usize = 8;
 
-/// By how much large numbers are scaled down, and small ones up.
+/// Exponent by which large numbers are scaled down, and small ones up.
 const STEP: i32 = 600;
 
-/// The power of two with which numbers are scaled whose largest is `most`.
+/// The power of two by which numbers with the largest magnitude `most` are scaled.
 fn power_for(most: f64) -> i32 {
-    // Within these bounds squares are far from both ends of a double, and so are sums of 2^64.
+    // Within these bounds squares are far from both ends of a double's range, and so are sums of
+    // 2^64 of them.
     let (low, high) = (2_f64.powi(-450), 2_f64.powi(450));
     if most > high {
         STEP
@@ -68,7 +69,7 @@ impl Moments {
         (moments, signs)
     }
 
-    /// The moments of one number given many times.
+    /// The moments of one repeated number.
     pub(super) fn repeated(value: f64, count: u64) -> Moments {
         let power = power_for(value.abs());
         Moments {
@@ -80,7 +81,7 @@ impl Moments {
         }
     }
 
-    /// The moments of both together.
+    /// The moments of the union.
     pub(super) fn merge(self, other: Moments) -> Moments {
         if self.count == 0 {
             return other;
@@ -88,13 +89,13 @@ impl Moments {
         if other.count == 0 {
             return self;
         }
-        // Zeros have any power: they must not take digits from what is small.
+        // Zeros have any power: they must not cost small numbers their digits.
         let power = match (self.is_zero(), other.is_zero()) {
             (true, _) => other.power,
             (_, true) => self.power,
             _ => self.power.max(other.power),
         };
-        // From the mean of more numbers to that of all is the shorter way, on which fewer digits get lost.
+        // The mean of the larger part is closer to the common mean, so that fewer digits are lost.
         let (first, second) = if other.count > self.count {
             (other.at(power), self.at(power))
         } else {
@@ -134,7 +135,7 @@ impl Moments {
         (self.mean + self.low) * 2_f64.powi(self.power)
     }
 
-    /// The standard deviation of the numbers as a whole, not of a sample.
+    /// The population standard deviation.
     pub(super) fn deviation(self) -> f64 {
         (self.squares / float(self.count.max(1))).sqrt() * 2_f64.powi(self.power)
     }
@@ -146,7 +147,7 @@ impl Moments {
     }
 }
 
-/// The sum, the largest magnitude, and how many are zero or less.
+/// The sum, the largest magnitude, and the number of values that are zero or less.
 #[inline(always)]
 fn first_look(values: &[f64]) -> (f64, f64, Signs) {
     let (mut sums, mut most) = ([0.0; LANES], [0.0_f64; LANES]);
@@ -177,13 +178,13 @@ fn first_look(values: &[f64]) -> (f64, f64, Signs) {
     (sum, largest, signs)
 }
 
-/// The larger of two numbers neither of which is NaN: one instruction, unlike `f64::max`.
+/// The larger of two numbers that are not NaN: one instruction, unlike `f64::max`.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// A sum, and what its rounding left out.
+/// A sum and its rounding error.
 fn exact_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;

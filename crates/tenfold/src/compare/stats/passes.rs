@@ -1,4 +1,4 @@
-//! A pass over all values on several cores, the same for any number of them.
+//! Parallel passes over all values, with results independent of the number of cores.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,37 +10,38 @@ use crate::error::{Error, Result};
 use crate::io::spawn;
 use crate::memory;
 
-/// Elements that can be read by position, cut into chunks by their number alone.
+/// Elements with random access, cut into chunks that depend only on their number.
 pub(super) struct Chunks<'a> {
     numbers: &'a Numbers,
     width: usize,
     count: u64,
-    /// How many elements a chunk has.
+    /// Elements per chunk.
     chunk: u64,
 }
 
-/// What one core finds out.
+/// What one thread accumulates.
 pub(super) trait Tally: Send {
-    /// What it finds out about one chunk.
+    /// The result of one chunk.
     type Part: Send;
 
-    /// Looks at some elements, little-endian.
+    /// Takes some elements, little-endian.
     fn piece(&mut self, elements: &[u8]);
 
-    /// Sums up a chunk.
+    /// Finishes a chunk.
     fn part(&mut self) -> Self::Part;
 }
 
-/// A tally that looks at few elements at a time, with all that the processor can do.
+/// A tally that takes few elements at a time, with code compiled for the widest vector
+/// instructions.
 pub(super) trait InBlocks {
-    /// Looks at one block. Has to be inlined, with all that it calls.
+    /// Takes one block. It must be inlined, with everything it calls.
     fn block(&mut self, elements: &[u8]);
 }
 
-/// Elements that are looked at together: few enough to stay close to the core.
+/// Elements per block: few enough to stay in the cache.
 pub(super) const BLOCK: usize = 2048;
 
-/// Hands some elements of `width` bytes to a tally, block by block.
+/// Passes elements of `width` bytes to a tally, block by block.
 pub(super) fn in_blocks(tally: &mut impl InBlocks, elements: &[u8], width: usize) {
     let len = BLOCK.saturating_mul(width.max(1));
     Arch::new().dispatch(Piece {
@@ -53,7 +54,7 @@ pub(super) fn in_blocks(tally: &mut impl InBlocks, elements: &[u8], width: usize
 struct Piece<'a, T> {
     tally: &'a mut T,
     elements: &'a [u8],
-    /// How long a block is.
+    /// Length of a block.
     len: usize,
 }
 
@@ -68,13 +69,13 @@ impl<T: InBlocks> WithSimd for Piece<'_, T> {
     }
 }
 
-/// The results of a pass: of each core in any order, and of all chunks in theirs.
+/// The results of a pass: of each thread in any order, and of all chunks in order.
 pub(super) type Found<T> = (Vec<T>, Vec<<T as Tally>::Part>);
 
-/// There are never more chunks than this, so that their results are few.
+/// Most chunks, so that their results are few.
 const MOST_CHUNKS: u64 = 4096;
 
-/// What one thread has made: its tally, and what came of each chunk it took.
+/// The result of one thread: its tally, and the result of each chunk it took.
 type Worked<T> = (T, Vec<(u64, <T as Tally>::Part)>);
 
 impl<'a> Chunks<'a> {
@@ -91,12 +92,12 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Goes over all elements once.
+    /// Makes one pass over all elements.
     pub(super) fn pass<T: Tally>(&self, make: impl Fn() -> Result<T> + Sync) -> Result<Found<T>> {
         let n_chunks = self.count.div_ceil(self.chunk);
         let n_cores = std::thread::available_parallelism().map_or(1, |cores| to_u64(cores.get()));

@@ -1,24 +1,24 @@
 //! Exact order statistics of any number of values, in bounded memory.
 //!
-//! Values are told apart by keys that sort like them. A pass counts the digits of 16 bits that
-//! follow what is known of the wanted keys, which makes another digit known, until the keys that
-//! come into question are few enough to be sorted.
+//! Values are represented by keys that sort like them (a radix selection). Each pass counts the
+//! 16-bit digits that follow the known digits of the wanted keys, which determines another digit,
+//! until the remaining candidates are few enough to be sorted.
 
 use super::passes::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
 use super::sort_key::{ElementOps, Key, zero};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// How many values have each digit.
+/// The number of values with each digit.
 pub(super) type Table = Vec<u64>;
 
-/// How many different digits there are.
+/// The number of different digits.
 pub(super) const DIGITS: usize = 1 << 16;
 
 /// Up to this many keys are sorted in memory.
 pub(super) const FEW: u64 = 1 << 18;
 
-/// A table of all digits, each with one value.
+/// A table of all digits with the same value.
 pub(super) fn table_of<T: Copy>(value: T) -> Result<Box<[T; DIGITS]>> {
     let table = memory::filled(value, DIGITS)?.into_boxed_slice();
     table
@@ -26,30 +26,30 @@ pub(super) fn table_of<T: Copy>(value: T) -> Result<Box<[T; DIGITS]>> {
         .map_err(|_| Error::invalid("a table of another length"))
 }
 
-/// All finite values of a tensor: those that are stored, and zeros that are not.
+/// All finite values of a tensor: stored ones, and implicit zeros.
 pub(super) struct Quantiles<'a, L: ElementOps> {
     pub(super) chunks: &'a Chunks<'a>,
     pub(super) lens: &'a L,
-    /// How many stored values are finite.
+    /// The number of finite stored values.
     pub(super) stored: u64,
-    /// How many zeros are not stored.
+    /// The number of implicit zeros.
     pub(super) implied: u64,
 }
 
-/// A value that is wanted.
+/// A wanted value.
 #[derive(Clone, Copy)]
 struct Wanted {
-    /// The digits of its key that are known.
+    /// The known digits of its key.
     prefix: u128,
-    /// Its place among the values that have these digits.
+    /// Its rank among the values with these digits.
     rank: u64,
-    /// How many stored values have them.
+    /// The number of stored values with these digits.
     stored: u64,
 }
 
 impl<L: ElementOps> Quantiles<'_, L> {
-    /// The keys of the values at some places of the sorted list of all; `first` counts the first
-    /// digits of those that are stored, if somebody did.
+    /// The keys of the values at some ranks; `first` are the counts of the first digits of the
+    /// stored values, if they are known.
     pub(super) fn find(&self, ranks: &[u64], first: Option<Table>) -> Result<Vec<L::Key>> {
         let mut level = 0;
         let all = |rank: &u64| Wanted {
@@ -99,7 +99,7 @@ impl<L: ElementOps> Quantiles<'_, L> {
         Ok(all.reduce(add_all).unwrap_or_default())
     }
 
-    /// Makes one more digit of every wanted key known.
+    /// Determines one more digit of every wanted key.
     fn step(
         &self,
         wanted: &[Wanted],
@@ -135,7 +135,7 @@ impl<L: ElementOps> Quantiles<'_, L> {
         wanted.iter().map(step).collect()
     }
 
-    /// Sorts the keys that come into question.
+    /// Sorts the remaining candidates.
     fn sort(&self, wanted: &[Wanted], prefixes: &[u128], level: usize) -> Result<Vec<L::Key>> {
         let few = usize::try_from(FEW.min(self.chunks.count())).unwrap_or(usize::MAX);
         let (collectors, _) = self.chunks.pass(|| {
@@ -156,7 +156,7 @@ impl<L: ElementOps> Quantiles<'_, L> {
             let start = keys.partition_point(|key| key.prefix(level) < wanted.prefix);
             let mut place = start.saturating_add(usize::try_from(wanted.rank).unwrap_or(0));
             if zero.prefix(level) == wanted.prefix {
-                // The zeros that are not stored stand before those that are.
+                // The implicit zeros come before the stored ones.
                 let before = keys
                     .partition_point(|key| *key < zero)
                     .saturating_sub(start);
@@ -195,11 +195,11 @@ pub(super) fn add(mut sum: Table, more: Table) -> Table {
     sum
 }
 
-/// Which of a few prefixes a key has.
+/// Tests which of a few prefixes a key has.
 struct Filter {
     prefixes: Vec<u128>,
     level: usize,
-    /// By the first digit: 0 if no prefix begins with it, one more than the place of the only one
+    /// By the first digit: 0 if no prefix begins with it, one more than the index of the only one
     /// that does, or 255 if several do.
     by_first: Box<[u8; DIGITS]>,
 }
@@ -214,7 +214,7 @@ impl Filter {
             let first = usize::try_from(first).unwrap_or(0);
             if let Some(slot) = by_first.get_mut(first) {
                 let only = u8::try_from(place.saturating_add(1)).unwrap_or(SEVERAL);
-                // With more than one digit known, the others still have to be compared.
+                // If more than one digit is known, the others must still be compared.
                 *slot = if *slot == 0 && level == 1 {
                     only
                 } else {
@@ -232,10 +232,10 @@ impl Filter {
         })
     }
 
-    /// Moves the keys to the front whose first digit is that of a prefix, and gives them.
+    /// Moves the keys whose first digit is that of a prefix to the front, and returns them.
     ///
-    /// Every key is written, whether it stays or not: which ones do cannot be foreseen, and a
-    /// branch would often go wrong.
+    /// Every key is written, whether it is kept or not: which ones are kept is unpredictable, and
+    /// branches would often be mispredicted.
     #[inline(always)]
     fn sift<'k, K: Key>(&self, keys: &'k mut [K]) -> &'k [K] {
         let mut kept = 0_usize;
@@ -254,7 +254,7 @@ impl Filter {
 
     #[inline(always)]
     fn place(&self, key: impl Key) -> Option<usize> {
-        // No digit is larger than the table, which the compiler sees.
+        // The compiler sees that no digit exceeds the table.
         match self
             .by_first
             .get(key.digit(0) & 0xffff)
@@ -315,7 +315,7 @@ impl<L: ElementOps> Tally for Collector<'_, L> {
     type Part = ();
 
     fn piece(&mut self, elements: &[u8]) {
-        // No value that is not finite shares its first digit with one that is.
+        // No value that is not finite has the same first digit as one that is.
         let all = self.filter.level == 0;
         for element in elements.chunks_exact(self.lens.width()) {
             let key = self.lens.key(element);

@@ -1,20 +1,20 @@
-//! How an element is looked at: as a double, and as a whole number that sorts like it.
+//! Per-type access to elements: value as f64, and an order-preserving integer key.
 
 use super::Scalar;
 use crate::dtype::{DType, Element, F128, Number};
 
-/// A whole number that sorts like the value it stands for, in digits of 16 bits.
+/// An integer that sorts like the value it represents, in digits of 16 bits.
 pub(super) trait Key: Copy + Ord + Send + Sync {
-    /// How many digits it has.
+    /// The number of digits.
     const DIGITS: usize;
 
     /// One digit, the most significant being number 0.
     fn digit(self, place: usize) -> usize;
 
-    /// The key as the widest there is.
+    /// The key as the widest integer.
     fn widen(self) -> u128;
 
-    /// The key that [`Key::widen`] made this of.
+    /// The inverse of [`Key::widen`].
     fn narrow(wide: u128) -> Self;
 
     /// The first digits as one number.
@@ -50,24 +50,24 @@ macro_rules! key {
 
 key!(u16, u32, u64, u128);
 
-/// How elements of one type are looked at.
+/// Operations on elements of one type.
 pub(super) trait ElementOps: Sync {
-    /// What they sort by.
+    /// The type of the sort keys.
     type Key: Key;
 
-    /// How many bytes one takes.
+    /// The width of an element in bytes.
     fn width(&self) -> usize;
 
     /// The nearest double to a little-endian element; finite if the element is.
     fn value(&self, element: &[u8]) -> f64;
 
-    /// What it sorts by; both zeros have one key.
+    /// The sort key; both zeros have the same.
     fn key(&self, element: &[u8]) -> Self::Key;
 
-    /// The number that has this key.
+    /// The number with this key.
     fn number(&self, key: Self::Key) -> Scalar;
 
-    /// [`ElementOps::value`] of some elements at once.
+    /// [`ElementOps::value`] of some elements.
     #[inline(always)]
     fn values(&self, elements: &[u8], out: &mut Vec<f64>) {
         out.clear();
@@ -75,7 +75,7 @@ pub(super) trait ElementOps: Sync {
         out.extend(elements.map(|element| self.value(element)));
     }
 
-    /// [`ElementOps::key`] of some elements at once.
+    /// [`ElementOps::key`] of some elements.
     #[inline(always)]
     fn keys(&self, elements: &[u8], out: &mut Vec<Self::Key>) {
         out.clear();
@@ -84,13 +84,13 @@ pub(super) trait ElementOps: Sync {
     }
 }
 
-/// The bits of a float in an order that sorts like the float, and back.
+/// Order-preserving bits of a float, and back.
 macro_rules! float_bits {
     ($to:ident, $from:ident, $bits:ty) => {
         #[inline(always)]
         fn $to(bits: $bits) -> $bits {
             const SIGN: $bits = 1 << (<$bits>::BITS - 1);
-            // Without a branch, so that many are made at once; -0 sorts as 0.
+            // Without a branch, so that it is vectorized; -0 sorts as 0.
             let is_minus_zero = <$bits>::from(bits == SIGN);
             let is_below = (bits >> (<$bits>::BITS - 1)).wrapping_neg();
             (bits ^ (is_below | SIGN)).wrapping_add(is_minus_zero)
@@ -151,7 +151,7 @@ impl ElementOps for Short {
     }
 }
 
-/// Integers of one width, whether they have a sign or not.
+/// Integers of one width, signed or not.
 macro_rules! whole {
     ($name:ident, $bits:ty, $signed:ident) => {
         pub(super) struct $name(pub(super) Number);
@@ -282,8 +282,7 @@ impl ElementOps for Wide {
     }
 }
 
-/// The nearest double; what lies beyond the largest counts as that, what lies below the smallest
-/// is not zero.
+/// The nearest double; overflow saturates, and underflow does not give zero.
 fn near_double(number: F128) -> f64 {
     const EXPONENT: u128 = 0x7fff << 112;
     let near = number.to_f64();
@@ -294,7 +293,7 @@ fn near_double(number: F128) -> f64 {
     near.abs().clamp(f64::from_bits(1), f64::MAX).copysign(near)
 }
 
-/// Elements of several numbers, looked at by their modulus.
+/// Elements of several numbers, represented by their modulus.
 pub(super) struct Modulus(pub(super) DType);
 
 impl ElementOps for Modulus {
@@ -329,7 +328,7 @@ fn f32_value(part: &[u8]) -> f64 {
     f32::from_le(part).into()
 }
 
-/// The root of the sum of squares, which neither overflows nor vanishes on the way.
+/// The root of the sum of squares, without intermediate overflow or underflow.
 #[inline(always)]
 fn modulus_of(element: &[u8], width: usize, value: impl Fn(&[u8]) -> f64) -> f64 {
     let parts = || element.chunks_exact(width).map(&value);
@@ -344,7 +343,7 @@ fn modulus_of(element: &[u8], width: usize, value: impl Fn(&[u8]) -> f64) -> f64
     if most == 0.0 || most.is_infinite() {
         return most;
     }
-    // Powers of two change no digit; two steps, as their product may be out of reach.
+    // Powers of two change no digit; two steps, as their product may be out of range.
     let (up, down) = if most > 1.0 {
         (2_f64.powi(-600), 2_f64.powi(600))
     } else {

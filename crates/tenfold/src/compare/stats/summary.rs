@@ -1,4 +1,4 @@
-//! The first pass over all values: what they are, how many of each sort, and their moments.
+//! The first pass over all values: counts by class, and moments.
 
 use super::moments::{Moments, Signs};
 use super::passes::{BLOCK, Chunks, InBlocks, Tally, in_blocks};
@@ -8,7 +8,7 @@ use crate::bytes::to_u64;
 use crate::error::Result;
 use crate::memory;
 
-/// What the first pass finds.
+/// The result of the first pass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     pub(super) nan: u64,
@@ -17,12 +17,12 @@ pub(super) struct Summary {
     pub(super) finite: u64,
     pub(super) signs: Signs,
     pub(super) moments: Moments,
-    /// How many finite values have each first digit, where that is worth knowing.
+    /// The number of finite values with each first digit, if it is useful.
     pub(super) digits: Option<Table>,
 }
 
 impl Summary {
-    /// Goes over all values.
+    /// Makes the pass.
     pub(super) fn of<L: ElementOps>(lens: &L, chunks: &Chunks) -> Result<Summary> {
         let is_large = chunks.count() > FEW;
         if is_large && L::Key::DIGITS == 1 {
@@ -43,7 +43,7 @@ impl Summary {
         Ok(all)
     }
 
-    /// Values of 16 bits at most: how often each comes says everything.
+    /// For values of at most 16 bits: the frequency of each determines everything.
     fn of_digits<L: ElementOps>(lens: &L, chunks: &Chunks) -> Result<Summary> {
         let width = lens.width();
         let (counters, _) = chunks.pass(|| {
@@ -77,7 +77,7 @@ impl Summary {
         Ok(all)
     }
 
-    /// What there is to find about one value that comes `count` times.
+    /// The result for one value that occurs `count` times.
     pub(super) fn repeated(value: f64, count: u64) -> Summary {
         let mut survey = Summary::default();
         if value.is_finite() {
@@ -105,7 +105,7 @@ impl Summary {
         *counter = counter.saturating_add(count);
     }
 
-    /// What both found; the digits stay behind.
+    /// The union of both; the digits are dropped.
     pub(super) fn merge(self, other: Summary) -> Summary {
         let signs = Signs {
             zeros: self.signs.zeros.saturating_add(other.signs.zeros),
@@ -127,8 +127,8 @@ impl Summary {
     }
 }
 
-/// How many values have each digit, in two tables for every other value: the same digit twice in a
-/// row need not wait for itself.
+/// The number of values with each digit, in two tables used alternately: repeated digits then do
+/// not wait for the previous increment.
 struct Counts {
     even: Box<[u64; DIGITS]>,
     odd: Box<[u64; DIGITS]>,
@@ -145,7 +145,7 @@ impl Counts {
     #[inline(always)]
     fn add(&mut self, pair: [usize; 2]) {
         let [first, second] = pair;
-        // No digit is larger than the tables, which the compiler sees.
+        // The compiler sees that no digit exceeds the tables.
         if let Some(count) = self.even.get_mut(first & 0xffff) {
             *count = count.wrapping_add(1);
         }
@@ -181,7 +181,7 @@ impl Counts {
     }
 }
 
-/// Counts how often each of all elements of one or two bytes comes.
+/// Counts the frequency of all elements of one or two bytes.
 struct Spellings {
     width: usize,
     counts: Counts,
