@@ -1,19 +1,19 @@
-//! Which file is at fault where values turn out to be wrong.
+//! Attribution of errors in values to the file that has them.
 
 use super::open::{Input, Member};
 use crate::error::Error;
 use crate::format::ReadOptions;
 
-/// An input, and how its headers were read.
+/// An input and the options with which its headers were read.
 pub struct ReadInput {
     /// The input.
     pub input: Input,
-    /// How its headers were read.
+    /// The options.
     pub how: ReadOptions,
 }
 
-/// Names the file, and its format, in which a fault lies that was found only when values were read. Of
-/// several files, the one whose values do not pass [`Bundle::check`](crate::Bundle::check).
+/// Adds the name and the format of the file to an error that was found only when values were read.
+/// Of several files, it is the one whose values fail [`Bundle::check`](crate::Bundle::check).
 #[must_use]
 pub fn blame(error: Error, inputs: &[ReadInput]) -> Error {
     if !matches!(error, Error::Malformed { format: None, .. }) {

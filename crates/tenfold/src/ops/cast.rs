@@ -1,4 +1,4 @@
-//! Casts of chosen tensors.
+//! Casts of selected tensors.
 
 use super::select::{demand, matches};
 use crate::bundle::Bundle;
@@ -8,25 +8,25 @@ use crate::format::{Allow, Info, cast_loss, overflow};
 use crate::limits::Limits;
 use crate::tensor::Tensor;
 
-/// What cannot hold all values, in a refusal.
+/// The name of the target in a refusal.
 const TYPE: &str = "the type asked for";
 
-/// The number type that tensors are cast to.
+/// A rule for casting tensors to a number type.
 #[derive(Debug, Clone)]
 pub struct CastRule {
-    /// The pattern that their names match; all tensors if there is none.
+    /// The pattern for their names; all tensors if it is missing.
     pub glob: Option<String>,
     /// The number type.
     pub number: Number,
 }
 
-/// Casts tensors lazily, each by the last rule for its name. Rounding to the width of a float is what
-/// a cast is for; fractions that are cut off, and values out of range, need permission to lose
-/// precision.
+/// Casts tensors lazily, each by the last rule that matches its name. Rounding to the width of a
+/// float is expected of a cast; truncation of fractions, and values out of range, need permission
+/// to lose precision.
 ///
 /// # Errors
-/// [`Error::Refused`] without that permission, for values out of range when they
-/// are read; [`Error::Invalid`] if a pattern matches no tensor.
+/// [`Error::Refused`] without that permission, for values out of range when they are read;
+/// [`Error::Invalid`] if a pattern matches no tensor.
 pub fn cast(
     bundle: &mut Bundle,
     info: &Info,

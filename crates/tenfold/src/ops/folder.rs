@@ -1,4 +1,4 @@
-//! What is in a folder: sets of files, single files, and others.
+//! The content of a folder: sets of files, single files, and others.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use crate::error::{Error, Result};
 use crate::formats;
 use crate::io::{is_closed, presence};
 
-/// What a path stands for where several inputs are welcome.
+/// The inputs that a path stands for, for commands with several inputs.
 #[derive(Default)]
 pub struct Listing {
     /// The inputs, in the order of their names.
     pub inputs: Vec<Input>,
     /// The other files of a folder.
     pub skipped: Vec<Skipped>,
-    /// Why files of a folder that may well be tensor files could not be looked at.
+    /// Errors of files in a folder that could not be read, and may be tensor files.
     pub faults: Vec<Error>,
 }
 
@@ -25,14 +25,14 @@ pub struct Listing {
 pub struct Skipped {
     /// The file.
     pub path: PathBuf,
-    /// Why it is not.
+    /// The reason.
     pub why: String,
     /// Whether it is a folder.
     pub(super) is_folder: bool,
 }
 
-/// Finds what a path stands for: one input, or for a folder of several kinds of files, and where there
-/// are several sets, all of them.
+/// The inputs at a path: one, or for a folder with several kinds of files, or with several sets,
+/// all of them.
 ///
 /// # Errors
 /// As [`Input::find`]; for a folder, only if there is nothing to open.
@@ -59,14 +59,14 @@ pub fn list(path: &Path, how: &OpenOptions) -> Result<Listing> {
     })
 }
 
-/// The content of a folder.
+/// A scan of the content of a folder.
 pub(super) struct Summary {
-    /// What its indices name.
+    /// The files named by its indices.
     indexed: Vec<Input>,
     /// Files of a known format that no index names.
     members: Vec<Member>,
     skipped: Vec<Skipped>,
-    /// What could not be looked at.
+    /// Errors of files that could not be read.
     faults: Vec<Error>,
 }
 
@@ -129,7 +129,7 @@ impl Summary {
     fn skip(&mut self, error: Error, path: PathBuf) {
         let why = match error.cause() {
             Error::Unrecognised { content, .. } => content.clone(),
-            // Not to be read is something else than to be of no known format.
+            // An unreadable file is not one of an unknown format.
             _ => return self.faults.push(error),
         };
         let why = why.unwrap_or_else(|| "no known format".into());
@@ -166,13 +166,13 @@ impl Summary {
         .in_file(folder)
     }
 
-    /// The folder as one input.
+    /// The folder as a single input.
     pub(super) fn only(mut self, folder: &Path, how: &OpenOptions) -> Result<Input> {
         if let Some(fault) = self.faults.pop() {
             return Err(fault);
         }
         let paths = self.paths();
-        // Folders in a folder are no part of what is asked for.
+        // Subfolders are not part of the request.
         let mut others = std::mem::take(&mut self.skipped);
         others.retain(|other| !other.is_folder);
         let input = match self.indexed.len() {
@@ -212,7 +212,7 @@ impl Summary {
         Ok(input.called(folder).beside(others))
     }
 
-    /// Everything that can be opened.
+    /// All inputs of the folder.
     pub(super) fn all(mut self, folder: &Path, how: &OpenOptions) -> Result<Listing> {
         if self.indexed.is_empty() && self.members.is_empty() && self.faults.is_empty() {
             return Err(self.nothing(folder));
@@ -254,7 +254,7 @@ impl Summary {
     }
 }
 
-/// What a folder is that is a file of another format.
+/// The format that a folder is a file of, if it is one.
 fn store(folder: &Path) -> Result<Option<&'static str>> {
     const ZARR: &str = "a Zarr store";
     let marks = [
@@ -268,7 +268,7 @@ fn store(folder: &Path) -> Result<Option<&'static str>> {
         match presence::is_file(&folder.join(name)) {
             Ok(false) => {}
             Ok(true) => return Ok(Some(what)),
-            // A folder that is not for us to search shows nothing of what it is.
+            // A folder that cannot be searched does not show its format.
             Err(Error::Io { source, .. }) if is_closed(&source) => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -276,7 +276,7 @@ fn store(folder: &Path) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
-/// The folders in a folder, but for hidden ones.
+/// The subfolders of a folder, except for hidden ones.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut found = Vec::new();
@@ -294,7 +294,7 @@ fn is_hidden(file: &Path) -> bool {
     file_name(file).is_none_or(|name| name.starts_with('.'))
 }
 
-/// Whether a file is only a part of what another one, which is there, describes.
+/// Whether a file is only a part of what another existing file describes.
 fn is_described(file: &Path) -> Result<bool> {
     for format in formats::ALL {
         if let Some(owner) = format.primary_of(file)?

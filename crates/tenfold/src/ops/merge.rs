@@ -1,4 +1,4 @@
-//! Several bundles in one.
+//! Merging of several bundles.
 
 use std::path::PathBuf;
 
@@ -8,20 +8,19 @@ use crate::key::Key;
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 
-/// The content of one file among others.
+/// The content of one of several files.
 #[derive(Debug)]
 pub struct Part {
     /// The file.
     pub path: PathBuf,
-    /// The name for a tensor that has none.
+    /// The name for an unnamed tensor.
     pub stem: Option<String>,
     /// Its content.
     pub bundle: Bundle,
 }
 
-/// Gives tensors names that tell them apart: one without a name that of its file; with
-/// `every`, the name of its file stands before every other name too, as a segment of its own where
-/// names are paths.
+/// Makes names unique: an unnamed tensor gets that of its file; with `every`, the name of its file
+/// is also prefixed to every other name, as a segment of its own if names are paths.
 pub fn name_by_files(parts: &mut [Part], every: bool, are_paths: bool) {
     for part in parts {
         let stem = part.stem.as_deref().unwrap_or("tensor");
@@ -38,8 +37,8 @@ pub fn name_by_files(parts: &mut [Part], every: bool, are_paths: bool) {
     }
 }
 
-/// Puts bundles together, in order. Of metadata on which they differ the first counts: that is
-/// noted, and a loss.
+/// Merges bundles, in order. Where metadata differs the first value is kept: that is noted, and a
+/// loss.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -75,7 +74,7 @@ pub fn merge(parts: Vec<Part>) -> Result<(Bundle, Vec<Loss>)> {
                 detail,
             });
         }
-        // Hints serve the rewriting of one file; where files differ they serve none.
+        // Hints serve the rewriting of one file; those that differ are useless.
         let differing = unite(&mut bundle.hints, &part.bundle.hints);
         let hints = bundle.hints.iter();
         let hints = hints.filter(|(name, _)| !differing.contains(name));
@@ -87,7 +86,7 @@ pub fn merge(parts: Vec<Part>) -> Result<(Bundle, Vec<Loss>)> {
     Ok((bundle, losses))
 }
 
-/// Adds what `meta` does not have yet; returns the names under which it has something else.
+/// Adds the metadata that is new; returns the names whose values differ.
 fn unite<'a>(meta: &mut Meta, other: &'a Meta) -> Vec<&'a str> {
     let mut differing = Vec::new();
     for (name, value) in other.iter() {

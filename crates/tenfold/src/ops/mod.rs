@@ -1,4 +1,4 @@
-//! What users do with files, for every face of the tool.
+//! What users do with files: open, select, merge, cast, salvage; sets and folders of files.
 
 mod blame;
 mod cast;

@@ -1,8 +1,8 @@
-//! Opening what a user names: a file, a set of files, a folder, an index, a glob.
+//! Opening of inputs: a file, a set of files, a folder, an index, a glob.
 //!
-//! Opening has two steps. Finding an [`Input`] looks at names and first bytes alone: it says which
-//! files there are and of which format. Reading it reads headers and gives the tensors of all files
-//! as one [`Bundle`].
+//! Opening has two steps. Finding an [`Input`] uses names and first bytes alone: it determines the
+//! files and their format. Reading it reads the headers, and returns the tensors of all files as
+//! one [`Bundle`].
 
 use std::fs::File;
 use std::io::Seek;
@@ -21,32 +21,33 @@ use crate::io::{Head, Progress, Source, Spool, check_beside, presence};
 use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 
-/// How files are found.
+/// Options for finding files.
 #[derive(Clone, Default)]
 pub struct OpenOptions {
-    /// The format, whatever the content shows.
+    /// The format, overriding detection.
     pub format: Option<&'static dyn Format>,
-    /// The format of files without the signature of another one.
+    /// The format of files without a recognized signature.
     pub fallback: Option<&'static dyn Format>,
-    /// The options for reading that will be given: a file whose name suggests a format with such an
-    /// option is taken for one where the content decides nothing.
+    /// The options that reading will get: a file whose name suggests a format with such an option
+    /// is taken for that format if its content is inconclusive.
     pub options: Vec<(String, String)>,
-    /// Whether a file of a set is opened by itself.
+    /// Whether a file of a set is opened alone.
     pub alone: bool,
-    /// How much a file may ask for.
+    /// The limits on reading a file.
     pub limits: Limits,
     /// Counts the bytes read.
     pub progress: Progress,
 }
 
-/// A tensor file, or several that are one, whose formats are known and whose content is not.
+/// A tensor file, or several that form one, whose formats are known but whose headers are not read
+/// yet.
 pub struct Input {
     path: PathBuf,
     members: Vec<Member>,
     index: Option<Index>,
-    /// Files of the set that are not there.
+    /// Missing files of the set.
     missing: Vec<PathBuf>,
-    /// Tensor files of the folder that are no part of the set.
+    /// Tensor files of the folder that do not belong to the set.
     left_out: Vec<PathBuf>,
     /// Other files of the folder.
     others: Vec<Skipped>,
@@ -64,7 +65,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Opens a file and finds out its format.
+    /// Opens a file and detects its format.
     pub(super) fn find(path: &Path, how: &OpenOptions) -> Result<Member> {
         let open = || {
             let source = source(File::open(path)?, &how.limits)?.named(path);
@@ -83,8 +84,8 @@ impl Member {
     }
 }
 
-/// Makes a file readable by position: a regular file is; a pipe, or a file of which the start was
-/// read, is spooled from where it stands.
+/// A source with random access: a regular file itself; a pipe, or a file whose beginning was
+/// already read, is spooled from its current position.
 pub(super) fn source(mut file: File, limits: &Limits) -> Result<Source> {
     let about = file.metadata()?;
     if about.is_dir() || about.is_file() && file.stream_position()? == 0 {
@@ -116,7 +117,7 @@ fn format_of(head: &Head, path: &Path, how: &OpenOptions) -> Result<&'static dyn
     })
 }
 
-/// Whether a format that has a signature claims a file.
+/// Whether a format with a signature claims a file.
 fn is_signed(head: &Head) -> Result<bool> {
     for format in formats::ALL {
         if !format.info().magic.is_empty() && format.probe(head)? != Match::No {
@@ -126,7 +127,7 @@ fn is_signed(head: &Head) -> Result<bool> {
     Ok(false)
 }
 
-/// Parts paths into those that lead to regular files and the others.
+/// Splits paths into those of regular files and the others.
 fn part_files(paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for path in paths {
@@ -140,10 +141,11 @@ fn part_files(paths: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 }
 
 impl Input {
-    /// Finds what a path stands for: a file, the files of a set, or a folder that is one.
+    /// Finds the input at a path: a file, the files of a set, or a folder that is one.
     ///
     /// # Errors
-    /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no set.
+    /// [`Error::Unrecognised`] if no format claims a file, [`Error::Invalid`] if a folder is no
+    /// set.
     pub fn find(path: &Path, how: &OpenOptions) -> Result<Input> {
         if presence::is_dir(path)? {
             return Summary::of(path, how)?.only(path, how);
@@ -170,7 +172,7 @@ impl Input {
         Ok(Input::of(path, vec![member]))
     }
 
-    /// The input of an open file that is read from where it stands.
+    /// The input of an open file, read from its current position.
     ///
     /// # Errors
     /// [`Error::Unrecognised`] if no format claims it, [`Error::Io`] if it cannot be read.
@@ -191,7 +193,7 @@ impl Input {
         }
     }
 
-    /// One file; where its format is one of numbered sets, all files of its set.
+    /// One file; if its format has numbered sets, all files of its set.
     pub(super) fn of_member(path: &Path, member: Member, how: &OpenOptions) -> Result<Input> {
         let name = ShardName::parse(&member.path).filter(|_| !how.alone);
         let Some(name) = name else {
@@ -214,7 +216,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Several files, which have to be of one format.
+    /// Several files, which must have one format.
     pub(super) fn of_set(path: &Path, members: Vec<Member>, how: &OpenOptions) -> Result<Input> {
         let mut formats = members.iter().map(|member| member.format.info().name);
         if let Some(first) = formats.next()
@@ -250,11 +252,11 @@ impl Input {
         Ok(input)
     }
 
-    /// The files, each as an input of its own, if nothing says that they belong together: neither an index
-    /// nor their numbers.
+    /// The files, each as an input of its own, unless they are known to belong together, by an
+    /// index or by their numbers.
     ///
     /// # Errors
-    /// The input itself, if something does.
+    /// The input itself, if they belong together.
     pub fn apart(self) -> Result<Vec<Input>, Box<Input>> {
         let is_numbered = |member: &Member| {
             member.format.has_numbered_sets() && ShardName::parse(&member.path).is_some()
@@ -281,19 +283,19 @@ impl Input {
         self
     }
 
-    /// What it was called.
+    /// The path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The files, in order; there is at least one.
+    /// The files, in order; at least one.
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// Whether it may stand for several files.
+    /// Whether it may consist of several files.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.members.len() > 1 || self.index.is_some()
@@ -306,7 +308,7 @@ impl Input {
         first.map_or(&formats::raw::Raw, |member| member.format)
     }
 
-    /// How many bytes the files have, with those beside them that were opened when they were read.
+    /// The total length of the files, including sibling files that were opened on reading.
     #[must_use]
     pub fn len(&self) -> u64 {
         let lens = self.members.iter().flat_map(|member| {
@@ -316,13 +318,13 @@ impl Input {
         lens.fold(0, u64::saturating_add)
     }
 
-    /// Whether the files have no bytes at all.
+    /// Whether the files are all empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Remarks about the files rather than their content: which of the set are missing.
+    /// Notes about the files rather than their content: missing files of the set.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
@@ -347,10 +349,10 @@ impl Input {
         notes
     }
 
-    /// Reads the headers of one file; an index chooses and names its tensors.
+    /// Reads the headers of one file; an index selects and names its tensors.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if the file breaks the rules of its format or is not as the set says.
+    /// [`Error::Malformed`] if the file breaks the rules of its format or does not match the set.
     pub fn read_member(&self, member: &Member, how: &ReadOptions) -> Result<Part> {
         let read = || {
             let own = self
@@ -384,7 +386,7 @@ impl Input {
         })
     }
 
-    /// Holds what a file says of its set against the set.
+    /// Checks a file's description of its set against the set.
     fn check_shard(&self, member: &Member, bundle: &crate::bundle::Bundle) -> Result<Option<Note>> {
         let Some(shard) = member.format.shard(bundle).filter(|_| !self.alone) else {
             return Ok(None);
@@ -433,16 +435,16 @@ impl Input {
         Ok(parts)
     }
 
-    /// Fails unless a set that says how many tensors it has has as many in all its files.
+    /// Fails unless the files of a set have as many tensors as the set declares.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it has not.
+    /// [`Error::Malformed`] if they do not.
     pub fn check_set(&self, parts: &[Part]) -> Result<()> {
         let mut shards = parts
             .iter()
             .filter_map(|part| self.format().shard(&part.bundle));
         let said = shards.find_map(|shard| shard.n_tensors);
-        // One file of a set has a note that the others are missing.
+        // A single file of a set has a note that the others are missing.
         let Some(said) = said.filter(|_| !self.alone && parts.len() > 1) else {
             return Ok(());
         };
@@ -459,8 +461,8 @@ impl Input {
         Err(error.in_file(&self.path))
     }
 
-    /// Reads the headers of all files and gives their tensors as one bundle. In a set, a tensor
-    /// without a name gets that of its file.
+    /// Reads the headers of all files and returns their tensors as one bundle. In a set, an unnamed
+    /// tensor gets the name of its file.
     ///
     /// # Errors
     /// As [`Input::read_member`].
@@ -480,7 +482,7 @@ impl Input {
     }
 }
 
-/// The name of a file without the endings that say its format and compression.
+/// A file name without the extensions for format and compression.
 #[must_use]
 pub fn stem(path: &Path) -> Option<String> {
     let stem = Path::new(path.file_stem()?);
@@ -494,7 +496,7 @@ pub fn stem(path: &Path) -> Option<String> {
     (!stem.is_empty() && stem != "-").then_some(stem)
 }
 
-/// The names of some files, in a line that stays short.
+/// The names of some files, abbreviated to a short line.
 pub(super) fn names(files: &[PathBuf]) -> String {
     const SHOWN: usize = 3;
     let shown = files.iter().take(SHOWN);

@@ -1,4 +1,4 @@
-//! What can be saved of a damaged file.
+//! Salvaging of damaged files.
 
 use std::collections::HashSet;
 
@@ -10,40 +10,40 @@ use crate::key::Key;
 use crate::note::{Note, NoteKind};
 use crate::tensor::Tensor;
 
-/// What could be saved of a file, and what could not.
+/// The result of salvaging a file.
 #[derive(Debug)]
 pub struct Salvaged {
-    /// The tensors that are whole, with what the file says besides them.
+    /// The intact tensors, and the metadata of the file.
     pub bundle: Bundle,
-    /// How each of them, in their order, is known to be whole.
+    /// The proof that each of them, in order, is intact.
     pub proofs: Vec<Proof>,
-    /// What is lost.
+    /// The losses.
     pub lost: Vec<Lost>,
 }
 
-/// How a tensor is known to be whole.
+/// The proof that a tensor is intact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// All its bytes have the checksum that the file says they have.
+    /// All its bytes match the checksum in the file.
     Checksum,
-    /// The file has no checksum for it. Its bytes are all there, where the file says they are, and
-    /// break no rule; a value that was changed into another is not noticed.
+    /// The file has no checksum for it. Its bytes all exist, where the file says they are, and
+    /// break no rule; a changed value is not detected.
     Structure,
 }
 
-/// A tensor that is lost, or a part of the file of which nobody knows what was in it.
+/// A lost tensor, or a lost part of the file with unknown content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
-    /// The tensor, if its name is known.
+    /// The tensor, if its key is known.
     pub key: Option<Key>,
-    /// The byte that is wrong, if one is.
+    /// The offset of the fault, if it is known.
     pub at: Option<u64>,
-    /// Why it is lost.
+    /// The reason.
     pub why: String,
 }
 
 impl Proof {
-    /// The word for it.
+    /// The name of the proof.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -81,15 +81,15 @@ impl Lost {
     }
 }
 
-/// Reads a damaged file leniently, and keeps every tensor that is provably whole: whose bytes are all
-/// there and have their checksum, or break no rule where the file has none.
+/// Reads a damaged file leniently, and keeps every tensor that is provably intact: whose bytes all
+/// exist and match their checksum, or break no rule if the file has none.
 ///
-/// That takes what says where the tensors are, such as the header of safetensors and GGUF or the index of
-/// a zTensor, to be whole itself. A primitiv file is read up to the fault; an npz archive without its
-/// directory by the headers of its members.
+/// This requires that the metadata locating the tensors, such as the header of safetensors and GGUF
+/// or the index of a zTensor, is intact itself. A primitiv file is read up to the fault; an npz
+/// archive without its directory by the headers of its members.
 ///
 /// # Errors
-/// Those of [`read`](crate::read), if what says where the tensors are is damaged.
+/// Those of [`read`](crate::read), if the metadata locating the tensors is damaged.
 pub fn salvage(
     source: &Source,
     format: &'static dyn Format,

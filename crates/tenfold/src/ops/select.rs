@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::format::Info;
 use crate::key::Key;
 
-/// Keeps the tensors whose names match one of `only`, if there are any, and none of `exclude`.
+/// Keeps the tensors whose names match any of `only`, if there are any, and none of `exclude`.
 ///
 /// # Errors
 /// [`Error::Invalid`] if a pattern matches no tensor.
@@ -21,12 +21,12 @@ pub fn select(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[Stri
     Ok(())
 }
 
-/// [`select`], where a pattern need not match anything.
+/// [`select`], with patterns that need not match anything.
 pub fn retain(bundle: &mut Bundle, info: &Info, only: &[String], exclude: &[String]) {
     retain_by(bundle, only, exclude, |key| info.name_of(key));
 }
 
-/// [`retain`], where a tensor that is kept keeps its statistics, unless `exclude` names them.
+/// [`retain`], where selected tensors keep their statistics, unless `exclude` names them.
 pub fn retain_with_statistics(
     bundle: &mut Bundle,
     info: &Info,
@@ -46,7 +46,7 @@ pub fn retain_with_statistics(
     });
 }
 
-/// [`retain`], where tensors have other names than in their format.
+/// [`retain`] with another naming of tensors than the format's.
 pub fn retain_by(
     bundle: &mut Bundle,
     only: &[String],
@@ -63,18 +63,18 @@ pub fn retain_by(
     });
 }
 
-/// Fails unless every pattern matches one of `names`.
+/// Fails unless every pattern matches any of `names`.
 ///
 /// # Errors
-/// [`Error::Invalid`] with the names that are most like it.
+/// [`Error::Invalid`] with the most similar names.
 pub fn demand_all<'a>(mut globs: impl Iterator<Item = &'a String>, names: &[String]) -> Result<()> {
     globs.try_for_each(|glob| demand(glob, names))
 }
 
-/// Fails unless a pattern matches one of `names`.
+/// Fails unless a pattern matches any of `names`.
 ///
 /// # Errors
-/// [`Error::Invalid`] with the names that are most like it.
+/// [`Error::Invalid`] with the most similar names.
 pub fn demand(glob: &str, names: &[String]) -> Result<()> {
     if names.iter().any(|name| matches(glob, name)) {
         return Ok(());
@@ -84,10 +84,10 @@ pub fn demand(glob: &str, names: &[String]) -> Result<()> {
     Err(Error::Invalid(why))
 }
 
-/// What a tensor without a name is called in messages.
+/// The name of an unnamed tensor in messages.
 pub const UNNAMED: &str = "(unnamed)";
 
-/// Lists the names that are most like the wanted one, the nearest first.
+/// Lists the names that are most similar to the wanted one, best first.
 #[must_use]
 pub fn nearest(wanted: &str, names: &[String]) -> String {
     const SHOWN: usize = 5;
@@ -106,7 +106,7 @@ pub fn nearest(wanted: &str, names: &[String]) -> String {
     format!("{}{more}", listed.join(", "))
 }
 
-/// What each star of a glob stands for in `name`, if it matches; the first as short as it can be.
+/// The text that each star of a glob matches in `name`, if the glob matches; shortest first.
 #[must_use]
 pub fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
     let Some((start, rest)) = glob.split_once('*') else {
@@ -125,12 +125,12 @@ pub fn captures(glob: &str, name: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Whether all of `name` matches a glob: `*` is any text, also across `/` and `.`, `?` any letter.
+/// Whether a glob matches all of `name`: `*` is any text, including `/` and `.`, `?` any character.
 #[must_use]
 pub fn matches(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
     let (mut at, mut place) = (0, 0);
-    // Where to go on if the text that the last star stands for has to be longer.
+    // Where to continue if the last star must match more text.
     let mut star: Option<(usize, usize)> = None;
     while let Some(letter) = name.get(place) {
         match glob.get(at) {

@@ -1,10 +1,10 @@
-//! Which of several files belong together.
+//! Grouping of files into sets.
 
 use super::open::{Member, OpenOptions};
 use super::shards::ShardName;
 use crate::error::{Error, Result};
 
-/// Puts the files of each numbered set together, and every other file apart. Where there is no such
+/// Groups the files of each numbered set, and leaves every other file alone. If there is no such
 /// set, all files belong together.
 pub(super) fn grouped(members: Vec<Member>, how: &OpenOptions) -> Vec<Vec<Member>> {
     if !members.iter().any(|member| name(member, how).is_some()) {
@@ -25,7 +25,7 @@ pub(super) fn grouped(members: Vec<Member>, how: &OpenOptions) -> Vec<Vec<Member
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Fails if files that are to be one input are of several sets.
+/// Fails if the files of one input belong to several sets.
 pub(super) fn refuse_several(members: &[Member], how: &OpenOptions) -> Result<()> {
     let (Some(first), Some(other)) = (members.first(), odd(members, how)) else {
         return Ok(());
@@ -42,7 +42,7 @@ fn odd<'a>(members: &'a [Member], how: &OpenOptions) -> Option<&'a Member> {
     let first = names.iter().flatten().next()?;
     let is_odd = |own: &Option<ShardName>| own.as_ref().is_none_or(|own| !own.is_beside(first));
     let place = match names.first()? {
-        // The first file is of no set, and another one is.
+        // The first file belongs to no set, and another one does.
         None => names.iter().position(Option::is_some)?,
         Some(_) => names.iter().position(is_odd)?,
     };

@@ -1,4 +1,4 @@
-//! Sets of files that are one: numbered shards, indices of tensors, globs.
+//! Sharded checkpoints: numbered shards, indices of tensors, globs.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,28 +16,28 @@ use crate::key::Key;
 use crate::limits::Limits;
 use crate::wire::json_tree;
 
-/// The ending of the names of indices as `transformers` writes them.
+/// The extension of indices as `transformers` writes them.
 const WEIGHT_INDEX: &str = ".index.json";
-/// The index of a folder with a file for every tensor.
+/// The index of a folder with one file per tensor.
 pub(crate) const FOLDER_INDEX: &str = "index.json";
-/// What such an index says that it is.
+/// The schema that such an index declares.
 pub(crate) const FOLDER_SCHEMA: &str = "tenfold.index/1";
 
-/// The name of one file of a numbered set, such as `model-00002-of-00003.gguf`.
+/// The name of one shard of a numbered set, such as `model-00002-of-00003.gguf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShardName {
     folder: PathBuf,
     prefix: String,
     suffix: String,
     digits: usize,
-    /// From 1 on.
+    /// Counted from 1.
     number: usize,
     count: usize,
 }
 
 impl ShardName {
     pub(super) fn parse(path: &Path) -> Option<ShardName> {
-        /// More than any set has; each name is looked for.
+        /// More digits than any set has; each name is looked up.
         const MOST_DIGITS: usize = 5;
         let (before, after) = file_name(path)?.rsplit_once("-of-")?;
         let (prefix, number) = before.rsplit_once('-')?;
@@ -58,12 +58,12 @@ impl ShardName {
         })
     }
 
-    /// Which file of the set it is, from 1 on.
+    /// The number of the shard, from 1.
     pub(super) fn number(&self) -> usize {
         self.number
     }
 
-    /// Whether two files are of one set.
+    /// Whether two files belong to one set.
     pub(super) fn is_beside(&self, other: &ShardName) -> bool {
         let own = ShardName {
             number: other.number,
@@ -90,7 +90,7 @@ impl ShardName {
     }
 }
 
-/// The files that are missing from numbered sets of which some files are given.
+/// The missing files of numbered sets of which some files are given.
 pub(super) fn missing_shards(files: &[PathBuf]) -> Vec<PathBuf> {
     let mut sets: Vec<ShardName> = Vec::new();
     for name in files.iter().filter_map(|file| ShardName::parse(file)) {
@@ -108,11 +108,11 @@ fn plain(path: &Path) -> &Path {
     path.strip_prefix(".").unwrap_or(path)
 }
 
-/// A file that says which tensor is in which other file.
+/// An index: a file that assigns tensors to other files.
 pub(super) enum Index {
     /// `model.safetensors.index.json`: the file of every tensor.
     Weights(BTreeMap<String, PathBuf>),
-    /// `index.json` of a folder with a file for every tensor.
+    /// `index.json` of a folder with one file per tensor.
     Folder {
         /// The format of all files.
         format: Option<&'static dyn Format>,
@@ -121,13 +121,13 @@ pub(super) enum Index {
     },
 }
 
-/// What an index says of a file of one tensor.
+/// An index entry for a file of one tensor.
 pub(super) struct Indexed {
     path: PathBuf,
     key: Key,
-    /// What the file calls it, if that is something else.
+    /// The key in the file, if it differs.
     stored: Option<Key>,
-    /// What a file of its format does not say itself.
+    /// Options to read the file, for a format that does not describe itself.
     options: Vec<(String, String)>,
 }
 
@@ -140,7 +140,7 @@ impl Index {
             return Ok(None);
         }
         let json = match parse(path, limits) {
-            // Any other JSON is a matter of the formats.
+            // Any other JSON is left to the formats.
             Err(Error::Malformed { .. }) if is_folder => return Ok(None),
             other => other?,
         };
@@ -151,7 +151,7 @@ impl Index {
         } else {
             return Ok(None);
         };
-        // Opening a pipe would wait for a writer.
+        // Opening a pipe would block until it has a writer.
         for file in index.files() {
             let Some(about) = presence::metadata(&file)? else {
                 continue;
@@ -175,7 +175,7 @@ impl Index {
         }
     }
 
-    /// The format of its files, if their content does not show it.
+    /// The format of its files, if it is not detected from their content.
     pub(super) fn format(&self) -> Option<&'static dyn Format> {
         match self {
             Index::Weights(_) => None,
@@ -186,7 +186,7 @@ impl Index {
         }
     }
 
-    /// How one of the files is read: what is given goes before what the index says.
+    /// The options to read one of the files: given ones take precedence over those of the index.
     pub(super) fn options<'a>(&self, file: &Path, how: &'a ReadOptions) -> Cow<'a, ReadOptions> {
         let Some(Indexed { options, .. }) = self.indexed(file) else {
             return Cow::Borrowed(how);
@@ -208,15 +208,15 @@ impl Index {
         }
     }
 
-    /// Keeps of one of the files what the index says is in it, under the names it says; returns
-    /// how many tensors are left out.
+    /// Keeps the tensors of one of the files that the index lists, under the names in the index;
+    /// returns how many tensors are left out.
     pub(super) fn apply(&self, file: &Path, bundle: &mut Bundle) -> Result<usize> {
         match self {
             Index::Weights(owners) => narrow(owners, file, bundle),
             Index::Folder { .. } => {
                 if let Some(Indexed { key, stored, .. }) = self.indexed(file) {
                     let stored = stored.as_ref().unwrap_or(key);
-                    // Files of some formats have tensors that are always there.
+                    // Files of some formats always have certain tensors.
                     let is_stored = |own: &Key| own.owner() == stored.owner();
                     if bundle.entries().iter().any(|(own, _)| is_stored(own)) {
                         bundle.retain(is_stored);
@@ -247,12 +247,12 @@ fn parse(path: &Path, limits: &Limits) -> Result<Json> {
         });
     }
     let limits = limits.for_file(len);
-    // The names and paths that are taken from it.
+    // The names and paths taken from it.
     limits.charge(len.saturating_mul(2))?;
     json_tree::parse(&std::fs::read(path)?, &limits)
 }
 
-/// The path of a file beside the index.
+/// The path of a file next to the index.
 fn beside(index: &Path, name: Option<&str>) -> Option<PathBuf> {
     let name = name.filter(|name| {
         !name.is_empty() && *name != "." && *name != ".." && !name.contains(['/', '\\', '\0'])
@@ -319,7 +319,7 @@ fn tensors(path: &Path, json: &Json) -> Result<Index> {
     })
 }
 
-/// Keeps what an index of weights says is in `file`.
+/// Keeps the tensors that an index of weights lists for `file`.
 fn narrow(owners: &BTreeMap<String, PathBuf>, file: &Path, bundle: &mut Bundle) -> Result<usize> {
     let mut wanted: BTreeSet<&str> = owners
         .iter()
@@ -328,7 +328,7 @@ fn narrow(owners: &BTreeMap<String, PathBuf>, file: &Path, bundle: &mut Bundle) 
         .collect();
     let before = bundle.entries().len();
     let all = wanted.clone();
-    // A path that was carried stands in the index by its name in the file.
+    // The index lists a carried path by its name in the file.
     let separator = bundle.hints.text("tenfold:separator");
     let separator = separator
         .and_then(|text| text.chars().next())
@@ -355,7 +355,7 @@ pub fn is_glob(path: &Path) -> Result<bool> {
     Ok(!glob(path)?.is_empty())
 }
 
-/// The files that a path matches which is none itself.
+/// The files that match a path that does not exist itself.
 pub(super) fn glob(path: &Path) -> Result<Vec<PathBuf>> {
     let pattern = file_name(path).filter(|name| name.contains(['*', '?']));
     let Some(pattern) = pattern else {
@@ -385,7 +385,7 @@ pub(super) fn file_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 
-/// The regular files of a folder, by name.
+/// The regular files of a folder, sorted by name.
 pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut files = Vec::new();

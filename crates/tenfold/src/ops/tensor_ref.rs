@@ -11,10 +11,10 @@ use crate::io::presence;
 use crate::limits::Limits;
 use crate::tensor::IndexExpr;
 
-/// The word for standard input.
+/// The name of standard input.
 const DASH: &str = "-";
 
-/// A file, or one of its tensors, or a slice of one.
+/// A file, one of its tensors, or a slice of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorRef {
     /// The file.
@@ -23,21 +23,21 @@ pub struct TensorRef {
     slice: Option<String>,
 }
 
-/// How a tensor is named.
+/// The reference to a tensor within its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
-    /// Behind a colon or as a flag: its name, and perhaps a slice in brackets after it.
+    /// After a colon or as a flag: its name, with an optional slice in brackets.
     Key(String),
-    /// As a word of its own, which may be a slice if there is only one tensor.
+    /// As a separate word, which may be a slice if there is only one tensor.
     Word(String),
 }
 
 impl TensorRef {
     /// Splits a word into the file and the rest: the whole word if there is such a file, else the
-    /// text before the first colon, or else before the first bracket, where that names a file.
+    /// text before the first colon, or else before the first bracket, if that names a file.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be found out what is there.
+    /// [`Error::Io`] if the lookup of files fails.
     pub fn find(word: &Path) -> Result<TensorRef> {
         let is_file = |path: &Path| {
             let is_there = path == Path::new(DASH) || presence::metadata(path)?.is_some();
@@ -49,7 +49,7 @@ impl TensorRef {
         }
     }
 
-    /// The whole of a file.
+    /// A reference to a whole file.
     #[must_use]
     pub fn whole(file: &Path) -> TensorRef {
         TensorRef {
@@ -96,7 +96,7 @@ impl TensorRef {
         })
     }
 
-    /// Whether it is the whole file.
+    /// Whether it refers to the whole file.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.tensor.is_none() && self.slice.is_none()
@@ -110,14 +110,14 @@ impl TensorRef {
         self.and(tensor.map(|key| Named::Key(key.into())), slice)
     }
 
-    /// Adds words that follow the file: the name of a tensor and a slice, or a slice alone where
-    /// there is one tensor.
+    /// Adds words after the file: the name of a tensor and a slice, or a slice alone if there is
+    /// one tensor.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the reference has them already.
     pub fn with_words(self, key: Option<&str>, slice: Option<&str>) -> Result<TensorRef> {
         match (&self.tensor, slice) {
-            // Where the tensor is named already, the next word is a slice of it.
+            // If the tensor is named already, the next word is a slice of it.
             (Some(_), None) => self.and(None, key),
             _ => self.and(key.map(|key| Named::Word(key.into())), slice),
         }
@@ -135,7 +135,7 @@ impl TensorRef {
     /// Narrows the content of the file to the tensor and the slice.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such tensor, with the names that are most like it.
+    /// [`Error::Invalid`] if there is no such tensor, with the most similar names.
     pub fn narrow(&self, bundle: &mut Bundle, info: &Info, limits: &Limits) -> Result<()> {
         let Some((place, slice)) = self.place(bundle, info)? else {
             return Ok(());
@@ -172,7 +172,7 @@ impl TensorRef {
         }
     }
 
-    /// The place of the tensor among the entries, and the slice of it; `None` for all of the file.
+    /// The index of the tensor among the entries, and the slice of it; `None` for the whole file.
     fn place(&self, bundle: &Bundle, info: &Info) -> Result<Option<(usize, Option<&str>)>> {
         let found = match (&self.tensor, self.slice.as_deref()) {
             (None, None) => return Ok(None),
@@ -192,8 +192,8 @@ impl TensorRef {
     }
 }
 
-/// Where the tensor stands that `text` names, and the slice that follows the name. A name may have
-/// brackets of its own: all of the text comes first, then what is before the last bracket, and so
+/// The index of the tensor that `text` names, and the slice that follows the name. A name may
+/// contain brackets: all of the text is tried first, then the part before the last bracket, and so
 /// on.
 fn looked_up<'a>(bundle: &Bundle, text: &'a str) -> Option<(usize, Option<&'a str>)> {
     if let Some(place) = bundle.place(text) {
@@ -214,7 +214,7 @@ fn is_slice(bundle: &Bundle, named: &Named) -> bool {
     }
 }
 
-/// The place of the only tensor.
+/// The index of the only tensor.
 fn lone(bundle: &Bundle, info: &Info) -> Result<usize> {
     match bundle.entries().len() {
         1 => Ok(0),
