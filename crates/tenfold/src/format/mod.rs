@@ -1,4 +1,4 @@
-//! What a format is to the rest of the library.
+//! The trait of formats, and their capabilities as data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,36 +14,36 @@ use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::tensor::{Duplicates, Order, Tensor, is_quantization, not_understood};
 
-/// A tensor file format: how it is recognised, read and written. The only codec trait.
+/// A tensor file format: detection, reading and writing. The only codec trait.
 pub trait Format: Sync {
-    /// What there is to know about it.
+    /// The static description of the format.
     fn info(&self) -> &'static Info;
 
-    /// Reads headers; leaves numbers where they are.
+    /// Reads the headers; leaves the numbers in the file.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the file breaks a rule of the format.
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle>;
 
-    /// Writes a bundle that the format holds. [`save`](crate::save) has checked that it does.
+    /// Writes a bundle that the format can hold, as [`save`](crate::save) has ensured.
     ///
     /// # Errors
-    /// [`Error::Io`] if the target fails, and what reading the values gives.
+    /// [`Error::Io`] if the target fails, and errors of reading the values.
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()>;
 
-    /// Whether a file might be of this format: cheap, and by its head wherever that is enough.
+    /// Whether a file may be of this format: cheap, and by its head alone where possible.
     ///
     /// # Errors
-    /// [`Error::Io`] if the head is not enough and the rest cannot be read; whatever the bytes are, they are
-    /// none.
+    /// [`Error::Io`] if the head is insufficient and the rest cannot be read; no content is an
+    /// error.
     fn probe(&self, head: &Head) -> Result<Match> {
         let magic = self.info().magic;
         let is_signed = !magic.is_empty() && head.bytes().starts_with(magic);
         Ok(if is_signed { Match::Yes } else { Match::No })
     }
 
-    /// Whether a file might be of this format whose name says so: where the format has no signature,
-    /// that is enough unless its content contradicts.
+    /// Whether a file whose name suggests this format may be of it: for a format without a
+    /// signature, the name suffices unless the content contradicts it.
     ///
     /// # Errors
     /// As [`Format::probe`].
@@ -51,43 +51,43 @@ pub trait Format: Sync {
         Ok(Match::Maybe)
     }
 
-    /// Whether files that are numbered by their names, such as `x-00001-of-00003`, are always one set:
-    /// any of them stands for all.
+    /// Whether files with numbered names, such as `x-00001-of-00003`, are always one set, which any
+    /// of them stands for.
     fn has_numbered_sets(&self) -> bool {
         false
     }
 
-    /// Which file of a set a bundle says that it is; `None` if it names no others.
+    /// The shard that a bundle declares itself to be; `None` if it refers to no others.
     fn shard(&self, _bundle: &Bundle) -> Option<Shard> {
         None
     }
 
-    /// Marks a bundle as one file of a set, as the programs of the format do; without a shard, takes
-    /// such marks off.
+    /// Marks a bundle as a shard, as the programs of the format do; without a shard, removes such
+    /// marks.
     fn mark_shard(&self, _bundle: &mut Bundle, _shard: Option<&Shard>) {}
 
-    /// The versions that hold other things than the first, each as a format of its own.
+    /// The versions with other capabilities than the first, each as a format of its own.
     fn versions(&self) -> &'static [&'static dyn Format] {
         &[]
     }
 
-    /// The one of [`Format::versions`] that a bundle is written in; `None` if it is not one of them.
+    /// The one of [`Format::versions`] as which a bundle is written; `None` for the first version.
     fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
         None
     }
 
-    /// The programs that open files of a version, such as `0.1 to 1.2`, where not all do; of what was
-    /// written, if that is given as a file has it, with nothing restored.
+    /// The programs that open files of a version, such as `0.1 to 1.2`, if not all do; for the file
+    /// `written`, if that is given as stored, with nothing restored.
     fn readers(&self, _version: &str, _written: Option<&Bundle>) -> Option<String> {
         None
     }
 
-    /// What users of a file should know that is about to be written, such as what its programs do with it.
+    /// A remark for users about a file to be written, such as how its programs treat it.
     fn remark(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static str> {
         None
     }
 
-    /// Brings a tensor into a shape that only this format asks for; `None` leaves it as it is.
+    /// Fits a tensor to requirements of this format alone; `None` leaves it unchanged.
     ///
     /// # Errors
     /// [`Error::Invalid`] if an option does not fit the tensor.
@@ -95,48 +95,48 @@ pub trait Format: Sync {
         Ok(None)
     }
 
-    /// The number types that it has for such a tensor.
+    /// The number types that the format has for such a tensor.
     fn numbers(&self, _tensor: &Tensor) -> &'static [Number] {
         self.info().holds.numbers
     }
 
-    /// Metadata that a file gets besides what a bundle has, or in its place, as its programs or options ask
-    /// for it.
+    /// Metadata that a file gets in addition to a bundle's, or instead of it, as required by its
+    /// programs or by options.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if an option is no such value.
+    /// [`Error::Invalid`] if an option has no valid value.
     fn added_meta(&self, _bundle: &Bundle, _how: &WriteOptions) -> Result<Vec<(String, Value)>> {
         Ok(Vec::new())
     }
 
-    /// Whether a bundle without tensors is all that a file of this format may say.
+    /// Whether a bundle without tensors is a complete file of this format.
     fn needs_no_tensor(&self, _bundle: &Bundle) -> bool {
         false
     }
 
-    /// Whether metadata that other versions of the format keep has no place in this one.
+    /// Whether this version cannot hold metadata that other versions of the format hold.
     fn lacks_own_meta(&self, _name: &str) -> bool {
         false
     }
 
-    /// The name that a tensor of a bundle gets, where the format knows tensors by their names and there is no
-    /// choice.
+    /// The name of a tensor, if the format identifies tensors by their names and leaves no choice.
     fn tensor_name(&self, _bundle: &Bundle, _key: &Key, _tensor: &Tensor) -> Option<Key> {
         None
     }
 
-    /// The letter at which plain names of a bundle become paths, where the programs of the format
-    /// look for paths.
+    /// The character at which plain names of a bundle are split into paths, if the programs of the
+    /// format expect paths.
     fn name_separator(&self, _bundle: &Bundle) -> Option<char> {
         None
     }
 
-    /// The extension of a file of one tensor, where that is not the usual one.
+    /// The extension of a file of one tensor, if it is not the usual one.
     fn lone_extension(&self) -> Option<&'static str> {
         None
     }
 
-    /// The options without which a file of this tensor, written with `options`, is not read again.
+    /// The options without which a file of this tensor, written with `options`, cannot be read
+    /// again.
     ///
     /// # Errors
     /// [`Error::Invalid`] for options that make no sense.
@@ -144,14 +144,14 @@ pub trait Format: Sync {
         Ok(Options::default())
     }
 
-    /// The file that describes the one at `path`, which is only a part of what that file says;
-    /// `None` if it is no such part.
+    /// The file that describes the one at `path`, which is only a part of its data; `None` if it is
+    /// no such part.
     fn primary_of(&self, _path: &Path) -> Result<Option<PathBuf>> {
         Ok(None)
     }
 
-    /// Whether a checksum of a kind that is not known stays with a tensor, or is replaced by one that is
-    /// asked for.
+    /// Whether a checksum of an unknown kind stays with a tensor, rather than being replaced by a
+    /// requested one.
     ///
     /// # Errors
     /// [`Error::Invalid`] if an option makes no sense.
@@ -159,30 +159,30 @@ pub trait Format: Sync {
         Ok(false)
     }
 
-    /// What it cannot hold of a bundle and [`Capabilities`] cannot express.
+    /// Losses that [`Capabilities`] cannot express.
     ///
     /// # Errors
-    /// What reading values gives, where the answer depends on them.
+    /// Errors of reading values, if the answer depends on them.
     fn format_losses(&self, _bundle: &Bundle) -> Result<Vec<Loss>> {
         Ok(Vec::new())
     }
 }
 
-/// One file of a set.
+/// A shard: one file of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, counted from 0.
+    /// Its number, counted from 0.
     pub number: u64,
-    /// How many files the set has.
+    /// The number of files in the set.
     pub count: u64,
-    /// How many tensors all of them have together, where that is known.
+    /// The number of tensors in all of them, if it is known.
     pub n_tensors: Option<u64>,
 }
 
-/// A tensor that a format has adapted, and what that changes.
+/// A tensor that a format has adapted, and the losses.
 pub type Adapted = (Tensor, Vec<(Tier, Aspect, String)>);
 
-/// What becomes of values that another number type has no room for.
+/// The handling of values out of range in another number type.
 pub(crate) fn overflow(allow: &Allow) -> Overflow {
     if allow.permits(Aspect::Precision) {
         Overflow::Saturates
@@ -191,8 +191,8 @@ pub(crate) fn overflow(allow: &Allow) -> Overflow {
     }
 }
 
-/// What a cast that was asked for loses. Rounding to the width of a float is what it is for; fractions
-/// that are cut off need permission.
+/// The loss of a requested cast. Rounding to the width of a float is expected; truncation of
+/// fractions needs permission.
 pub(crate) fn cast_loss(from: Number, to: Number) -> (Tier, Aspect, String) {
     let is_float = |number: Number| number.kind() == Kind::Float;
     if is_float(from) && !is_float(to) {
@@ -210,35 +210,35 @@ pub(crate) fn cast_loss(from: Number, to: Number) -> (Tier, Aspect, String) {
     }
 }
 
-/// How sure a format is that a file is its own.
+/// The certainty that a file is of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Match {
     /// It is not.
     No,
-    /// It looks like it, as many a file does: it is, where the name says nothing else.
+    /// Weak match: accepted only if the extension suggests no other format.
     Looks,
-    /// It parses, but so might other things.
+    /// It parses, but so might other formats.
     Maybe,
-    /// It says so itself.
+    /// It has the signature of the format.
     Yes,
 }
 
-/// What there is to know about a format.
+/// The static description of a format.
 #[derive(Debug)]
 pub struct Info {
-    /// Its name, in lower case; the word on the command line.
+    /// Its name, in lower case, as on the command line.
     pub name: &'static str,
-    /// One line about it.
+    /// Its title, in one line.
     pub title: &'static str,
     /// File name extensions that suggest it, the usual one first.
     pub extensions: &'static [&'static str],
-    /// The bytes a file begins with; empty if it has to be recognised otherwise.
+    /// The signature at the beginning of a file; empty if the format has none.
     pub magic: &'static [u8],
     /// The versions that can be written, the default first; none if it is only read.
     pub versions: &'static [&'static str],
-    /// The versions that are read and not written.
+    /// The versions that can only be read.
     pub only_read: &'static [&'static str],
-    /// What `--opt` understands.
+    /// The options of the format, for `--opt`.
     pub options: &'static [OptionInfo],
     /// What it can hold when written.
     pub holds: Capabilities,
@@ -251,8 +251,8 @@ impl Info {
         !self.versions.is_empty()
     }
 
-    /// What a tensor of a file of this format is called: in a flat format the raw name, else the path
-    /// as [`Key`] shows it.
+    /// The name of a tensor in a file of this format: in a flat format the raw name, else the path
+    /// as [`Key`] displays it.
     #[must_use]
     pub fn name_of(&self, key: &Key) -> String {
         match (self.holds.names, key.flat_name()) {
@@ -270,7 +270,7 @@ impl Info {
         memory::collected(entries.map(|(key, _)| self.name_of(key)))
     }
 
-    /// Why something is not written as this format.
+    /// The error of writing a read-only format.
     pub(crate) fn only_reads(&self) -> Error {
         let name = self.name;
         Error::invalid(format!(
@@ -284,11 +284,11 @@ impl Info {
 pub struct OptionInfo {
     /// Its name.
     pub name: &'static str,
-    /// Whether it is for reading or for writing.
+    /// Whether it applies to reading or to writing.
     pub when: When,
-    /// What may be given.
+    /// The possible values.
     pub values: &'static str,
-    /// What it does.
+    /// Its effect.
     pub about: &'static str,
 }
 
@@ -308,7 +308,7 @@ impl OptionInfo {
     }
 }
 
-/// Describes elements that a format has no place for, and the flags that bring them into it.
+/// Describes elements that a format cannot hold, and the options that convert them.
 pub(crate) fn elements_of(dtype: DType) -> String {
     let (parts, also) = match dtype.arity {
         Arity::Real => return format!("elements of {dtype}"),
@@ -325,7 +325,7 @@ pub(crate) fn elements_of(dtype: DType) -> String {
     )
 }
 
-/// A layout that a format has no type for, and the flags that help.
+/// Describes a layout that a format cannot hold, and the options that help.
 pub(crate) fn layout_not_held(layout: &str) -> String {
     if is_quantization(layout) {
         not_understood(layout)
@@ -336,13 +336,13 @@ pub(crate) fn layout_not_held(layout: &str) -> String {
     }
 }
 
-/// The hint that a bundle was read from a checkpoint of PyTorch.
+/// The hint that a bundle was read from a PyTorch checkpoint.
 pub(crate) const FROM_TORCH: &str = "torch:layout";
 
-/// The value of the option `endian`, and of hints that keep a byte order.
+/// The value of the option `endian`, and of hints with a byte order.
 pub(crate) const BIG: &str = "big";
 
-/// The byte order of numbers, for formats that have both.
+/// The byte order of numbers, for formats with both.
 pub(crate) const ENDIAN: OptionInfo = OptionInfo::new(
     "endian",
     When::Write,
@@ -350,7 +350,7 @@ pub(crate) const ENDIAN: OptionInfo = OptionInfo::new(
     "the byte order of numbers; kept as it was in a file of this format, else little",
 );
 
-/// The single cells of a sparse tensor, for formats that have labelled blocks.
+/// Single cells for a sparse tensor, in formats with labelled blocks.
 pub(crate) const SPARSE_CELLS: OptionInfo = OptionInfo::new(
     "sparse",
     When::Write,
@@ -358,7 +358,7 @@ pub(crate) const SPARSE_CELLS: OptionInfo = OptionInfo::new(
     "whether sparse cells stay single cells, labelled by their positions; else all cells are written up to 1 GiB",
 );
 
-/// When an option counts.
+/// When an option applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// While reading.
@@ -367,16 +367,16 @@ pub enum When {
     Write,
 }
 
-/// What a format can hold, as data.
+/// The capabilities of a format, as data.
 #[derive(Debug)]
 pub struct Capabilities {
-    /// How many tensors, and how they are named.
+    /// The number of tensors, and their naming.
     pub names: Names,
     /// The number types.
     pub numbers: &'static [Number],
-    /// How many numbers an element may have.
+    /// The numbers of components of an element.
     pub arities: &'static [Arity],
-    /// The ways of keeping values.
+    /// The kinds of storage.
     pub kinds: &'static [StorageKind],
     /// The orders of dense values.
     pub orders: &'static [Order],
@@ -384,22 +384,22 @@ pub struct Capabilities {
     pub ndim: (u64, u64),
     /// The least and the greatest size of a dimension.
     pub size: (u64, u64),
-    /// Whether dimensions have names, and how long one may be.
+    /// Whether dimensions have names, and which.
     pub dim_names: DimNames,
     /// Whether symmetries are declared.
     pub symmetry: bool,
-    /// Whether tensors have statistics beside them.
+    /// Whether tensors have statistics.
     pub state: bool,
-    /// Whether files and tensors have metadata of the user's own.
+    /// Whether files and tensors have user metadata.
     pub meta: MetaSupport,
-    /// Where text can be kept that restores what the format has no word for.
+    /// Where a sidecar can be stored: text that restores what the format has no field for.
     pub carries: SidecarSlot,
 }
 
-/// How the tensors of a file are named.
+/// The naming of tensors in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// The file is its one tensor.
+    /// A single unnamed tensor.
     One,
     /// By a plain name.
     Flat,
@@ -407,7 +407,7 @@ pub enum Names {
     Tree,
 }
 
-/// Ways of keeping values.
+/// Kinds of storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageKind {
     /// Every cell.
@@ -418,26 +418,26 @@ pub enum StorageKind {
     Labelled,
     /// Tensor trains.
     Train,
-    /// Bytes that are kept and not understood.
+    /// Opaque bytes.
     Opaque,
 }
 
-/// What names dimensions can have.
+/// The names that dimensions can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DimNames {
     /// None.
     No,
-    /// `batch` alone, and only for the last.
+    /// `batch` alone, and only for the last dimension.
     Batch,
     /// One byte each.
     Letter,
-    /// Any; a dimension without one gets one.
+    /// Any; an unnamed dimension gets one.
     Required,
     /// Any, or none.
     Any,
 }
 
-/// Where metadata of the user's own can be kept.
+/// Where user metadata can be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetaSupport {
     /// With the file.
@@ -446,16 +446,16 @@ pub struct MetaSupport {
     pub tensor: bool,
 }
 
-/// Where a format can keep text that this library restores and other programs ignore.
+/// Where a format can store text that this library restores and other programs ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SidecarSlot {
     /// Nowhere.
     No,
-    /// In the metadata of each tensor; what concerns the file goes with the first.
+    /// In the metadata of each tensor; that of the file is stored with the first.
     Tensor,
     /// In the metadata of the file.
     File,
-    /// In a comment of the file, which is short.
+    /// In a comment of the file, with limited length.
     Comment,
 }
 
@@ -469,76 +469,75 @@ impl SidecarSlot {
     }
 }
 
-/// How strictly a file is read.
+/// The strictness of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Every rule of the format counts.
+    /// Every rule of the format is enforced.
     #[default]
     Strict,
     /// Harmless violations become notes.
     Lenient,
 }
 
-/// How to read.
+/// Options for reading.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// How much an untrusted file may ask for.
+    /// The limits for an untrusted file.
     pub limits: Limits,
-    /// How strictly.
+    /// The strictness.
     pub mode: Mode,
     /// Options of the format, by name.
     pub options: Options,
-    /// Whether what a conversion carried as text is left as the text it is.
+    /// Whether metadata that a conversion carried as text stays a text.
     pub skip_restore: bool,
-    /// Whether a tensor that is damaged is left out, with a note of the kind
-    /// [`NoteKind::Lost`](crate::NoteKind), where the others can be read without it:
-    /// [`salvage`](crate::salvage) asks for that.
+    /// Whether a damaged tensor is left out, with a note of the kind
+    /// [`NoteKind::Lost`](crate::NoteKind), if the others can be read without it:
+    /// [`salvage`](crate::salvage) sets this.
     pub salvage: bool,
-    /// How sparse cells that are given more than once are resolved; `None` refuses them when values are
-    /// read.
+    /// The rule for duplicate sparse cells; `None` refuses them when values are read.
     pub duplicates: Option<Duplicates>,
-    /// Whether values that have to be put aside, as those of texts, are only counted where they do not fit in
-    /// memory: no temporary file is made unless somebody reads them, for which the file is read again.
+    /// Whether spooled values, as those of texts, are only counted if they do not fit in memory: no
+    /// temporary file is created until values are read, for which the file is read again.
     pub values_later: bool,
-    /// Whether pickles that are no tensors, as of NumPy's arrays of objects, are read too, for what
-    /// loading them in Python would call.
+    /// Whether pickles that are no tensors, such as NumPy's object arrays, are read too, for the
+    /// callables that loading them in Python would call.
     pub callables: bool,
 }
 
-/// How to write.
+/// Options for writing.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// The version of the format; `None` keeps what the bundle was read from, else the default.
+    /// The version of the format; `None` keeps that of the file the bundle was read from, else the
+    /// default.
     pub version: Option<String>,
     /// Options of the format, by name.
     pub options: Options,
-    /// What may be lost.
+    /// The permitted losses.
     pub allow: Allow,
-    /// Whether losses that would only be said are refused too.
+    /// Whether losses that would only be reported are refused too.
     pub strict: bool,
-    /// What a tensor without a name is called where it needs one: the name of its file, say.
+    /// The name of an unnamed tensor if it needs one: the name of its file, for example.
     pub stem: Option<String>,
-    /// The extension of the file that is written, in lower case: some formats have several kinds of
-    /// files.
+    /// The extension of the written file, in lower case: some formats have several kinds of files.
     pub extension: Option<String>,
-    /// How much work the values may ask for: sorting, unpacking, reordering.
+    /// The limits on work with the values: sorting, unpacking, transposition.
     pub limits: Limits,
-    /// Whether the file is brought to the disk before it gets its name; on unless switched off.
+    /// Whether the sync to disk before the file gets its name is skipped.
     pub skip_sync: bool,
-    /// Where to count the bytes that are written.
+    /// The progress that counts written bytes.
     pub progress: Progress,
-    /// Whether what the format has no word for is lost, even where it could be carried as text.
+    /// Whether metadata without a field in the format is lost, even if it could be carried as text.
     pub skip_carry: bool,
-    /// How tensors are called.
+    /// The naming of tensors.
     pub naming: Naming,
-    /// Whether the components of complex numbers, quaternions and octonions become a last dimension.
+    /// Whether components of complex numbers, quaternions and octonions become a last dimension.
     pub split_complex: bool,
-    /// Whether sparse cells stay single cells where a format could also hold all of them.
+    /// Whether sparse cells stay sparse even if the format could hold them as dense cells.
     pub keep_sparse: bool,
 }
 
 impl WriteOptions {
-    /// Whether sparse cells stay single cells, as [`WriteOptions::keep_sparse`] or the option `sparse` says.
+    /// Whether sparse cells stay sparse, by [`WriteOptions::keep_sparse`] or the option `sparse`.
     pub(crate) fn keeps_cells(&self) -> Result<bool> {
         let chosen = self
             .options
@@ -546,7 +545,7 @@ impl WriteOptions {
         Ok(chosen.unwrap_or(self.keep_sparse))
     }
 
-    /// The same for the file `path`, whose extension counts unless one is given.
+    /// The same for the file `path`, whose extension applies unless one is given.
     #[must_use]
     pub fn for_path(&self, path: &Path) -> WriteOptions {
         WriteOptions {
@@ -556,32 +555,32 @@ impl WriteOptions {
     }
 }
 
-/// How tensors are called in the target, where somebody chose.
+/// The naming of tensors in the target, as requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// What stands between the segments of a path where it becomes one name, `/` if nothing else
-    /// is said; where it is said, plain names also become paths in a tree.
+    /// The separator of path segments in flat names, `/` by default; if it is given, plain names
+    /// are also split into paths for a tree.
     pub separator: Option<char>,
-    /// What is taken off the beginning of names that begin with it.
+    /// A prefix stripped from the names that have it.
     pub strip_prefix: Option<String>,
-    /// Whether statistics and the configs of optimizers are left out.
+    /// Whether statistics and the configs of optimizers are dropped.
     pub drop_state: bool,
 }
 
-/// Which losses are permitted.
+/// The permitted losses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Allow {
     /// None.
     #[default]
     Nothing,
-    /// These.
+    /// These aspects.
     These(Vec<Aspect>),
-    /// All that can be.
+    /// All that can be permitted.
     Everything,
 }
 
 impl Allow {
-    /// Whether a loss of this kind is permitted.
+    /// Whether a loss of this aspect is permitted.
     #[must_use]
     pub fn permits(&self, aspect: Aspect) -> bool {
         match self {
@@ -614,7 +613,7 @@ impl Options {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The value of an option that is one of several words, each with what it stands for.
+    /// The value of an option with a fixed set of words, each with its meaning.
     pub(crate) fn choose<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -629,8 +628,8 @@ impl Options {
         }
     }
 
-    /// The byte order in which numbers are written: as the option `endian` says, else as `hint` keeps
-    /// it from a file of the same format, else little-endian.
+    /// The byte order of written numbers: that of the option `endian`, else that of `hint` from a
+    /// file of the same format, else little-endian.
     pub(crate) fn endian(&self, hints: &Meta, hint: &str) -> Result<Endian> {
         let chosen = self.choose(
             ENDIAN.name,
@@ -644,7 +643,7 @@ impl Options {
         Ok(chosen.unwrap_or(kept))
     }
 
-    /// Fails if an option is set that the format does not know.
+    /// Fails if an option is set that the format does not have.
     pub(crate) fn check(&self, info: &Info, when: When) -> Result<()> {
         let known = |name: &str| {
             info.options

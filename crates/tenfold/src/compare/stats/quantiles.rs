@@ -130,7 +130,7 @@ impl<L: ElementOps> Quantiles<'_, L> {
                 }
                 rank = rank.saturating_sub(count);
             }
-            *wanted // a rank beyond the last value, for which nobody asks
+            *wanted // a rank beyond the last value, which is never requested
         };
         wanted.iter().map(step).collect()
     }
