@@ -1,5 +1,5 @@
-//! What only a check of a whole file looks at: bytes with a checksum that are in no tensor, and bytes that
-//! are part of nothing.
+//! Checks of a file beyond its tensors, for `verify`: checksums of bytes in no tensor, and bytes
+//! that belong to nothing.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -12,11 +12,11 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::note::{Note, NoteKind};
 
-/// The parts of a file that its tensors do not show, as its reader leaves them for
-/// [`Bundle::check`](crate::Bundle::check). Clones share them.
+/// The parts of a file outside its tensors, as its reader registers them for
+/// [`Bundle::check`](crate::Bundle::check). Shared by clones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Audit {
-    /// Bytes that have checksums, each with their name in errors.
+    /// Bytes with checksums, each with a name for errors.
     sums: Vec<(Arc<str>, Bytes)>,
     gaps: Vec<Gaps>,
     notes: Vec<Note>,
@@ -26,21 +26,21 @@ pub(crate) struct Audit {
     is_archive: bool,
 }
 
-/// The stretches of one file that its format does not account for.
+/// The ranges of one file that its format does not account for.
 #[derive(Debug, Clone)]
 struct Gaps {
     source: Source,
-    /// What the file is called there, if it is not the one that was opened.
+    /// The name of the file within the set, if it is not the one that was opened.
     name: Option<Arc<str>>,
     /// The name of the file that was opened, if it is one of several.
     file: Option<Arc<str>>,
     runs: Arc<Vec<Range<u64>>>,
-    /// Shorter stretches of zeros are padding.
+    /// Shorter ranges of zeros are padding.
     align: u64,
 }
 
 impl Audit {
-    /// Adds bytes whose checksum is to be compared; `name` says in errors which they are.
+    /// Adds bytes whose checksum is to be verified; `name` identifies them in errors.
     pub(crate) fn compare(&mut self, name: &str, bytes: Bytes, limits: &Limits) -> Result<()> {
         limits.charge_items::<(Arc<str>, Bytes)>(1)?;
         limits.charge_text(name.len())?;
@@ -48,7 +48,8 @@ impl Audit {
         Ok(())
     }
 
-    /// Adds stretches of a file that belong to nothing, unless they are shorter than `align` and all 0.
+    /// Adds ranges of a file that belong to nothing, unless they are shorter than `align` and all
+    /// 0.
     pub(crate) fn account(
         &mut self,
         source: &Source,
@@ -73,24 +74,24 @@ impl Audit {
         Ok(())
     }
 
-    /// The same for the last stretches that were added, which are those of another file.
+    /// Attributes the most recently added ranges to another file.
     pub(crate) fn of_file(&mut self, name: &str) {
         if let Some(last) = self.gaps.last_mut() {
             last.name = Some(name.into());
         }
     }
 
-    /// Adds a remark that matters to those alone who want to know whether a file is sound.
+    /// Adds a note that only matters to checks of the file.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    /// Has it known that the file is read as a zip archive.
+    /// Records that the file is read as a zip archive.
     pub(crate) fn is_archive(&mut self) {
         self.is_archive = true;
     }
 
-    /// Adds a file, of which a check notes whether it ends as a zip archive and begins as something else.
+    /// Adds a file; the check notes if it ends as a zip archive and begins as something else.
     pub(crate) fn look_at_end(&mut self, source: &Source) {
         if self.is_archive {
             return;
@@ -98,7 +99,7 @@ impl Audit {
         self.files.push((source.clone(), None));
     }
 
-    /// Has remarks name the file that was opened, which is one of several.
+    /// Names the opened file, one of several, in notes.
     pub(crate) fn name_file(&mut self, name: &str) {
         let name: Arc<str> = name.into();
         let gaps = self.gaps.iter_mut().map(|gaps| &mut gaps.file);
@@ -111,7 +112,7 @@ impl Audit {
         }
     }
 
-    /// Adds what another file has.
+    /// Adds the entries of another audit.
     pub(crate) fn append(&mut self, other: Audit) {
         self.files.extend(other.files);
         self.sums.extend(other.sums);
@@ -119,7 +120,7 @@ impl Audit {
         self.notes.extend(other.notes);
     }
 
-    /// Compares the checksums and notes the bytes that belong to nothing.
+    /// Verifies the checksums and notes the bytes that belong to nothing.
     pub(crate) fn check(&self) -> Result<Vec<Note>> {
         for (name, bytes) in &self.sums {
             bytes.check().map_err(|error| error.in_part(name))?;
@@ -142,7 +143,7 @@ impl Audit {
 }
 
 impl Gaps {
-    /// Notes the first stretches that belong to nothing, and how many more there are.
+    /// Notes the first ranges that belong to nothing, and the number of the rest.
     fn note(&self, notes: &mut Vec<Note>) -> Result<()> {
         /// A damaged file may have millions.
         const SHOWN: u64 = 8;
@@ -177,7 +178,7 @@ impl Gaps {
         let note = match (&self.name, run) {
             (None, None) => Note::new(NoteKind::UnreadBytes, text),
             (None, Some((at, len))) => Note::new(NoteKind::UnreadBytes, text).at(at).len(len),
-            // The byte of a note is one of the file that was opened.
+            // The offset of a note is one in the file that was opened.
             (Some(name), None) => Note::new(NoteKind::UnreadBytes, format!("{name}: {text}")),
             (Some(name), Some((at, len))) => {
                 let text = format!("{name}: {text}, from byte {at} on");

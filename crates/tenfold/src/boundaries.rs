@@ -1,12 +1,12 @@
-//! Arithmetic on sizes at its ends: zero, one and both sides of every power of two, in every place,
-//! against sums and products that have no end.
+//! Tests of size arithmetic at its limits: zero, one and both sides of every power of two, in every
+//! argument, against sums and products of unlimited precision.
 
 use crate::bytes::{Bytes, Column, Extent, Scan, to_u64, to_usize};
 use crate::io::Source;
 use crate::limits::Limits;
 use crate::tensor::{Group, Symmetry, product};
 
-/// 0, 1, and 2^k with its neighbours.
+/// 0, 1, and 2^k with its neighbors.
 fn ends(powers: impl Iterator<Item = u32>) -> Vec<u64> {
     let around = |power: u32| {
         let middle = 1_u64 << power;
@@ -25,12 +25,12 @@ fn all_ends() -> Vec<u64> {
     ends(1..64)
 }
 
-/// As many as can be combined by four.
+/// Few enough for all combinations of four.
 fn some_ends() -> Vec<u64> {
     ends([2, 16, 21, 31, 32, 33, 42, 63].into_iter())
 }
 
-/// A number of any length, in digits of 32 bits, the lowest first.
+/// An integer of any length, in digits of 32 bits, the lowest first.
 #[derive(Clone)]
 struct Long(Vec<u32>);
 
@@ -123,7 +123,7 @@ fn a_column_ends_where_it_does_or_is_refused() {
                     };
                     let found = extent.span().map(|span| u128::from(span.end));
                     assert_eq!(found, end, "{extent:?}");
-                    // Nothing is there wherever it is.
+                    // An empty range is in bounds anywhere.
                     let is_there = end.is_some_and(|end| end <= 8 || width * count == 0);
                     assert_eq!(
                         Bytes::part(&memory, extent.clone()).is_ok(),

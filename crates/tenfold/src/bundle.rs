@@ -1,4 +1,4 @@
-//! The last step of the ladder: named tensors, and what a file says besides them.
+//! Named tensors and the metadata of a file. The last step of the ladder.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -14,16 +14,16 @@ use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Storage, Tensor};
 
-/// A class or a function that a pickle has Python call, or import.
+/// A class or a function that a pickle makes Python call or import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callable {
-    /// Its name, with that of its module.
+    /// Its name, qualified by its module.
     pub name: String,
-    /// The byte at which it is first called, where one is known.
+    /// The offset of its first call, if it is known.
     pub at: Option<u64>,
-    /// How often it is called.
+    /// The number of calls.
     pub count: u64,
-    /// Whether PyTorch loads it with `weights_only`.
+    /// Whether PyTorch accepts it with `weights_only`.
     pub is_allowed: bool,
 }
 
@@ -32,26 +32,26 @@ pub struct Callable {
 pub struct Bundle {
     entries: Vec<(Key, Tensor)>,
     notes: Vec<Note>,
-    /// Where each name stands among the entries, once somebody has asked.
+    /// The index of each name among the entries, set on the first lookup.
     places: OnceLock<HashMap<String, usize>>,
-    /// What loading the file in Python would call.
+    /// The callables that loading the file in Python would call.
     callables: Vec<Callable>,
-    /// What is in the file besides the tensors.
+    /// The parts of the file outside its tensors, for checks.
     audit: Box<Audit>,
-    /// What the file says about itself.
+    /// The metadata of the file.
     pub meta: Meta,
-    /// What rewriting it in the same format needs to give the same bytes; no part of its meaning.
+    /// Hints for rewriting it in the same format to the same bytes; no part of its meaning.
     pub hints: Meta,
 }
 
 impl Bundle {
-    /// Nothing yet.
+    /// An empty bundle.
     #[must_use]
     pub fn new() -> Bundle {
         Bundle::default()
     }
 
-    /// A file that is its tensor.
+    /// The bundle of a single unnamed tensor.
     #[must_use]
     pub fn of(tensor: Tensor) -> Bundle {
         let mut bundle = Bundle::new();
@@ -59,10 +59,10 @@ impl Bundle {
         bundle
     }
 
-    /// The same once more.
+    /// A fallible `clone`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], where `clone` would end the process.
+    /// [`Error::OutOfMemory`], where `clone` would abort the process.
     pub fn try_clone(&self) -> Result<Bundle> {
         Ok(Bundle {
             entries: memory::copied(&self.entries)?,
@@ -75,7 +75,7 @@ impl Bundle {
         })
     }
 
-    /// Makes room for as many more tensors, which must be known to be there.
+    /// Reserves room for more tensors, whose number must not be a mere claim.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -83,14 +83,14 @@ impl Bundle {
         memory::reserve(&mut self.entries, count)
     }
 
-    /// Adds a tensor; what adds many makes room with [`reserve`](Bundle::reserve) first.
+    /// Adds a tensor; callers that add many [`reserve`](Bundle::reserve) first.
     pub fn push(&mut self, key: Key, tensor: Tensor) {
         self.entries.push((key, tensor));
         self.places.take();
     }
 
-    /// Adds a tensor that a file describes, and counts the memory that it takes; what metadata it has
-    /// was counted when it was read.
+    /// Adds a tensor described by a file, and counts its memory; that of its metadata was counted
+    /// on reading.
     pub(crate) fn add(&mut self, key: Key, tensor: Tensor, limits: &Limits) -> Result<()> {
         let names = key.path().iter().chain(&key.state);
         let names =
@@ -106,7 +106,7 @@ impl Bundle {
         Ok(())
     }
 
-    /// Keeps the tensors whose keys `keep` wants, and the remarks about them and about the file.
+    /// Keeps the tensors whose keys satisfy `keep`, and the notes about them and about the file.
     pub fn retain(&mut self, mut keep: impl FnMut(&Key) -> bool) {
         self.notes
             .retain(|note| note.key.as_ref().is_none_or(&mut keep));
@@ -118,7 +118,7 @@ impl Bundle {
         }
     }
 
-    /// Keeps the tensor at one place among the entries, and the remarks about it and the file.
+    /// Keeps the tensor at one index, and the notes about it and the file.
     pub fn keep(&mut self, place: usize) {
         if self.entries.len() > 1 {
             self.drop_proofs("it may be of another tensor");
@@ -131,8 +131,7 @@ impl Bundle {
             .retain(|note| note.key.is_none() || note.key.as_ref() == kept);
     }
 
-    /// Keeps the tensor at one place among the entries, its statistics, and the remarks about them and
-    /// the file.
+    /// Keeps the tensor at one index, its statistics, and the notes about them and the file.
     pub fn keep_with_statistics(&mut self, place: usize) {
         let Some(key) = self.entries.get(place).map(|(key, _)| key.clone()) else {
             return;
@@ -144,8 +143,8 @@ impl Bundle {
         self.retain(|other| *other == key || other.state.is_some() && other.owner() == key);
     }
 
-    /// Drops what was proven of a train where it is not known to be of the tensor here, with a note that says
-    /// `why`, whose text is returned.
+    /// Drops the proofs about a train if they may not apply to the tensor here, with a note of the
+    /// reason `why`, whose text is returned.
     pub fn drop_proofs(&mut self, why: &str) -> Option<String> {
         let proofs = self.meta.proofs();
         if proofs.is_empty() {
@@ -160,7 +159,7 @@ impl Bundle {
         Some(text)
     }
 
-    /// Gives every tensor, and the remarks about it, the key that `name` says.
+    /// Renames every tensor, and the notes about it, by `name`.
     pub fn rename(&mut self, mut name: impl FnMut(&Key) -> Key) {
         let keys = self.entries.iter_mut().map(|(key, _)| key);
         let noted = self.notes.iter_mut().filter_map(|note| note.key.as_mut());
@@ -168,7 +167,7 @@ impl Bundle {
         self.places.take();
     }
 
-    /// Adds the tensors of another bundle, and the remarks about it; its metadata is left out.
+    /// Adds the tensors of another bundle, and the notes about it, without its metadata.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -183,29 +182,29 @@ impl Bundle {
         Ok(())
     }
 
-    /// Adds what loading the file in Python would call.
+    /// Adds callables that loading the file in Python would call.
     pub(crate) fn push_callables(&mut self, callables: Vec<Callable>) {
         self.callables.extend(callables);
     }
 
-    /// What loading the file in Python would call, for files that are pickles. Nothing of it is ever
-    /// called here.
+    /// The callables that loading the file in Python would call, for files that are pickles. They
+    /// are never called here.
     #[must_use]
     pub fn callables(&self) -> &[Callable] {
         &self.callables
     }
 
-    /// What [`Bundle::check`] looks at besides the tensors.
+    /// The checks that [`Bundle::check`] makes besides those of the tensors.
     pub(crate) fn audit(&mut self) -> &mut Audit {
         &mut self.audit
     }
 
-    /// Adds a remark.
+    /// Adds a note.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    /// Has the remarks, and those of a check, name the file that this is the content of.
+    /// Names the file of this bundle in its notes, and in those of a check.
     pub(crate) fn name_file(&mut self, name: &str) {
         for note in &mut self.notes {
             *note = note.clone().in_file(Some(name));
@@ -219,25 +218,25 @@ impl Bundle {
         &self.entries
     }
 
-    /// All tensors, in file order, to be changed.
+    /// All tensors, in file order, mutable.
     pub fn entries_mut(&mut self) -> impl Iterator<Item = (&Key, &mut Tensor)> {
         self.entries.iter_mut().map(|(key, tensor)| (&*key, tensor))
     }
 
-    /// What the reader had to say.
+    /// The notes of the reader.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// The tensor called `name`: first as a raw flat name, then as a path as [`Key`] shows it.
+    /// The tensor named `name`: first as a flat name, then as a path as [`Key`] displays it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         let (_, tensor) = self.entries.get(self.place(name)?)?;
         Some(tensor)
     }
 
-    /// Where among the entries the tensor called `name` stands; the first, if there are several.
+    /// The index of the tensor named `name` among the entries; the first, if there are several.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<usize> {
         let places = self.places.get_or_init(|| {
@@ -267,7 +266,7 @@ impl Bundle {
         }
     }
 
-    /// How many bytes all tensors take as they are stored.
+    /// The stored length of all tensors in bytes.
     #[must_use]
     pub fn stored_len(&self) -> u64 {
         let tensors = self.entries.iter();
@@ -275,8 +274,8 @@ impl Bundle {
         lens.fold(0, u64::saturating_add)
     }
 
-    /// Reads and checks the values of all tensors, and what else the file has checksums of; gives notes on
-    /// what only a lenient reader forgives, and on bytes that belong to nothing.
+    /// Reads and checks the values of all tensors, and the other checksums of the file; returns
+    /// notes on violations that a lenient reader accepts, and on bytes that belong to nothing.
     ///
     /// # Errors
     /// [`Error::Malformed`] at the first fault.
@@ -287,7 +286,7 @@ impl Bundle {
             let first = bytes.identity().and_then(|identity| once.get(&identity));
             first.is_some_and(|first| !std::ptr::eq(*first, bytes))
         };
-        /// More would need more memory than they are worth.
+        /// More threads would need more memory than they are worth.
         const AT_ONCE: usize = 4;
         let all = self.stored_len();
         let len = usize::try_from(all).unwrap_or(usize::MAX);
@@ -300,7 +299,7 @@ impl Bundle {
             },
             |some| {
                 for (key, tensor) in some.entries {
-                    // One that is most of the file is what the other threads would wait for.
+                    // The other threads would wait for a tensor that is most of the file.
                     let is_most = tensor.storage().stored_len() > all / 2;
                     let found = if is_most {
                         tensor.check_unless(limits, &is_known)?
@@ -320,7 +319,7 @@ impl Bundle {
         Ok(notes)
     }
 
-    /// Of the bytes that several tensors are made of, which are checked once, those of the first.
+    /// For bytes shared by several tensors, which are checked once, those of the first.
     fn parts_once(&self) -> Result<HashMap<Identity<'_>, &Bytes>> {
         let mut once = HashMap::new();
         let storages = self.entries.iter().map(|(_, tensor)| tensor.storage());
@@ -333,14 +332,14 @@ impl Bundle {
         Ok(once)
     }
 
-    /// Has [`Limits::work`](crate::Limits::work) count the work of each job by itself, where a file stays open for
-    /// any number of them: see [`Limits::begin_job`](crate::Limits::begin_job).
+    /// Counts [`Limits::work`](crate::Limits::work) separately for each job, if a file stays open
+    /// for any number of them: see [`Limits::begin_job`](crate::Limits::begin_job).
     pub fn count_each_job(&self) {
         let tensors = self.entries.iter().map(|(_, tensor)| tensor);
         tensors.for_each(Tensor::count_each_job);
     }
 
-    /// Notes every tensor that has the name of an earlier one.
+    /// Notes every tensor with the name of an earlier one.
     pub(crate) fn note_duplicates(&mut self) -> Result<()> {
         let text = "the name is used again; looking it up finds the first";
         let note = |key| Note::new(NoteKind::DuplicateName, text).on(key);
@@ -354,14 +353,14 @@ impl Bundle {
     }
 }
 
-/// Some tensors that one thread checks, and what it found.
+/// Some tensors checked by one thread, and the result.
 #[derive(Default)]
 struct Checked<'a> {
     entries: &'a [(Key, Tensor)],
     notes: Vec<Note>,
 }
 
-/// How many tensors are enough for a thread to be worth waking.
+/// The number of tensors from which another thread pays off.
 fn enough(entries: &[(Key, Tensor)]) -> usize {
     const BYTES: u64 = 1 << 20;
     const TENSORS: usize = 256;
@@ -455,9 +454,9 @@ mod tests {
         let len = stored.len();
         let (bundle, read) = sharing(stored.clone(), 100_000);
         bundle.check(&Limits::default()).unwrap();
-        // And a look for a table of frames at the end.
+        // Plus a lookup of a seek table at the end.
         assert!((len..2 * len).contains(&read.load(Relaxed)));
-        // What is wrong with them is found all the same.
+        // Faults in them are found all the same.
         let (bundle, _) = sharing(stored, 100_001);
         assert!(bundle.check(&Limits::default()).is_err());
     }

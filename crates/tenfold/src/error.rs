@@ -1,4 +1,4 @@
-//! What can go wrong, one variant per who must act.
+//! Errors, one variant for each kind of answer to them.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -10,69 +10,69 @@ use crate::key::Key;
 /// The result of anything that reads or writes tensors.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something was not done.
+/// The reason why something failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system said no.
+    /// An I/O error.
     #[error("{}{source}", in_path(.path))]
     Io {
-        /// The file it happened to, where one is known.
+        /// The file, if it is known.
         path: Option<PathBuf>,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file breaks the rules of its format.
     #[error("{}{why}{}", of_format(.format), at_byte(.at))]
     Malformed {
-        /// The format it was read as; `None` below the codecs, filled in by [`Error::of`].
+        /// The format as which it was read; `None` below the codecs, set by [`Error::of`].
         format: Option<&'static str>,
         /// The offset of the first byte that is wrong.
         at: Option<u64>,
-        /// Which rule is broken, with the value found and the value wanted.
+        /// The broken rule, with the value found and the value expected.
         why: String,
-        /// A way past it, where there is one.
+        /// A way past it, if there is one.
         hint: Option<Hint>,
     },
-    /// The file is sound, but asks for something this build does not do.
+    /// The file is valid, but needs a feature that is not supported.
     #[error("{format}: {what} is not supported")]
     Unsupported {
         /// The format.
         format: &'static str,
-        /// What was asked for.
+        /// The feature.
         what: String,
     },
-    /// The system has not that much memory to give.
+    /// The system has not enough memory.
     #[error("out of memory: {bytes} bytes could not be had")]
     OutOfMemory {
-        /// How much was asked for at once.
+        /// The size of the failed allocation.
         bytes: u64,
     },
-    /// A limit set by the caller stands in the way.
+    /// A limit set by the caller is exceeded.
     #[error("{why} ({} wanted, {allowed} allowed; raise it with {})", amount(*.wanted), flag(.limit))]
     Limit {
         /// The limit's name in [`Limits`](crate::Limits) and, after `--max-`, on the command line;
         /// the budget `memory` is `--memory` there.
         limit: &'static str,
-        /// What was about to happen.
+        /// The operation.
         why: String,
-        /// How much it would have needed.
+        /// The value it needs.
         wanted: u128,
-        /// How much is allowed.
+        /// The value allowed.
         allowed: u64,
     },
-    /// A value has no room in the number type that somebody asked for.
+    /// A value is out of range in the requested number type.
     #[error("{value} does not fit {number}; --allow precision takes the nearest")]
     NoRoom {
-        /// The value, in words.
+        /// The value, as text.
         value: String,
         /// The number type.
         number: &'static str,
     },
-    /// What follows from the numbers in a file, such as a cell of a train, is no double.
+    /// A computed value, such as a cell of a train, is out of the range of doubles.
     #[error("{0}")]
     OutOfRange(String),
-    /// What the caller asked for does not go with what is in a file.
+    /// The request does not fit the content of a file.
     #[error("{0}")]
     Mismatch(String),
     /// The target format cannot hold everything; nothing was written.
@@ -81,29 +81,29 @@ pub enum Error {
     /// No format claims the file, or several do.
     #[error("{}", unrecognised(.candidates, .content))]
     Unrecognised {
-        /// The formats that might be meant; empty if none.
+        /// The candidate formats; empty if there are none.
         candidates: Vec<&'static str>,
-        /// What the content is, where it is known, such as `an HDF5 file, which is not read yet`.
+        /// The kind of content, if it is known, such as `an HDF5 file, which is not read yet`.
         content: Option<String>,
     },
-    /// Any of the others, in a file.
+    /// Any other error, with its file.
     #[error("{}: {error}", .path.display())]
     InFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: Box<Error>,
     },
-    /// The caller asked for something that makes no sense.
+    /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),
-    /// The caller stopped it: see [`Progress::stop`](crate::Progress::stop).
+    /// Stopped by the caller: see [`Progress::stop`](crate::Progress::stop).
     #[error("stopped")]
     Stopped,
 }
 
 impl Error {
-    /// Makes a [`Error::Malformed`] that does not know its format yet.
+    /// An [`Error::Malformed`] without a format, which is set later.
     pub(crate) fn malformed(at: impl Into<Option<u64>>, why: impl Into<String>) -> Self {
         Error::Malformed {
             format: None,
@@ -113,7 +113,7 @@ impl Error {
         }
     }
 
-    /// Names the byte of something malformed, if none is named yet.
+    /// Sets the offset of malformed data, if it is not set yet.
     #[must_use]
     pub(crate) fn or_at(mut self, byte: Option<u64>) -> Self {
         if let Error::Malformed { at, .. } = &mut self {
@@ -122,8 +122,8 @@ impl Error {
         self
     }
 
-    /// Says the same of something malformed without a quotation of it, which stands between the first and the
-    /// last quotation mark: the file may not be meant to be shown.
+    /// The same error without the quotation in its text, which is between the first and the last
+    /// quotation mark: content of the file may be confidential.
     #[must_use]
     pub(crate) fn unquoted(mut self) -> Self {
         if let Error::Malformed { why, .. } = &mut self
@@ -135,7 +135,7 @@ impl Error {
         self
     }
 
-    /// Adds a way past something malformed.
+    /// Adds a way past malformed data.
     #[must_use]
     pub(crate) fn with_hint(mut self, way: Hint) -> Self {
         if let Error::Malformed { hint, .. } = &mut self {
@@ -144,7 +144,7 @@ impl Error {
         self
     }
 
-    /// The way past it, where one is known.
+    /// The way past it, if one is known.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         match self.cause() {
@@ -153,12 +153,12 @@ impl Error {
         }
     }
 
-    /// Makes an [`Error::Invalid`].
+    /// An [`Error::Invalid`].
     pub(crate) fn invalid(why: impl Into<String>) -> Self {
         Error::Invalid(why.into())
     }
 
-    /// Says of what the caller asked for that it makes sense, but not of this tensor.
+    /// Marks a request as sensible, but not for this tensor.
     #[must_use]
     pub(crate) fn mismatch(self) -> Self {
         match self {
@@ -167,7 +167,7 @@ impl Error {
         }
     }
 
-    /// Names the tensor that does not go with what the caller asked for.
+    /// Names the tensor that does not fit the request.
     #[must_use]
     pub(crate) fn of_tensor(self, key: &Key) -> Self {
         match self {
@@ -195,7 +195,7 @@ impl Error {
         }
     }
 
-    /// Says in which part of what was read something is malformed; offsets are of that part then.
+    /// Names the part in which something is malformed; offsets then are relative to that part.
     pub(crate) fn in_part(self, name: &str) -> Self {
         match self {
             Error::Malformed {
@@ -213,7 +213,7 @@ impl Error {
         }
     }
 
-    /// Names the file that an error is about, if it is about one and none is named yet.
+    /// Names the file of an error, if it has one and it is not named yet.
     #[must_use]
     pub fn in_file(self, name: &Path) -> Self {
         match self {
@@ -240,7 +240,7 @@ impl Error {
         }
     }
 
-    /// The file that it is about, where one is named, and the error without it.
+    /// The file, if one is named, and the error without it.
     #[must_use]
     pub fn split_file(self) -> (Option<PathBuf>, Self) {
         match self {
@@ -250,8 +250,7 @@ impl Error {
         }
     }
 
-    /// Whether it says something about the bytes of a file, rather than that they could not be read or need
-    /// not be.
+    /// Whether it is about the content of a file, rather than about a failed or needless read.
     #[must_use]
     pub fn is_of_content(&self) -> bool {
         match self {
@@ -269,7 +268,7 @@ impl Error {
         }
     }
 
-    /// Whether there was too little memory.
+    /// Whether memory was exhausted.
     #[must_use]
     pub fn is_lack_of_memory(&self) -> bool {
         match self.cause() {
@@ -279,7 +278,7 @@ impl Error {
         }
     }
 
-    /// What is wrong, whatever file it is about.
+    /// The error without its file.
     #[must_use]
     pub fn cause(&self) -> &Self {
         match self {
@@ -289,8 +288,8 @@ impl Error {
     }
 }
 
-/// The result of reading, `None` where the bytes break a rule or a limit. That they could not be read stays
-/// an error.
+/// The result of reading, `None` if the bytes break a rule or a limit. A failed read stays an
+/// error.
 pub(crate) fn sound<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_of_content() => Ok(None),
@@ -317,7 +316,7 @@ fn at_byte(at: &Option<u64>) -> String {
     at.map_or_else(String::new, |at| format!(" (byte {at})"))
 }
 
-/// A count in words, also where it went beyond what can be counted.
+/// A count as text, also beyond the largest one.
 pub(crate) fn amount(count: u128) -> String {
     match count {
         u128::MAX => "2^128 or more".into(),
@@ -347,21 +346,21 @@ fn unrecognised(candidates: &[&str], content: &Option<String>) -> String {
     }
 }
 
-/// One thing a target format cannot hold.
+/// One thing that a target format cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// The tensor it concerns; `None` for the file as a whole.
+    /// The tensor; `None` for the file as a whole.
     pub key: Option<Key>,
-    /// What kind of thing would be lost.
+    /// The aspect that would be lost.
     pub aspect: Aspect,
-    /// What exactly, in words.
+    /// The details, as text.
     pub detail: String,
-    /// Whether it is said, refused, or cannot be helped.
+    /// The tier: said, refused, or impossible.
     pub tier: Tier,
 }
 
 impl Loss {
-    /// Something that the target has no way to express.
+    /// A loss of something that the target cannot express.
     pub(crate) fn impossible<'a>(
         key: impl Into<Option<&'a Key>>,
         aspect: Aspect,
@@ -376,20 +375,20 @@ impl Loss {
     }
 }
 
-/// How grave a loss is.
+/// The severity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// The target keeps it as text that this library restores: no loss.
     Carried,
-    /// All values survive: it is done, and said.
+    /// All values survive: it is written, and reported.
     Said,
     /// Values or their addresses would not survive: refused unless permitted.
     Refused,
-    /// The target has no way to express it: refused whatever is permitted.
+    /// The target cannot express it: refused whatever is permitted.
     Impossible,
 }
 
-/// The kinds of things a conversion can lose.
+/// The aspects of a bundle that a conversion can lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Aspect {
@@ -405,7 +404,7 @@ pub enum Aspect {
     DimOrder,
     /// The labels of mapped dimensions.
     Labels,
-    /// Which cells are explicit.
+    /// The set of explicit cells.
     Sparsity,
     /// Declared or packed symmetries.
     Symmetry,
@@ -415,20 +414,20 @@ pub enum Aspect {
     Keys,
     /// Statistics that belong to a tensor.
     State,
-    /// How many tensors there are.
+    /// The number of tensors.
     Count,
     /// Metadata.
     Metadata,
     /// Tensors that could not be read.
     Skipped,
-    /// How to read bytes that only their own format understands, such as quantized blocks.
+    /// The layout of opaque bytes, such as quantized blocks.
     Opaque,
-    /// A name that the target demands and nobody chose.
+    /// A name that the target requires and that was not given.
     Invented,
 }
 
 impl Aspect {
-    /// All of them.
+    /// All aspects.
     pub const ALL: &'static [Aspect] = &[
         Aspect::Number,
         Aspect::Precision,
@@ -448,7 +447,7 @@ impl Aspect {
         Aspect::Invented,
     ];
 
-    /// The word for it on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -473,7 +472,7 @@ impl Aspect {
 }
 
 impl Aspect {
-    /// What permitting it means, in a few words.
+    /// The effect of permitting it, in a few words.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -497,24 +496,24 @@ impl Aspect {
     }
 }
 
-/// A refusal to write, with everything that would have been lost.
+/// A refusal to write, with all losses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The format that cannot hold it, or `the type asked for` of a cast.
     pub format: &'static str,
-    /// What it cannot hold; never empty.
+    /// The losses; never empty.
     pub losses: Vec<Loss>,
 }
 
 impl Refusal {
-    /// What follows the name of the format, where nobody has named the file.
+    /// The text after the name of the format, if no file is named.
     pub const OF_IT: &'static str = " cannot hold all of it";
 }
 
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    /// The whole text, several lines of it; `clean` makes each safe to print.
+    /// The whole text, of several lines; `clean` makes each safe to print.
     #[must_use]
     pub fn text(&self, clean: impl Fn(&str) -> String) -> String {
         let mut text = format!("{}{}", self.format, Refusal::OF_IT);
@@ -543,20 +542,20 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Losses of one aspect for one reason, as a line that stays short however many there are.
+/// Losses of one aspect for one reason, as a line that stays short for any number of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LossGroup {
-    /// What they have in common.
+    /// The common aspect.
     pub aspect: Aspect,
-    /// The reason, the first tensor that it concerns, and how many more there are.
+    /// The reason, the first tensor, and the number of further ones.
     pub detail: String,
 }
 
-/// Puts losses together that have one aspect and one reason, in the order of [`Aspect::ALL`], the
-/// gravest first; of an aspect with many reasons, the first few.
+/// Groups losses by aspect and reason, in the order of [`Aspect::ALL`], the most severe first; of
+/// an aspect with many reasons, the first few.
 #[must_use]
 pub fn group_losses(losses: &[Loss]) -> Vec<LossGroup> {
-    /// How many reasons of one aspect are listed.
+    /// Most reasons listed for one aspect.
     const SHOWN: usize = 3;
     let mut found = Vec::new();
     for aspect in Aspect::ALL {

@@ -1,4 +1,4 @@
-//! Doors for the fuzzer to what reads untrusted bytes below the formats; in no other build.
+//! Entry points of the fuzzer to parsers of untrusted bytes below the formats; not in other builds.
 
 use crate::bytes::Scan;
 use crate::io::Source;
@@ -6,12 +6,12 @@ use crate::limits::Limits;
 use crate::wire::cbor::deterministic;
 use crate::wire::{cbor, msgpack, pickle, yaml, zip};
 
-/// What these bytes are said to come from in errors.
+/// The name of the format in errors.
 const FORMAT: &str = "fuzz";
-/// Levels of nesting that are read.
+/// Deepest nesting that is read.
 const LEVELS: u64 = 64;
 
-/// Reads items of CBOR one after the other, as values, and checks whether they are deterministic.
+/// Reads consecutive CBOR items as values, and checks whether they are deterministic.
 pub fn cbor(bytes: &[u8]) {
     let limits = Limits::default();
     let mut items = cbor::Items::new(bytes, 0, FORMAT, &limits);
@@ -19,7 +19,7 @@ pub fn cbor(bytes: &[u8]) {
     let _ = deterministic::check(bytes, 0, FORMAT, LEVELS);
 }
 
-/// Reads the heads of MessagePack objects one after the other.
+/// Reads the heads of consecutive MessagePack objects.
 pub fn msgpack(bytes: Vec<u8>) {
     let source = Source::memory(bytes);
     let mut scan = Scan::new(&source, FORMAT);
@@ -28,7 +28,7 @@ pub fn msgpack(bytes: Vec<u8>) {
     }
 }
 
-/// Runs a pickle on the machine that looks nothing up, and asks every value what it is.
+/// Reads a pickle as data, and inspects every item.
 pub fn pickle(bytes: Vec<u8>) {
     let source = Source::memory(bytes);
     let mut scan = Scan::new(&source, FORMAT);
@@ -46,7 +46,7 @@ pub fn zip(bytes: Vec<u8>) {
     let _ = zip::read(&Source::memory(bytes), FORMAT, &Limits::default());
 }
 
-/// Reads a YAML document and what its values are.
+/// Reads a YAML document and its values.
 pub fn yaml(text: &str) {
     if let Ok(node) = yaml::parse(text, &Limits::default()) {
         let _ = node.value();

@@ -1,21 +1,21 @@
-//! What a tensor is called inside its file.
+//! Keys: the names of tensors within a file.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The name of a tensor: a path, and for a statistic the word that tells it from its owner.
+/// The name of a tensor: a path, and for a statistic its own name below that of its owner.
 ///
-/// A file that is its tensor has the empty key. A flat format has one segment, the raw name. A
-/// tree has one segment a level.
+/// The tensor of a file with a single unnamed tensor has the empty key. In a flat format a key has
+/// one segment, the raw name; in a tree, one segment per level.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     path: Path,
-    /// For a statistic (an optimizer's moment, say): its name beside its owner's path.
+    /// For a statistic (an optimizer's moment, for example): its name below its owner's path.
     pub state: Option<String>,
 }
 
 impl Key {
-    /// The key of a file that is its tensor.
+    /// The empty key, of a single unnamed tensor.
     #[must_use]
     pub fn root() -> Self {
         Key::default()
@@ -45,7 +45,8 @@ impl Key {
         self.path.segments()
     }
 
-    /// The key of the tensor that this statistic belongs to; its own, if it is none.
+    /// The key of the tensor that this statistic belongs to; the key itself, if it is no
+    /// statistic's.
     #[must_use]
     pub fn owner(&self) -> Self {
         Key {
@@ -67,15 +68,15 @@ impl Key {
         self
     }
 
-    /// The key that [`Display`](fmt::Display) shows as `text`: segments parted by `/`, a statistic
-    /// after `@`, both escaped by a backslash where they are meant as letters.
+    /// Parses the text that [`Display`](fmt::Display) shows: segments separated by `/`, a statistic
+    /// after `@`, both escaped by a backslash if they are meant literally.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Key::split(text, '/')
     }
 
-    /// The key whose segments [joined](Key::joined) by `separator` give `text`; a backslash before
-    /// a letter that needs none is itself.
+    /// Splits the text that [`joined`](Key::joined) gives with `separator`; a backslash before a
+    /// character that needs none is literal.
     #[must_use]
     pub fn split(text: &str, separator: char) -> Self {
         if text.is_empty() {
@@ -107,7 +108,7 @@ impl Key {
         Key::tree(path).with_state(state)
     }
 
-    /// The one segment of a key without statistic, unescaped: a flat format's name.
+    /// The single segment of a key without statistic, unescaped: the name in a flat format.
     #[must_use]
     pub fn flat_name(&self) -> Option<&str> {
         match (self.path(), &self.state) {
@@ -116,15 +117,15 @@ impl Key {
         }
     }
 
-    /// Whether this is the empty key.
+    /// Whether the key is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.path().is_empty() && self.state.is_none()
     }
 
-    /// The segments joined by `separator`; a backslash escapes itself, the separator and `@`
-    /// inside a segment, and the statistic follows `@`. No two keys give one text, but for the
-    /// empty one and that of one empty segment.
+    /// The segments joined by `separator`; a backslash escapes itself, the separator and `@` inside
+    /// a segment, and the statistic follows `@`. Different keys give different texts, except for
+    /// the empty key and that of one empty segment.
     #[must_use]
     pub fn joined(&self, separator: char) -> String {
         let mut text = String::new();
@@ -142,7 +143,7 @@ impl Key {
     }
 }
 
-/// The segments of a key. Most keys have one, and a large file has many keys.
+/// The segments of a key, compactly: most keys have one, and a large file has many keys.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Path {
     One(String),
@@ -189,7 +190,7 @@ impl From<Vec<String>> for Path {
     }
 }
 
-/// Writes the key as [`Key::joined`] by `/` gives it.
+/// Displays the key as [`Key::joined`] by `/`.
 impl fmt::Display for Key {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.joined('/'))
@@ -205,7 +206,7 @@ fn escape(segment: &str, separator: char, text: &mut String) {
     }
 }
 
-/// Whether a letter is escaped where it is part of a name.
+/// Whether a character must be escaped within a name.
 fn is_special(letter: char, separator: char) -> bool {
     matches!(letter, '\\' | '@') || letter == separator
 }

@@ -87,23 +87,23 @@ pub use tensor::{
 };
 pub use units::{bytes_text, measure_text, percent_text, scaled_text};
 
-/// An opened file: what is in it, and of which format it is.
+/// An opened file: its content and its format.
 pub struct Opened {
-    /// The format it was read as.
+    /// The format as which it was read.
     pub format: &'static dyn Format,
-    /// What is in it.
+    /// The content.
     pub bundle: Bundle,
 }
 
-/// Opens tensors of any format: reads headers, leaves the numbers where they are.
+/// Opens tensors of any format: reads the headers, and leaves the numbers in the file.
 ///
-/// A path is a file, a folder, an index such as `model.safetensors.index.json`, or a glob, whose files
-/// are opened as one; `FILE:KEY[0:3]` is one tensor, or a slice of it. A file that is compressed by
+/// A path is a file, a folder, an index such as `model.safetensors.index.json`, or a glob whose
+/// files are opened as one; `FILE:KEY[0:3]` is one tensor, or a slice of it. A file compressed by
 /// gzip, zstd or xz is decompressed first.
 ///
 /// # Errors
 /// [`Error::Unrecognised`] if no format claims the file, [`Error::Malformed`] if it breaks the
-/// rules of the one that does.
+/// rules of its format.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     let reference = TensorRef::find(path.as_ref())?;
     let (find, read) = (OpenOptions::default(), ReadOptions::default());
@@ -148,7 +148,7 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
     let companions = source.companions().into_iter().map(|(_, len)| len);
     let companions = companions.fold(0, u64::saturating_add);
     meter.allow_for(companions);
-    // Bytes that tensors share are read as often as there are such tensors.
+    // Bytes shared by tensors are read once for each such tensor.
     let is_shared = bundle.stored_len() / 2 > source.len().saturating_add(companions);
     let mut decoded = HashSet::new();
     for (_, tensor) in bundle.entries_mut() {
@@ -164,7 +164,7 @@ pub fn read(source: &Source, format: &'static dyn Format, how: &ReadOptions) -> 
     Ok(Opened { format, bundle })
 }
 
-/// Resolves cells of sparse tensors that are given more than once, with a note for each such tensor.
+/// Resolves duplicate cells of sparse tensors, with a note for each such tensor.
 fn resolve_duplicates(bundle: &mut Bundle, rule: Duplicates, limits: &Limits) -> Result<()> {
     let mut notes = Vec::new();
     for (key, tensor) in bundle.entries_mut() {

@@ -1,4 +1,4 @@
-//! How much an untrusted file may ask for.
+//! Limits on the resources that an untrusted file may use.
 
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 
 use crate::error::{Error, Result};
 
-/// Bounds on what a file may make the reader do; the defaults are safe for a server.
+/// Limits on the work and memory that a file may cause; the defaults are safe for a server.
 ///
-/// Every limit can be set by name, which is how the command line's `--max-NAME` flags work:
+/// Every limit can be set by name, as the command line's `--max-NAME` flags do:
 ///
 /// ```
 /// let mut limits = tenfold::Limits::default();
@@ -20,9 +20,9 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of header or index that are read into memory.
+    /// Bytes of a header or index that are read into memory.
     pub header: u64,
-    /// Bytes of memory that what a file describes may take: names, shapes, metadata.
+    /// Bytes of memory for what a file describes: names, shapes, metadata.
     pub structure: u64,
     /// Tensors in one file.
     pub tensors: u64,
@@ -36,48 +36,49 @@ pub struct Limits {
     pub symmetries: u64,
     /// Labelled blocks in one tensor.
     pub labels: u64,
-    /// Bytes that one tensor may become when it is decompressed, unpacked or made dense.
+    /// Length of one tensor in bytes when it is decompressed, unpacked or densified.
     pub decoded: u64,
-    /// How many times larger than its compressed bytes a tensor may be.
+    /// Ratio of a tensor's length to its compressed length.
     pub ratio: u64,
-    /// Cells that packed symmetries may tie together (the size of the group they generate).
+    /// Cells in an orbit of packed symmetries (the order of the group they generate).
     pub orbit: u64,
-    /// Cells and stored bytes that are visited beyond [`Limits::WORK_PER_BYTE`] for each byte of the
-    /// file, where a file can ask for more of that than it has bytes.
+    /// Cells and stored bytes visited beyond [`Limits::WORK_PER_BYTE`] for each byte of the file,
+    /// where a file can cause more visits than it has bytes.
     pub work: u64,
-    /// Bytes of all temporary files together; with the default, a quarter of the room that is free where they
-    /// lie.
+    /// Bytes of all temporary files together; by default a quarter of the free space of their file
+    /// system.
     pub temp: u64,
-    /// Bytes of memory that work on tensors larger than it may take: not a limit on files, but a
-    /// budget. Whatever does not fit is done in slabs, or through temporary files.
+    /// Bytes of memory for work on tensors larger than it: not a limit on files, but a budget.
+    /// Larger work is done in slabs, or through temporary files.
     pub memory: u64,
-    /// What has been built of the file that is read with these limits.
+    /// The resources used so far by the file that is read with these limits.
     pub(crate) account: Account,
-    /// What a layer above has the limits of one reading carry down.
+    /// Data that a layer above passes down along with the limits of one reading.
     pub(crate) carried: Carried,
 }
 
-/// What has been spent on one file. Its clones are the same account; there is none until a file is opened.
+/// The resources used by one file. Clones share the account; it is empty until a file is opened.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Account(Option<Arc<Spent>>);
 
 #[derive(Debug, Default)]
 struct Spent {
-    /// Bytes of memory that a reader has filled with what the file describes, counted where they are filled.
+    /// Bytes of memory that a reader has filled with what the file describes, counted where they
+    /// are filled.
     structure: AtomicU64,
-    /// Cells and bytes visited, counted where a file can have many visited for few bytes.
+    /// Cells and bytes visited, counted where a file can cause many visits with few bytes.
     work: AtomicU64,
-    /// How many of them the length of the file allows.
+    /// The visits that the length of the file allows for free.
     free: AtomicU64,
     /// The job whose work is counted, see [`Limits::begin_job`]: 0 if all are counted together.
     job: AtomicU64,
-    /// How many bytes the file has, decompressed, with what was made of it where it says little of much.
+    /// Decompressed length of the file, with that of data that it describes in few bytes.
     decoded: AtomicU64,
-    /// How many bytes of temporary files the numbers of a text took.
+    /// Bytes of temporary files used for the numbers of a text.
     temp: AtomicU64,
 }
 
-/// The number of the last job that was begun.
+/// The number of the most recent job.
 static JOBS: AtomicU64 = AtomicU64::new(1);
 
 /// Counts work on the values of one file; without a file, nothing.
@@ -88,7 +89,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Counts cells and bytes that are about to be visited.
+    /// Counts cells and bytes about to be visited.
     pub(crate) fn charge(&self, visits: impl Into<u128>) -> Result<()> {
         let Account(Some(spent)) = &self.account else {
             return Ok(());
@@ -108,7 +109,7 @@ impl Meter {
 }
 
 impl Meter {
-    /// Allows the work on so many bytes of other files, too.
+    /// Allows work on so many bytes of further files.
     pub(crate) fn allow_for(&self, len: u64) {
         if let Account(Some(spent)) = &self.account {
             let more = len.saturating_mul(Limits::WORK_PER_BYTE);
@@ -117,7 +118,7 @@ impl Meter {
         }
     }
 
-    /// Counts bytes of a temporary file that the numbers of a text take.
+    /// Counts bytes of a temporary file used for the numbers of a text.
     pub(crate) fn charge_temp(&self, bytes: u64) -> Result<()> {
         let Account(Some(spent)) = &self.account else {
             return Ok(());
@@ -129,14 +130,14 @@ impl Meter {
         check("temp", why, temp, allowed.saturating_add(MIB))
     }
 
-    /// Counts bytes that a file stands for and does not spell.
+    /// Counts bytes that a file implies without storing them.
     pub(crate) fn count_decoded(&self, bytes: u64) {
         if let Account(Some(spent)) = &self.account {
             spent.decoded.fetch_add(bytes, Relaxed);
         }
     }
 
-    /// Has work on the file counted anew for each job.
+    /// Counts work on the file separately for each job.
     pub(crate) fn count_each_job(&self) {
         if let Account(Some(spent)) = &self.account {
             spent.job.store(JOBS.load(Relaxed), Relaxed);
@@ -144,11 +145,11 @@ impl Meter {
     }
 }
 
-/// Something that the limits know nothing of, see [`Limits::carrying`].
+/// Data that the limits carry without knowing it, see [`Limits::carrying`].
 #[derive(Clone, Default)]
 pub(crate) struct Carried(Option<Arc<dyn Any + Send + Sync>>);
 
-/// Limits are equal whatever they carry.
+/// Limits are equal regardless of the data they carry.
 impl PartialEq for Carried {
     fn eq(&self, _: &Carried) -> bool {
         true
@@ -163,7 +164,7 @@ impl std::fmt::Debug for Carried {
     }
 }
 
-/// Limits are equal whatever has been done under them.
+/// Limits are equal regardless of the resources used.
 impl PartialEq for Account {
     fn eq(&self, _: &Account) -> bool {
         true
@@ -172,19 +173,19 @@ impl PartialEq for Account {
 
 impl Eq for Account {}
 
-/// One limit: its name, its default and what it bounds.
+/// A limit: its name, its default and its meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct LimitInfo {
-    /// The field of [`Limits`], and the word after `--max-`.
+    /// The field of [`Limits`], and the name after `--max-`.
     pub name: &'static str,
-    /// The value unless set otherwise.
+    /// The default value.
     pub default: u64,
-    /// What it bounds.
+    /// The quantity it limits.
     pub about: &'static str,
 }
 
 impl LimitInfo {
-    /// The value unless set otherwise, in words where it depends on the machine.
+    /// The default value as text, for values that depend on the machine.
     #[must_use]
     pub fn default_text(&self) -> String {
         match self.name {
@@ -194,7 +195,7 @@ impl LimitInfo {
     }
 }
 
-/// What a small piece of memory takes besides its bytes, as allocators round up and keep notes.
+/// Overhead of a small allocation, as allocators round up and keep metadata.
 const PIECE_COST: u64 = 24;
 
 const KIB: u64 = 1 << 10;
@@ -202,26 +203,26 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 impl Limits {
-    /// The memory budget unless set otherwise. The same on every machine, so that a conversion that
-    /// works here works in a small container, and takes the same way through temporary files.
+    /// The default memory budget. It is the same on every machine, so that a conversion that works
+    /// on one also works in a small container, and uses temporary files in the same way.
     pub const MEMORY: u64 = 512 * MIB;
 
-    /// How many cells and bytes may be visited for each byte of a file before [`Limits::work`] counts: enough
-    /// for many passes over whatever a file has.
+    /// Cells and bytes that may be visited for each byte of a file before [`Limits::work`] counts:
+    /// enough for many passes over a file's content.
     pub const WORK_PER_BYTE: u64 = 1 << 8;
 
-    /// How many bytes of temporary files the numbers of a text may take for each of its bytes, unless
+    /// Bytes of temporary files that the numbers of a text may use for each of its bytes, unless
     /// [`Limits::temp`] is set.
     pub const TEMP_PER_BYTE: u64 = 4;
 
-    /// Begins a job on files that stay open for any number of them: the work of each is counted by itself, where
-    /// [`Bundle::count_each_job`](crate::Bundle::count_each_job) was called. Of jobs at the same time, the one that
-    /// begins last has the others counted anew, too.
+    /// Begins a job on files that stay open for any number of jobs: the work of each is counted
+    /// separately, where [`Bundle::count_each_job`](crate::Bundle::count_each_job) was called. If
+    /// jobs overlap, the latest also resets the count of the others.
     pub fn begin_job() {
         JOBS.fetch_add(1, Relaxed);
     }
 
-    /// All limits, in the order in which they are documented.
+    /// All limits, in the order of the documentation.
     pub const ALL: &'static [LimitInfo] = &[
         LimitInfo {
             name: "header",
@@ -309,7 +310,7 @@ impl Limits {
         })
     }
 
-    /// Sets the limit called `name`.
+    /// Sets the limit named `name`.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no such limit.
@@ -321,7 +322,7 @@ impl Limits {
         Ok(())
     }
 
-    /// The same limits, with an account of their own for one file of `len` bytes.
+    /// The same limits with an account of their own, for one file of `len` bytes.
     pub(crate) fn for_file(&self, len: u64) -> Limits {
         let spent = Spent {
             free: len.saturating_mul(Limits::WORK_PER_BYTE).into(),
@@ -334,7 +335,7 @@ impl Limits {
         }
     }
 
-    /// The same limits, which carry something to wherever they are asked.
+    /// The same limits, carrying `something`.
     pub(crate) fn carrying(&self, something: impl Any + Send + Sync) -> Limits {
         Limits {
             carried: Carried(Some(Arc::new(something))),
@@ -342,12 +343,13 @@ impl Limits {
         }
     }
 
-    /// What they carry, if it is a `T`.
+    /// The data they carry, if it is a `T`.
     pub(crate) fn carried<T: Any>(&self) -> Option<&T> {
         self.carried.0.as_deref()?.downcast_ref()
     }
 
-    /// What counts work on values of the file that is read with these limits, also after it was read.
+    /// The meter of work on values of the file that is read with these limits, usable after
+    /// reading.
     pub(crate) fn meter(&self) -> Meter {
         Meter {
             account: self.account.clone(),
@@ -355,12 +357,12 @@ impl Limits {
         }
     }
 
-    /// Counts memory that is about to be filled with what the file describes.
+    /// Counts memory about to be filled with what the file describes.
     pub(crate) fn charge(&self, bytes: u64) -> Result<()> {
         self.charge_for("what the file describes takes too much memory", bytes)
     }
 
-    /// Counts memory as [`Limits::charge`], and says `why` if there is too much.
+    /// Counts memory as [`Limits::charge`], with the reason `why` in the error.
     pub(crate) fn charge_for(&self, why: &str, bytes: u64) -> Result<()> {
         let Account(Some(spent)) = &self.account else {
             return Ok(());
@@ -370,15 +372,15 @@ impl Limits {
         check("structure", why, wanted, self.structure)
     }
 
-    /// Takes off the account what is held no longer.
+    /// Uncounts memory that has been freed.
     pub(crate) fn release(&self, bytes: u64) {
         if let Account(Some(spent)) = &self.account {
             spent.structure.fetch_sub(bytes, Relaxed);
         }
     }
 
-    /// For how many items a list is made at once that a file says to have `count`: it grows where they
-    /// come.
+    /// Initial capacity of a list that a file claims to have `count` items: it grows as items
+    /// arrive.
     pub(crate) fn room<T>(&self, count: usize) -> usize {
         let most = self
             .structure
@@ -386,28 +388,28 @@ impl Limits {
         count.min(usize::try_from(most.unwrap_or(0)).unwrap_or(usize::MAX))
     }
 
-    /// Counts `count` items that a list of them is about to hold, which may be half empty as it grows.
+    /// Counts `count` items about to be added to a growing list, which may be half empty.
     pub(crate) fn charge_items<T>(&self, count: usize) -> Result<()> {
         self.charge(Limits::cost_of_items::<T>(count))
     }
 
-    /// What [`Limits::charge_items`] counts.
+    /// The memory that [`Limits::charge_items`] counts.
     pub(crate) fn cost_of_items<T>(count: usize) -> u64 {
         let each = wide(size_of::<T>()).saturating_mul(2);
         wide(count).saturating_mul(each)
     }
 
-    /// Counts a list of `count` items that is made at once.
+    /// Counts a list of `count` items that is allocated at once.
     pub(crate) fn charge_list<T>(&self, count: u64) -> Result<()> {
         self.charge(count.saturating_mul(wide(size_of::<T>())))
     }
 
-    /// Counts a text with what a small piece of memory costs besides its bytes.
+    /// Counts a text, with the overhead of a small allocation.
     pub(crate) fn charge_text(&self, len: usize) -> Result<()> {
         self.charge(Limits::cost_of_text(len))
     }
 
-    /// What [`Limits::charge_text`] counts.
+    /// The memory that [`Limits::charge_text`] counts.
     pub(crate) fn cost_of_text(len: usize) -> u64 {
         wide(len).saturating_add(PIECE_COST)
     }
@@ -449,15 +451,15 @@ impl Limits {
         )
     }
 
-    /// Fails if a tensor may not become as many bytes when it is made dense, say.
+    /// Fails if a tensor would become too long, by densifying for example.
     ///
     /// # Errors
-    /// [`Error::Limit`] with what was about to happen.
+    /// [`Error::Limit`] with the operation.
     pub fn check_decoded(&self, why: &str, wanted: impl Into<u128>) -> Result<()> {
         check("decoded", why, wanted, self.decoded)
     }
 
-    /// Fails if all temporary files would have too many bytes, of which so many are allowed.
+    /// Fails if all temporary files would exceed the allowed total.
     pub(crate) fn check_temp(wanted: u64, allowed: u64) -> Result<()> {
         check("temp", "temporary files are too large", wanted, allowed)
     }
@@ -466,7 +468,7 @@ impl Limits {
         check("memory", why, wanted, self.memory)
     }
 
-    /// Whether `decoded` bytes may come out of `stored` compressed ones.
+    /// Fails if `decoded` bytes are too many for `stored` compressed ones.
     pub(crate) fn check_ratio(&self, stored: u64, decoded: u64) -> Result<()> {
         let allowed = u128::from(stored).saturating_mul(self.ratio.into());
         if u128::from(decoded) <= allowed {
@@ -481,7 +483,7 @@ impl Limits {
     }
 }
 
-/// The limits unless set otherwise: worked out once, as every tensor that is made asks for them.
+/// The default limits: computed once, as every constructed tensor needs them.
 static DEFAULT: LazyLock<Limits> = LazyLock::new(|| {
     let mut limits = Limits {
         header: 0,
@@ -515,7 +517,7 @@ impl Default for Limits {
     }
 }
 
-/// A number of bytes or items: `bytes`, which has a word for it, stands above.
+/// A number of bytes or items as a `u64`; the conversion in `bytes` is a layer above this one.
 fn wide(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
@@ -570,7 +572,7 @@ mod tests {
     fn work_is_counted_beyond_what_the_length_of_a_file_allows() {
         let mut limits = Limits::default();
         limits.set("work", 10).unwrap();
-        // Without a file there is nothing to measure it by.
+        // Without a file there is no length to relate it to.
         limits.meter().charge(u64::MAX).unwrap();
         let limits = limits.for_file(2);
         limits.meter().charge(500_u64).unwrap();

@@ -1,6 +1,7 @@
-//! Memory whose size a file or a user decides: a lack of it is an error, where `Vec` would abort the process.
+//! Fallible allocation of buffers whose size a file or a user decides: exhausted memory is an
+//! error, where `Vec` would abort the process.
 //!
-//! Buffers of a fixed size below [`SMALL`] may be made in the usual way.
+//! Buffers of a fixed size below [`SMALL`] may be allocated normally.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -10,10 +11,10 @@ use zerocopy::FromZeros;
 
 use crate::error::{Error, Result};
 
-/// Bytes below which a buffer of a fixed size need not be made here.
+/// Length below which a buffer of a fixed size need not be allocated here.
 pub const SMALL: usize = 64 << 10;
 
-/// `count` zeros, which the system hands out as they are touched where they are many.
+/// `count` zeros; many of them are allocated lazily by the system.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`], as for all functions here.
@@ -42,7 +43,7 @@ pub fn with_room<T>(count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// A list of the same items.
+/// A copy of a list.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -52,7 +53,7 @@ pub fn copied<T: Clone>(items: &[T]) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// A list of items of which it is not known how many will come.
+/// Collects an unknown number of items.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -67,7 +68,7 @@ pub fn collected<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// A list of items of which each may fail; the first failure is given.
+/// Collects fallible items; the first error is returned.
 ///
 /// # Errors
 /// As [`zeros`], and the failures of the items.
@@ -82,8 +83,7 @@ pub fn gathered<T, E: From<Error>>(
     Ok(list)
 }
 
-/// Sorts a list; items that are equal keep their order, as in `slice::sort_by`, which takes memory
-/// for half of the list.
+/// Sorts a list stably, as `slice::sort_by`, which needs memory for half of the list.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -101,7 +101,7 @@ pub fn sort_by<T>(list: &mut [T], mut by: impl FnMut(&T, &T) -> Ordering) -> Res
         let by = items.map_or(Ordering::Equal, |(one, other)| by(one, other));
         by.then(one.cmp(other))
     });
-    // Each item goes to its place, around one cycle of the permutation after the other.
+    // Moves each item to its place, along one cycle of the permutation after another.
     for start in 0..places.len() {
         let mut at = start;
         while let Some(place) = places.get_mut(at) {
@@ -116,7 +116,7 @@ pub fn sort_by<T>(list: &mut [T], mut by: impl FnMut(&T, &T) -> Ordering) -> Res
     Ok(())
 }
 
-/// [`sort_by`] what `key` gives.
+/// [`sort_by`] the keys that `key` returns.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -124,7 +124,7 @@ pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) -> Result<(
     sort_by(list, |one, other| key(one).cmp(&key(other)))
 }
 
-/// Makes room for `more` items; a list that grows little by little does so rarely.
+/// Reserves room for `more` items; a list that grows in small steps reallocates rarely.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -167,7 +167,7 @@ pub fn push_text(text: &mut String, more: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes room for `more` bytes of text, as [`reserve`].
+/// Reserves room for `more` bytes of text, as [`reserve`].
 ///
 /// # Errors
 /// As [`zeros`].
@@ -188,7 +188,7 @@ pub(crate) fn extend<T: Copy>(queue: &mut VecDeque<T>, items: &[T]) -> Result<()
     Ok(())
 }
 
-/// Makes a list `count` items long; what is new is zero.
+/// Resizes a list to `count` items; new ones are zero.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -202,7 +202,7 @@ pub fn resize<T: FromZeros + Clone>(list: &mut Vec<T>, count: usize) -> Result<(
     Ok(())
 }
 
-/// Puts an item into a map; gives what was there for the key.
+/// Inserts into a map; returns the previous value of the key.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -211,7 +211,7 @@ pub fn put<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) -> Result
     Ok(map.insert(key, value))
 }
 
-/// Makes room for `more` keys in a map, as [`reserve`].
+/// Reserves room for `more` keys of a map, as [`reserve`].
 ///
 /// # Errors
 /// As [`zeros`].
@@ -220,7 +220,7 @@ pub(crate) fn reserve_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>, more: usize)
         .map_err(|_| lack::<(K, V)>(map.len().saturating_add(more)))
 }
 
-/// A map of pairs; of a key that comes twice, the last.
+/// A map of pairs; for a duplicate key, the last.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -232,8 +232,8 @@ pub fn mapped<K: Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Resul
     Ok(map)
 }
 
-/// Fails if `bytes` of memory are not to be had: before code that has no way to say so takes them. Nothing
-/// is touched, so it takes no time; another thread may still take them first.
+/// Fails if `bytes` of memory cannot be allocated, for use before code that cannot report it.
+/// Nothing is touched, so that it takes no time; another thread may still take the memory first.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -241,7 +241,7 @@ pub fn probe(bytes: usize) -> Result<()> {
     with_room::<u8>(bytes).map(drop)
 }
 
-/// Puts an item into a set; says whether it was not there yet.
+/// Inserts into a set; returns whether the item was new.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -250,7 +250,7 @@ pub fn insert<T: Eq + Hash>(set: &mut HashSet<T>, item: T) -> Result<bool> {
     Ok(set.insert(item))
 }
 
-/// A set of items.
+/// Collects items into a set.
 ///
 /// # Errors
 /// As [`zeros`].
@@ -262,7 +262,7 @@ pub fn distinct<T: Eq + Hash>(items: impl IntoIterator<Item = T>) -> Result<Hash
     Ok(set)
 }
 
-/// Makes room for `more` items in a set, as [`reserve`].
+/// Reserves room for `more` items of a set, as [`reserve`].
 ///
 /// # Errors
 /// As [`zeros`].

@@ -1,21 +1,21 @@
-//! Metadata: whatever a file says besides its tensors.
+//! Metadata of files and tensors.
 
 use std::collections::{HashMap, HashSet};
 
-/// A value of any kind that a supported format can attach to a file or a tensor.
+/// A metadata value of any type that a supported format can store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     Null,
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i128),
-    /// A floating point number, with the width it was stored in: 16, 32 or 64 bits.
+    /// A floating point number with its stored width: 16, 32 or 64 bits.
     Float {
         /// Its bits.
         bits: u64,
-        /// How many of them count.
+        /// The number of significant bits.
         width: u8,
     },
     /// Text.
@@ -26,7 +26,7 @@ pub enum Value {
     List(Vec<Value>),
     /// Pairs, in file order.
     Map(Vec<(Value, Value)>),
-    /// A CBOR tag and what it applies to.
+    /// A CBOR tag and its value.
     Tag(u64, Box<Value>),
     /// A CBOR simple value other than true, false and null.
     Simple(u8),
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Whether it, or a value in it, is such a one.
+    /// Whether the value, or one in it, satisfies `is_it`.
     pub(crate) fn contains(&self, is_it: &dyn Fn(&Value) -> bool) -> bool {
         is_it(self)
             || match self {
@@ -64,7 +64,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is a whole one that is not negative.
+    /// The number, if it is a non-negative integer.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         match self {
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// The value under a text key, if it is a map that has it.
+    /// The value of a text key, if it is a map that has it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_map()?
@@ -119,29 +119,29 @@ impl From<bool> for Value {
     }
 }
 
-/// How the names begin of what was proven of values: the certificates of `.blz` files.
+/// The prefix of proofs about values: the certificates of `.blz` files.
 const PROOF: &str = "blz:";
 
-/// Named values in the order in which they came; two are equal in any order.
+/// Named values in insertion order, which does not matter for equality.
 #[derive(Debug, Clone, Default)]
 pub struct Meta(Vec<(String, Value)>);
 
 impl Meta {
-    /// The name under which a train has what the tensor it stands for was, and how near it is.
+    /// The name of a train's metadata about the original tensor and the error bound.
     pub const COMPRESSED: &str = "tenfold.compressed";
 
-    /// No metadata.
+    /// Empty metadata.
     #[must_use]
     pub const fn new() -> Meta {
         Meta(Vec::new())
     }
 
-    /// Takes values whose names are known to differ.
+    /// Metadata of values whose names are known to be unique.
     pub(crate) fn of_unique(values: Vec<(String, Value)>) -> Meta {
         Meta(values)
     }
 
-    /// Sets a value, in place if the name is known.
+    /// Sets a value, in place if the name exists.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
         match self.0.iter_mut().find(|(known, _)| *known == name) {
@@ -150,15 +150,15 @@ impl Meta {
         }
     }
 
-    /// The names of what was proven of the values that a compression gave, and is true of no others.
+    /// The names of proofs about the values that a compression gave, which apply to no others.
     pub(crate) fn proofs(&self) -> Vec<String> {
         let names = self.iter().map(|(name, _)| name);
         let proofs = names.filter(|name| name.starts_with(PROOF));
         proofs.map(str::to_owned).collect()
     }
 
-    /// Takes away what was proven of how near a train is, where its values change; whether there was
-    /// something.
+    /// Removes the proven error bound of a train when its values change; returns whether there was
+    /// one.
     pub fn remove_proven_error(&mut self) -> bool {
         let Some((_, Value::Map(fields))) =
             self.0.iter_mut().find(|(name, _)| name == Meta::COMPRESSED)
@@ -170,7 +170,7 @@ impl Meta {
         fields.len() < n_fields
     }
 
-    /// Both together; a name that both have keeps its own value.
+    /// The union of both; for a common name its own value is kept.
     #[must_use]
     pub(crate) fn joined(mut self, other: Meta) -> Meta {
         let known: HashSet<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
@@ -180,13 +180,13 @@ impl Meta {
         self
     }
 
-    /// Takes a value away, if there is one called `name`.
+    /// Removes the value named `name`, if there is one.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let place = self.0.iter().position(|(known, _)| known == name)?;
         Some(self.0.remove(place).1)
     }
 
-    /// The value called `name`.
+    /// The value named `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0
@@ -195,7 +195,7 @@ impl Meta {
             .map(|(_, value)| value)
     }
 
-    /// The text called `name`.
+    /// The text named `name`.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_text)
@@ -206,7 +206,7 @@ impl Meta {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()

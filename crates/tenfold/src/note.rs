@@ -1,68 +1,68 @@
-//! What a reader has to say about a file that it could read.
+//! Notes of a reader about a file that it could read.
 
 use crate::key::Key;
 
-/// A remark about a file: what was skipped, repaired or doubtful.
+/// A note about a file: something skipped, repaired or doubtful.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What kind of remark.
+    /// The kind of note.
     pub kind: NoteKind,
-    /// The name of the file it concerns, if that is one of several that were opened together.
+    /// The name of the file, if it is one of several opened together.
     pub file: Option<String>,
-    /// The tensor it concerns, if one.
+    /// The tensor, if the note is about one.
     pub key: Option<Key>,
-    /// The byte it concerns, if one.
+    /// The offset, if the note is about one.
     pub at: Option<u64>,
-    /// How many bytes it concerns, from `at` on where that is known.
+    /// The number of bytes, from `at` on if that is known.
     pub len: Option<u64>,
-    /// The remark.
+    /// The text.
     pub text: String,
 }
 
-/// The kinds of remarks.
+/// The kinds of notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NoteKind {
     /// A tensor could not be read and was left out.
     Skipped,
-    /// Two tensors have one name; looking it up finds the first.
+    /// Two tensors have the same name; a lookup finds the first.
     DuplicateName,
     /// Two tensors share their bytes.
     SharedBytes,
-    /// A checksum of a kind that cannot be verified.
+    /// A checksum of an unknown kind, which cannot be verified.
     UnknownChecksum,
-    /// A field that has no meaning where it stands.
+    /// A field without meaning in its place.
     IgnoredField,
-    /// A rule is broken that only a lenient reader forgives.
+    /// A broken rule that a lenient reader accepts.
     Lenient,
-    /// A known fault of some writer was put right.
+    /// A known bug of some writer was corrected.
     Repaired,
-    /// A name that other programs refuse.
+    /// A name that other programs reject.
     OddName,
-    /// An empty label, which other programs refuse.
+    /// An empty label, which other programs reject.
     EmptyLabel,
-    /// What a conversion carried as text cannot be restored.
+    /// Metadata that a conversion carried as text cannot be restored.
     NotRestored,
-    /// Bytes that belong to nothing that the file says, or to nothing that is read.
+    /// Bytes that belong to nothing in the file, or to nothing that is read.
     UnreadBytes,
-    /// Values of one cell were added up.
+    /// Values of one cell were added.
     Summed,
     /// A tensor is damaged, and was left out so that others could be saved.
     Lost,
     /// Files of a set are missing.
     Incomplete,
-    /// Files or tensors that are no part of a set are left out.
+    /// Files or tensors outside the set are left out.
     LeftOut,
-    /// The files of a set say different things about the same metadata.
+    /// The files of a set have different values for the same metadata.
     DifferingMetadata,
     /// A compression ended without a train.
     Verdict,
-    /// The file is one of another kind as well.
+    /// The file is valid in another format as well.
     Polyglot,
 }
 
 impl NoteKind {
-    /// The word for it.
+    /// The name of the kind.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl NoteKind {
 }
 
 impl Note {
-    /// A remark about the file as a whole.
+    /// A note about the file as a whole.
     pub(crate) fn new(kind: NoteKind, text: impl Into<String>) -> Note {
         Note {
             kind,
@@ -101,31 +101,31 @@ impl Note {
         }
     }
 
-    /// The remark about a checksum of a kind that is not known.
+    /// The note about a checksum of an unknown kind.
     pub(crate) fn unknown_checksum(checksum: &str) -> Note {
         let text = format!("the checksum {checksum:?} is of an unknown kind and was not compared");
         Note::new(NoteKind::UnknownChecksum, text)
     }
 
-    /// The same remark about one tensor.
+    /// The same note about one tensor.
     pub(crate) fn on(mut self, key: &Key) -> Note {
         self.key = Some(key.clone());
         self
     }
 
-    /// The same remark, about one of several files unless it names one.
+    /// The same note about one of several files, unless it names one.
     pub(crate) fn in_file(mut self, name: Option<&str>) -> Note {
         self.file = self.file.or_else(|| name.map(str::to_owned));
         self
     }
 
-    /// The same remark about one byte.
+    /// The same note about one offset.
     pub(crate) fn at(mut self, at: impl Into<Option<u64>>) -> Note {
         self.at = at.into();
         self
     }
 
-    /// The same remark about as many bytes.
+    /// The same note about so many bytes.
     pub(crate) fn len(mut self, len: u64) -> Note {
         self.len = Some(len);
         self

@@ -1,4 +1,4 @@
-//! Sizes and measures as people read them.
+//! Sizes and measures as text.
 
 /// A number of bytes, rounded to a tenth of the unit that fits, such as `1.5 KiB`.
 #[must_use]
@@ -13,14 +13,14 @@ pub fn bytes_text(len: impl Into<u128>) -> String {
     ];
     let len = len.into();
     if len == u128::MAX {
-        // What is beyond counting.
+        // Beyond the largest count.
         return "2^128 B or more".into();
     }
     scaled_text(len, 1 << 10, UNITS).unwrap_or_else(|| format!("{len} B"))
 }
 
-/// A number rounded to a tenth of the largest of `units`, which come first, that it is one or more of;
-/// what is rounded up to a whole larger one is told in that. `None` below `least`.
+/// A number rounded to a tenth of the largest of `units`, in descending order, that it is at least
+/// one of; one that rounds up to the next larger unit uses that. `None` below `least`.
 #[must_use]
 pub fn scaled_text(number: u128, least: u128, units: &[(&str, u128)]) -> Option<String> {
     if number < least {
@@ -37,8 +37,8 @@ pub fn scaled_text(number: u128, least: u128, units: &[(&str, u128)]) -> Option<
     Some(format!("{}.{} {name}", tenths / 10, tenths % 10))
 }
 
-/// A part of a whole in percent, rounded to so many digits after the point, such as `12.5 %`: only all
-/// is `100 %`, only nothing `0 %`.
+/// A fraction in percent, rounded to so many digits after the point, such as `12.5 %`: only the
+/// whole is `100 %`, only nothing `0 %`.
 #[must_use]
 pub fn percent_text(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> String {
     let (part, whole) = (part.into(), whole.into());
@@ -63,7 +63,7 @@ pub fn percent_text(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) 
     }
 }
 
-/// A measure with so many digits, such as `2.99` or `1.23e-7`.
+/// A measure with so many significant digits, such as `2.99` or `1.23e-7`.
 #[must_use]
 pub fn measure_text(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
