@@ -1,4 +1,4 @@
-//! What a pickle would have Python call or import.
+//! Callables of a pickle: the classes and functions that Python would call or import.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeMap;
@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use crate::bundle::Callable;
 use crate::wire::pickle::{Item, Pickle};
 
-/// Everything that a pickle calls, and everything else that it imports and may not, by name.
-/// `is_allowed` says of a module and a name whether PyTorch's `weights_only` lets it; that refuses the
-/// opcodes `OBJ` and `INST` whatever they call.
+/// Everything that a pickle calls, and everything it imports without permission, by name.
+/// `is_allowed` tells whether PyTorch's `weights_only` allows a name of a module; that mode refuses
+/// the opcodes `OBJ` and `INST` whatever they call.
 pub(super) fn callables(pickle: &Pickle, is_allowed: impl Fn(&str, &str) -> bool) -> Vec<Callable> {
     let mut found: BTreeMap<String, Callable> = BTreeMap::new();
     let mut add = |id, at: Option<u64>, is_call: bool, is_old: bool| {

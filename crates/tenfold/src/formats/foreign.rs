@@ -1,24 +1,24 @@
-//! Files of other kinds, by their content: what an unrecognized file is, for the error about it.
+//! Detection of other kinds of files by content, for the error about an unrecognized file.
 
 use std::path::Path;
 
 use crate::io::Head;
 
-/// Bytes at a fixed place of a file, and what such a file is.
+/// Bytes at a fixed offset of a file, and the kind of file they identify.
 struct Signature {
     at: usize,
     bytes: &'static [u8],
     kind: Kind,
 }
 
-/// What a file is, and what can be hoped for.
+/// The kind of a file, and the prospects of reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Holds tensors in a format without a reader so far.
+    /// Tensors in a format that is not supported yet.
     Tensors(&'static str),
-    /// Holds something else.
+    /// Other content.
     Other(&'static str),
-    /// Something to act on.
+    /// Advice for the user.
     Advice(&'static str),
 }
 
@@ -42,9 +42,9 @@ const fn other(at: usize, bytes: &'static [u8], name: &'static str) -> Signature
     Signature { at, bytes, kind }
 }
 
-/// The first that fits counts.
+/// The first match counts.
 const SIGNATURES: &[Signature] = &[
-    // The text of a MATLAB 7.3 header stands before an HDF5 file.
+    // The text header of MATLAB 7.3 precedes an HDF5 file.
     tensors(0, b"MATLAB 7.3 MAT-file", "a MATLAB 7.3 file (HDF5)"),
     tensors(0, b"MATLAB 5.0 MAT-file", "a MATLAB 5 file"),
     tensors(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
@@ -91,7 +91,7 @@ const SIGNATURES: &[Signature] = &[
     },
 ];
 
-/// What a file is that no format claims, where that can be told.
+/// The kind of a file that no format claims, if it is known.
 pub(super) fn content(head: &Head, path: Option<&Path>) -> Option<String> {
     if head.bytes().is_empty() {
         return Some("an empty file".into());
@@ -99,7 +99,7 @@ pub(super) fn content(head: &Head, path: Option<&Path>) -> Option<String> {
     kind(head.bytes(), path).map(Kind::text)
 }
 
-/// Whether the content is that of another kind of file beyond doubt, whatever its name says.
+/// Whether the content is definitely that of another kind of file, whatever its name.
 pub(super) fn is_certain(head: &Head) -> bool {
     let head = head.bytes();
     signed(head).is_some() || markup(head, None).is_some()
@@ -118,7 +118,7 @@ fn signed(head: &[u8]) -> Option<Kind> {
     SIGNATURES.iter().find(fits).map(|signature| signature.kind)
 }
 
-/// A protobuf message that begins as ONNX models do: the version of the IR, the producer's name.
+/// A protobuf message that begins as ONNX models do: version of the IR, name of the producer.
 fn onnx(head: &[u8], path: Option<&Path>) -> Option<Kind> {
     let is_named = path.is_some_and(|path| path.extension().is_some_and(|end| end == "onnx"));
     let is_model = match head {
@@ -150,7 +150,7 @@ fn markup(head: &[u8], _path: Option<&Path>) -> Option<Kind> {
         own.is_some_and(|own| own.eq_ignore_ascii_case(word))
     };
     if begins("<!doctype html") || begins("<html") {
-        // The usual end of a download that went wrong.
+        // A common result of a failed download.
         return Some(Kind::Advice(
             "an HTML page, not a tensor file: the download may have failed",
         ));
@@ -172,7 +172,7 @@ fn json(head: &[u8], path: Option<&Path>) -> Option<Kind> {
     })
 }
 
-/// Whether all of the head is text; its last letter may be cut.
+/// Whether all of the head is text; its last character may be cut.
 fn is_text(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -220,7 +220,7 @@ mod tests {
             let found = found("x", bytes).unwrap_or_default();
             assert!(found.starts_with(start), "{start:?}: {found:?}");
         }
-        // Text, and numbers, may be of a format that only the user knows.
+        // Text and numbers may be of a format that only the user knows.
         assert_eq!(found("x", b"1 2 3\n"), None);
         assert_eq!(found("x", b"\x01\x02\x03\0"), None);
         assert_eq!(found("x", b"\x08\x08\x01\x02"), None);

@@ -1,5 +1,5 @@
-//! The formats, each in a folder of its own: `mod.rs` says what it is, `read.rs` and `write.rs` do
-//! it.
+//! The formats, one folder each: `mod.rs` (byte table), `read.rs`, `write.rs`; [`ALL`] is the
+//! registry.
 
 pub mod blz;
 mod callables;
@@ -28,11 +28,11 @@ use crate::error::{Error, Result};
 use crate::format::{Format, Match};
 use crate::io::{Head, Source, presence, zip_end};
 
-/// What zip archives begin with.
+/// The signature of zip archives.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// Every format that a file can be seen to be of. Detection, the command line, the documentation and
-/// the tests walk it.
+/// Every format that can be detected from content. Detection, the command line, the documentation
+/// and the tests iterate over it.
 pub static ALL: &[&dyn Format] = &[
     &tens::Tens,
     &ztensor::ZTensor,
@@ -52,7 +52,7 @@ pub static ALL: &[&dyn Format] = &[
     &cc4s::Cc4s,
 ];
 
-/// The formats that no file shows itself to be of: only where somebody names one is it meant.
+/// The formats that cannot be detected: they are used only if they are named.
 pub static ONLY_NAMED: &[&dyn Format] = &[&raw::Raw];
 
 /// Every format that has a name: [`ALL`] and [`ONLY_NAMED`].
@@ -60,13 +60,13 @@ pub fn named() -> impl Iterator<Item = &'static dyn Format> {
     ALL.iter().chain(ONLY_NAMED).copied()
 }
 
-/// The format called `name`.
+/// The format named `name`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     named().find(|format| format.info().name == name)
 }
 
-/// The formats that a file name's extension suggests; of `x.npy.gz`, that of `x.npy`.
+/// The formats suggested by a file name's extension; for `x.npy.gz`, that of `x.npy`.
 #[must_use]
 pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
     let Some(extension) = extension(path) else {
@@ -76,12 +76,12 @@ pub fn by_extension(path: &Path) -> Vec<&'static dyn Format> {
     ALL.iter().copied().filter(suggests).collect()
 }
 
-/// Finds the format of a file: by its first bytes; for formats without a signature by its name
+/// Detects the format of a file: by its first bytes; for formats without a signature by its name
 /// together with its content, or else by whether all of it parses.
 ///
 /// # Errors
-/// [`Error::Unrecognised`] if no format claims it, or several do; [`Error::Io`] if it cannot be read, which
-/// is something else.
+/// [`Error::Unrecognised`] if no format claims it, or several do; [`Error::Io`] if it cannot be
+/// read, which says nothing about its format.
 pub fn detect(source: &Source, path: Option<&Path>) -> Result<&'static dyn Format> {
     detect_by(&Head::of(source)?, path)
 }
@@ -104,7 +104,7 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
         .iter()
         .partition(|format| !format.info().magic.is_empty());
 
-    // Of formats that begin alike, the one that is sure.
+    // Of formats with the same beginning, the one with a definite match.
     let mut sure: Vec<(Match, &'static dyn Format)> = Vec::new();
     for format in signed {
         let how_sure = format.probe(head)?;
@@ -122,7 +122,8 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
     {
         refuse_described(path)?;
     }
-    // An archive that other bytes stand before is what its name says; nothing else is looked for at the end.
+    // An archive after other bytes is of the format of its name; nothing else is searched at the
+    // end.
     let archive = suggested.iter().find(|format| format.info().magic == ZIP);
     if let Some(archive) = archive.filter(|_| claims.is_empty())
         && zip_end(head.source())?.is_some()
@@ -155,7 +156,7 @@ pub(crate) fn detect_by(head: &Head, path: Option<&Path>) -> Result<&'static dyn
     }
 }
 
-/// Whether a format claims a file; one that only looks like it does not unless `looks` is enough.
+/// Whether a match suffices; a weak one does only if `looks` is set.
 fn is_enough(how_sure: Match, looks: bool) -> bool {
     match how_sure {
         Match::No => false,
@@ -164,7 +165,7 @@ fn is_enough(how_sure: Match, looks: bool) -> bool {
     }
 }
 
-/// Fails if the file is only a part of what another one describes, or should.
+/// Fails if the file is only a part of what another one describes, or should describe.
 fn refuse_described(path: &Path) -> Result<()> {
     for format in ALL {
         let Some(by) = format.primary_of(path)? else {

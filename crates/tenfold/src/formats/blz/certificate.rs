@@ -1,5 +1,5 @@
-//! What a `BLZ2` file says of the compression it is the result of: metadata of the file, under the
-//! format's own prefix.
+//! The certificate of a `BLZ2` file about its compression: metadata of the file, under the format's
+//! own prefix.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::v2;
@@ -24,25 +24,25 @@ const TAIL: &str = "blz:tail_at_cap";
 const CAPS: [&str; 3] = ["blz:cap_cut", "blz:cap_tolerance_rank", "blz:cap_rank"];
 const CUTS: &str = "blz:cuts";
 const FLOATS: [&str; 6] = [TOLERANCE, RATIO, ABSOLUTE, RELATIVE, MEASURED, TAIL];
-/// What is said of a cut, as whole numbers.
+/// The integer fields of a cut.
 const OF_CUT: [&str; 4] = ["cut", "tolerance_rank", "rank", "singular_values"];
 
-/// What a compression has proven.
+/// The proven properties of a compression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proven {
-    /// The tolerance that was asked for, relative to the norm; `None` if it was another.
+    /// The requested tolerance, relative to the norm; `None` if it was of another kind.
     pub tolerance: Option<f64>,
-    /// The largest rank that was allowed.
+    /// The largest rank allowed.
     pub max_rank: Option<u64>,
-    /// A bound on the norm of the error.
+    /// An upper bound of the error's norm.
     pub absolute: f64,
-    /// The same as a part of the norm.
+    /// The same, relative to the norm of the tensor.
     pub relative: f64,
-    /// Bytes of the tensor as doubles, or pairs of them.
+    /// Length of the tensor in bytes, as doubles or pairs of them.
     pub dense_bytes: u64,
 }
 
-/// Notes in a bundle of one train what was proven of it; `--to blz@2` writes it.
+/// Adds the certificate of a train to its bundle; `--to blz@2` writes it.
 pub fn certify(bundle: &mut Bundle, proven: &Proven) {
     let meta = &mut bundle.meta;
     if let Some(tolerance) = proven.tolerance {
@@ -56,14 +56,14 @@ pub fn certify(bundle: &mut Bundle, proven: &Proven) {
     meta.set(RELATIVE, of_float(proven.relative));
 }
 
-/// Takes what was proven of a train out of its bundle, where another took its place.
+/// Removes the certificate from a bundle whose train was replaced by another.
 pub fn strip(bundle: &mut Bundle) {
     for name in bundle.meta.proofs() {
         bundle.meta.remove(&name);
     }
 }
 
-/// What the bundle is said to be, and cannot be said of the tensor in it.
+/// Losses of a certificate that does not apply to the tensor in the bundle.
 pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     let is_verdict = v2::Verdict::of(bundle).is_some();
@@ -123,7 +123,7 @@ fn is_cut(cut: &Value) -> bool {
         && matches!(cut.get("delta"), Some(Value::Float { width: 64, .. }))
 }
 
-/// Whether a certificate speaks of a tensor of this size.
+/// Whether a certificate applies to a tensor of this size.
 fn is_of(meta: &Meta, tensor: &Tensor) -> bool {
     let said = meta.get(DENSE_BYTES).and_then(Value::as_u64);
     let own = dense_bytes(tensor);
@@ -132,7 +132,7 @@ fn is_of(meta: &Meta, tensor: &Tensor) -> bool {
     n_cuts < tensor.dims().len().max(1) && (said.is_none() || own.is_none() || said == own)
 }
 
-/// Bytes of all cells; `None` if there are too many to be counted.
+/// Length of all cells in bytes; `None` on overflow.
 fn dense_bytes(tensor: &Tensor) -> Option<u64> {
     let mut factors = tensor.sizes().ok()?;
     factors.push(to_u64(tensor.dtype().width()));
@@ -153,20 +153,20 @@ pub(super) fn write(bundle: &Bundle, tensor: &Tensor, bytes: u64, out: &mut Sink
     write_fields(meta, (values, bytes), dense_bytes(tensor), out)
 }
 
-/// How many bytes the cores had of which a certificate speaks, if it says so.
+/// Length of the certified cores in bytes, if the certificate implies it.
 pub(super) fn said_bytes(meta: &Meta) -> Option<u64> {
     let dense = meta.get(DENSE_BYTES).and_then(Value::as_u64)?;
     let Some(Value::Float { bits, .. }) = meta.get(RATIO) else {
         return None;
     };
     let said = f64::from_bits(*bits);
-    // Found by the ratio that it would have given.
+    // Found by comparing the ratio that it would have given.
     let digits = format!("{:.0}", ratio(dense, 1) / said);
     let bytes: u64 = digits.parse().ok()?;
     (ratio(dense, bytes).to_bits() == *bits).then_some(bytes)
 }
 
-/// Writes a certificate of so many values and bytes; what is not known is NaN, or −1.
+/// Writes a certificate for so many values and bytes; unknown fields are NaN, or −1.
 pub(super) fn write_fields(
     meta: &Meta,
     (values, bytes): (u64, u64),
@@ -218,7 +218,7 @@ fn write_cut(cut: &Value, out: &mut Sink) -> Result<()> {
     out.write(&delta.to_le_bytes())
 }
 
-/// How many times larger the cells are than the cores; 1 where there are none.
+/// The ratio of the cells' length to the cores'; 1 if there are none.
 fn ratio(dense: u64, bytes: u64) -> f64 {
     if bytes == 0 {
         return 1.0;
@@ -231,12 +231,12 @@ fn ratio(dense: u64, bytes: u64) -> f64 {
     dense / bytes
 }
 
-/// A certificate as it stands in a file.
+/// A certificate as stored in a file.
 pub(super) struct Certificate {
     pub(super) meta: Meta,
-    /// Where it stands how many values the cores have, and how many.
+    /// The offset of the number of values in the cores, and that number.
     pub(super) values: (u64, u64),
-    /// The same of their bytes.
+    /// The same for their length in bytes.
     pub(super) bytes: (u64, u64),
 }
 
@@ -276,7 +276,7 @@ impl Certificate {
         let cuts = (0..n_cuts).map(|_| cut(scan, mode, notes));
         let cuts: Vec<Value> = cuts.collect::<Result<_>>()?;
         set(CUTS, (!cuts.is_empty()).then_some(Value::List(cuts)));
-        // One without a bound was written for want of any: it says what the cores say.
+        // One without a bound was written for lack of any: it follows from the cores.
         let says = [TOLERANCE, ABSOLUTE, RELATIVE, MEASURED, MAX_RANK, CUTS];
         if says.iter().all(|name| meta.get(name).is_none()) {
             meta = Meta::new();
@@ -288,7 +288,7 @@ impl Certificate {
         })
     }
 
-    /// Checks that it speaks of these cores.
+    /// Checks that it applies to these cores.
     pub(super) fn check(&self, scan: &Scan, values: u64, bytes: u64) -> Result<()> {
         let found = [
             (self.values, values, "values"),
@@ -304,7 +304,7 @@ impl Certificate {
     }
 }
 
-/// What was done between two dimensions.
+/// The description of the cut between two dimensions.
 fn cut(scan: &mut Scan, mode: Mode, notes: &mut Vec<Note>) -> Result<Value> {
     let mut pairs = Vec::new();
     for name in OF_CUT {
@@ -339,7 +339,7 @@ fn of_float(number: f64) -> Value {
     }
 }
 
-/// A number that may be missing, which is said by NaN.
+/// A number that may be missing, which is stored as NaN.
 fn given(value: Value) -> Option<Value> {
     match value {
         Value::Float { bits, .. } if f64::from_bits(bits).is_nan() => None,

@@ -43,7 +43,7 @@
 //! 1. The file must be exactly as long as its cores: shorter and longer ones are refused.
 //! 2. Reserved bytes that are not zero are refused; a lenient reader notes them.
 //! 3. A size of 0 is legal and its core has no bytes. A rank of 0 is refused: the product over an
-//!    empty rank is the zero tensor, and nobody writes that.
+//!    empty rank is the zero tensor, and no program writes that.
 //! 4. NaN and infinities in cores are kept.
 //! 5. A train may stand for more cells than a computer can count; it is never expanded unasked.
 //! 6. One dimension, which the project's own command writes, is refused; a lenient reader notes it.
@@ -81,12 +81,12 @@ const DTYPE_F64: u8 = 0;
 const DTYPE_COMPLEX: u8 = 1;
 const RESERVED: usize = 8;
 const DIGEST_LEN: usize = 32;
-/// The kind of a `BLZ2` file that has cores.
+/// The kind of a `BLZ2` file with cores.
 const COMPRESSED: u8 = 1;
 
 /// Hints of this format.
 mod hint {
-    /// The version of the container, where it is not the one that is written.
+    /// The version of the container, if it is not the one that is written by default.
     pub(super) const VERSION: &str = "blz:version";
 }
 
@@ -162,8 +162,8 @@ impl Format for Blz {
     }
 
     fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
-        // What is written is what the page describes, unless the other is asked for, or has the only place for a
-        // verdict.
+        // The specified version is written, unless the other one is requested, or is the only one
+        // that can hold a verdict.
         let is_other = match how.version.as_deref() {
             None => v2::Verdict::of(bundle).is_some(),
             Some(version) => version == "2",

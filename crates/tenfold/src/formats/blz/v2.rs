@@ -1,4 +1,4 @@
-//! `BLZ2`: a train with the certificate of how it was made, or the verdict that there is none.
+//! `BLZ2`: a train with the certificate of its compression, or the verdict that no train was kept.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -18,9 +18,9 @@ use crate::meta::Value;
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, Storage, Tensor};
 
-/// The metadata that says it.
+/// The metadata of a verdict.
 pub(super) const NAMES: [&str; 3] = ["blz:verdict", "blz:dtype", "blz:shape"];
-/// Hints: how many values and bytes the cores had, where the ratio does not say it.
+/// Hints: the number of values and bytes of the cores, where they do not follow from the ratio.
 const COUNTS: [&str; 2] = ["blz:values", "blz:bytes"];
 const DECLINED: u8 = 0;
 const UNDECIDED: u8 = 2;
@@ -100,7 +100,7 @@ fn digest(source: &Source, over: Range<u64>) -> Result<Digest> {
     })
 }
 
-/// Says of what tensor no train was kept, and why.
+/// Describes the tensor of which no train was kept, and the reason.
 fn without_train(bundle: &mut Bundle, kind: u8, dtype: DType, sizes: Vec<u64>) {
     let (verdict, why) = match kind {
         DECLINED => ("declined", "no train of it was small enough"),
@@ -115,7 +115,7 @@ fn without_train(bundle: &mut Bundle, kind: u8, dtype: DType, sizes: Vec<u64>) {
     bundle.note(Note::new(NoteKind::Verdict, text));
 }
 
-/// What a file without a train says of the tensor of which none was kept.
+/// The content of a file without a train: the tensor of which none was kept.
 pub(super) struct Verdict {
     kind: u8,
     dtype: DType,
@@ -123,7 +123,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// That of a bundle without tensors, if it has one.
+    /// The verdict of a bundle without tensors, if it has one.
     pub(super) fn of(bundle: &Bundle) -> Option<Verdict> {
         let [verdict, dtype, shape] = NAMES;
         if !bundle.entries().is_empty() {
@@ -146,7 +146,7 @@ impl Verdict {
         .filter(|_| is_sound)
     }
 
-    /// How many values and bytes the cores had, as far as the ratio says it.
+    /// The number of values and bytes of the cores, as far as they follow from the ratio.
     fn counts(&self, bundle: &Bundle) -> [u64; 2] {
         let bytes = certificate::said_bytes(&bundle.meta).unwrap_or(0);
         let values = bytes.checked_div(to_u64(self.dtype.width()));

@@ -36,7 +36,7 @@ pub(super) fn write_2(bundle: &Bundle, out: &mut Sink) -> Result<()> {
     out.write(&digest)
 }
 
-/// A train as both versions keep it.
+/// A train as stored in both versions.
 struct Parts<'a> {
     tensor: &'a Tensor,
     dtype: u8,

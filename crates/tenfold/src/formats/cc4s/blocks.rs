@@ -1,4 +1,4 @@
-//! Which blocks of a tensor have elements, and in which order these come.
+//! The nonzero blocks of a tensor, and their order.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{HashMap, HashSet};
@@ -13,26 +13,26 @@ use crate::tensor::{Address, Dim, Storage, Tensor, product};
 use crate::wire::text::with_line;
 use crate::wire::yaml;
 
-/// The values of properties that make a block, or one condition of it.
+/// The values of properties that define a block, or one case of a condition.
 type Tuple = Vec<i128>;
 
-/// One of the conditions that all have to hold.
+/// One of several conditions, all of which must hold.
 struct Condition {
     /// The dimension of each property, and its name.
     properties: Vec<(usize, String)>,
-    /// What the properties may be.
+    /// The allowed values of the properties.
     tuples: Vec<Tuple>,
 }
 
-/// The indices along a dimension that one block has.
+/// The indices of one block along a dimension.
 enum Members<'a> {
     All(u64),
     Some(&'a [u64]),
 }
 
-/// How the indices along a dimension are told apart.
+/// The partition of a dimension's indices.
 enum Axis {
-    /// Not at all: every block has all of them.
+    /// None: every block has all of them.
     Whole(u64),
     /// By these properties of these conditions: indices by their values.
     Parted {
@@ -41,12 +41,12 @@ enum Axis {
     },
 }
 
-/// The blocks that have elements, in their order.
+/// The nonzero blocks, in order.
 pub(super) struct Blocks {
     conditions: Vec<Condition>,
     axes: Vec<Axis>,
     strides: Vec<u64>,
-    /// The number of each block that has cells, and how many cells come before it.
+    /// The number of each block with cells, and the number of cells before it.
     blocks: Vec<(u64, u64)>,
     cells: u64,
 }
@@ -55,7 +55,7 @@ fn fault(why: impl Into<String>) -> Error {
     Error::malformed(None, why)
 }
 
-/// The conditions that a `nonZeroCondition` lists.
+/// The conditions in a `nonZeroCondition`.
 fn conditions(value: &Value, dims: &[Dim]) -> Result<Vec<Condition>> {
     let all = value.get("all").and_then(Value::as_list);
     let all = all.ok_or_else(|| fault("a nonZeroCondition without a list of conditions"))?;
@@ -115,7 +115,7 @@ fn type_of(dims: &[Dim], place: usize) -> Result<&str> {
     })
 }
 
-/// What the files of the types say that a condition speaks of, by type.
+/// The properties that a condition refers to, from the files of the types, by type.
 pub(super) fn read_types(
     source: &Source,
     condition: &Value,
@@ -147,7 +147,7 @@ pub(super) fn read_types(
 }
 
 impl Blocks {
-    /// Works out the blocks, which may have `most` cells together.
+    /// Computes the blocks, which may have `most` cells together.
     pub(super) fn read(
         condition: &Value,
         types: &Value,
@@ -188,7 +188,7 @@ impl Blocks {
         limits.check_labels(n_blocks)?;
         let each = to_u64(self.axes.len()).saturating_add(to_u64(self.conditions.len()));
         let visits = u128::from(n_blocks).saturating_mul(each.into());
-        /// What working out one dimension or condition of a block takes, in cells.
+        /// Cost of computing one dimension or condition of a block, in cells.
         const COST: u128 = 4;
         let visits = visits.saturating_mul(COST);
         limits.meter().charge(visits)?;
@@ -212,7 +212,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// How many cells all blocks have.
+    /// The number of cells in all blocks.
     pub(super) fn cells(&self) -> u64 {
         self.cells
     }
@@ -245,7 +245,7 @@ impl Blocks {
         Ok(self.axes.iter().map(members).collect())
     }
 
-    /// Calls `each` with the places of the cells from `first` on, until it wants no more.
+    /// Calls `each` with the positions of the cells from `first` on, until it returns false.
     fn for_each_from(&self, first: u64, each: &mut dyn FnMut(u64) -> bool) -> Result<()> {
         let next = self.blocks.partition_point(|(_, start)| *start <= first);
         let blocks = self
@@ -271,7 +271,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The place of a cell of a block among all cells of the tensor.
+    /// The position of a block's cell among all cells of the tensor.
     fn place(&self, cell: u64, members: &[Members], lens: &[u64]) -> u64 {
         let mut rest = cell;
         let mut place = 0_u64;
@@ -290,7 +290,7 @@ impl Blocks {
         place
     }
 
-    /// The places of all cells, in the order of the file.
+    /// The positions of all cells, in file order.
     pub(super) fn for_each(&self, each: &mut dyn FnMut(u64) -> bool) -> Result<()> {
         self.for_each_from(0, each)
     }
@@ -329,7 +329,7 @@ fn axis(
     Ok(Axis::Parted { by, indices })
 }
 
-/// The values of a property at all indices, of which there are `size`.
+/// The values of a property at all `size` indices.
 fn property_values(types: &Value, kind: &str, property: &str, size: u64) -> Result<Tuple> {
     let lists = types
         .get(kind)
@@ -347,7 +347,7 @@ fn property_values(types: &Value, kind: &str, property: &str, size: u64) -> Resu
     Ok(values)
 }
 
-/// The places of the cells, as bytes that nobody keeps.
+/// The positions of the cells, as computed bytes.
 impl Compute for Blocks {
     fn len(&self) -> u64 {
         self.cells.saturating_mul(8)
@@ -373,7 +373,7 @@ impl Compute for Blocks {
     }
 }
 
-/// The blocks that the metadata of a sparse tensor speaks of, if its cells are those of the blocks.
+/// The blocks in the metadata of a sparse tensor, if its cells are those of the blocks.
 pub(super) fn of_tensor(tensor: &Tensor) -> Result<Option<(Blocks, Stored)>> {
     let Storage::Sparse { address, .. } = tensor.storage() else {
         return Ok(None);
@@ -385,7 +385,7 @@ pub(super) fn of_tensor(tensor: &Tensor) -> Result<Option<(Blocks, Stored)>> {
         return Ok(None);
     };
     let limits = Limits::default().for_file(tensor.storage().stored_len());
-    // What is wrong with the metadata makes it metadata like any other.
+    // Invalid metadata is metadata like any other.
     let read = Blocks::read(condition, types, tensor.dims(), tensor.stored(), &limits);
     let Some(blocks) = sound(read)? else {
         return Ok(None);
@@ -416,7 +416,7 @@ pub(super) fn of_tensor(tensor: &Tensor) -> Result<Option<(Blocks, Stored)>> {
     Ok((is_read && are_all && own.is_empty()).then_some((blocks, Stored::Otherwise)))
 }
 
-/// How the cells of a sparse tensor lie.
+/// The order of the cells of a sparse tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
     /// As in a file of elements.
@@ -442,7 +442,7 @@ fn linear(index: &[u64], sizes: &[u64]) -> u64 {
     place
 }
 
-/// Whether the cells of a sparse tensor are those of the condition among its metadata.
+/// Whether the cells of a sparse tensor are those of the condition in its metadata.
 pub(super) fn fit(tensor: &Tensor) -> Result<bool> {
     Ok(of_tensor(tensor)?.is_some())
 }
@@ -451,8 +451,8 @@ pub(super) fn fit(tensor: &Tensor) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// A dimension of `count` indices, each with a property of its own, and two conditions on it that each
-    /// list all of them: `count` times `count` blocks, of which only `count` have a cell.
+    /// A dimension of `count` indices, each with a property of its own, and two conditions on it
+    /// that each list all of them: `count` times `count` blocks, of which only `count` have a cell.
     fn squared(count: i128, limits: &Limits) -> Result<u64> {
         let numbers = || (0..count).map(Value::Int);
         let map = |name: &str, value: Value| Value::Map(vec![(name.into(), value)]);

@@ -1,4 +1,4 @@
-//! What the map of a tensor says.
+//! The description of a tensor in a yaml.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::path::Path;
@@ -14,31 +14,31 @@ use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, product};
 use crate::wire::yaml::Node;
 
-/// A tensor that a yaml describes.
+/// A described tensor.
 pub(super) struct Described {
     pub(super) dims: Vec<Dim>,
     pub(super) dtype: DType,
-    /// How many bytes all its cells take.
+    /// Length of all its cells in bytes.
     pub(super) len: u64,
     pub(super) file: Elements,
-    /// Whether elements are doubles rather than text.
+    /// Whether the elements are doubles rather than text.
     pub(super) is_binary: bool,
     pub(super) meta: Meta,
     pub(super) hints: Meta,
-    /// The condition by which it is sparse, and where that stands.
+    /// The condition of its sparsity, and the offset of that.
     pub(super) condition: Option<(Value, u64)>,
     pub(super) notes: Vec<Note>,
 }
 
-/// Where elements are.
+/// The file of the elements.
 pub(super) enum Elements {
-    /// In the file whose name ends with this.
+    /// The file whose name has this ending.
     Ending(String),
-    /// In the file of this name.
+    /// The file of this name.
     Called(String),
 }
 
-/// What the map of a tensor may have.
+/// The keys allowed in the map of a tensor.
 const KEYS: &[&str] = &[
     "version",
     "type",
@@ -50,7 +50,7 @@ const KEYS: &[&str] = &[
     "nonZeroCondition",
 ];
 
-/// What the yaml of 2020 has besides metadata.
+/// The keys of a yaml of 2020, besides metadata.
 const OLD_KEYS: &[&str] = &[
     "version",
     "scalarType",
@@ -60,13 +60,13 @@ const OLD_KEYS: &[&str] = &[
     "unit",
 ];
 
-/// Whether a map is a tensor of 2020.
+/// Whether a map is a tensor in the form of 2020.
 pub(super) fn is_old(node: &Node) -> bool {
     let version = node.get("version").and_then(Node::text);
     version.is_some_and(|version| version.starts_with('v')) && node.get("type").is_none()
 }
 
-/// Fails unless a version is the one that is known.
+/// Fails unless the version is supported.
 pub(super) fn check_version(node: &Node) -> Result<()> {
     let version = node.need("version")?;
     if version.value().as_u64() == Some(VERSION) {
@@ -101,7 +101,7 @@ impl Described {
         Ok(described)
     }
 
-    /// Reads a yaml of 2020.
+    /// Reads a yaml in the form of 2020.
     pub(super) fn read_old(node: &Node, how: &ReadOptions) -> Result<Described> {
         let data = node.need("data")?;
         let is_beside = |name: &&str| Sibling::Called(name).path(Path::new("x.yaml")).is_some();
@@ -173,7 +173,7 @@ impl Described {
         }
     }
 
-    /// A unit of 1 says nothing that others need to know, only that it may be written without a point.
+    /// A unit of 1 is no metadata, only a hint that it may be written without a point.
     fn unit(&mut self, node: &Node, how: &ReadOptions) -> Result<()> {
         let Some(unit) = node.get("unit") else {
             let text = "there is no unit";
@@ -221,7 +221,7 @@ impl Described {
         let conditions = all
             .items()
             .ok_or_else(|| all.wrong("is no list of conditions"))?;
-        // Without any condition all blocks are there.
+        // Without conditions all blocks exist.
         if !conditions.is_empty() {
             if self.meta.get(meta::CONDITION).is_some() || self.meta.get(meta::TYPES).is_some() {
                 return Err(node.wrong("is there already, among metadata"));

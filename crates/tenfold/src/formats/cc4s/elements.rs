@@ -1,4 +1,4 @@
-//! Files of elements.
+//! Files of elements, as doubles or as text.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::NAME;
@@ -11,20 +11,20 @@ use crate::limits::Limits;
 use crate::note::{Note, NoteKind};
 use crate::wire::text::{Body, Cells, Field, Line, Piece, Table, field_at, parse_lines, with_line};
 
-/// What dry runs leave in place of elements.
+/// The placeholder for elements that dry runs write.
 const DRY_RUN: &[u8] = b"# dry-run";
-/// What a TENS file begins with, and how long its header is without and per dimension.
+/// The signature of a TENS file, and the length of its header without dimensions and per dimension.
 const TENS: &[u8] = b"TENS";
 const TENS_HEADER: u64 = 32;
 const TENS_DIM: u64 = 8;
 
-/// What came of looking for a file of elements.
+/// The result of looking for a file of elements.
 pub(super) enum Found {
     File { name: String, file: Source },
     Missing(Missing),
 }
 
-/// Looks for the elements of a tensor, which need `len` bytes, beside its yaml.
+/// Looks for the elements of a tensor, `len` bytes long, next to its yaml.
 pub(super) fn find(source: &Source, described: &Described, len: u64) -> Result<Found> {
     let which = match &described.file {
         Elements::Ending(ending) => Sibling::Ending(ending),
@@ -32,7 +32,7 @@ pub(super) fn find(source: &Source, described: &Described, len: u64) -> Result<F
     };
     let name = source.name_beside(which);
     match source.beside(which, NAME)? {
-        // Nothing that is missing is missed.
+        // A file without elements may be missing.
         Lookup::Missing(_) if len == 0 && described.condition.is_none() => Ok(Found::File {
             name,
             file: Source::memory(Vec::new()),
@@ -43,7 +43,7 @@ pub(super) fn find(source: &Source, described: &Described, len: u64) -> Result<F
 }
 
 impl Found {
-    /// How many elements there can be at most, by the length of the file.
+    /// Upper bound of the number of elements, from the length of the file.
     pub(super) fn most_elements(&self, described: &Described) -> u64 {
         let Found::File { file, .. } = self else {
             return 0;
@@ -52,7 +52,7 @@ impl Found {
             let width = to_u64(described.dtype.width());
             file.len().checked_div(width).unwrap_or(0)
         } else {
-            // A digit each, and a space between.
+            // At least a digit each, with a space in between.
             file.len().saturating_add(1) / 2
         }
     }
@@ -165,7 +165,7 @@ fn text(
         }
         table.add(&piece.cells, limits)?;
         match fault {
-            // Whatever comes after the last element is nobody's.
+            // Anything after the last element is ignored.
             Some(_) if table.count() >= wanted => {
                 is_over = true;
                 Ok(())
@@ -190,7 +190,7 @@ fn text(
     Ok(table.finish()?.1)
 }
 
-/// Adds the elements of a line up to the first that is none, whose place is kept.
+/// Adds the elements of a line up to the first field that is none, whose position is recorded.
 fn parse_elements(line: &Line, arity: Arity, cells: &mut Cells) {
     if !cells.places.is_empty() {
         return;
@@ -211,7 +211,7 @@ fn fault_at(file: &Source, at: u64, arity: Arity) -> Error {
     }
 }
 
-/// Appends the element that a field spells: `re`, and of complex ones also `(re)` and `(re,im)`.
+/// Appends the element in a field: `re`, and for complex ones also `(re)` and `(re,im)`.
 fn element(field: &Field, arity: Arity, out: &mut Vec<u8>) -> Result<()> {
     if arity != Arity::Complex {
         out.extend_from_slice(&field.float()?.to_le_bytes());
@@ -227,7 +227,7 @@ fn element(field: &Field, arity: Arity, out: &mut Vec<u8>) -> Result<()> {
         return Ok(());
     };
     let part = |text| Field { at: field.at, text };
-    // No number has a comma.
+    // No number contains a comma.
     let comma = inside.iter().position(|byte| *byte == b',');
     let (real, imaginary) = match comma.and_then(|at| inside.split_at_checked(at)) {
         Some((real, rest)) => (

@@ -77,11 +77,11 @@ use crate::wire::yaml;
 pub struct Cc4s;
 
 const NAME: &str = "cc4s";
-/// What the names of files of elements end with.
+/// The ending of the names of files of elements.
 const ELEMENTS: &str = "elements";
-/// The only version there is, as cc4s writes it.
+/// The only version so far, as cc4s writes it.
 const VERSION: u64 = 100;
-/// What a file says whose elements are doubles, and one whose elements are text.
+/// The words for elements stored as doubles and as text.
 const BINARY: &str = "IeeeBinaryFile";
 const TEXT: &str = "TextFile";
 
@@ -90,9 +90,9 @@ mod meta {
     pub(super) const UNIT: &str = "cc4s:unit";
     pub(super) const CONDITION: &str = "cc4s:nonZeroCondition";
     pub(super) const TYPES: &str = "cc4s:dimensionTypes";
-    /// A hint: the word for how elements are kept.
+    /// A hint: the word for the storage of the elements.
     pub(super) const ELEMENTS: &str = "cc4s:elements";
-    /// A hint: the version of the yaml, where it is another one.
+    /// A hint: the version of the yaml, if it is another one.
     pub(super) const VERSION: &str = "cc4s:version";
 }
 
@@ -156,7 +156,7 @@ impl Format for Cc4s {
         if path.extension().is_none_or(|ending| ending != ELEMENTS) {
             return Ok(None);
         }
-        // What `NAME.components.KEY.elements` belongs to is `NAME.yaml`.
+        // `NAME.components.KEY.elements` belongs to `NAME.yaml`.
         let mut stem = path.with_extension("");
         while let Some(name) = stem.file_name() {
             let mut name = name.to_owned();

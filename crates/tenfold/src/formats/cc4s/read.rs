@@ -1,4 +1,4 @@
-//! Reads a yaml, and finds what lies beside it.
+//! Reads a yaml, and finds the files next to it.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::blocks::Blocks;
@@ -38,7 +38,7 @@ struct Reader<'a> {
     how: &'a ReadOptions,
     bundle: Bundle,
     found: Vec<(Key, Described)>,
-    /// What stands beside the tensors.
+    /// The metadata besides the tensors.
     meta: Vec<(String, Value)>,
 }
 
@@ -70,7 +70,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Finds the tensors in a map: `key` says where it is, `file` what its files are called.
+    /// Finds the tensors in a map: `key` is its path, `file` the stem of its files' names.
     fn walk(&mut self, node: &Node, key: &mut Vec<String>, file: &mut Vec<String>) -> Result<()> {
         match kind(node) {
             Some("Tensor") => {
@@ -134,19 +134,20 @@ impl Reader<'_> {
     }
 }
 
-/// The type of a map, where it is a word.
+/// The type of a map, if it is a word.
 fn kind<'a>(node: &'a Node) -> Option<&'a str> {
     node.get("type").and_then(Node::text)
 }
 
-/// Whether a tensor or a set is there; what looks like a tensor counts as well, for its faults.
+/// Whether a map has a tensor or a set of them; malformed tensors count as well, to report their
+/// faults.
 fn has_tensor(node: &Node) -> bool {
     let is_one = matches!(kind(node), Some("Tensor" | "TensorSet"));
     let parts = || node.pairs().unwrap_or_default().iter();
     is_one || parts().any(|(_, part)| has_tensor(part))
 }
 
-/// Makes a tensor of what is described and what lies beside the file.
+/// Constructs a tensor from its description and the files next to the yaml.
 fn tensor(source: &Source, described: Described, key: &Key, reader: &mut Reader) -> Result<Tensor> {
     let limits = &reader.how.limits;
     let mut notes = Vec::new();

@@ -17,10 +17,10 @@ use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::text::write_float;
 use crate::wire::yaml::write_pair;
 
-/// How many segments a path may have, so that maps are not nested too deeply for any reader.
+/// Most segments of a path, so that maps are not nested too deeply for any reader.
 const DEEP: usize = 24;
 
-/// How elements are kept.
+/// The storage of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Binary,
@@ -63,7 +63,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     out.write(text.as_bytes())
 }
 
-/// How a tensor was kept in the file that it was read from.
+/// The storage in the file that a tensor was read from.
 fn kept_before(tensor: &Tensor) -> Kept {
     match tensor.hints.text(meta::ELEMENTS) {
         Some("text") => Kept::Text,
@@ -77,7 +77,7 @@ enum Tree<'a> {
     Inner(Parts<'a>),
 }
 
-/// Parts by name, in the order in which they came, and the place of each.
+/// Parts by name, in order of appearance, with the index of each.
 #[derive(Default)]
 struct Parts<'a> {
     all: Vec<(&'a str, Tree<'a>)>,
@@ -93,7 +93,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Names of which one is in the way of another have been refused.
+    /// Conflicting names have been refused before.
     fn add(&mut self, path: &'a [String], tensor: &'a Tensor) {
         let Some((name, rest)) = path.split_first() else {
             *self = Tree::Tensor(tensor);
@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether all that is in it are tensors.
+    /// Whether all its members are tensors.
     fn is_set(&self) -> bool {
         match self {
             Tree::Tensor(_) => false,
@@ -157,7 +157,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Appends a key whose value follows on other lines.
+/// Appends a key whose value follows on later lines.
 fn open(name: &str, indent: usize, text: &mut String) {
     write_pair(name, &Value::Null, indent, text);
     let len = text.len().saturating_sub(" null\n".len());
@@ -170,7 +170,7 @@ fn ending(file: &[String]) -> String {
     names.collect::<Vec<_>>().join(".")
 }
 
-/// Appends what the map of a tensor says.
+/// Appends the map of a tensor.
 fn describe(tensor: &Tensor, kept: Kept, is_sparse: bool, indent: usize, text: &mut String) {
     let mut pair = |key: &str, value: &Value| write_pair(key, value, indent, text);
     pair("version", &VERSION.into());
@@ -220,7 +220,7 @@ fn describe(tensor: &Tensor, kept: Kept, is_sparse: bool, indent: usize, text: &
     }
 }
 
-/// Whether metadata of that name is what a file says as its unit.
+/// Whether metadata can be written as the unit.
 fn is_unit(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::Float { .. }) && !is_one(value)
 }
@@ -287,8 +287,8 @@ fn piece(bytes: &[u8], width: usize, kept: Kept, out: &mut Sink) -> Result<()> {
     out.write(text.as_bytes())
 }
 
-/// Names that files cannot have, or that two tensors would share, and types that two tensors know
-/// otherwise.
+/// File names that are impossible or shared by two tensors, and types that two tensors define
+/// differently.
 pub(super) fn odd_names(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     let mut odd = |key: &Key, detail: &str| {

@@ -1,4 +1,4 @@
-//! Brings tensors and settings into the form of a file of integrals.
+//! Fits tensors and settings to a file of integrals.
 
 use super::PREFIX;
 use super::integrals::{Fold, Role};
@@ -14,7 +14,7 @@ use crate::tensor::{
 };
 use crate::units::measure_text;
 
-/// The settings that programs ask for, each with the option that gives it.
+/// The settings that programs require, each with the option that gives it.
 pub(super) const ASKED_FOR: [(&str, &str); 2] = [("NELEC", "nelec"), ("MS2", "ms2")];
 
 /// The name of a setting among the metadata.
@@ -22,7 +22,7 @@ pub(super) fn setting(name: &str) -> String {
     format!("{PREFIX}{name}")
 }
 
-/// The settings that options give.
+/// The settings given by options.
 pub(super) fn given(options: &Options) -> Result<Vec<(String, Value)>> {
     let given = ASKED_FOR
         .iter()
@@ -37,11 +37,12 @@ pub(super) fn given(options: &Options) -> Result<Vec<(String, Value)>> {
         .collect()
 }
 
-/// The name that a tensor has in a file of integrals: where it is the only one of its order, there is no choice.
+/// The name of a tensor in a file of integrals: given by its order, if it is the only one of that
+/// order.
 pub(super) fn name(bundle: &Bundle, key: &Key, tensor: &Tensor) -> Option<Key> {
     let role = Role::of_ndim(order(tensor))?;
     let count = bundle.entries().len();
-    // A file has no more tensors than this: of many none is looked for among all others.
+    // A file has no more tensors than this: with more, the search among all others is skipped.
     if key.state.is_some() && count > 1 || count > Role::ALL.len() {
         return None;
     }
@@ -50,7 +51,7 @@ pub(super) fn name(bundle: &Bundle, key: &Key, tensor: &Tensor) -> Option<Key> {
     is_alone.then(|| Key::flat(role.name()))
 }
 
-/// How many dimensions a tensor has once its values are numbers.
+/// The number of dimensions of a tensor once its values are real or complex numbers.
 fn order(tensor: &Tensor) -> usize {
     match tensor.storage() {
         Storage::Opaque { .. } => 1,
@@ -58,7 +59,7 @@ fn order(tensor: &Tensor) -> usize {
     }
 }
 
-/// Stores the cells that are not zero, one of every orbit.
+/// Stores the nonzero cells, one of every orbit.
 pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
     if let Some(detail) = misfit(key, tensor) {
         let said = vec![(Tier::Impossible, Aspect::Shape, detail)];
@@ -112,7 +113,7 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, how: &WriteOptions) -> Result<Op
     Ok(Some((packed.with_meta_of(tensor), said)))
 }
 
-/// A zero that is listed: without a line a tensor would not be there.
+/// An explicit zero: without a line the tensor would not be in the file.
 fn first_cell(dtype: DType) -> Storage {
     Storage::Sparse {
         order: Order::Column,
@@ -125,7 +126,7 @@ fn first_cell(dtype: DType) -> Storage {
     }
 }
 
-/// Why integrals cannot have the sizes of a tensor, and the flag that makes a list of it.
+/// The reason why a tensor's sizes are none of integrals, and the option that makes a list of it.
 fn misfit(key: &Key, tensor: &Tensor) -> Option<String> {
     let (ndim, sizes) = (tensor.dims().len(), tensor.indexed_sizes());
     let fault = if Role::of_ndim(ndim).is_none() {
@@ -145,7 +146,7 @@ fn is_even(sizes: &[u64]) -> bool {
     sizes.windows(2).all(|pair| pair.first() == pair.last())
 }
 
-/// What stands before the value of a flag, so that it is for this tensor.
+/// The prefix that restricts the value of an option to this tensor.
 fn own(key: &Key) -> String {
     match key.flat_name() {
         _ if key.is_empty() => String::new(),
@@ -154,8 +155,8 @@ fn own(key: &Key) -> String {
     }
 }
 
-/// What integrals a tensor can be, and the symmetries they have; `None` where it is none, or has no cells
-/// to choose from.
+/// The kind of integrals that a tensor can be, and their symmetries; `None` if it can be none, or
+/// has no cells to choose from.
 fn integrals(tensor: &Tensor) -> Result<Option<(Role, Vec<Symmetry>)>> {
     let dtype = tensor.dtype();
     let sizes = tensor.indexed_sizes();
@@ -174,12 +175,12 @@ fn integrals(tensor: &Tensor) -> Result<Option<(Role, Vec<Symmetry>)>> {
     }
 }
 
-/// Whether two lists of symmetries have the same ones.
+/// Whether two lists have the same symmetries.
 pub(super) fn is_same(found: &[Symmetry], wanted: &[Symmetry]) -> bool {
     found.len() == wanted.len() && wanted.iter().all(|one| found.contains(one))
 }
 
-/// Describes how values lack the symmetries of integrals, and the flags that give them these.
+/// Describes the violated symmetries of integrals, and the options that enforce them.
 fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
     let Deviation {
         apart,
@@ -218,7 +219,7 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
         measure_text(*largest, 2),
     );
     if apart.is_finite() && *largest > 0.0 {
-        // Rounded up, so that it is enough.
+        // Rounded up, so that it suffices.
         let share = apart / largest * 1.1;
         let kept = flags("--pack");
         let share = measure_text(share, 2);
@@ -227,7 +228,7 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
     text
 }
 
-/// A symmetry such as `badc*`, in which letters are places, in the words of a tensor whose dimensions may have names.
+/// A symmetry such as `badc*`, in letters, as a text with the names of a tensor's dimensions.
 fn in_own_words(code: &str, tensor: &Tensor) -> String {
     let (letters, star) = match code.strip_suffix('*') {
         Some(letters) => (letters, "*"),

@@ -1,4 +1,4 @@
-//! Which images of an integral a list gives, and which follow from them.
+//! Folding: which images of an integral a list has, and which follow from them.
 //!
 //! Usually one of all images that are equal by symmetry is listed. Programs that store pairs of pairs list
 //! (ij|kl) and (kl|ij), which rounding may tell apart, and drop one of the two near a cut-off. Such a list is
@@ -18,22 +18,22 @@ use crate::tensor::{
 };
 use crate::units::measure_text;
 
-/// Cells in the order of their lines: a place and a value each.
+/// Cells in line order, with a position and a value each.
 #[derive(Clone)]
 pub(super) struct List<'a> {
     pub(super) places: Bytes,
     pub(super) values: Bytes,
     pub(super) dtype: DType,
-    /// Walks over the cells in the text, where they were counted and are not put aside.
+    /// A walk over the cells in the text, if they were only counted and not spooled.
     pub(super) text: Option<&'a Walk<'a>>,
 }
 
-/// What is done with the number, the place and the value of a cell.
+/// Callback for the number, the position and the value of a cell.
 pub(super) type Each<'a> = dyn FnMut(u64, u64, &[u8]) -> Result<()> + 'a;
-/// What does it with every cell.
+/// Calls a callback with every cell.
 pub(super) type Walk<'a> = dyn Fn(&mut Each) -> Result<()> + 'a;
 
-/// How many cells are read at once.
+/// Cells read at a time.
 const BATCH: u64 = 4096;
 
 impl List<'_> {
@@ -41,7 +41,7 @@ impl List<'_> {
         self.places.len() / 8
     }
 
-    /// Calls `each` with the number of every cell, its place and its little-endian value.
+    /// Calls `each` with the number of every cell, its position and its little-endian value.
     pub(super) fn for_each(&self, each: &mut Each) -> Result<()> {
         if let Some(walk) = self.text {
             return walk(each);
@@ -74,11 +74,11 @@ impl List<'_> {
     }
 }
 
-/// A list that gets cells more.
+/// A list to which cells are added.
 struct Growing {
     places: Spool,
     values: Spool,
-    /// How many were added.
+    /// The number of cells added.
     added: u64,
 }
 
@@ -119,37 +119,37 @@ fn little(number: Number, bytes: &Bytes) -> Numbers {
     }
 }
 
-/// A list, the symmetries that its tensor has, and which of them pack it.
+/// A list, the symmetries of its tensor, and the packed ones among them.
 pub(super) struct Folded<'a> {
     pub(super) list: List<'a>,
     pub(super) symmetries: Vec<Symmetry>,
-    /// A remark, where more is listed than has to be.
+    /// A remark, if more cells are listed than necessary.
     pub(super) remark: Option<String>,
 }
 
-/// Two lines of which one contradicts the other.
+/// Two contradictory lines.
 #[derive(Debug)]
 pub(super) struct Clash {
-    /// The numbers of their cells, the earlier one first.
+    /// The numbers of their cells, in order.
     pub(super) cells: (u64, u64),
-    /// How far their values are apart, where they may both be there.
+    /// The difference of their values, if both may be listed.
     pub(super) apart: Option<f64>,
-    /// Whether both are at one place, not at images of each other.
+    /// Whether both have the same position, rather than positions related by symmetry.
     pub(super) is_repeated: bool,
     /// The largest magnitude of all values.
     pub(super) largest: f64,
 }
 
-/// What finding symmetries gives: one of these, or lines that contradict each other.
+/// The result of finding symmetries: folded cells, or contradictory lines.
 pub(super) type Outcome<'a> = std::result::Result<Folded<'a>, Clash>;
 
-/// Finds out which images of the integrals of one tensor are listed.
+/// Determines which images of a tensor's integrals are listed.
 #[derive(Clone)]
 pub(super) struct Folding<'a> {
     pub(super) list: List<'a>,
-    /// The symmetries that integrals of this kind have, each packed.
+    /// The symmetries of integrals of this kind, each packed.
     pub(super) symmetries: Vec<Symmetry>,
-    /// Whether they are asked for: then nothing else is tried.
+    /// Whether they were requested: then nothing else is tried.
     pub(super) is_asked: bool,
     pub(super) sizes: Vec<u64>,
     /// The largest magnitude of all values.
@@ -160,14 +160,14 @@ pub(super) struct Folding<'a> {
 /// A listed cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The smallest place of its orbit.
+    /// The smallest position in its orbit.
     orbit: u64,
     cell: u64,
     place: u64,
     value: [u8; 16],
 }
 
-/// How much memory a pass over the cells takes.
+/// Memory of one pass over the cells.
 const PASS: std::ops::RangeInclusive<u64> = (1 << 20)..=(128 << 20);
 
 impl<'a> Folding<'a> {
@@ -204,8 +204,8 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// The same with integrals that are listed more than once resolved by a rule, whose images under
-    /// `symmetries` count as the same; gives also how many are gone.
+    /// The same, with integrals listed more than once resolved by a rule, where images under
+    /// `symmetries` count as the same; also returns the number of cells removed.
     pub(super) fn resolved(
         mut self,
         rule: Duplicates,
@@ -252,8 +252,8 @@ impl<'a> Folding<'a> {
         index
     }
 
-    /// Whether every cell is the largest of its orbit, and they ascend, as most programs write them: then no
-    /// orbit is there twice.
+    /// Whether every cell is the largest of its orbit, in ascending order, as most programs write
+    /// them: then no orbit is listed twice.
     fn has_one_of_each(&self, full: &Group) -> Result<bool> {
         let mut is_so = true;
         let mut last: Option<Vec<u64>> = None;
@@ -274,7 +274,7 @@ impl<'a> Folding<'a> {
         Ok(is_so)
     }
 
-    /// Calls `each` with the listed cells of every orbit, those of each in the order of their lines.
+    /// Calls `each` with the listed cells of every orbit, in line order.
     fn for_each_orbit(
         &self,
         full: &Group,
@@ -318,7 +318,7 @@ impl<'a> Folding<'a> {
         groups: &[Group],
         found: &mut Found,
     ) -> Result<()> {
-        // Of one more than an orbit has, two are one.
+        // Of one cell more than an orbit has, two are the same.
         let most = to_usize(full.order())?.saturating_add(1);
         let some = orbit.get(..most).unwrap_or(orbit);
         for (number, later) in some.iter().enumerate() {
@@ -352,7 +352,7 @@ impl<'a> Folding<'a> {
             .unwrap_or_default()
     }
 
-    /// What a cell makes of its image at another place.
+    /// The value that a cell implies at the position of another.
     fn turned(&self, entry: &Entry, place: u64, full: &Group) -> Result<Vec<u8>> {
         let mut value = self.value(entry).to_vec();
         let images = full.images(&self.index(entry.place));
@@ -362,7 +362,8 @@ impl<'a> Folding<'a> {
         Ok(value)
     }
 
-    /// Adds the images that are not listed, and do not follow from those that are by the symmetries that pack.
+    /// Adds the images that are not listed and do not follow from listed ones by the packed
+    /// symmetries.
     fn completed(
         self,
         full: &Group,
@@ -403,15 +404,16 @@ impl<'a> Folding<'a> {
     }
 }
 
-/// The ways to pack a tensor that is packed by all its symmetries unless images are listed: whichever images
-/// are, one of them fits.
+/// The packings of a tensor, from all its symmetries to none: for any set of listed images, one of
+/// them fits.
 fn packings(symmetries: &[Symmetry]) -> Vec<Vec<Symmetry>> {
     let flags: &[&[bool]] = match symmetries.len() {
         0 => &[&[]],
         1 => &[&[true], &[false]],
         // Complex: (kl|ij) and the conjugate of (ji|lk).
         2 => &[&[true; 2], &[false, true], &[true, false], &[false; 2]],
-        // While packing exchanges the pairs, (ji|kl) and (ij|lk) are one symmetry: neither goes alone.
+        // If the exchange of the pairs is packed, (ji|kl) and (ij|lk) are one symmetry: neither is
+        // dropped alone.
         _ => &[&[true; 3], &[true, true, false], &[false; 3]],
     };
     let with = |flags: &&[bool]| {
@@ -425,14 +427,14 @@ fn packings(symmetries: &[Symmetry]) -> Vec<Vec<Symmetry>> {
     flags.iter().map(with).collect()
 }
 
-/// What comparing the cells of all orbits has found.
+/// The result of comparing the cells of all orbits.
 struct Found {
-    /// Which ways to pack leave every listed cell at its own place.
+    /// Which packings leave every listed cell at its own position.
     fits: Vec<bool>,
-    /// How far images are apart at most, and which.
+    /// The largest difference of images, and their cells.
     apart: f64,
     worst: Option<(u64, u64)>,
-    /// The first cell that is there twice, and the first that has an image beside it.
+    /// The first duplicate cell, and the first with an image listed besides it.
     repeated: Option<(u64, u64)>,
     paired: Option<(u64, u64)>,
 }
@@ -456,7 +458,7 @@ impl Found {
         sooner(&mut self.paired, cells);
     }
 
-    /// The lines that contradict each other, if any do.
+    /// The contradictory lines, if there are any.
     fn clash(&self, largest: f64, is_asked: bool) -> Option<Clash> {
         let of = |cells, apart| Clash {
             cells,
@@ -488,7 +490,7 @@ fn sooner(kept: &mut Option<(u64, u64)>, cells: (u64, u64)) {
     }
 }
 
-/// A remark on a list of which images of so few are left out.
+/// A remark on a list that omits so few images.
 fn remark(order: u64, apart: f64, absent: u64) -> String {
     let fold = match order {
         4 => "four-fold",
@@ -509,7 +511,7 @@ fn remark(order: u64, apart: f64, absent: u64) -> String {
     }
 }
 
-/// Spreads a number over all bits, as SplitMix does.
+/// Hashes a number, as SplitMix does.
 fn spread(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -5,7 +5,7 @@ use crate::dtype::{Arity, DType, Number};
 use crate::error::{Error, Result};
 use crate::tensor::Symmetry;
 
-/// What a line gives.
+/// The kind of integral of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Two,
@@ -15,10 +15,10 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// All of them, in the order of a file.
+    /// All kinds, in file order.
     pub(super) const ALL: [Role; 4] = [Role::Two, Role::One, Role::Energies, Role::Core];
 
-    /// What the tensor is called.
+    /// The name of the tensor.
     pub(super) fn name(self) -> &'static str {
         match self {
             Role::Two => "two",
@@ -28,7 +28,7 @@ impl Role {
         }
     }
 
-    /// How many dimensions it has.
+    /// Its number of dimensions.
     pub(super) fn ndim(self) -> usize {
         match self {
             Role::Two => 4,
@@ -38,13 +38,13 @@ impl Role {
         }
     }
 
-    /// The one that has as many dimensions.
+    /// The kind with this number of dimensions.
     pub(super) fn of_ndim(ndim: usize) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.ndim() == ndim)
     }
 }
 
-/// Which integrals stand for others.
+/// The symmetries by which integrals stand for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     Eight,
@@ -53,7 +53,7 @@ pub(super) enum Fold {
 }
 
 impl Fold {
-    /// What integrals of this type have unless something else is said.
+    /// The default symmetries for an element type.
     pub(super) fn usual(dtype: DType) -> Fold {
         match dtype.arity {
             Arity::Complex => Fold::Four,
@@ -88,7 +88,7 @@ impl Fold {
     }
 }
 
-/// The type of all elements of a file.
+/// The element type of a file.
 pub(super) fn dtype(is_complex: bool) -> DType {
     if is_complex {
         DType::complex(Number::F64)
@@ -110,21 +110,21 @@ pub(super) fn is_written(index: &[u64], is_complex: bool) -> bool {
     }
 }
 
-/// Cells of all tensors of a file, each with one number: those of `two` first.
+/// A numbering of the cells of all tensors in a file: those of `two` first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places {
-    /// How many orbitals there are: so few that all cells together have numbers.
+    /// The number of orbitals: small enough to number all cells.
     pub(super) norb: u64,
 }
 
 impl Places {
-    /// How many cells a tensor has.
+    /// The number of cells of a tensor.
     fn cells(self, role: Role) -> u64 {
         let ndim = u32::try_from(role.ndim()).unwrap_or(0);
         self.norb.saturating_pow(ndim)
     }
 
-    /// The number of a cell; `index` counts from 0, the first running fastest.
+    /// The number of a cell; `index` counts from 0, the first varies fastest.
     pub(super) fn number(self, role: Role, index: &[u64]) -> u64 {
         let before = Role::ALL.iter().take_while(|other| **other != role);
         let start = before.fold(0_u64, |sum, other| sum.saturating_add(self.cells(*other)));
@@ -134,7 +134,7 @@ impl Places {
         start.saturating_add(place)
     }
 
-    /// The tensor that a number belongs to, and the place of the cell in it.
+    /// The tensor of a number, and the position of the cell in it.
     pub(super) fn find(self, number: u64) -> (Role, u64) {
         let mut place = number;
         for role in [Role::Two, Role::One, Role::Energies] {
@@ -173,7 +173,7 @@ mod tests {
         let all = || (0..81_u64).map(|n| [n / 27, n / 9 % 3, n / 3 % 3, n % 3]);
         // N(N+1)/2 pairs are 6, and 6·7/2 pairs of these are 21.
         assert_eq!(all().filter(|index| is_written(index, false)).count(), 21);
-        // Burnside: the identity leaves 81 as they are, klij 9, jilk 9, lkji 9.
+        // Burnside: the identity fixes 81 cells, klij 9, jilk 9, lkji 9.
         let complex = all().filter(|index| is_written(index, true)).count();
         assert_eq!(complex, (81 + 9 + 9 + 9) / 4);
     }

@@ -1,4 +1,4 @@
-//! What a file of integrals cannot hold.
+//! Losses of a file of integrals.
 
 use super::adapt::{ASKED_FOR, setting};
 use super::integrals::Role;
@@ -39,7 +39,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     losses
 }
 
-/// Settings that the programs ask for: `to_scf` of PySCF stops without them.
+/// Settings that programs require: `to_scf` of PySCF stops without them.
 fn for_settings(bundle: &Bundle, losses: &mut Vec<Loss>) {
     let is_there = |name: &str| matches!(bundle.meta.get(&setting(name)), Some(Value::Int(_)));
     let missing = ASKED_FOR.iter().filter(|(name, _)| !is_there(name));
@@ -60,7 +60,7 @@ fn for_settings(bundle: &Bundle, losses: &mut Vec<Loss>) {
     losses.push(Loss::impossible(None, Aspect::Metadata, detail));
 }
 
-/// What is wrong with one tensor alone.
+/// Losses of a single tensor.
 fn for_tensor(key: &Key, tensor: &Tensor, losses: &mut Vec<Loss>) {
     let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
     let ndim = tensor.dims().len();
@@ -85,7 +85,7 @@ fn for_tensor(key: &Key, tensor: &Tensor, losses: &mut Vec<Loss>) {
     }
 }
 
-/// Whether tensors fit each other.
+/// Losses of tensors that do not fit each other.
 fn for_each_other(bundle: &Bundle, losses: &mut Vec<Loss>) {
     let mut norb = None;
     let mut first = None;

@@ -67,9 +67,9 @@ use crate::tensor::{Order, Tensor};
 pub struct Fcidump;
 
 const NAME: &str = "fcidump";
-/// What the names of settings begin with among the metadata.
+/// The prefix of settings among the metadata.
 const PREFIX: &str = "fcidump:";
-/// The most orbitals of which all cells can be counted.
+/// Most orbitals for which all cells can be numbered.
 const MOST_ORBITALS: u64 = 65_535;
 
 static INFO: Info = Info {

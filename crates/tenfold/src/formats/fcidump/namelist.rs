@@ -1,4 +1,4 @@
-//! The namelist that a file begins with.
+//! The namelist at the beginning of a file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -12,15 +12,15 @@ use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::text::{Field, Line, Lines, cut};
 
-/// What the namelist says.
+/// The content of the namelist.
 pub(super) struct Namelist {
-    /// How many orbitals there are.
+    /// The number of orbitals.
     pub(super) norb: u64,
     /// The other settings, as metadata.
     pub(super) settings: Meta,
 }
 
-/// How much may stand before the namelist, blank, for a file to be recognised.
+/// Longest blank text before the namelist for a file to be recognized.
 const BLANK: usize = 256;
 
 /// Whether a file begins with a namelist `FCI`.
@@ -30,7 +30,7 @@ pub(super) fn begins(head: &Head) -> bool {
     rest_of_start(start.trim_ascii_start()).is_some()
 }
 
-/// What follows `&FCI`.
+/// The text after `&FCI`.
 fn rest_of_start(text: &[u8]) -> Option<&[u8]> {
     let (name, rest) = text.split_at_checked(4)?;
     let is_name = name.eq_ignore_ascii_case(b"&FCI") || name.eq_ignore_ascii_case(b"$FCI");
@@ -40,14 +40,14 @@ fn rest_of_start(text: &[u8]) -> Option<&[u8]> {
     (is_name && is_whole).then_some(rest)
 }
 
-/// A word, or the sign that what stands before it is a name.
+/// A word, or the sign that the preceding word is a name.
 enum Token {
     Word(u64, Vec<u8>),
     Equals(u64),
 }
 
 impl Namelist {
-    /// Reads the namelist, up to the end of the line that it ends on.
+    /// Reads the namelist, up to the end of its last line.
     pub(super) fn read(lines: &mut Lines, source: &Source) -> Result<Namelist> {
         let limits = lines.limits();
         let first = lines.next_full()?;
@@ -102,13 +102,13 @@ impl Namelist {
     }
 }
 
-/// A name and what it is set to.
+/// A name and its values.
 struct Setting<'a> {
     name: Field<'a>,
     values: Vec<Field<'a>>,
 }
 
-/// Puts names and values together.
+/// Combines names and values.
 fn settings(tokens: &[Token]) -> Result<Vec<Setting<'_>>> {
     let mut settings: Vec<Setting> = Vec::new();
     let mut all = tokens.iter().peekable();
@@ -168,7 +168,7 @@ impl Setting<'_> {
         })
     }
 
-    /// A whole number, a list of them, or else text as it stands.
+    /// An integer, a list of integers, or else the text itself.
     fn value(&self, name: &str) -> Result<Value> {
         let numbers: Option<Vec<i64>> = { self.values.iter() }
             .map(|field| field.integer().ok())
@@ -190,7 +190,7 @@ impl Setting<'_> {
     }
 }
 
-/// The setting that is a list, even of one.
+/// The setting that is always a list, even of one item.
 const LIST: &str = "ORBSYM";
 
 /// Whether a text can be the name of a setting.
@@ -199,7 +199,7 @@ pub(super) fn is_key(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_letter)
 }
 
-/// Reads the words of a line; gives whether the namelist ends on it.
+/// Reads the words of a line; returns whether the namelist ends on it.
 fn read_tokens(line: &Line, tokens: &mut Vec<Token>, limits: &Limits) -> Result<bool> {
     let at = |rest: &[u8]| {
         let before = line.text.len().saturating_sub(rest.len());

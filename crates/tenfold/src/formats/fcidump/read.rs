@@ -62,13 +62,13 @@ fn read_text(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// What the lines of integrals are read with.
+/// The parser of lines with integrals.
 struct Integrals {
     places: Places,
     dtype: DType,
     is_complex: bool,
     fold: Fold,
-    /// Whether somebody said which integrals stand for others.
+    /// Whether the symmetries of integrals were requested.
     is_asked: bool,
 }
 
@@ -111,7 +111,7 @@ impl Integrals {
         Ok(())
     }
 
-    /// Gives every tensor its cells.
+    /// Distributes the cells to the tensors.
     fn parted(&self, walk: &Walk, source: &Source, how: &ReadOptions) -> Result<Bundle> {
         let limits = &how.limits;
         let mut parts: Vec<Part> = Role::ALL.map(|role| Part::new(role, limits)).into();
@@ -131,7 +131,7 @@ impl Integrals {
             let is_always_there = matches!(role, Role::Two | Role::One);
             if is_always_there || part.count > 0 {
                 let name = Key::flat(role.name());
-                // What does not fit in memory, and is not put aside, is in the text alone.
+                // Cells that neither fit in memory nor are spooled are in the text alone.
                 let is_counted = part.places.is_counted() || part.values.is_counted();
                 let of_role = |each: &mut Each| {
                     let mut own = 0_u64;
@@ -149,7 +149,7 @@ impl Integrals {
                 let (outcome, merged) = resolve(folding, how.duplicates)?;
                 let folded = match outcome {
                     Ok(folded) => folded,
-                    // Cells that are left have no lines of their own any more.
+                    // After merging, cells no longer correspond to lines.
                     Err(clash) if merged > 0 => return Err(contradicts(&clash, None)),
                     Err(clash) => {
                         return Err(self.contradiction(role, &clash, walk, source, limits)?);
@@ -210,7 +210,7 @@ impl Integrals {
         Tensor::within(dims, self.dtype, folded.symmetries, storage, limits)
     }
 
-    /// Two lines that contradict each other, as an error at the later one.
+    /// Two contradictory lines, as an error at the later one.
     fn contradiction(
         &self,
         role: Role,
@@ -238,8 +238,8 @@ impl Integrals {
     }
 }
 
-/// Resolves integrals that are listed more than once by a rule, and finds out which images are listed; gives
-/// also how many values are gone.
+/// Resolves integrals that are listed more than once by a rule, and determines which images are
+/// listed; also returns the number of values removed.
 fn resolve(folding: Folding<'_>, rule: Option<Duplicates>) -> Result<(Outcome<'_>, u64)> {
     let Some(rule) = rule.filter(|_| !folding.sizes.is_empty()) else {
         return Ok((folding.find()?, 0));
@@ -255,7 +255,7 @@ fn resolve(folding: Folding<'_>, rule: Option<Duplicates>) -> Result<(Outcome<'_
     Ok((outcome, merged))
 }
 
-/// The error of two integrals that contradict each other, the earlier one on a line.
+/// The error of two contradictory integrals, with the line of the earlier one.
 fn contradicts(clash: &Clash, earlier: Option<u64>) -> Error {
     let line = earlier.map_or_else(String::new, |line| format!(" on line {line}"));
     let why = match clash.apart {
@@ -271,7 +271,7 @@ fn contradicts(clash: &Clash, earlier: Option<u64>) -> Error {
     })
 }
 
-/// Where the line of a cell begins.
+/// The offset of the line of a cell.
 fn start_of(source: &Source, cell: u64, limits: &Limits) -> Result<u64> {
     let mut lines = Lines::new(source, limits);
     Namelist::read(&mut lines, source)?;
@@ -316,7 +316,7 @@ impl Part {
     }
 }
 
-/// A number as Fortran may write it: its exponent may begin with D.
+/// A number in Fortran's notation: its exponent may begin with D.
 fn float(field: &Field) -> Result<f64> {
     field.float().or_else(|error| {
         let Some(place) = field

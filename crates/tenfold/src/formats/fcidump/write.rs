@@ -43,7 +43,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     Ok(())
 }
 
-/// The settings, short ones on a line together.
+/// The settings, short ones on one line.
 fn namelist(norb: u64, meta: &Meta) -> Result<String> {
     let mut text = format!(" &FCI NORB={norb},");
     for (name, value) in meta.iter() {
@@ -76,7 +76,7 @@ fn namelist(norb: u64, meta: &Meta) -> Result<String> {
     Ok(text)
 }
 
-/// What a setting is set to.
+/// The value of a setting.
 fn setting(name: &str, value: &Value) -> Result<String> {
     let wrong = || Error::invalid(format!("{name} is no value of a namelist"));
     Ok(match value {
@@ -98,7 +98,7 @@ fn setting(name: &str, value: &Value) -> Result<String> {
     })
 }
 
-/// Whether a text stands in a namelist as it is: in quotes, or without what means something there.
+/// Whether a text can be written in a namelist: in quotes, or without special characters.
 fn is_word(text: &str) -> bool {
     let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
     let is_quoted = |quote: char| inside(quote).is_some_and(|inside| !inside.contains(quote));
@@ -126,7 +126,7 @@ fn write_integrals(tensor: &Tensor, out: &mut Sink, how: &WriteOptions) -> Resul
     out.write(text.as_bytes())
 }
 
-/// The same cells without a symmetry, those of every orbit that are written alone.
+/// The same cells without a symmetry, restricted to those of every orbit that are written.
 fn largest(tensor: &Tensor, how: &WriteOptions) -> Result<Tensor> {
     let is_complex = tensor.dtype().arity == Arity::Complex;
     let sizes = tensor.sizes()?;

@@ -1,4 +1,4 @@
-//! The types of metadata.
+//! Types of metadata values.
 
 use crate::meta::Value;
 
@@ -10,11 +10,11 @@ pub(super) enum Kind {
     F64,
     Bool,
     Text,
-    /// Items of one type; `None` where there are arrays of several.
+    /// Items of one type; `None` for arrays of arrays of several types.
     Array(Option<Box<Kind>>),
 }
 
-/// The types of whole numbers.
+/// The integer types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whole {
     U8,
@@ -43,7 +43,7 @@ const PLAIN: [(u32, &str, Kind); 12] = [
     (12, "f64", Kind::F64),
 ];
 
-/// The number of arrays.
+/// The number of the array type.
 pub(super) const ARRAY: u32 = 9;
 
 impl Whole {
@@ -87,7 +87,7 @@ impl Kind {
         found.map_or(ARRAY, |(code, _, _)| *code)
     }
 
-    /// How many bytes every value of it has, if they are all the same length.
+    /// The width of its values in bytes, if it is fixed.
     pub(super) fn width(&self) -> Option<usize> {
         match self {
             Kind::Whole(whole) => Some(whole.width()),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// A word for it, such as `u8` or `[[text`; that of arrays begins with a bracket.
+    /// Its name, such as `u8` or `[[text`; those of arrays begin with a bracket.
     pub(super) fn word(&self) -> String {
         match self {
             Kind::Array(None) => "[".into(),
@@ -110,7 +110,7 @@ impl Kind {
         }
     }
 
-    /// The type of a word.
+    /// The type of a name.
     pub(super) fn of_word(word: &str) -> Option<Kind> {
         let items = word.trim_start_matches('[');
         let depth = word.len().saturating_sub(items.len());
@@ -125,7 +125,7 @@ impl Kind {
         kind
     }
 
-    /// The type that a value gets by itself; `None` if it has no place.
+    /// The default type of a value; `None` if it cannot be stored.
     pub(super) fn of(value: &Value) -> Option<Kind> {
         Some(match value {
             Value::Bool(_) => Kind::Bool,

@@ -1,4 +1,4 @@
-//! GGUF, the models of llama.cpp: typed metadata, a table of tensors, aligned and often quantised
+//! GGUF, the models of llama.cpp: typed metadata, a table of tensors, aligned and often quantized
 //! values.
 //!
 //! The page is `docs/gguf.md` of ggml; where it is silent, what the Python package `gguf` (0.19) and
@@ -48,9 +48,9 @@
 //!
 //! # What it holds
 //! Any number of named dense tensors of four dimensions at most, and typed metadata of the file.
-//! Quantised tensors are opaque: kept and rewritten bit for bit. Their values are worked out where
-//! [`Tensor::dequantized`](crate::Tensor::dequantized) is asked for, all but those of Q8_1, Q8_K and
-//! Q1_0.
+//! Quantized tensors are opaque: kept and rewritten bit for bit.
+//! [`Tensor::dequantized`](crate::Tensor::dequantized) computes their values, for all types but
+//! Q8_1, Q8_K and Q1_0.
 //!
 //! # Where the spec is silent
 //! 1. Tensors lie in the order of the table, each at the first multiple of the alignment behind the
@@ -64,18 +64,17 @@
 //!    are no more than four sizes, says the page; a lenient reader notes what is longer.
 //! 5. A text that is not UTF-8 is refused. A lenient reader takes it as bytes where it is a value.
 //! 6. A bool that is neither 0 nor 1 is refused, as the page says.
-//! 7. Version 1 counted in 32 bits; nobody reads it any more, and it is not supported. Big-endian
-//!    files of version 2 never were; a lenient reader notes them.
+//! 7. Version 1 counted in 32 bits; it is obsolete, and not supported. Big-endian files of version
+//!    2 never were; a lenient reader notes them.
 //! 8. Tensors of a type that was taken out of ggml (4, 5, 31 to 33, 36 to 38) or is newer than this
 //!    table have no known length: they reach to the next tensor, or to the end, and are kept and
 //!    written again as they are.
 //! 9. A block of Q8_1, which no file has, takes 36 bytes in ggml and 40 in the package; here it
 //!    takes 40.
-//! 10. In a big-endian file the scales inside blocks are big-endian too. They are turned round as
-//!     they are read and written, so that blocks mean the same wherever they are kept. For Q5_0,
-//!     Q5_1, Q8_1, Q8_K, IQ4_XS, Q1_0 and those with codebooks nobody says how they would look:
-//!     such tensors, and those of unknown types, are not supported
-//!     there.
+//! 10. In a big-endian file the scales inside blocks are big-endian too. They are byte-swapped on
+//!     reading and writing, so that blocks mean the same in any file. For Q5_0, Q5_1, Q8_1, Q8_K,
+//!     IQ4_XS, Q1_0 and those with codebooks no big-endian layout is defined: such tensors, and
+//!     those of unknown types, are not supported there.
 //! 11. Metadata keeps the types it was read with as long as values fit them. What comes from
 //!     elsewhere is what llama.cpp expects: whole numbers u32, or else i32, u64, i64, and in arrays
 //!     i32, or else u32, i64, u64.
@@ -110,25 +109,25 @@ pub struct Gguf;
 
 const NAME: &str = "gguf";
 const MAGIC: &[u8] = b"GGUF";
-/// What the values are aligned to unless the metadata says otherwise.
+/// The default alignment of values.
 const ALIGNMENT: u64 = 32;
-/// The name of the value that says otherwise.
+/// The name of the metadata value with another alignment.
 const ALIGNMENT_NAME: &str = "general.alignment";
-/// The largest alignment that is written: what lies between tensors is nothing but zeros.
+/// Largest alignment that is written: the space between tensors is padding.
 const MOST_ALIGNMENT: i128 = 1 << 16;
-/// The longest name of a value.
+/// Longest name of a metadata value.
 const MOST_NAME: usize = 65_535;
-/// The longest name of a tensor.
+/// Longest name of a tensor.
 const MOST_TENSOR_NAME: usize = 64;
 /// The greatest number of dimensions.
 const MOST_DIMS: u64 = 4;
-/// What the one part of a quantised tensor is called.
+/// The name of the only part of a quantized tensor.
 const PART: &str = "data";
 /// The hint about the version.
 const VERSION: &str = "gguf:version";
 /// The hint about the byte order.
 const HINT_ENDIAN: &str = "gguf:endian";
-/// The hint about the types of metadata, where they are not those that values get by themselves.
+/// The hint with types of metadata that are not the defaults.
 const KINDS: &str = "gguf:types";
 
 static INFO: Info = Info {
@@ -221,7 +220,7 @@ impl Format for Gguf {
     }
 }
 
-/// Why metadata has no place, if it has none.
+/// The reason why metadata cannot be stored, if there is one.
 fn no_value(name: &str, value: &Value) -> Option<&'static str> {
     if !is_name(name) {
         return Some("has a name that is not ASCII, or too long");
@@ -234,12 +233,12 @@ fn no_value(name: &str, value: &Value) -> Option<&'static str> {
         .then_some("is of a type it does not have")
 }
 
-/// Whether metadata can be called this.
+/// Whether a metadata name is valid.
 fn is_name(name: &str) -> bool {
     name.is_ascii() && (1..=MOST_NAME).contains(&name.len())
 }
 
-/// The alignment that a value asks for, if it is one that is written.
+/// The alignment in a value, if it is one that is written.
 fn alignment(value: &Value) -> Option<u64> {
     match value {
         Value::Int(number) if (8..=MOST_ALIGNMENT).contains(number) => {
@@ -249,7 +248,7 @@ fn alignment(value: &Value) -> Option<u64> {
     }
 }
 
-/// Why there is no place for a tensor, where [`Capabilities`] does not say it already.
+/// The reason why a tensor cannot be stored, where [`Capabilities`] does not imply it.
 fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     let known = Type::of(tensor);
     match tensor.storage() {

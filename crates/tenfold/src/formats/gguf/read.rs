@@ -1,4 +1,4 @@
-//! Reads the header of a GGUF file and checks where its tensors lie.
+//! Reads the header of a GGUF file and checks the offsets of its tensors.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -23,9 +23,9 @@ use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
-/// The fewest bytes that a value of metadata takes: an empty name, a type, one byte.
+/// Fewest bytes of a metadata value: an empty name, a type, one byte.
 const LEAST_VALUE: u64 = 13;
-/// The fewest bytes that the entry of a tensor takes.
+/// Fewest bytes of a tensor entry.
 const LEAST_ENTRY: u64 = 24;
 
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
@@ -61,12 +61,12 @@ struct Reader<'a> {
     bundle: Bundle,
 }
 
-/// What the table says about a tensor.
+/// The table entry of a tensor.
 struct Entry {
-    /// The byte of the file at which it stands.
+    /// Its offset in the file.
     at: u64,
     name: String,
-    /// In the order of NumPy.
+    /// In NumPy's order.
     sizes: Vec<u64>,
     code: u32,
     offset: u64,
@@ -77,7 +77,7 @@ impl Reader<'_> {
         Err(Error::malformed(at, why).of(NAME))
     }
 
-    /// Refuses, or notes if the reader is lenient.
+    /// Refuses a violation, or notes it if the reader is lenient.
     fn forgive(&mut self, at: u64, key: Option<&Key>, text: String) -> Result<()> {
         match self.how.mode {
             Mode::Strict => {
@@ -95,7 +95,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The version, whose bytes show the byte order.
+    /// The version, whose bytes reveal the byte order.
     fn version(&mut self, scan: &mut Scan) -> Result<()> {
         let at = scan.at();
         let mut version = scan.u32(Endian::Little)?;
@@ -123,7 +123,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// How many there are of something that takes `least` bytes each.
+    /// Reads a count of items that take at least `least` bytes each.
     fn count(&self, scan: &mut Scan, what: &str, least: u64) -> Result<u64> {
         let at = scan.at();
         let count = scan.u64(self.endian)?;
@@ -154,7 +154,7 @@ impl Reader<'_> {
                 return self.fail(at, format!("the name {name:?} stands twice"));
             }
             let value_at = values.scan.at();
-            // It stands in a list and in a set of names, and so does its type at worst.
+            // It is stored in a list and in a set of names, and so is its type at worst.
             self.how.limits.charge_items::<[String; 4]>(1)?;
             self.how.limits.charge_text(name.len().saturating_mul(2))?;
             let (value, kind) = values.value()?;
@@ -240,12 +240,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Puts the tensors together, whose values begin at the byte `data`.
+    /// Constructs the tensors, whose values begin at offset `data`.
     fn tensors(&mut self, data: u64, entries: Vec<Entry>) -> Result<()> {
         let room = self.source.len().saturating_sub(data);
         let mut offsets = memory::collected(entries.iter().map(|entry| entry.offset))?;
         offsets.sort_unstable();
-        // Where the next tensor has to lie, unless that is not known.
+        // The required offset of the next tensor, if it is known.
         let mut due = Some(0_u64);
         let mut runs = Vec::new();
         let mut is_cut = false;
@@ -261,7 +261,7 @@ impl Reader<'_> {
             }
             let known = Type::numbered(entry.code);
             let len = match known {
-                // Of an unknown type, as much as there is before the next tensor.
+                // For an unknown type, all bytes before the next tensor.
                 Type::Unknown(_) => {
                     let next = offsets.partition_point(|other| *other <= offset);
                     let end = offsets.get(next).copied().unwrap_or(room);
@@ -310,7 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Leaves to a check of the file what is to be padding.
+    /// Leaves the check of padding to the verification of the file.
     fn account(&mut self, gaps: impl Iterator<Item = Range<u64>>) -> Result<()> {
         let (source, align) = (self.source, self.alignment);
         let audit = self.bundle.audit();
@@ -331,7 +331,8 @@ impl Reader<'_> {
         self.fail(at, why)
     }
 
-    /// Where the values of all tensors lie, in order; fails if two overlap, which a lenient reader may find.
+    /// The ranges of all tensors, in order; fails if two overlap, which a lenient reader has not
+    /// excluded yet.
     fn check_runs(&self, mut runs: Vec<(u64, u64, u64)>) -> Result<Vec<(u64, u64, u64)>> {
         runs.retain(|(from, to, _)| from < to);
         if !runs.is_sorted() {
@@ -361,7 +362,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The tensor; `None` if its blocks are big-endian and nobody knows what that means for them.
+    /// The tensor; `None` if its blocks are big-endian and that layout is undefined.
     fn made(&self, known: Type, sizes: &[u64], bytes: Bytes) -> Result<Option<Tensor>> {
         let (dtype, storage) = match known {
             Type::Plain(number) => {

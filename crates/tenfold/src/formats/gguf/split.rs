@@ -1,17 +1,17 @@
-//! Models in several files: the values that number them.
+//! Split models: the metadata that numbers their files.
 
 use super::KINDS;
 use crate::bundle::Bundle;
 use crate::format::Shard;
 use crate::meta::{Meta, Value};
 
-/// Which file this is, from 0 on.
+/// The number of this file, from 0.
 const NUMBER: &str = "split.no";
-/// How many files there are.
+/// The number of files.
 const COUNT: &str = "split.count";
-/// How many tensors they have together.
+/// The number of tensors in all of them.
 const TENSORS: &str = "split.tensors.count";
-/// The values and the types that llama.cpp writes and asks for.
+/// The values and the types that llama.cpp writes and requires.
 const TYPES: [(&str, &str); 3] = [(NUMBER, "u16"), (COUNT, "u16"), (TENSORS, "i32")];
 
 pub(super) fn shard(bundle: &Bundle) -> Option<Shard> {
@@ -24,7 +24,7 @@ pub(super) fn shard(bundle: &Bundle) -> Option<Shard> {
     })
 }
 
-/// Sets the values, or takes them off. All files but the first have no others.
+/// Sets the values, or removes them. All files but the first have no others.
 pub(super) fn mark(bundle: &mut Bundle, shard: Option<&Shard>) {
     let is_own = |name: &str| TYPES.iter().any(|(own, _)| *own == name);
     let keeps = shard.is_none_or(|shard| shard.number == 0);

@@ -1,4 +1,4 @@
-//! The types of tensors.
+//! Types of tensors.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use crate::tensor::{Storage, Tensor};
 pub(super) enum Type {
     Plain(Number),
     Blocks(&'static Block),
-    /// One that is not known here, by its number: its values are kept and not understood.
+    /// An unknown type, by its number: its values are kept as they are.
     Unknown(u32),
 }
 
-/// The name of a type that is not known, before its number.
+/// The prefix of the names of unknown types, followed by the number.
 const UNKNOWN: &str = "ggml_type_";
 
 /// The numbers of the plain types.
@@ -29,7 +29,7 @@ const PLAIN: [(u32, Number); 8] = [
     (30, Number::Bf16),
 ];
 
-/// The numbers of the quantised types.
+/// The numbers of the quantized types.
 const BLOCKS: [(u32, &str); 26] = [
     (2, "Q4_0"),
     (3, "Q4_1"),
@@ -72,7 +72,7 @@ impl Type {
         }
     }
 
-    /// The type of a tensor, if there is one for it.
+    /// The type of a tensor, if there is one.
     pub(super) fn of(tensor: &Tensor) -> Option<Type> {
         match tensor.storage() {
             Storage::Opaque { layout, .. } => {
@@ -117,8 +117,8 @@ impl Type {
         }
     }
 
-    /// How many bytes a tensor takes; `None` if its rows are no whole blocks, there are 2^64, or the
-    /// type is not known.
+    /// The length of a tensor in bytes; `None` if its rows are no whole blocks, on overflow, or if
+    /// the type is unknown.
     pub(super) fn len(self, sizes: &[u64]) -> Option<u64> {
         match self {
             Type::Plain(number) => {
@@ -132,7 +132,7 @@ impl Type {
     }
 }
 
-/// The types that ggml has no more.
+/// Types that were removed from ggml.
 const REMOVED: [(u32, &str); 8] = [
     (4, "Q4_2"),
     (5, "Q4_3"),
@@ -149,7 +149,7 @@ fn removed(wanted: u32) -> Option<&'static str> {
     found.map(|(_, name)| *name)
 }
 
-/// The number of a type that is not known, by its name.
+/// The number of an unknown type, by its name.
 fn unknown_code(name: &str) -> Option<u32> {
     if let Some((code, _)) = REMOVED.iter().find(|(_, own)| *own == name) {
         return Some(*code);

@@ -1,4 +1,4 @@
-//! Reads metadata.
+//! Parsing of metadata values.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::NAME;
@@ -10,18 +10,18 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::meta::Value;
 
-/// Reads values.
+/// A parser of values.
 pub(super) struct Values<'a, 's> {
     pub(super) scan: &'a mut Scan<'s>,
     pub(super) endian: Endian,
     limits: &'a Limits,
     mode: Mode,
-    /// Where the first text that is none begins.
+    /// Offset of the first text that is no UTF-8.
     pub(super) not_text: Option<u64>,
     bytes: Vec<u8>,
 }
 
-/// How many bytes of fixed-width items are read at once.
+/// Bytes of fixed-width items read at a time.
 const RUN: usize = 1 << 16;
 
 impl<'a, 's> Values<'a, 's> {
@@ -36,7 +36,7 @@ impl<'a, 's> Values<'a, 's> {
         }
     }
 
-    /// A text whose bytes have to be UTF-8: a name.
+    /// A text that must be UTF-8: a name.
     pub(super) fn name(&mut self) -> Result<String> {
         let at = self.scan.at();
         let len = self.scan.u64(self.endian)?;
@@ -93,7 +93,7 @@ impl<'a, 's> Values<'a, 's> {
         Ok((Value::List(values), Kind::Array(Some(Box::new(kind)))))
     }
 
-    /// Arrays inside an array; gives the type that they have in common.
+    /// Arrays inside an array; returns their common type.
     fn arrays(&mut self, count: u64, depth: u64, values: &mut Vec<Value>) -> Result<Kind> {
         let mut common = None;
         let mut is_first = true;
@@ -179,7 +179,7 @@ impl<'a, 's> Values<'a, 's> {
     }
 }
 
-/// The bits of a number, the others zero.
+/// The bits of a number, zero-extended.
 fn bits(bytes: &[u8], endian: Endian) -> u64 {
     let join = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
     match endian {
@@ -196,7 +196,7 @@ fn whole_number(whole: Whole, bits: u64) -> i128 {
         .unwrap_or(8)
         .saturating_mul(8)
         .abs_diff(64);
-    // Moved to the top and back, the sign comes along.
+    // Shifted to the top and back, which extends the sign.
     let top = bits.checked_shl(unused).unwrap_or_default().cast_signed();
     top.checked_shr(unused).unwrap_or_default().into()
 }

@@ -1,4 +1,4 @@
-//! Writes GGUF as the package does: all sizes are known, so the header goes first.
+//! Writes GGUF as the Python package does: all sizes are known, so the header goes first.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     writer.pad()?;
     for (number, plan) in (1..).zip(&plans) {
         plan.values.write(writer.out, endian)?;
-        // What is of an unknown type ends where the file does.
+        // A tensor of unknown type ends at the end of the file.
         if number < plans.len() || !plan.is_unknown {
             writer.pad()?;
         }
@@ -51,7 +51,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     Ok(())
 }
 
-/// A tensor on its way.
+/// A tensor to be written.
 struct Plan<'a> {
     name: &'a str,
     sizes: Vec<u64>,
@@ -143,7 +143,7 @@ impl Writer<'_> {
         for (name, value) in bundle.meta.iter() {
             let hinted = kinds.get(name).and_then(|word| Kind::of_word(word));
             let kind = match hinted.filter(|kind| kind.fits(value)) {
-                // Its type decides how the file is read.
+                // Its type determines how the file is read.
                 Some(kind) if name != ALIGNMENT_NAME => Some(kind),
                 _ => Kind::of(value),
             };
@@ -161,7 +161,7 @@ impl Writer<'_> {
     fn value(&mut self, value: &Value, kind: &Kind) -> Result<()> {
         match (kind, value) {
             (Kind::Whole(whole), Value::Int(number)) => {
-                // The lowest bits, also of what is less than zero.
+                // The lowest bits, also of a negative number.
                 let bytes = number.to_le_bytes();
                 let low = bytes.first_chunk().copied().unwrap_or_default();
                 self.bits(u64::from_le_bytes(low), whole.width())

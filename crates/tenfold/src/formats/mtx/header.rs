@@ -1,4 +1,4 @@
-//! The words of the first line.
+//! The banner: the words of the first line.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::MAGIC;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::tensor::{Storage, Symmetry, Tensor};
 use crate::wire::text::{Field, Line};
 
-/// What the first line says.
+/// The content of the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Banner {
     pub(super) layout: Layout,
@@ -15,16 +15,16 @@ pub(super) struct Banner {
     pub(super) symmetry: Triangle,
 }
 
-/// How entries are listed.
+/// The listing of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Those that are there.
+    /// Explicit entries.
     Coordinate,
-    /// All.
+    /// All entries.
     Array,
 }
 
-/// What an entry is.
+/// The type of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kinds {
     Real,
@@ -34,7 +34,7 @@ pub(super) enum Kinds {
     Pattern,
 }
 
-/// Which entries follow from others.
+/// The symmetry by which entries follow from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Triangle {
     General,
@@ -43,7 +43,7 @@ pub(super) enum Triangle {
     Hermitian,
 }
 
-/// Something that the first line has a word for.
+/// A property with words in the first line.
 pub(super) trait Word: Copy + PartialEq + 'static {
     /// All words with their meanings; of several for one meaning the first is written.
     const WORDS: &'static [(&'static str, Self)];
@@ -124,7 +124,7 @@ impl Banner {
         })
     }
 
-    /// What the first line says of a tensor, which the format holds.
+    /// The first line for a tensor that the format can hold.
     pub(super) fn of(tensor: &Tensor) -> Result<Banner> {
         let dtype = tensor.dtype();
         let none = || Error::invalid(format!("no matrix of {dtype}"));
@@ -162,7 +162,7 @@ impl Banner {
 }
 
 impl Kinds {
-    /// What its entries are here.
+    /// The element type.
     pub(super) fn dtype(self) -> DType {
         match self {
             Kinds::Real => DType::real(Number::F64),
@@ -175,7 +175,7 @@ impl Kinds {
 }
 
 impl Triangle {
-    /// Whether entries of this kind can have it.
+    /// Whether it is valid for entries of this type.
     fn fits(self, field: Kinds) -> bool {
         match self {
             Triangle::General | Triangle::Symmetric => true,
@@ -184,7 +184,7 @@ impl Triangle {
         }
     }
 
-    /// What it is here.
+    /// The symmetries of the tensor.
     pub(super) fn symmetries(self) -> Vec<Symmetry> {
         let operation = match self {
             Triangle::General => return Vec::new(),
@@ -199,7 +199,7 @@ impl Triangle {
         }]
     }
 
-    /// Whether the entry at this place is one that is stored.
+    /// Whether the entry at this position is stored.
     pub(super) fn stores(self, row: u64, column: u64) -> bool {
         match self {
             Triangle::General => true,
@@ -208,7 +208,7 @@ impl Triangle {
         }
     }
 
-    /// How many entries an array has.
+    /// The number of entries in an array.
     pub(super) fn count(self, rows: u64, columns: u64) -> u128 {
         let (rows, columns) = (u128::from(rows), u128::from(columns));
         let factor = match self {

@@ -69,7 +69,7 @@ pub struct Mtx;
 
 const NAME: &str = "mtx";
 const MAGIC: &[u8] = b"%%MatrixMarket";
-/// How comments are written.
+/// The syntax of comments.
 const COMMENTS: CommentStyle = CommentStyle {
     mark: "%",
     name: "mtx:comments",
@@ -136,7 +136,7 @@ impl Format for Mtx {
     }
 }
 
-/// Why the elements of a tensor have no place, where [`Capabilities`] does not say it already.
+/// The reason why a tensor's elements cannot be stored, where [`Capabilities`] does not imply it.
 fn no_number(tensor: &Tensor) -> Option<String> {
     let dtype = tensor.dtype();
     let is_dense = matches!(tensor.storage(), Storage::Dense { .. });

@@ -41,7 +41,7 @@ fn read_text(source: &Source, limits: &Limits) -> Result<Bundle> {
 struct Sizes {
     rows: u64,
     columns: u64,
-    /// How many entries follow.
+    /// The number of entries.
     count: u64,
 }
 
@@ -77,7 +77,7 @@ impl Sizes {
     }
 }
 
-/// What follows the line of sizes.
+/// The parser of entries, after the line of sizes.
 struct Entries {
     banner: Banner,
     sizes: Sizes,

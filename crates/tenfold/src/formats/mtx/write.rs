@@ -49,7 +49,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     }
 }
 
-/// Writes the entries of a sparse matrix, those of the first column first.
+/// Writes the entries of a sparse matrix, column by column.
 fn write_entries(
     tensor: &Tensor,
     banner: Banner,
@@ -62,7 +62,7 @@ fn write_entries(
         let column = index.checked_div(rows).unwrap_or(0);
         (index.checked_rem(rows).unwrap_or(0), column)
     };
-    // A pattern lists what is true; the diagonal of a skew-symmetric matrix is zero unsaid.
+    // A pattern lists true entries; the diagonal of a skew-symmetric matrix is an implied zero.
     let is_listed = |index: u64, value: &[u8]| {
         let (row, column) = place(index);
         banner.symmetry.stores(row, column) && (banner.field != Kinds::Pattern || value != [0])

@@ -1,4 +1,4 @@
-//! The header's dictionary: as much of Python's literals as NumPy writes, and no more.
+//! The header's dictionary: the subset of Python's literals that NumPy writes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{NAME, Version};
@@ -6,7 +6,7 @@ use crate::bytes::to_u64;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-/// What the dictionary says.
+/// The content of the dictionary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) descr: Descr,
@@ -16,7 +16,7 @@ pub(super) struct Header {
     pub(super) shape_at: u64,
 }
 
-/// A type as the dictionary has it.
+/// A type in the dictionary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Descr {
     /// A plain type, such as `<f8`.
@@ -25,13 +25,13 @@ pub(super) enum Descr {
     Structured,
 }
 
-/// The first size that NumPy cannot have.
+/// The smallest size that is too large for NumPy.
 const TOO_LARGE: u64 = 1 << 63;
 
-/// How deeply Python nests brackets, whatever the limits say.
+/// Deepest nesting of brackets in Python, whatever the limits.
 const MOST_NESTED: u64 = 200;
 
-/// Reads the header `bytes`, which begin at byte `at` of the file.
+/// Parses the header `bytes`, which are at offset `at` of the file.
 pub(super) fn parse(bytes: &[u8], at: u64, version: Version, limits: &Limits) -> Result<Header> {
     let text = match version {
         Version::V1 | Version::V2 => bytes.iter().copied().map(char::from).collect(),
@@ -58,7 +58,7 @@ pub(super) fn parse(bytes: &[u8], at: u64, version: Version, limits: &Limits) ->
 
 struct Parser<'a> {
     rest: &'a str,
-    /// The byte of the file at which `rest` begins.
+    /// The offset of `rest` in the file.
     at: u64,
     version: Version,
     limits: &'a Limits,
@@ -115,7 +115,7 @@ impl Parser<'_> {
         self.wanted(&format!("{wanted:?}"))
     }
 
-    /// Fails at the next character, where something else is wanted.
+    /// An error at the next character, which was not expected.
     fn wanted<T>(&self, what: &str) -> Result<T> {
         match self.peek() {
             Some(next) => self.fail(format!("{what} expected in the header, {next:?} found")),
@@ -235,7 +235,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Passes over any literal: what is inside a structured type is for nobody to know.
+    /// Skips any literal: the inside of a structured type does not matter.
     fn pass(&mut self, depth: u64) -> Result<()> {
         self.limits.check_depth(depth)?;
         if depth > MOST_NESTED {
@@ -290,10 +290,10 @@ impl Parser<'_> {
         digits
     }
 
-    /// Text between quotes.
+    /// A quoted text.
     fn text(&mut self) -> Result<String> {
         let at = self.at;
-        // Python 2 marks text that it knows to be text.
+        // Python 2 marks Unicode text.
         self.eat('u');
         let Some(quote) = self.next_if(|next| matches!(next, '\'' | '"')) else {
             return self.wanted("text in quotes");
@@ -309,7 +309,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands for a character after a backslash.
+    /// The character of an escape sequence.
     fn escape(&mut self, text: &mut String) -> Result<()> {
         let at = self.at.saturating_sub(1);
         if let Some('0'..='7') = self.peek() {
@@ -356,7 +356,7 @@ fn plain_escape(letter: char) -> Option<char> {
     })
 }
 
-/// Text of a file as an error shows it: in quotes, and not too much of it.
+/// A quotation from a file for an error, of limited length.
 pub(super) fn excerpt(text: &str) -> String {
     const MOST: usize = 32;
     let mut start: String = text.chars().take(MOST).collect();

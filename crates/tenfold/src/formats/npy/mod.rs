@@ -79,9 +79,9 @@ pub struct Npy;
 const NAME: &str = "npy";
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_DIMS: u64 = 64;
-/// The first length of an array in bytes that is too large.
+/// The smallest length of an array in bytes that is too large.
 const TOO_LONG: u128 = 1 << 63;
-/// The hint that keeps the version of a file, where it is not the usual one.
+/// The hint with the version of a file, if it is not the usual one.
 const HINT_VERSION: &str = "npy:version";
 /// The hint that an array is big-endian.
 pub(super) const HINT_ENDIAN: &str = "npy:endian";
@@ -117,7 +117,7 @@ impl Version {
     }
 }
 
-/// The types: kind and bytes of an element, as `descr` has them after the byte order.
+/// The types: kind and width of an element, as in `descr` after the byte order.
 const TYPES: &[(&str, DType)] = &[
     ("b1", DType::real(Number::Bool)),
     ("u1", DType::real(Number::U8)),
@@ -146,7 +146,7 @@ static INFO: Info = Info {
     holds: HOLDS,
 };
 
-/// What an array can be.
+/// The capabilities of an array.
 pub(super) const HOLDS: Capabilities = Capabilities {
     names: Names::One,
     numbers: &[
@@ -198,13 +198,13 @@ impl Format for Npy {
     }
 }
 
-/// Why NumPy has no such array, where [`Capabilities`] does not say it already.
+/// The reasons why NumPy has no such array, where [`Capabilities`] does not imply them.
 pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
     let mut losses = Vec::new();
     let dtype = tensor.dtype();
     let mut add = |aspect, detail: String| losses.push(Loss::impossible(key, aspect, detail));
     let is_known = TYPES.iter().any(|(_, known)| *known == dtype);
-    // Others that are no type of NumPy's are not its numbers, or not its arities.
+    // Others that are no types of NumPy are not its numbers, or not its arities.
     if dtype.arity == Arity::Complex && HOLDS.numbers.contains(&dtype.number) && !is_known {
         add(Aspect::Number, elements_of(dtype));
     }
@@ -214,7 +214,7 @@ pub(super) fn misfits(key: &Key, tensor: &Tensor) -> Vec<Loss> {
     losses
 }
 
-/// How many bytes the values of an array take; `None` if NumPy cannot have it.
+/// The length of an array's values in bytes; `None` if it is too large for NumPy.
 fn len(sizes: &[u64], dtype: DType) -> Option<u64> {
     let mut factors: Vec<u64> = sizes.iter().copied().filter(|size| *size != 0).collect();
     factors.push(to_u64(dtype.width()));

@@ -43,21 +43,21 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// What stands before the values of an array.
+/// The header of an array, as parsed.
 pub(in crate::formats) struct Array {
     version: Version,
     dtype: DType,
     endian: Endian,
     order: Order,
     sizes: Vec<u64>,
-    /// Where the values are.
+    /// The range of the values.
     pub(in crate::formats) values: Range<u64>,
-    /// What a lenient reader forgave.
+    /// The notes of a lenient reader.
     pub(in crate::formats) notes: Vec<Note>,
 }
 
 impl Array {
-    /// Reads what stands before the values of an array that ends at `end`.
+    /// Reads the header of an array that ends at `end`.
     pub(in crate::formats) fn read(scan: &mut Scan, end: u64, how: &ReadOptions) -> Result<Array> {
         let (version, header, mut faults) = prelude(scan, how)?;
         let (dtype, endian) = dtype(&header, &mut faults)?;
@@ -93,7 +93,7 @@ impl Array {
         (self.version != Version::V1).then(|| self.version.as_str())
     }
 
-    /// The array, once it is known where its values are.
+    /// The tensor, given the bytes of its values.
     pub(in crate::formats) fn tensor(&self, bytes: Bytes) -> Result<Tensor> {
         let values = Numbers {
             number: self.dtype.number,
@@ -136,7 +136,7 @@ fn prelude(scan: &mut Scan, how: &ReadOptions) -> Result<(Version, Header, Fault
     Ok((version, header, faults))
 }
 
-/// What loading an array of Python objects would call; `None` if it is of another type.
+/// The callables of an array of Python objects; `None` if it has another type.
 pub(in crate::formats) fn callables(
     scan: &mut Scan,
     how: &ReadOptions,
@@ -157,11 +157,11 @@ pub(in crate::formats) fn callables(
         return Ok(None);
     }
     let pickle = Pickle::read(scan, &how.limits)?;
-    // PyTorch reads no such array with `weights_only`, and NumPy none unless it is asked to.
+    // PyTorch loads no such array with `weights_only`, and NumPy only with `allow_pickle`.
     Ok(Some(callables::callables(&pickle, |_, _| false)))
 }
 
-/// The remark about bytes that follow the pickle of an array of Python objects.
+/// The remark about bytes after the pickle of an array of Python objects.
 pub(in crate::formats) fn behind_pickle(len: u64) -> String {
     format!("bytes after the pickle, which belong to nothing: {len}")
 }
@@ -173,7 +173,7 @@ fn is_object(descr: &str) -> bool {
     rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What a strict reader refuses and a lenient one notes.
+/// Violations that a strict reader refuses and a lenient one notes.
 struct Faults {
     mode: Mode,
     notes: Vec<Note>,
@@ -202,7 +202,7 @@ fn unsupported(what: String) -> Error {
     Error::Unsupported { format: NAME, what }
 }
 
-/// How many bytes the values take.
+/// The length of the values in bytes.
 fn values_len(header: &Header, dtype: DType) -> Result<u64> {
     let ndim = header.shape.len();
     if to_u64(ndim) > MOST_DIMS {
@@ -239,7 +239,7 @@ fn dtype(header: &Header, faults: &mut Faults) -> Result<(DType, Endian)> {
     Ok((*dtype, endian))
 }
 
-/// Why there are no numbers of a type: NumPy knows more than the model does.
+/// The error of a type without numbers: NumPy has more types than the model.
 fn unknown(descr: &str, name: &str, at: u64) -> Error {
     let about = match (name.chars().next(), name) {
         (Some('O'), _) => "Python objects, which are pickled",

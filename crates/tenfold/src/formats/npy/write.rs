@@ -9,9 +9,9 @@ use crate::format::WriteOptions;
 use crate::io::Sink;
 use crate::tensor::{Order, Storage, Tensor};
 
-/// The values begin at a multiple of this.
+/// Alignment of the values.
 const ARRAY_ALIGN: usize = 64;
-/// The digits to which the slowest size can grow without moving the values.
+/// Digits to which the slowest size can grow without moving the values.
 const GROWTH_AXIS_MAX_DIGITS: usize = 21;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -24,8 +24,8 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     values.write(out, endian)
 }
 
-/// What stands before the values of an array, which are written in the byte order `endian`, and its
-/// values; `wanted` is a version, if not the usual one.
+/// The header of an array, whose values are written in the byte order `endian`, and the values;
+/// `wanted` is a version, if not the usual one.
 pub(in crate::formats) fn parts<'a>(
     tensor: &'a Tensor,
     endian: Endian,
@@ -42,7 +42,7 @@ pub(in crate::formats) fn parts<'a>(
     Ok((header(&dict, version)?, values))
 }
 
-/// The dictionary, and spaces for it to grow into.
+/// The dictionary, with spaces for growth.
 fn dictionary(sizes: &[u64], order: Order, dtype: DType, endian: Endian) -> Result<String> {
     let known = TYPES.iter().find(|(_, known)| *known == dtype);
     let (name, _) = known.ok_or_else(|| Error::invalid(format!("npy has no type {dtype}")))?;
@@ -70,7 +70,8 @@ fn dictionary(sizes: &[u64], order: Order, dtype: DType, endian: Endian) -> Resu
     ))
 }
 
-/// Whether column-major values are row-major as they are: there are none, or one dimension counts.
+/// Whether column-major values are also row-major: they are empty, or have at most one dimension of
+/// size above 1.
 fn is_row_major_too(sizes: &[u64]) -> bool {
     sizes.contains(&0) || sizes.iter().filter(|size| **size != 1).count() <= 1
 }
@@ -84,10 +85,10 @@ fn header(dict: &str, version: Version) -> Result<Vec<u8>> {
         Version::V2 | Version::V3 => 4,
     };
     let unpadded = header.len() + len_width + dict.len() + 1;
-    // From 1 to 64 spaces: NumPy adds 64 where none would do.
+    // From 1 to 64 spaces: NumPy adds 64 where none would be needed.
     let padding = ARRAY_ALIGN - unpadded % ARRAY_ALIGN;
     let len = dict.len() + padding + 1;
-    // 64 sizes of 19 digits are far from this bound.
+    // 64 sizes of 19 digits are far below this bound.
     let too_long = |_| Error::invalid("the header is too long");
     match version {
         Version::V1 => header.extend(u16::try_from(len).map_err(too_long)?.to_le_bytes()),

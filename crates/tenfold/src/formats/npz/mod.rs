@@ -59,24 +59,24 @@ use crate::wire::zip;
 pub struct Npz;
 
 const NAME: &str = "npz";
-/// What names of members end with.
+/// The ending of member names.
 const SUFFIX: &str = ".npy";
 /// The first bytes of an archive without members.
 const EMPTY: &[u8] = b"PK\x05\x06";
-/// The longest name of a member.
+/// Longest name of a member.
 const MOST_NAME: usize = 65_535;
-/// The metadata that the comment holds.
+/// The metadata stored in the comment.
 const CARRIED: &str = "tenfold";
 
 /// Hints of this format.
 mod hint {
-    /// How a member was kept, where it was not stored.
+    /// The compression of a member, if it was not stored.
     pub(super) const COMPRESS: &str = "npz:compress";
-    /// The version of a member, where it is not the usual one.
+    /// The version of a member, if it is not the usual one.
     pub(super) const VERSION: &str = "npz:version";
-    /// The byte order of a member, where it is big-endian: a lone `.npy` does not pass its own on.
+    /// The byte order of a member, if it is big-endian: a lone `.npy` does not pass its own on.
     pub(super) const ENDIAN: &str = "npz:endian";
-    /// A comment of somebody else.
+    /// A comment of another program.
     pub(super) const COMMENT: &str = "npz:comment";
 }
 

@@ -55,11 +55,11 @@ struct Reader<'a> {
     source: &'a Source,
     how: &'a ReadOptions,
     bundle: Bundle,
-    /// Whether a member is an array, of whatever type.
+    /// Whether any member is an array, of any type.
     has_arrays: bool,
 }
 
-/// What an array is called.
+/// The key of an array.
 fn key(member: &Member) -> Key {
     named(&member.name)
 }
@@ -69,7 +69,7 @@ fn named(name: &str) -> Key {
 }
 
 impl Reader<'_> {
-    /// What a conversion left in the comment, or somebody else.
+    /// Takes the comment: carried metadata, or that of another program.
     fn comment(&mut self, comment: Vec<u8>) {
         match String::from_utf8(comment) {
             Ok(text) if text.is_empty() => {}
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is left of a damaged archive; notes what is not.
+    /// The intact part of a damaged archive; the rest is noted.
     fn salvaged(&mut self, found: zip::Salvaged) -> Archive {
         if let Some(error) = found.fault {
             let text = format!("members are found by their own headers: {error}");
@@ -107,7 +107,7 @@ impl Reader<'_> {
         self.bundle.note(note);
     }
 
-    /// Refuses, or notes if the reader is lenient.
+    /// Refuses a violation, or notes it if the reader is lenient.
     fn forgive(&mut self, member: &Member, kind: NoteKind, text: String) -> Result<()> {
         match self.how.mode {
             Mode::Strict => Err(Error::malformed(member.at, text).of(NAME)),
@@ -122,7 +122,7 @@ impl Reader<'_> {
         let what = match member.method {
             Method::Stored | Method::Deflated => {
                 let read = match self.array(member) {
-                    // One array that is no tensor costs itself alone.
+                    // An array that is no tensor does not affect the others.
                     Err(Error::Unsupported { what, .. }) => self.other_array(member, &what),
                     other => other,
                 };
@@ -154,8 +154,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Leaves out an array of a type that the model has no numbers for, unless it only seems to be one since
-    /// it is damaged.
+    /// Skips an array of a type without numbers in the model, unless it only appears to be one
+    /// because it is damaged.
     fn other_array(&mut self, member: &Member, what: &str) -> Result<()> {
         self.compare_now(member)?;
         if self.how.callables {
@@ -166,7 +166,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Notes what loading an array of Python objects would call, if it is one.
+    /// Records the callables of an array of Python objects, if it is one.
     fn callables(&mut self, member: &Member) -> Result<()> {
         let is_stored = member.method == Method::Stored;
         let unpacked;
@@ -228,7 +228,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Fails if a member has not its checksum: what was damaged may look like a type that is not known.
+    /// Fails if a member does not match its checksum: damaged data may look like an unknown type.
     fn compare_now(&self, member: &Member) -> Result<()> {
         let Some(content) = member.content(self.source, &self.how.limits)? else {
             return Ok(());
@@ -237,7 +237,7 @@ impl Reader<'_> {
         compared.map_err(|error| blame(error, member, member.method == Method::Stored))
     }
 
-    /// Leaves the checksum of a member that no tensor is made of to a check of the whole file.
+    /// Leaves the checksum of a member without a tensor to the verification of the file.
     fn compare_later(&mut self, member: &Member) -> Result<()> {
         if let Some(content) = member.content(self.source, &self.how.limits)? {
             let name = format!("the member {:?}", member.name);
@@ -251,7 +251,7 @@ impl Reader<'_> {
         start.starts_with(npy::MAGIC)
     }
 
-    /// An array that lies in the file as it is.
+    /// An array that is stored uncompressed.
     fn stored(&self, member: &Member) -> Result<Option<(Array, Tensor)>> {
         let end = member.stored.end;
         let mut scan = Scan::part(self.source, NAME, member.stored.clone());
@@ -263,7 +263,7 @@ impl Reader<'_> {
         let array = Array::read(&mut scan, end, self.how)?;
         let header = Bytes::run(self.source, member.stored.start..array.values.start)?;
         let values = Bytes::run(self.source, array.values.clone())?;
-        // What follows the values counts too, but is not read with them.
+        // Bytes after the values count too, but are not read with them.
         let digest = if array.values.end == end {
             Some(values_digest(member, &header, values.len())?)
         } else {
@@ -273,9 +273,9 @@ impl Reader<'_> {
         Ok(Some(described(array, tensor, member)))
     }
 
-    /// An array that has to be decoded; its header is decoded now.
+    /// A compressed array; its header is decoded now.
     fn deflated(&self, member: &Member, stored: &Bytes) -> Result<Option<(Array, Tensor)>> {
-        /// As long as headers usually are, and more.
+        /// Longer than the usual header.
         const USUAL: usize = 1 << 10;
         self.how.limits.check_ratio(stored.len(), member.len)?;
         let mut start = Deflated::beginning(stored, USUAL)?;
@@ -301,20 +301,20 @@ impl Reader<'_> {
     }
 }
 
-/// How long the part before the values is, as its first twelve bytes say.
+/// The length of the header, from its first twelve bytes.
 fn header_len(start: &[u8]) -> u64 {
     let byte = |place: usize| u64::from(start.get(place).copied().unwrap_or(0));
     let short = byte(8) | byte(9) << 8;
     match byte(6) {
         1 => short.saturating_add(10),
         2 | 3 => (short | byte(10) << 16 | byte(11) << 24).saturating_add(12),
-        // Of a version that is not known, or damaged, nothing more is read.
+        // For an unknown version, or damaged data, nothing more is read.
         _ => 0,
     }
 }
 
-/// The checksum that the values have, if that of the member is right: CRC-32 is linear, so that what
-/// the header makes of it can be taken away.
+/// The checksum that the values must have for that of the member to match: CRC-32 is linear, so
+/// that the contribution of the header can be removed.
 fn values_digest(member: &Member, header: &Bytes, len: u64) -> Result<Digest> {
     let header = crc32fast::hash(&header.to_vec()?);
     let mut shifted = crc32fast::Hasher::new_with_initial(header);
@@ -340,11 +340,11 @@ fn described(array: Array, mut tensor: Tensor, member: &Member) -> (Array, Tenso
     (array, tensor)
 }
 
-/// Says in which member something is wrong.
+/// Names the member in an error.
 fn blame(error: Error, member: &Member, is_stored: bool) -> Error {
     match error {
         Error::Malformed { at, why, .. } => {
-            // Inside of what is deflated, there are no bytes of the file.
+            // Offsets inside compressed data are no offsets in the file.
             let at = at.filter(|_| is_stored).or(Some(member.stored.start));
             let why = format!("the member {:?}: {why}", member.name);
             Error::malformed(at, why).of(NAME)

@@ -1,4 +1,4 @@
-//! Writes `.npz` in one go, each member as `numpy.save` would write it.
+//! Writes `.npz` as a stream, each member as `numpy.save` would write it.
 
 use super::{CARRIED, SUFFIX, hint};
 use crate::bundle::Bundle;
@@ -13,7 +13,7 @@ use crate::meta::Value;
 use crate::tensor::Tensor;
 use crate::wire::zip::{Method, Sizes, Writer};
 
-/// Where stored arrays begin: their headers are a multiple of it long.
+/// Alignment of stored arrays; the length of their headers is a multiple of it.
 const ALIGNMENT: u64 = 64;
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -52,7 +52,7 @@ fn name(key: &Key) -> Result<String> {
     Ok(format!("{name}{SUFFIX}"))
 }
 
-/// An array on its way.
+/// An array to be written.
 struct OneMember<'a> {
     name: String,
     tensor: &'a Tensor,
@@ -81,7 +81,7 @@ impl OneMember<'_> {
     }
 }
 
-/// Writes an array as it is; gives its CRC-32.
+/// Writes an array uncompressed; returns its CRC-32.
 fn store(header: &[u8], values: &Numbers, endian: Endian, out: &mut Sink) -> Result<u32> {
     out.start_digest(Some(Algorithm::Crc32));
     out.write(header)?;
@@ -93,7 +93,7 @@ fn store(header: &[u8], values: &Numbers, endian: Endian, out: &mut Sink) -> Res
         .map_err(|_| Error::invalid("no checksum was computed"))
 }
 
-/// Writes an array deflated; gives its CRC-32.
+/// Writes an array deflated; returns its CRC-32.
 fn deflate(
     header: &[u8],
     values: &Numbers,

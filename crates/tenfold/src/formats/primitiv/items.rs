@@ -1,4 +1,4 @@
-//! The items a primitiv file is made of, in the forms that primitiv reads or in others.
+//! The items of a primitiv file, in primitiv's own encodings or in others.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::note::{Note, NoteKind};
 use crate::wire::msgpack;
 use crate::wire::msgpack::{Head, Item, Marker};
 
-/// A rule that a lenient reader forgives.
+/// A rule that a lenient reader relaxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// A whole number is a u32.
+    /// An integer is a u32.
     Uint,
     /// A float is an f32.
     Float,
@@ -24,20 +24,20 @@ pub(super) enum Rule {
     Text,
     /// Data is a bin.
     Data,
-    /// A statistic is there once.
+    /// A statistic is unique.
     Statistic,
-    /// A config is there once.
+    /// A config is unique.
     Config,
-    /// A key can be in a model, beside the other keys.
+    /// A key can coexist with the other keys in a model.
     Key,
-    /// A key is there once.
+    /// A key is unique.
     KeyTwice,
     /// Nothing follows the body.
     End,
 }
 
 impl Rule {
-    /// What primitiv does with a file that breaks it.
+    /// The behavior of primitiv for a file that breaks it.
     fn verdict(self) -> &'static str {
         match self {
             Rule::Uint | Rule::Float | Rule::Text | Rule::Data | Rule::Key => {
@@ -50,7 +50,7 @@ impl Rule {
     }
 }
 
-/// How often a rule is broken, and the first time.
+/// The number of violations of a rule, and the first.
 struct Forgiven {
     rule: Rule,
     at: u64,
@@ -58,12 +58,12 @@ struct Forgiven {
     n_more: u64,
 }
 
-/// Reads items in file order; whatever is wrong with one is reported at its first byte.
+/// Reads items in file order; errors are reported at the item's first byte.
 pub(super) struct Items<'a> {
     scan: Scan<'a>,
     mode: Mode,
     limits: &'a Limits,
-    /// One for every rule that is broken: a file has many numbers, all in the same wrong form.
+    /// One entry for every broken rule: a file has many numbers, all in the same wrong encoding.
     forgiven: Vec<Forgiven>,
 }
 
@@ -82,12 +82,12 @@ impl<'a> Items<'a> {
         self.scan.at()
     }
 
-    /// Fails at `at`.
+    /// An error at `at`.
     pub(super) fn fail_at<T>(&self, at: u64, why: impl Into<String>) -> Result<T> {
         self.scan.fail_at(at, why)
     }
 
-    /// Fails at `at` when reading strictly; else remembers that the rule is broken.
+    /// An error at `at` in strict mode; else the violation is recorded.
     pub(super) fn forgive(&mut self, at: u64, rule: Rule, why: impl Into<String>) -> Result<()> {
         if self.mode == Mode::Strict {
             return self.fail_at(at, why);
@@ -136,7 +136,7 @@ impl<'a> Items<'a> {
         Ok(number)
     }
 
-    /// A u32 that is not 0.
+    /// A positive u32.
     pub(super) fn size(&mut self, what: &str) -> Result<u64> {
         let at = self.at();
         match self.u32(what)? {
@@ -178,14 +178,14 @@ impl<'a> Items<'a> {
     /// Counts names that stay in memory.
     pub(super) fn keep<'t>(&mut self, names: impl IntoIterator<Item = &'t str>) -> Result<()> {
         for name in names {
-            // Each is in a key and in what keys are compared with.
+            // Each is in a key and in the set that keys are compared with.
             self.limits.charge_items::<[String; 2]>(1)?;
             self.limits.charge_text(name.len().saturating_mul(2))?;
         }
         Ok(())
     }
 
-    /// Passes over a bin that is `wanted` bytes long, and says where its bytes are.
+    /// Skips a bin that is `wanted` bytes long, and returns its range.
     pub(super) fn data(&mut self, wanted: u64) -> Result<Range<u64>> {
         let head = msgpack::head(&mut self.scan)?;
         let (Item::Bin(len) | Item::Str(len)) = head.item else {
@@ -203,7 +203,7 @@ impl<'a> Items<'a> {
         Ok(from..self.at())
     }
 
-    /// The head of an array: how many items follow.
+    /// The head of an array: the number of items.
     pub(super) fn array(&mut self, what: &str) -> Result<u64> {
         let head = msgpack::head(&mut self.scan)?;
         match head.item {
@@ -212,7 +212,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The head of a map: how many pairs follow.
+    /// The head of a map: the number of pairs.
     pub(super) fn map(&mut self, what: &str) -> Result<u64> {
         let head = msgpack::head(&mut self.scan)?;
         match head.item {
@@ -232,7 +232,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The nearest f32 to a number in another form; `None` if it is no number, or beyond all of them.
+/// The nearest f32 to a number in another encoding; `None` if it is no number, or out of range.
 #[expect(
     clippy::as_conversions,
     reason = "numbers are rounded to the nearest f32, as meant"
@@ -254,7 +254,7 @@ fn nearest(item: Item) -> Option<f32> {
 mod tests {
     use super::*;
 
-    /// Reads one item leniently, and gives it with the notes.
+    /// Reads one item leniently, and returns it with the notes.
     fn lenient<T>(bytes: &[u8], read: fn(&mut Items) -> Result<T>) -> Result<(T, Vec<String>)> {
         let source = Source::memory(bytes.to_vec());
         let how = ReadOptions {

@@ -1,28 +1,29 @@
-//! Which keys can be in one model together.
+//! Keys that can coexist in one model.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
-/// The keys of a model as far as it has been read, each with the place of its parameter.
+/// The keys of a model read so far, each with the index of its parameter.
 #[derive(Debug, Default)]
 pub(super) struct Keys(BTreeMap<Vec<String>, usize>);
 
-/// Why a key cannot join the others.
+/// The reason why a key cannot join the others.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault<'a> {
-    /// It has no segment, so it names nothing.
+    /// It has no segment.
     Empty,
-    /// It is there already.
+    /// It is a duplicate.
     Twice,
-    /// It lies below this parameter, or this one below it.
+    /// It is below this parameter, or this one below it.
     Bars(&'a [String]),
 }
 
 impl Keys {
-    /// What is wrong with `path` beside the keys that are there.
+    /// The conflict of `path` with existing keys, if there is one.
     ///
-    /// Sorted, the keys that continue a key follow it directly. So only the neighbours of a new
-    /// key can be at odds with it, unless others already are: of those, not every one is found.
+    /// In sorted order, the keys that extend a key follow it directly. So only the neighbors of a
+    /// new key can conflict with it, unless others already do: of those, not every conflict is
+    /// found.
     pub(super) fn fault(&self, path: &[String]) -> Option<Fault<'_>> {
         if path.is_empty() {
             return Some(Fault::Empty);
@@ -47,7 +48,7 @@ impl Keys {
         }
     }
 
-    /// The place of the parameter `path`: where it was before, or else `next`.
+    /// The index of the parameter `path`: its previous one, or else `next`.
     pub(super) fn place(&mut self, path: &[String], next: usize) -> usize {
         *self.0.entry(path.to_vec()).or_insert(next)
     }

@@ -1,4 +1,4 @@
-//! What primitiv files cannot hold besides what [`Capabilities`](crate::Capabilities) says.
+//! Losses of primitiv files beyond [`Capabilities`](crate::Capabilities).
 
 use super::write::{Sizes, float_configs, parameters, shape, split, uint_configs};
 use super::{BATCH, DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
@@ -9,11 +9,11 @@ use crate::format::Adapted;
 use crate::key::Key;
 use crate::tensor::{Dim, Tensor};
 
-/// The most bytes that a `bin` can have.
+/// Longest `bin` in bytes.
 const MAX_DATA: u128 = 0xffff_ffff;
 
-/// Brings a tensor into the shape that primitiv would hold it in: without sizes of 1 at the end, and
-/// a parameter's value without a batch.
+/// Brings a tensor into primitiv's shape: without trailing sizes of 1, and for a parameter's value
+/// without a batch.
 pub(super) fn adapt(key: &Key, tensor: &Tensor, data_type: DataType) -> Result<Option<Adapted>> {
     let mut dims = tensor.dims().to_vec();
     let mut said = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn adapt(key: &Key, tensor: &Tensor, data_type: DataType) -> Result<O
     Ok(Some((adapted.with_meta_of(tensor), said)))
 }
 
-/// What a file of type `data_type` cannot hold.
+/// The losses of a file of type `data_type`.
 pub(super) fn format_losses(bundle: &Bundle, data_type: DataType) -> Vec<Loss> {
     if let (DataType::Shape | DataType::Optimizer, [_, ..]) = (data_type, bundle.entries()) {
         let (word, count) = (data_type.word(), bundle.entries().len());
@@ -140,7 +140,7 @@ fn for_sizes(sizes: &Sizes, add: &mut dyn FnMut(Aspect, String)) {
     }
 }
 
-/// In a model a name is a parameter or a submodel. `paths` are sorted.
+/// In a model a name is either a parameter or a submodel. `paths` are sorted.
 fn for_conflicts<'a>(paths: impl Iterator<Item = &'a [String]>) -> Vec<Loss> {
     let mut losses = Vec::new();
     let mut above: &[String] = &[];
@@ -204,7 +204,7 @@ mod tests {
         losses.into_iter().map(name).collect()
     }
 
-    /// The sizes and names of a tensor as it is written, and what that loses.
+    /// The sizes and names of a tensor as written, and the losses.
     fn adapted(key: &Key, tensor: &Tensor, data_type: DataType) -> (Vec<Dim>, Vec<Aspect>) {
         match adapt(key, tensor, data_type).unwrap() {
             None => (tensor.dims().to_vec(), vec![]),

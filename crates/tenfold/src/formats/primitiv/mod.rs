@@ -51,7 +51,7 @@
 //!     there is none of these, and no `--opt type=`, a file stays what it was, or is what fits.
 //! 12. In a model, a plain name of another format is a path whose segments are separated by `/`: that is
 //!     what `Model::load` looks for. `--sep` chooses another letter.
-//! 13. There is no magic. A file is recognised by its versions and its type, also when it is cut
+//! 13. There is no magic. A file is recognized by its versions and its type, also when it is cut
 //!     within the type: it is a broken primitiv file then, not an unknown one.
 
 mod items;
@@ -78,24 +78,24 @@ pub struct Primitiv;
 const NAME: &str = "primitiv";
 const MAJOR: u32 = 0;
 const MINOR: u32 = 1;
-/// The versions as a file begins with them, and as much as all types have in common.
+/// The versions at the beginning of a file, and the prefix common to all types.
 const MAGIC: &[u8] = b"\xce\0\0\0\0\xce\0\0\0\x01\xce\0\0";
-/// The versions and the type.
+/// Length of the versions and the type.
 const HEADER: usize = 15;
-/// How much of it a cut file needs to be told from others: the versions.
+/// Length of that prefix by which a truncated file is recognized: the versions.
 const RECOGNISABLE: usize = 10;
 const MAX_DIMS: u64 = 8;
-/// What the last dimension is called when it is a batch.
+/// The name of the last dimension if it is a batch.
 const BATCH: &str = "batch";
 
-/// The hint that says which type a file has.
+/// The hint with the type of a file.
 const HINT_TYPE: &str = "primitiv:type";
 const META_DIMS: &str = "primitiv:dims";
 const META_BATCH: &str = "primitiv:batch";
 const META_UINTS: &str = "primitiv:uint_configs";
 const META_FLOATS: &str = "primitiv:float_configs";
 
-/// What the body of a file is.
+/// The type of a file, which determines its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DataType {
     Shape,
@@ -114,7 +114,7 @@ impl DataType {
         DataType::Optimizer,
     ];
 
-    /// The number for it in a header.
+    /// The number of the type in a header.
     fn code(self) -> u32 {
         match self {
             DataType::Shape => 0x000,
@@ -125,7 +125,7 @@ impl DataType {
         }
     }
 
-    /// What a file whose name ends so is.
+    /// The type suggested by a file name extension.
     fn of_extension(extension: &str) -> Option<DataType> {
         match extension {
             "shape" => Some(DataType::Shape),
@@ -137,7 +137,7 @@ impl DataType {
         }
     }
 
-    /// The word for it.
+    /// The name of the type.
     fn word(self) -> &'static str {
         match self {
             DataType::Shape => "shape",
@@ -183,7 +183,7 @@ const INFO: Info = Info {
 };
 
 static ANY: Info = INFO;
-/// What a file of one parameter holds: its value and its statistics.
+/// The capabilities of a file of one parameter: its value and its statistics.
 static OF_PARAMETER: Info = Info {
     holds: Capabilities {
         names: Names::One,
@@ -214,7 +214,7 @@ impl Format for Primitiv {
     }
 
     fn edition(&self, bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
-        // A word that is no type is refused when the file is written.
+        // An unknown type is refused when the file is written.
         let data_type = write::data_type(bundle, how).ok()?;
         Some(match data_type {
             DataType::Shape => &Object(DataType::Shape),
@@ -229,8 +229,8 @@ impl Format for Primitiv {
         Some("param")
     }
 
-    /// Looks for the header of a known type. A file cut within it is a broken primitiv file, not
-    /// an unknown one.
+    /// Looks for the header of a known type. A file truncated within it is a malformed primitiv
+    /// file, not an unrecognized one.
     fn probe(&self, head: &Head) -> Result<Match> {
         let start = head.bytes();
         let start = start.get(..HEADER).unwrap_or(start);
@@ -246,7 +246,7 @@ impl Format for Primitiv {
     }
 }
 
-/// Files of one type, as a format of their own: each type holds something else.
+/// Files of one type, as a format of their own: each type has its own capabilities.
 #[derive(Debug)]
 struct Object(DataType);
 
@@ -268,7 +268,7 @@ impl Format for Object {
     }
 
     fn name_separator(&self, bundle: &Bundle) -> Option<char> {
-        // Names of a file of this format are segments already.
+        // Names from a file of this format are segments already.
         let is_own = bundle.hints.get(HINT_TYPE).is_some();
         (self.0 == DataType::Model && !is_own).then_some('/')
     }

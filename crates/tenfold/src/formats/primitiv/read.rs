@@ -1,4 +1,4 @@
-//! Reads primitiv files in one walk, in file order; values are passed over.
+//! Reads primitiv files in one walk, in file order; values are skipped.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -70,7 +70,7 @@ struct Shape {
     cells: u32,
 }
 
-/// Which batch a shape may have.
+/// The batch that a shape may have.
 #[derive(Clone, Copy, PartialEq)]
 enum Batch {
     One,
@@ -82,7 +82,7 @@ struct Reader<'a> {
     source: &'a Source,
     limits: &'a Limits,
     n_tensors: u64,
-    /// Whether what follows a fault is left out.
+    /// Whether data after a fault is dropped.
     salvage: bool,
     lost: Vec<Note>,
 }
@@ -170,7 +170,7 @@ impl Reader<'_> {
         Tensor::new(dims, DType::real(Number::F32), vec![], storage)
     }
 
-    /// Passes on a fault, unless what follows it is given up; tells whether it is.
+    /// Passes on a fault, unless the data after it is dropped; returns whether it is.
     fn unless_lost(&mut self, read: Result<()>, what: &str) -> Result<bool> {
         match read {
             Err(Error::Malformed { at, why, .. }) if self.salvage => {
@@ -190,7 +190,8 @@ impl Reader<'_> {
         for _ in 0..n_statistics {
             let at = self.items.at();
             let name = self.items.text("the name of a statistic")?;
-            // Each repeats the path: a long one and many statistics are little in a file only.
+            // Each repeats the path: a long path and many statistics take little space in a file
+            // only.
             self.items.keep(key.path().iter().map(String::as_str))?;
             let key = key.statistic(name.as_str());
             let is_first = names.insert(name);
@@ -235,7 +236,7 @@ impl Reader<'_> {
         read
     }
 
-    /// The key of a parameter, which is to join `keys`.
+    /// The key of a parameter, which must not conflict with `keys`.
     fn path(&mut self, keys: &Keys) -> Result<Vec<String>> {
         let at = self.items.at();
         let n_segments = self.items.array("a key")?;
@@ -324,7 +325,7 @@ mod tests {
         ])
         .unwrap();
         let tensor = bundle.only().unwrap();
-        // The second dim is 1 and comes last before the batch: it is not there.
+        // The second dim is 1 and the last before the batch: it is dropped.
         assert_eq!(
             tensor.dims(),
             [Dim::indexed(2), Dim::indexed(2).named("batch")]

@@ -30,7 +30,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, data_type: DataType) -> Res
     }
 }
 
-/// The type of the file: as the option says, else as the extension does, else what fits.
+/// The type of the file: by the option, else by the extension, else the one that fits.
 pub(super) fn data_type(bundle: &Bundle, how: &WriteOptions) -> Result<DataType> {
     let words = DataType::ALL.map(|data_type| (data_type.word(), Some(data_type)));
     let words = [&[("auto", None)], words.as_slice()].concat();
@@ -43,7 +43,7 @@ pub(super) fn data_type(bundle: &Bundle, how: &WriteOptions) -> Result<DataType>
     Ok(chosen.unwrap_or_else(|| choose(bundle)))
 }
 
-/// The type a bundle is written as: what it was if it still fits, else the plainest that does.
+/// The type of a written bundle: its original one if it still fits, else the simplest that does.
 pub(super) fn choose(bundle: &Bundle) -> DataType {
     let hint = bundle.hints.text(HINT_TYPE);
     let hinted = DataType::ALL
@@ -78,20 +78,20 @@ fn fits(bundle: &Bundle, data_type: DataType) -> bool {
     }
 }
 
-/// The sizes of a shape; `None` for one without a batch.
+/// The sizes of a shape; `batch` is `None` if there is none.
 pub(super) struct Sizes {
     pub(super) dims: Vec<u64>,
     pub(super) batch: Option<u64>,
 }
 
 impl Sizes {
-    /// How many cells there are; `None` if too many to count.
+    /// The number of cells; `None` on overflow.
     pub(super) fn cells(&self) -> Option<u128> {
         product(&self.dims)?.checked_mul(self.batch.unwrap_or(1).into())
     }
 }
 
-/// Tells the batch from the other dimensions.
+/// Separates the batch from the other dimensions.
 pub(super) fn split(tensor: &Tensor) -> Sizes {
     let mut dims = tensor.indexed_sizes();
     let last = tensor.dims().last().and_then(|dim| dim.name.as_deref());
@@ -178,7 +178,7 @@ fn put_shape(out: &mut Sink, sizes: &Sizes) -> Result<()> {
     put_u32(out, count(sizes.batch.unwrap_or(1))?)
 }
 
-/// The shape that a bundle without tensors is.
+/// The shape in the metadata of a bundle without tensors.
 pub(super) fn shape(bundle: &Bundle) -> Result<Sizes> {
     let size = |value: &Value| value.as_u64().filter(|size| *size > 0);
     let dims = bundle.meta.get(META_DIMS).and_then(Value::as_list);
@@ -230,7 +230,7 @@ pub(super) fn float_configs(bundle: &Bundle) -> Result<Vec<(&str, u32)>> {
     })
 }
 
-/// The pairs under `name`: names, each once, and numbers that are `wanted`.
+/// The pairs under `name`: unique names, and numbers of the `wanted` type.
 fn configs<'a>(
     bundle: &'a Bundle,
     name: &str,

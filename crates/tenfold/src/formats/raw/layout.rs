@@ -1,4 +1,4 @@
-//! What the options say of the values.
+//! The layout of values, as given by options.
 
 use crate::bytes::Endian;
 use crate::dtype::{DType, Number};
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::format::Options;
 use crate::tensor::Order;
 
-/// How values lie in a file, as far as somebody has said it.
+/// The layout of values in a file, as far as it was given.
 pub(super) struct Layout {
     pub(super) dtype: Option<DType>,
-    /// The sizes, of which one may be left open.
+    /// The sizes, of which one may be open.
     pub(super) shape: Option<Vec<Option<u64>>>,
     pub(super) order: Order,
     pub(super) endian: Endian,
@@ -36,7 +36,7 @@ impl Layout {
         })
     }
 
-    /// The options by which a tensor that was written so is read again.
+    /// The options by which the written tensor is read again.
     pub(super) fn options(&self, dtype: DType, sizes: &[u64]) -> Vec<(&'static str, String)> {
         let mut options = vec![("dtype", dtype.to_string()), ("shape", shape_word(sizes))];
         if self.order == Order::Column && sizes.len() > 1 {
@@ -51,7 +51,7 @@ impl Layout {
         options
     }
 
-    /// The same in one word, without the size of a single dimension, which is all there is.
+    /// The same as one text, without the size of a single dimension, which is implied.
     pub(super) fn words(&self, dtype: DType, sizes: &[u64]) -> String {
         let options = self.options(dtype, sizes).into_iter();
         let options = options.filter(|(name, _)| *name != "shape" || sizes.len() != 1);
@@ -62,7 +62,7 @@ impl Layout {
     }
 }
 
-/// Sizes as the option spells them; a scalar has none.
+/// Sizes as a value of the option; a scalar has none.
 pub(super) fn shape_word(sizes: &[u64]) -> String {
     let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
     sizes.join("x")

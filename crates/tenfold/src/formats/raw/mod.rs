@@ -1,4 +1,4 @@
-//! Raw numbers: a file that is nothing but values, and says nothing of itself.
+//! Raw numbers: a file of values without any header.
 //!
 //! What C programs write with `fwrite`, Fortran programs to a stream, and `ndarray.tofile` gives.
 //! There is no page for it; what the numbers mean is said by options:
@@ -16,7 +16,7 @@
 //! by which words it is read again.
 //!
 //! # Where the spec is silent
-//! 1. No file is ever taken for raw: it is read and written only where somebody names it.
+//! 1. No file is ever detected as raw: it is read and written only if the format is named.
 //! 2. Bytes after the values are said in a note, which a strict reader does not let pass; too few are
 //!    refused. A size that is left open is as large as whole elements allow.
 //! 3. An offset is written as zeros. A shape is checked, never made.
@@ -138,7 +138,7 @@ impl Format for Raw {
         write::write(bundle, out, how)
     }
 
-    /// Any file might be raw, so none is.
+    /// Any file might be raw, so that none is detected as raw.
     fn probe(&self, _: &Head) -> Result<Match> {
         Ok(Match::No)
     }

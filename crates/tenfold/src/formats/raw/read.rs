@@ -1,4 +1,4 @@
-//! Finds the values that the options tell of.
+//! Finds the values described by the options.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::layout::Layout;
@@ -57,7 +57,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// The sizes, with the one that is left open as large as the bytes allow.
+/// The sizes, with the open one as large as the bytes allow.
 fn closed(shape: &[Option<u64>], left: u64, width: u64) -> Result<Vec<u64>> {
     let known: Vec<u64> = shape.iter().copied().flatten().collect();
     let one = product(&known).and_then(|count| count.checked_mul(width.into()));

@@ -1,4 +1,4 @@
-//! Writes the values and nothing else.
+//! Writes the values alone.
 
 use super::layout::{Layout, shape_word};
 use crate::bundle::Bundle;
@@ -10,12 +10,13 @@ use crate::io::Sink;
 use crate::memory;
 use crate::tensor::{Storage, Tensor};
 
-/// Casts to the type that was given, takes the order that was, and says what the file will not.
+/// Casts to the given type, transposes to the given order, and reports what the file does not
+/// record.
 pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
     let Storage::Dense { order, .. } = tensor.storage() else {
         return Ok(None);
     };
-    // What is packed has fewer values than cells; nothing here can say which.
+    // A packed tensor has fewer values than cells, and the file cannot say which.
     if tensor.is_packed() {
         return Ok(None);
     }
@@ -65,7 +66,7 @@ fn check_shape(layout: &Layout, sizes: &[u64]) -> Result<()> {
     )))
 }
 
-/// What has no room in the type is refused unless that is permitted.
+/// Values out of range of the type are refused unless that is permitted.
 fn cast(
     tensor: &Tensor,
     dtype: DType,

@@ -1,4 +1,4 @@
-//! The JSON header, read in one walk.
+//! The JSON header, parsed in one pass.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -15,33 +15,33 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
 
-/// What the header says.
+/// The parsed header.
 #[derive(Default)]
 pub(super) struct Header {
-    /// Names and texts, in their order.
+    /// Names and texts, in order.
     pub(super) metadata: Metadata,
     pub(super) entries: Vec<Entry>,
 }
 
-/// The member about the file.
+/// The member for the file.
 #[derive(Default)]
 pub(super) enum Metadata {
     #[default]
     Missing,
-    /// Something that the reference takes for absent.
+    /// A value that the reference treats as absent.
     Null,
     Texts(Vec<(String, String)>),
 }
 
-/// The member of one tensor.
+/// The member for one tensor.
 pub(super) struct Entry {
     pub(super) name: String,
-    /// The byte of the file at which its name stands, if that is known.
+    /// The offset of its name in the file, if it is known.
     pub(super) at: Option<u64>,
     pub(super) kind: Named,
     pub(super) shape: Vec<u64>,
     pub(super) offsets: (u64, u64),
-    /// Whether there are members that mean nothing.
+    /// Whether there are unknown members.
     pub(super) has_more: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Named {
     Unknown(String),
 }
 
-/// Reads a header that begins at byte `at` of the file.
+/// Parses a header at offset `at` of the file.
 pub(super) fn parse(text: &str, at: u64, limits: &Limits) -> Result<Header> {
     let mut state = State {
         text,
@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str, at: u64, limits: &Limits) -> Result<Header> {
     }
 }
 
-/// What is wrong with the JSON, and where.
+/// The error of malformed JSON, with its offset.
 fn blame(error: &serde_json::Error, text: &str, at: u64) -> Error {
     let mut before = text
         .split_inclusive('\n')
@@ -87,26 +87,26 @@ fn blame(error: &serde_json::Error, text: &str, at: u64) -> Error {
     .of(NAME)
 }
 
-/// What is known while the header is read.
+/// The state of parsing.
 struct State<'a> {
     text: &'a str,
     at: u64,
     limits: &'a Limits,
     names: HashSet<Cow<'a, str>>,
     header: Header,
-    /// What is wrong, where the JSON itself is not.
+    /// The error of a header that is valid JSON.
     failed: Option<Error>,
 }
 
 impl<'a> State<'a> {
-    /// Where in the file a text of the header stands, unless it is a copy that was unescaped.
+    /// The offset in the file of a text from the header, unless it is an unescaped copy.
     fn place(&self, part: &str) -> Option<u64> {
         let start = self.text.as_ptr().addr();
         let offset = part.as_ptr().addr().checked_sub(start)?;
         (offset < self.text.len()).then(|| self.at.saturating_add(to_u64(offset)))
     }
 
-    /// Keeps an error that the parser has no word for.
+    /// Records an error that the parser cannot represent.
     fn fail<E: serde::de::Error>(&mut self, error: Error) -> E {
         self.failed.get_or_insert(error);
         E::custom("")
@@ -121,7 +121,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// A text, borrowed where it has no escapes.
+/// A text, borrowed if it has no escapes.
 struct Text<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Text<'de> {
@@ -185,7 +185,7 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
                 at,
             };
             let entry = members.next_value_seed(seed)?;
-            // The name stands among the entries and among the names.
+            // The name is stored among the entries and among the names.
             let name_len = entry.name.len().saturating_mul(2);
             state.check(state.limits.charge_items::<(Entry, Cow<str>)>(1))?;
             state.check(state.limits.charge_text(name_len))?;
@@ -199,7 +199,7 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
     }
 }
 
-/// The texts about the file.
+/// The texts of the file.
 struct AboutFile<'s, 'a>(&'s mut State<'a>);
 
 impl<'a> DeserializeSeed<'a> for AboutFile<'_, 'a> {

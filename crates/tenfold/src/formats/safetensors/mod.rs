@@ -80,24 +80,24 @@ use crate::tensor::{Order, Storage, Tensor};
 pub struct Safetensors;
 
 const NAME: &str = "safetensors";
-/// The longest header that the reference reads.
+/// Longest header that the reference reads.
 const MOST_HEADER: u64 = 100_000_000;
-/// The member of the header that is no tensor.
+/// The header member that is no tensor.
 const METADATA: &str = "__metadata__";
-/// The hint that a file has metadata, of which there is none.
+/// The hint that a file has an empty metadata member.
 const EMPTY: &str = "safetensors:metadata";
-/// The metadata that names the program that a file is for.
+/// The metadata with the program that a file is for.
 const FORMAT: &str = "format";
-/// What the one part of an opaque tensor is called.
+/// The name of the only part of an opaque tensor.
 const PART: &str = "data";
 
 /// A type of the format.
 #[derive(Debug, PartialEq, Eq)]
 struct Type {
     name: &'static str,
-    /// Of one element.
+    /// Bits per element.
     bits: u64,
-    /// What it is to the model, if that has a word for it.
+    /// The element type, if the model has one for it.
     dtype: Option<DType>,
 }
 
@@ -111,7 +111,7 @@ const fn opaque(name: &'static str, bits: u64) -> Type {
     Type { name, bits, dtype }
 }
 
-/// All types, in the order in which the reference has them: the last are written first.
+/// All types, in the order of the reference: the last are written first.
 static TYPES: [Type; 22] = [
     real("BOOL", 8, Number::Bool),
     opaque("F4", 4),
@@ -146,7 +146,7 @@ impl Type {
         TYPES.iter().find(|known| known.name == name)
     }
 
-    /// The type of a tensor and its place among all, if there is one.
+    /// The type of a tensor and its index among all, if there is one.
     fn of(tensor: &Tensor) -> Option<(usize, &'static Type)> {
         let mut all = TYPES.iter().enumerate();
         match tensor.storage() {
@@ -157,7 +157,7 @@ impl Type {
         }
     }
 
-    /// How many bytes a tensor takes; `None` where the reference refuses the shape.
+    /// The length of a tensor in bytes; `None` if the reference refuses the shape.
     fn len(&self, sizes: &[u64]) -> Option<u64> {
         let cells = sizes
             .iter()
@@ -256,7 +256,7 @@ impl Format for Safetensors {
     }
 }
 
-/// Why there is no place for a tensor, where [`Capabilities`] does not say it already.
+/// The reason why a tensor cannot be stored, where [`Capabilities`] does not imply it.
 fn misfit(tensor: &Tensor) -> Option<(Aspect, String)> {
     let dtype = tensor.dtype();
     let (parts, sizes) = (tensor.storage().parts(), tensor.indexed_sizes());

@@ -16,10 +16,10 @@ use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
-/// Where the header begins.
+/// Offset of the header.
 const HEADER: u64 = 8;
 
-/// Whether a file begins as one of this format does, and its header ends as one.
+/// Whether a file begins with a plausible length and header, and the header ends as one.
 pub(super) fn looks_right(head: &Head) -> Result<bool> {
     let Some((len, [b'{', ..])) = head.bytes().split_first_chunk() else {
         return Ok(false);
@@ -77,9 +77,9 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
 struct Reader<'a> {
     source: &'a Source,
     mode: Mode,
-    /// Whether tensors that are cut off are left out.
+    /// Whether truncated tensors are dropped.
     salvage: bool,
-    /// Where the header ends and the data begins.
+    /// End of the header, where the data begins.
     data: u64,
     bundle: Bundle,
     limits: &'a Limits,
@@ -90,7 +90,7 @@ impl Reader<'_> {
         Err(Error::malformed(at, why).of(NAME))
     }
 
-    /// Refuses, or notes if the reader is lenient.
+    /// Refuses a violation, or notes it if the reader is lenient.
     fn forgive(&mut self, at: impl Into<Option<u64>>, text: &str) -> Result<()> {
         match self.mode {
             Mode::Strict => self.fail(at, text.into()),
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands around the object.
+    /// Checks the bytes around the object.
     fn check_frame(&mut self, text: &str) -> Result<()> {
         let is_space = |letter: char| matches!(letter, ' ' | '\t' | '\r' | '\n');
         let object = text.trim_matches(is_space);
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts the tensors in the order of their values, which have to lie in a row.
+    /// Sorts the tensors by the offsets of their values, which must be contiguous.
     fn tensors(&mut self, mut entries: Vec<Entry>) -> Result<()> {
         memory::sort_by_key(&mut entries, |entry| entry.offsets)?;
         let len = self.source.len().saturating_sub(self.data);

@@ -1,5 +1,5 @@
 //! Writes safetensors as the reference does: the header first, as all sizes are known, and then the
-//! values as they come.
+//! values.
 
 use std::cmp::Reverse;
 use std::io::Write as _;
@@ -15,10 +15,10 @@ use crate::memory;
 use crate::meta::Meta;
 use crate::tensor::{Storage, Tensor};
 
-/// The values begin at a multiple of this.
+/// Alignment of the values.
 const ALIGNMENT: usize = 8;
 
-/// The programs that a file can be said to be for.
+/// The programs that a file can be declared for.
 const FORMATS: &[(&str, &str)] = &[
     ("pt", "pt"),
     ("tf", "tf"),
@@ -48,11 +48,11 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
         .try_for_each(|plan| plan.values.write(out, Endian::Little))
 }
 
-/// A tensor on its way.
+/// A tensor to be written.
 struct Plan<'a> {
     name: &'a str,
     tensor: &'a Tensor,
-    /// The place of its type among all types.
+    /// The index of its type among all types.
     rank: usize,
     dtype: &'static Type,
     values: &'a Numbers,
@@ -121,13 +121,13 @@ fn header(meta: Option<&Meta>, plans: &[Plan]) -> Result<Vec<u8>> {
     Ok(json)
 }
 
-/// The most digits of a number, and a comma.
+/// Most digits of a number, and a comma.
 const DIGITS: usize = 21;
 
-/// Makes room for a text, for `more` bytes and for the words around them, as writing cannot say that there is
-/// none.
+/// Reserves memory for a text, for `more` bytes and for the words around them, as the writer cannot
+/// report a failed allocation.
 fn room(json: &mut Vec<u8>, text: &str, more: usize) -> Result<()> {
-    /// What a letter becomes at most.
+    /// Longest escape of a character.
     const ESCAPED: usize = 6;
     const WORDS: usize = 128;
     let text = text.len().saturating_mul(ESCAPED);
@@ -152,7 +152,7 @@ fn texts(json: &mut Vec<u8>, meta: &Meta) -> Result<()> {
     Ok(())
 }
 
-/// A text as JSON has it.
+/// Appends a text in JSON.
 fn text(json: &mut Vec<u8>, text: &str) -> Result<()> {
     serde_json::to_writer(json, text).map_err(|error| Error::invalid(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Reads what follows the dimensions in version 1.0: chunks, and the values among or after them.
+//! Reads the chunks of version 1.0 after the dimensions, and the values among or after them.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::read::{Header, Reader};
@@ -64,7 +64,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the size of the chunk that begins at `at`; gives where it ends.
+    /// Reads the size of the chunk at `at`; returns its end.
     fn chunk_end(&mut self, at: u64) -> Result<u64> {
         let size_at = self.scan.at();
         let size = self.scan.u64(Little)?;
@@ -148,7 +148,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The names of the dimensions, in another order.
+    /// The names of the dimensions in another order: a permutation.
     fn map(&mut self, header: &Header) -> Result<Vec<usize>> {
         let at = self.scan.at();
         let map = self.scan.take(to_u64(header.names.len()))?;
@@ -234,15 +234,15 @@ impl Reader<'_> {
         })
     }
 
-    /// The content of a chunk, within what a header may take.
+    /// The content of a chunk, within the limit of a header.
     fn content(&mut self, end: u64) -> Result<Vec<u8>> {
         let len = end.saturating_sub(self.scan.at());
-        // Three texts and their values, beside each other.
+        // Three texts and their values, at the same time.
         self.how.limits.charge_items::<[Value; 8]>(1)?;
         self.scan.keep(len, &self.how.limits)
     }
 
-    /// Reads what a conversion carried; what is no text is kept as a chunk that is not understood.
+    /// Reads carried metadata; anything but text is kept as an unknown chunk.
     fn carried(&mut self, magic: &[u8; 8], end: u64) -> Result<()> {
         let data = self.content(end)?;
         let n_zeros = data.iter().rev().take_while(|byte| **byte == 0).count();
@@ -256,7 +256,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Keeps a chunk that is not understood.
+    /// Keeps an unknown chunk.
     fn keep(&mut self, magic: &[u8; 8], end: u64, after: bool) -> Result<()> {
         let data = self.content(end)?;
         self.push_chunk(magic, after, data);

@@ -38,8 +38,8 @@
 //! # Where the spec is silent
 //! 1. Floats are little-endian, as the programs wrote them; `--opt ieee-endian=big` reads others.
 //!    16-byte floats are IEEE binary128.
-//! 2. The names a, b, c, … are what every writer puts when nobody chose: such dimensions are
-//!    unnamed. Names that are all NUL are unnamed too. A name byte is the character with that code.
+//! 2. The names a, b, c, … are the default of every writer: such dimensions are unnamed. Names that
+//!    are all NUL are unnamed too. A name byte is the character with that code.
 //! 3. After the dimensions of an IX file, 8 printable bytes begin a chunk and anything else is the
 //!    number of pairs: as a number they would be more than 2·10^18.
 //! 4. Packing: of each orbit the element with the smallest global index is stored, in ascending
@@ -51,7 +51,7 @@
 //! 6. The product of the lengths is below 2^63. A length of 0 makes an empty tensor.
 //! 7. Reserved flags that could change the meaning are refused; zeros that are not zero, padding
 //!    that is not, are refused and noted by a lenient reader. Version 0.9 left the flags of
-//!    dimensions uninitialised: they are ignored there.
+//!    dimensions uninitialized: they are ignored there.
 //! 8. Version 0.9 files of 2018 to 2020 give the size of a complex number as the size of a number;
 //!    the length of the file tells, and a note says that it was put right.
 //! 9. Unknown chunks are kept in metadata as `tens:chunks`, `SYMMETRY` chunks come first when
@@ -92,24 +92,24 @@ const FLAG_SP: u8 = 1;
 const FLAG_PK: u8 = 1;
 const SYMMETRY: &[u8; 8] = b"SYMMETRY";
 const DENSDATA: &[u8; 8] = b"DENSDATA";
-/// The chunk of what is carried.
+/// The chunk of carried metadata.
 const CARRIED: &[u8; 8] = b"tenfold:";
-/// The bytes before a chunk's content: magic and total size.
+/// Length of a chunk's header: magic and total size.
 const CHUNK_HEADER: u64 = 16;
-/// The first product of lengths that is too large.
+/// The smallest product of lengths that is too large.
 const TOO_MANY_CELLS: u128 = 1 << 63;
 
 /// Hints and metadata of this format.
 mod name {
-    /// The version a file was read in: `1.0` or `0.9`.
+    /// The version of the file that was read: `1.0` or `0.9`.
     pub(super) const VERSION: &str = "tens:version";
-    /// The SP flag of each dimension, where they are not as a writer would set them.
+    /// The SP flag of each dimension, if they differ from those that a writer would set.
     pub(super) const SPARSE_DIMS: &str = "tens:sparse-dims";
     /// Whether all names are NUL.
     pub(super) const NUL_NAMES: &str = "tens:nul-names";
-    /// Chunks that are not understood: a list of maps of magic, after (the data) and data.
+    /// Unknown chunks: a list of maps of magic, after (the data) and data.
     pub(super) const CHUNKS: &str = "tens:chunks";
-    /// What conversions carry.
+    /// Carried metadata.
     pub(super) const CARRIED: &str = "tenfold";
 }
 
@@ -201,7 +201,7 @@ impl Format for Tens {
     }
 }
 
-/// What neither version holds.
+/// The losses of both versions.
 fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
@@ -252,8 +252,8 @@ fn is_printable(byte: &u8) -> bool {
     (0x20..=0x7e).contains(byte)
 }
 
-/// The name that version 1.0 gives dimension `place` when nobody chose one: letters, digits, other
-/// printable characters, and then whatever is left.
+/// The default name of dimension `place` in version 1.0: letters, digits, other printable
+/// characters, and then whatever is left.
 fn default_name(place: usize) -> u8 {
     let mut bytes = (b'a'..=b'z').chain(b'A'..=b'Z').chain(b'0'..=b'9');
     bytes
@@ -270,7 +270,7 @@ fn default_name(place: usize) -> u8 {
         .unwrap_or(0)
 }
 
-/// The name that version 0.9 gives dimension `place`, running past `z` as the programs did.
+/// The default name of dimension `place` in version 0.9, continuing past `z` as its programs did.
 fn old_name(place: usize) -> u8 {
     let [low, ..] = (to_u64(place) & 0xff).to_le_bytes();
     b'a'.wrapping_add(low)

@@ -35,11 +35,11 @@ pub(super) struct Reader<'a> {
     pub(super) scan: Scan<'a>,
     notes: Vec<Note>,
     pub(super) chunks: Vec<Value>,
-    /// What a conversion carried.
+    /// Carried metadata.
     pub(super) carried: Option<String>,
 }
 
-/// The fixed fields, as far as the rest needs them.
+/// The fixed fields, as far as they are needed later.
 pub(super) struct Header {
     version: u32,
     pub(super) dtype: DType,
@@ -66,7 +66,7 @@ impl Reader<'_> {
         self.bundle(header, symmetries, storage)
     }
 
-    /// Refuses in strict mode; in lenient mode notes what a strict reader refuses.
+    /// Refuses a violation in strict mode; notes it in lenient mode.
     pub(super) fn strictly(&mut self, at: u64, why: &str) -> Result<()> {
         match self.how.mode {
             Mode::Strict => self.scan.fail_at(at, why),
@@ -167,7 +167,8 @@ impl Reader<'_> {
     }
 
     fn dimensions(&mut self, order: u32, header: &mut Header) -> Result<()> {
-        // What no file of this length can hold is a fault of the file, not a matter of limits.
+        // A size that no file of this length can hold is a fault of the file, not a matter of
+        // limits.
         if order
             .checked_mul(8)
             .is_none_or(|len| u64::from(len) > self.source.len())
@@ -185,7 +186,7 @@ impl Reader<'_> {
             let zero_at = self.scan.at();
             let zero: [u8; 2] = self.scan.array()?;
             if header.version == VERSION_0_9 {
-                header.sparse.push(false); // the programs left these bytes uninitialised
+                header.sparse.push(false); // the programs left these bytes uninitialized
                 continue;
             }
             if flags & !FLAG_SP != 0 {
@@ -199,7 +200,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The values of version 0.9: what is left of the file.
+    /// The values of version 0.9: the rest of the file.
     fn bare_values(&mut self, header: &mut Header, cells: u128) -> Result<Storage> {
         let from = self.scan.at();
         let payload = u128::from(self.scan.left());
@@ -291,7 +292,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether somebody chose the names: they are neither the default nor all NUL.
+/// Whether the names were chosen: they are neither the default nor all NUL.
 fn chosen_names(header: &Header) -> bool {
     let default = if header.version == VERSION_0_9 {
         old_name

@@ -1,4 +1,4 @@
-//! Version 0.9, the one that programs read: bare doubles, dense and without symmetries.
+//! Version 0.9, as programs read it: bare doubles, dense and without symmetries.
 
 use super::{NAME, OPTIONS, TITLE, Tens, name, write};
 use crate::bundle::Bundle;
@@ -11,12 +11,12 @@ use crate::format::{
 use crate::io::{Sink, Source};
 use crate::tensor::{Order, Storage, Tensor};
 
-/// TENS, version 0.9, as a format of its own: doubles and complex doubles, as its programs take all numbers
-/// for what they expect.
+/// TENS, version 0.9, as a format of its own: doubles and complex doubles, as its programs
+/// interpret all numbers as the type they expect.
 #[derive(Debug)]
 pub struct Version09;
 
-/// The same where a file of version 0.9 is written again, which keeps its numbers.
+/// The same for a file of version 0.9 that is rewritten, which keeps its number type.
 #[derive(Debug)]
 pub(super) struct Rewritten09;
 
@@ -62,8 +62,8 @@ const fn holds(numbers: &'static [Number], arities: &'static [Arity]) -> Capabil
     }
 }
 
-/// The version that a bundle is written in, if it is 0.9: because it is asked for, or because the bundle is
-/// from such a file and has nothing else since.
+/// The version of a written bundle, if it is 0.9: on request, or because the bundle was read from
+/// such a file and still fits it.
 pub(super) fn edition(bundle: &Bundle, how: &WriteOptions) -> Option<&'static dyn Format> {
     let keeps = bundle.hints.text(name::VERSION) == Some("0.9") && has_its_numbers(bundle);
     match how.version.as_deref() {
@@ -74,13 +74,13 @@ pub(super) fn edition(bundle: &Bundle, how: &WriteOptions) -> Option<&'static dy
     }
 }
 
-/// Whether a file of version 0.9 can have numbers such as these.
+/// Whether a file of version 0.9 can have numbers of these types.
 fn has_its_numbers(bundle: &Bundle) -> bool {
     let mut tensors = bundle.entries().iter().map(|(_, tensor)| tensor);
     tensors.all(|tensor| REWRITTEN.holds.numbers.contains(&tensor.dtype().number))
 }
 
-/// Whether version 0.9 has a place for everything else.
+/// Whether version 0.9 can hold everything else.
 fn is_plain(bundle: &Bundle) -> bool {
     let is_dense = |tensor: &Tensor| {
         matches!(tensor.storage(), Storage::Dense { .. }) && tensor.symmetries().is_empty()

@@ -18,7 +18,7 @@ pub(super) fn write_1_0(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> 
     Writer::of(bundle, how)?.write_1_0(out)
 }
 
-/// Writes version 0.9, which has dense floats alone.
+/// Writes version 0.9, which has dense floats only.
 pub(super) fn write_0_9(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
     Writer::of(bundle, how)?.write_0_9(out)
 }
@@ -26,7 +26,7 @@ pub(super) fn write_0_9(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> 
 struct Writer<'a> {
     tensor: &'a Tensor,
     chunks: &'a [Value],
-    /// What has no field, as text.
+    /// Metadata without a field, as text.
     carried: Option<&'a str>,
     how: &'a WriteOptions,
 }
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The byte order that is written: integers keep theirs, floats are little-endian.
+    /// The byte order to be written: integers keep theirs, floats are little-endian.
     fn endian(&self, values: &Numbers) -> Endian {
         match self.tensor.dtype().number.kind() {
             Kind::Float => Endian::Little,
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the fixed fields and the dimensions; gives the names of the dimensions.
+    /// Writes the fixed fields and the dimensions; returns the names of the dimensions.
     fn header(&self, out: &mut Sink, version: u32, default: fn(usize) -> u8) -> Result<Vec<u8>> {
         let dtype = self.tensor.dtype();
         let code: &[u8; 4] = match (dtype.number.kind(), self.endian(self.values()?)) {
@@ -159,10 +159,10 @@ impl<'a> Writer<'a> {
         out.pad_to(8)
     }
 
-    /// Writes the kept chunks that stood before or after the data.
+    /// Writes the kept chunks from before or after the data.
     fn write_chunks(&self, after: bool, out: &mut Sink) -> Result<()> {
         for chunk in self.chunks {
-            // Chunks after pairs do not exist: what comes from elsewhere goes before them.
+            // There are no chunks after pairs: those from other files go before them.
             let is_pairs = matches!(self.tensor.storage(), Storage::Sparse { .. });
             let stands_after = !is_pairs && chunk.get("after") == Some(&Value::Bool(true));
             let magic = chunk

@@ -1,4 +1,4 @@
-//! What stands before the entries.
+//! The lines before the entries.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{EXTENDED, SHAPE};
@@ -11,12 +11,12 @@ use crate::wire::text::{Fields, Line, Lines, cut};
 /// The two lines of the extended format.
 pub(super) struct Extended {
     pub(super) sizes: Vec<u64>,
-    /// How many entries follow.
+    /// The number of entries.
     pub(super) count: u64,
 }
 
 impl Extended {
-    /// Reads the lines where they are there: where a comment says so, or the lines look like it.
+    /// Reads the lines if they exist: if a comment says so, or they look like it.
     pub(super) fn find(
         lines: &mut Lines,
         is_said: bool,
@@ -63,7 +63,7 @@ fn sizes(fields: &mut Fields, rank: u64) -> Result<Vec<u64>> {
     Ok(sizes)
 }
 
-/// Whether the next lines are those of the extended format and an entry, if one is announced.
+/// Whether the next lines are those of the extended format and an entry, if any is declared.
 fn looks_extended(lines: &mut Lines) -> Result<bool> {
     let first = lines.next_full()?;
     let Some([rank, count]) = first
@@ -100,14 +100,14 @@ fn looks_extended(lines: &mut Lines) -> Result<bool> {
     })
 }
 
-/// The numbers on a line, if there are `count` of them, all whole.
+/// The numbers on a line, if there are `count` of them, all integers.
 fn whole_numbers(line: &Line, count: usize) -> Option<Vec<u64>> {
     let fields = line.fields().take(count.saturating_add(1));
     let numbers: Option<Vec<u64>> = fields.map(|field| field.whole().ok()).collect();
     numbers.filter(|numbers| numbers.len() == count)
 }
 
-/// What comments say that concerns the reader.
+/// Comments that concern the reader.
 #[derive(Default)]
 pub(super) struct Said {
     /// Whether there is a header.
@@ -117,7 +117,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Listens to a comment; gives whether it is of no interest to others.
+    /// Interprets a comment; returns whether it is irrelevant to users.
     pub(super) fn hear(&mut self, line: &Line, said: &[u8], limits: &Limits) -> Result<bool> {
         self.extended |= is_extended(said);
         let mut fields = line.fields();
@@ -136,7 +136,7 @@ impl Said {
     }
 }
 
-/// Whether a comment says that there is a header.
+/// Whether a comment declares a header.
 pub(super) fn is_extended(said: &[u8]) -> bool {
     said.trim_ascii().eq_ignore_ascii_case(EXTENDED)
 }

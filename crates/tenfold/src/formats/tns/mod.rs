@@ -59,14 +59,14 @@ use crate::wire::text::CommentStyle;
 pub struct Tns;
 
 const NAME: &str = "tns";
-/// How comments are written.
+/// The syntax of comments.
 const COMMENTS: CommentStyle = CommentStyle {
     mark: "#",
     name: "tns:comments",
 };
-/// The comment that says that there is a header.
+/// The comment that declares a header.
 const EXTENDED: &[u8] = b"extended FROSTT format";
-/// The fields of a comment that says the sizes, before them.
+/// The fields of a comment with the sizes, before them.
 const SHAPE: [&[u8]; 3] = [b"#", b"tenfold:", b"shape"];
 /// The hint that there was a header.
 const HEADER: &str = "tns:header";

@@ -53,11 +53,11 @@ fn read_text(source: &Source, limits: &Limits) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// What the lines of entries are read with.
+/// The parser of entries.
 enum Entries {
-    /// The sizes are known, and how far apart neighbours along each dimension are counted.
+    /// The sizes are known, with the strides of each dimension.
     Sized { sizes: Vec<u64>, strides: Vec<u64> },
-    /// The sizes are what the largest indices say.
+    /// The sizes follow from the largest indices.
     Open { rank: usize },
 }
 
@@ -74,7 +74,7 @@ impl Entries {
         Ok(Entries::Sized { sizes, strides })
     }
 
-    /// Looks at the first entry for how many dimensions there are.
+    /// Determines the number of dimensions from the first entry.
     fn of_first(lines: &mut Lines, source: &Source, limits: &Limits) -> Result<Entries> {
         let first = lines.next_full()?;
         let first =
@@ -100,7 +100,7 @@ impl Entries {
         }
     }
 
-    /// A plain entry; of what is not, some indices may have been taken.
+    /// A plain entry; some indices of another kind of entry may have been consumed.
     fn parse_quickly(&self, line: &Line, cells: &mut Cells) -> Option<()> {
         let mut quick = Quick::new(line.text);
         match self {
@@ -202,14 +202,14 @@ impl Entries {
     }
 }
 
-/// The positions of cells among all, worked out of an index for every dimension.
+/// The linear positions of cells, computed from their indices.
 struct Positions {
     indices: Bytes,
     strides: Vec<u64>,
 }
 
 impl Positions {
-    /// How many bytes the indices of a cell have.
+    /// Length of a cell's indices in bytes.
     fn width(&self) -> u64 {
         to_u64(self.strides.len()).saturating_mul(8)
     }
@@ -258,9 +258,9 @@ impl Compute for Positions {
     }
 }
 
-/// Whether a file begins as one of these: comments, then whole numbers and one number a line.
+/// Whether a file begins like this format: comments, then integers and one number per line.
 pub(super) fn is_likely(head: &Head) -> bool {
-    /// How many lines are looked at.
+    /// Number of lines examined.
     const LINES: usize = 3;
     let mut lines: Vec<&[u8]> = head.bytes().split(|byte| *byte == b'\n').collect();
     if !head.is_whole() {

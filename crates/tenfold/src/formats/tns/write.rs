@@ -53,14 +53,14 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     out.write(text.as_bytes())
 }
 
-/// Whether a bundle was read with a header, or has a comment that says so.
+/// Whether a bundle was read with a header, or has a comment that declares one.
 fn had_header(bundle: &Bundle) -> bool {
     let comments = bundle.meta.get(COMMENTS.name).and_then(comment_text);
     let mut lines = comments.unwrap_or_default().split(|byte| *byte == b'\n');
     bundle.hints.text(HEADER).is_some() || lines.any(is_extended)
 }
 
-/// Takes the comment away that says that there is a header.
+/// Removes the comment that declares a header.
 fn drop_claim(meta: &mut Meta) {
     let Some(text) = meta.get(COMMENTS.name).and_then(comment_text) else {
         return;
@@ -77,7 +77,7 @@ fn drop_claim(meta: &mut Meta) {
     }
 }
 
-/// One more than the largest index in each dimension: what a reader takes for the sizes.
+/// One more than the largest index in each dimension, which a reader takes for the sizes.
 fn largest(tensor: &Tensor, how: &WriteOptions) -> Result<Vec<u64>> {
     let mut largest = vec![0; tensor.dims().len()];
     tensor.for_each_cell(&how.limits, &mut |cell| {

@@ -16,21 +16,21 @@ use crate::wire::pickle::{Item, Pickle};
 use crate::wire::zip;
 use crate::wire::zip::{Member, Method};
 
-/// The member that names the tensors.
+/// The member with the pickle.
 const PICKLE: &str = "data.pkl";
 
 /// Whether a file is a zip archive that has a member with the pickle.
 pub(super) fn looks_right(head: &Head) -> Result<bool> {
     let name = zip::first_name(head.bytes());
     match name.and_then(|name| std::str::from_utf8(name).ok()) {
-        // What PyTorch writes begins with the pickle; arrays of NumPy need no long look.
+        // Archives of PyTorch begin with the pickle; arrays of NumPy are excluded quickly.
         Some(name) if is_pickle(name) => Ok(true),
         Some(name) if name.ends_with(".npy") => Ok(false),
         Some(_) => head.ask(|source| {
             let archive = zip::read(source, NAME, &Limits::default())?;
             Ok(archive.members.iter().any(|member| is_pickle(&member.name)))
         }),
-        // No archive, or a name of thousands of bytes, which none of PyTorch's is.
+        // No archive, or a name of thousands of bytes, which PyTorch never writes.
         None => Ok(false),
     }
 }
@@ -44,17 +44,17 @@ fn is_pickle(name: &str) -> bool {
 
 /// A zip archive that `torch.save` wrote.
 pub(super) struct Archive {
-    /// What the pickle is read from.
+    /// The source of the pickle.
     pub(super) pickle: Source,
-    /// Where the pickle is in that.
+    /// The range of the pickle in that source.
     pub(super) range: std::ops::Range<u64>,
-    /// Where in the file the pickle is, if it had to be unpacked.
+    /// The offset in the file of a compressed pickle.
     pub(super) unpacked_from: Option<u64>,
     pub(super) storages: Storages,
     members: Vec<Member>,
-    /// What stands before the names of the members.
+    /// The prefix of member names.
     folder: String,
-    /// Stretches of the file that belong to no member.
+    /// Ranges of the file outside all members.
     gaps: Vec<Range<u64>>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
         comment,
         mut gaps,
     } = zip::read(source, NAME, limits)?;
-    // Nothing of a checkpoint is in the comment.
+    // The comment is not part of the checkpoint.
     gaps.push(source.len().saturating_sub(to_u64(comment.len()))..source.len());
     let mut pickles = members.iter().filter(|member| is_pickle(&member.name));
     let Some(pickle) = pickles.next() else {
@@ -127,8 +127,8 @@ pub(super) fn read(source: &Source, limits: &Limits) -> Result<Archive> {
 }
 
 impl Archive {
-    /// Leaves to a check of the file what no tensor of `bundle` shows: the checksums of members, members
-    /// that the pickle does not speak of, and bytes between them.
+    /// Registers for verification what no tensor of `bundle` covers: checksums of members, members
+    /// that the pickle does not mention, and bytes between them.
     pub(super) fn audit(
         &self,
         source: &Source,
@@ -144,7 +144,7 @@ impl Archive {
         let (mut n_odd, mut odd) = (0_u64, None);
         for member in &self.members {
             let is_compared = is_pickle(&member.name) || compared.contains(&member.stored.start);
-            // 0 is none, as for storages.
+            // 0 means none, as for storages.
             let has_crc = member.crc != 0 || member.method != Method::Stored;
             if !is_compared
                 && has_crc
@@ -175,7 +175,7 @@ impl Archive {
     }
 }
 
-/// The keys of all storages that a pickle names.
+/// The keys of all storages in a pickle.
 fn storage_keys(pickle: &Pickle) -> HashSet<&str> {
     let ids = pickle.ids().filter_map(|id| match pickle.item(id) {
         Item::Persistent(tuple) => pickle.sequence(*tuple)?.get(2),
@@ -188,7 +188,7 @@ fn fail<T>(at: u64, why: &str) -> Result<T> {
     Err(Error::malformed(at, why).of(NAME))
 }
 
-/// Whether a member is stored or deflated; nothing else is read.
+/// Whether a member is stored or deflated; other methods are not supported.
 fn packing(member: &Member) -> Result<Packing> {
     let what = match member.method {
         Method::Stored => return Ok(Packing::AsTheyAre),
@@ -205,7 +205,7 @@ fn packing(member: &Member) -> Result<Packing> {
 fn stored(source: &Source, member: &Member, limits: &Limits) -> Result<Stored> {
     let packing = packing(member)?;
     let bytes = Bytes::run(source, member.stored.clone())?;
-    // PyTorch writes 0 where it was told to compute none.
+    // PyTorch writes 0 if it was told not to compute checksums.
     let mut crc = Some(member.crc).filter(|crc| *crc != 0);
     if packing == Packing::Deflated {
         limits.check_ratio(bytes.len(), member.len)?;
@@ -219,7 +219,7 @@ fn stored(source: &Source, member: &Member, limits: &Limits) -> Result<Stored> {
     })
 }
 
-/// All bytes of a member that is deflated.
+/// All bytes of a deflated member.
 fn content(source: &Source, member: &Member, limits: &Limits) -> Result<Vec<u8>> {
     packing(member)?;
     let content = member.content(source, limits)?;

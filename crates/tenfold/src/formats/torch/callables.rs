@@ -1,11 +1,11 @@
-//! What PyTorch lets a pickle call or import with `weights_only`.
+//! The callables that PyTorch allows with `weights_only`.
 //!
 //! The list is that of `torch/_weights_only_unpickler.py`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::types::Type;
 
-/// Classes and functions by their whole names.
+/// Classes and functions by their qualified names.
 const ALLOWED: &[&str] = &[
     "collections.OrderedDict",
     "collections.Counter",
@@ -39,7 +39,7 @@ const ALLOWED: &[&str] = &[
     "torch.storage.UntypedStorage",
 ];
 
-/// The classes of tensors before there were dtypes, in each of these modules.
+/// The tensor classes from before dtypes, in each of these modules.
 const TENSOR_MODULES: &[&str] = &["torch", "torch.cuda", "torch.sparse", "torch.cuda.sparse"];
 const TENSORS: &[&str] = &[
     "DoubleTensor",
@@ -54,9 +54,9 @@ const TENSORS: &[&str] = &[
     "BoolTensor",
 ];
 
-/// Whether `weights_only` lets a pickle call or import it.
+/// Whether `weights_only` allows a pickle to call or import it.
 pub(super) fn is_allowed(module: &str, name: &str) -> bool {
-    // What Python 2 called it.
+    // The name of the module in Python 2.
     let module = if module == "__builtin__" {
         "builtins"
     } else {

@@ -1,4 +1,4 @@
-//! The calls that make tensors, by the names of what is called.
+//! The calls that construct tensors, by the names of their functions.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -14,37 +14,37 @@ use crate::limits::Limits;
 use crate::tensor::{Dim, Order, Signs, Storage, Strides, Tensor};
 use crate::wire::pickle::{Id, Item, Pickle};
 
-/// The part of an opaque tensor that has its bytes.
+/// The part of an opaque tensor with its bytes.
 const PART: &str = "data";
-/// How often a tensor may be wrapped: a parameter of a class of its own is wrapped twice.
+/// Most wrappers around a tensor: a parameter of a custom class is wrapped twice.
 const MOST_WRAPPERS: usize = 8;
 
-/// What there is to make tensors of.
+/// The pickle and the storages from which tensors are constructed.
 pub(super) struct Calls<'a> {
     pub(super) pickle: &'a Pickle,
-    /// What the pickle was read from.
+    /// The source of the pickle.
     pub(super) source: &'a Source,
     pub(super) storages: &'a Storages,
     pub(super) limits: &'a Limits,
 }
 
-/// A tensor, and which bytes of storages it is made of.
+/// A tensor, and the ranges of storages it consists of.
 pub(super) struct Found<'a> {
     pub(super) tensor: Tensor,
     pub(super) uses: Vec<(&'a str, Range<u64>)>,
-    /// A class that it was said to be of, which says nothing here.
+    /// Its declared class, which is ignored.
     pub(super) class: Option<String>,
-    /// How many values were added to others of the same cell.
+    /// The number of values that were added to others of the same cell.
     pub(super) n_added: u64,
 }
 
-/// The parts of a call that makes a dense tensor.
+/// The arguments of a call that constructs a dense tensor.
 struct Parts<'p> {
     storage: Id,
     first: Id,
     sizes: Id,
     strides: Id,
-    /// The type, where the storage does not say it.
+    /// The type, if the storage does not declare it.
     kind: Option<Id>,
     metadata: Option<&'p Id>,
 }
@@ -59,7 +59,7 @@ impl<'a> Calls<'a> {
         Err(Error::Unsupported { format: NAME, what })
     }
 
-    /// The tensor that an item stands for, if it does; one that cannot be read is
+    /// The tensor that an item represents, if it does; one that cannot be read is
     /// [`Error::Unsupported`].
     pub(super) fn tensor(&self, id: Id) -> Result<Option<Found<'a>>> {
         if let Item::Persistent(_) = self.pickle.item(id) {
@@ -115,7 +115,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// A dense tensor, by the function that makes it.
+    /// A dense tensor, by the function that constructs it.
     pub(super) fn dense_call(&self, id: Id, name: &str, args: &'a [Id]) -> Result<Found<'a>> {
         let (kind, metadata) = match (name, args) {
             ("_rebuild_tensor_v3", [_, _, _, _, _, _, kind, rest @ ..]) => {
@@ -139,7 +139,7 @@ impl<'a> Calls<'a> {
         self.dense(id, &parts)
     }
 
-    /// A tensor that has to be a dense one.
+    /// A tensor that must be dense.
     pub(super) fn plain(&self, id: Id) -> Result<Found<'a>> {
         match self.pickle.call(id) {
             Some(("torch._utils", name, args))
@@ -186,7 +186,7 @@ impl<'a> Calls<'a> {
         Ok(stored)
     }
 
-    /// A storage that is no tensor's.
+    /// A storage without a tensor.
     fn bare(&self, id: Id) -> Result<Found<'a>> {
         let named = Named::of(self.pickle, id)?;
         let place = Strides {
@@ -235,7 +235,7 @@ impl<'a> Calls<'a> {
         Ok(found)
     }
 
-    /// Whether a dict has a truth under a name.
+    /// Whether a dict has a true value for a key.
     fn is_set(&self, dict: Id, name: &str) -> bool {
         let Item::Dict(pairs) = self.pickle.item(dict) else {
             return false;
@@ -270,7 +270,7 @@ impl<'a> Calls<'a> {
         Tensor::new(tensor.dims().to_vec(), tensor.dtype(), vec![], storage)
     }
 
-    /// Puts a tensor together from elements of a storage.
+    /// Constructs a tensor from elements of a storage.
     fn placed(
         &self,
         id: Id,
@@ -338,7 +338,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Bytes that the model has no numbers for.
+    /// Bytes for which the model has no number type.
     fn opaque(&self, tensor: &Tensor, layout: &str, cells: u64) -> Result<Tensor> {
         let values = tensor.dense(Order::Row, self.limits)?;
         let mut dims = tensor.dims().to_vec();

@@ -1,4 +1,4 @@
-//! From what a pickle says to tensors by their paths, and to metadata.
+//! Traversal of a pickle's objects: tensors by their paths, and metadata.
 //!
 //! The walk goes down containers by a list of its own, never by calling itself, and as deep as metadata
 //! may be nested. What stands in several places through the memo is walked in each of them; a count of
@@ -19,30 +19,30 @@ use crate::meta::{Meta, Value};
 use crate::note::{Note, NoteKind};
 use crate::wire::pickle::{Id, Item, Pickle};
 
-/// What a pickle that is no container is called in the metadata.
+/// The metadata name of a pickle that is no container.
 const LONE: &str = "value";
-/// How many values and bytes any pickle may stand for, and how many times as many as it has.
+/// Values and bytes that any pickle may expand to, besides a multiple of its own.
 const LEAST: (u64, u64) = (1024, 64 << 10);
 const TIMES: u64 = 8;
-/// As how many values a tensor counts: less than a name for it may stand for.
+/// The cost of a tensor, in values: less than that of its name.
 const TENSOR: usize = 6;
 
-/// A container on the way.
+/// An open container.
 struct Frame<'a> {
     id: Id,
     view: View<'a>,
-    /// The child that comes next.
+    /// The next child.
     next: usize,
-    /// What the container is called in the one above.
+    /// The key of the container in its parent.
     key: Value,
-    /// Whether that is a segment of the path.
+    /// Whether the key is a segment of the path.
     is_segment: bool,
-    /// What is metadata of it.
+    /// The metadata of the container.
     values: Vec<(Value, Value)>,
     n_tensors: usize,
 }
 
-/// A class that says nothing here.
+/// A class that is ignored.
 struct Class {
     count: u64,
     at: Option<u64>,
@@ -57,7 +57,7 @@ pub(super) struct Walk<'a> {
     path: Vec<String>,
     uses: Vec<Use<'a>>,
     classes: BTreeMap<String, Class>,
-    /// How many values and bytes may still come.
+    /// The values and bytes left in the budget.
     left: (u64, u64),
 }
 
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
         self.calls.pickle
     }
 
-    /// Counts values and bytes that are about to be made.
+    /// Counts values and bytes about to be created.
     pub(super) fn spend(&mut self, id: Id, values: usize, bytes: usize) -> Result<()> {
         let left = (
             self.left.0.checked_sub(to_u64(values)),
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes that a class says nothing here; notes of one class become one.
+    /// Notes that a class is ignored; one note per class.
     pub(super) fn class(&mut self, name: String, id: Id, what: &'static str) {
         let key = Key::tree(self.path.clone());
         let at = self.pickle().at(id);
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         Ok(self.bundle)
     }
 
-    /// Goes into one child of the container that is on top.
+    /// Visits one child of the container on top.
     fn child(&mut self, child: super::plain::Child) -> Result<()> {
         let Some((segment, key)) = self.named(&child)? else {
             return Ok(());
@@ -162,7 +162,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What a child is called: in a path, and as metadata; `None` if it is left out.
+    /// The name of a child: in a path, and as metadata; `None` if it is left out.
     fn named(&mut self, child: &super::plain::Child) -> Result<Option<(String, Value)>> {
         let Some(key) = child.key else {
             let place = to_u64(child.place);
@@ -190,8 +190,8 @@ impl<'a> Walk<'a> {
         Ok(Some((segment, value)))
     }
 
-    /// Goes into an item: a tensor joins the bundle, a container the list of those on the way, and
-    /// what is plain is given back.
+    /// Visits an item: a tensor is added to the bundle, a container becomes an open one, and a
+    /// plain value is returned.
     fn enter(&mut self, id: Id, key: Value, segment: Option<String>) -> Result<Option<Value>> {
         let is_segment = segment.is_some();
         self.path.extend(segment);
@@ -226,13 +226,13 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    /// Puts away what is no container.
+    /// Stores an item that is no container.
     fn put(&mut self, id: Id, seen: Result<Seen<'a>>) -> Result<Option<Value>> {
         match seen {
             Ok(Seen::Value(value)) => Ok(Some(value)),
             Ok(Seen::Tensor(found)) => self.tensor(id, *found).map(|()| None),
             Ok(Seen::Nothing | Seen::Container(_)) => Ok(None),
-            // One tensor that cannot be read costs itself alone.
+            // A tensor that cannot be read does not affect the others.
             Err(Error::Unsupported { what, .. }) => {
                 let key = Key::tree(self.path.clone());
                 let text = format!("{what} is not supported");
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A dict has no key twice, nor two that are spelled alike.
+    /// Checks that no key of a dict is duplicate, or has the same text as another.
     fn check_keys(&mut self, id: Id, view: &View) -> Result<()> {
         let pickle = self.pickle();
         let mut seen = HashSet::new();
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Ends a container: what is metadata of it becomes a value of the one above.
+    /// Ends a container: its metadata becomes a value in its parent.
     fn leave(&mut self) -> Result<()> {
         let Some(mut frame) = self.frames.pop() else {
             return Ok(());
@@ -313,7 +313,7 @@ impl<'a> Walk<'a> {
             self.path.pop();
         }
         if matches!(frame.view, View::Module(_)) {
-            // What is no tensor in a module is about how it runs.
+            // Other values of a module concern how it runs.
             frame.values.clear();
             frame.n_tensors = frame.n_tensors.max(1);
         }
@@ -321,7 +321,7 @@ impl<'a> Walk<'a> {
             self.bundle.meta = file_meta(frame.values)?;
             return Ok(());
         };
-        // A container of tensors alone has said it all by their paths.
+        // The paths of its tensors say everything about a container of tensors alone.
         if frame.values.is_empty() && frame.n_tensors > 0 {
             above.n_tensors = above.n_tensors.saturating_add(1);
             return Ok(());
@@ -329,7 +329,7 @@ impl<'a> Walk<'a> {
         let value = match (frame.view.is_list(), frame.n_tensors) {
             (false, _) => Value::Map(frame.values),
             (true, 0) => Value::List(frame.values.into_iter().map(|(_, value)| value).collect()),
-            // What is left of a list keeps its places.
+            // The rest of a list keeps its indices.
             (true, _) => Value::Map(by_place(frame.values)),
         };
         above.values.push((frame.key, value));
@@ -337,7 +337,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Values by their places as text.
+/// Values with their indices as text.
 fn by_place(values: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
     let text = |key: Value| match key {
         Value::Int(place) => Value::Text(place.to_string()),
@@ -348,7 +348,7 @@ fn by_place(values: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
         .collect()
 }
 
-/// The metadata of a file: what stands beside its tensors in the outermost container.
+/// The metadata of a file: the values besides tensors in the outermost container.
 fn file_meta(values: Vec<(Value, Value)>) -> Result<Meta> {
     let named = values.into_iter().filter_map(|(key, value)| match key {
         Value::Text(name) => Some((name, value)),

@@ -1,4 +1,4 @@
-//! The layout before PyTorch 1.6: a row of pickles, then the storages.
+//! The layout before PyTorch 1.6: consecutive pickles, then the storages.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::wire::pickle::{Item, Pickle};
 
 /// The number 0x1950a86a20f9469cfc6c as the operand of `LONG1`.
 const MAGIC: [u8; 12] = *b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-/// Where it may stand: behind the protocol, and a frame.
+/// Its possible offsets: after the protocol, and a frame.
 const PLACES: [usize; 2] = [2, 11];
 /// The version of the layout.
 const PROTOCOL: u64 = 1001;
@@ -30,9 +30,9 @@ pub(super) fn looks_right(head: &Head) -> bool {
 
 /// A file of pickles and storages.
 pub(super) struct Legacy {
-    /// The pickle that names the tensors.
+    /// The pickle with the tensors.
     pub(super) pickle: Pickle,
-    /// Those before and behind it, which Python loads too.
+    /// The pickles before and after it, which Python loads too.
     pub(super) others: Vec<Pickle>,
     pub(super) storages: Storages,
     pub(super) notes: Vec<Note>,
@@ -83,7 +83,7 @@ pub(super) fn read(source: &Source, mode: Mode, limits: &Limits) -> Result<Legac
             Mode::Lenient => notes.push(Note::new(NoteKind::Lenient, text).at(scan.at())),
         }
     }
-    // As they are written on all machines.
+    // As written on all machines.
     let endian = Endian::Little;
     Ok(Legacy {
         pickle,
@@ -93,7 +93,7 @@ pub(super) fn read(source: &Source, mode: Mode, limits: &Limits) -> Result<Legac
     })
 }
 
-/// How many bytes an element of each storage has, as the tensors say.
+/// The width of an element of each storage, as declared by the tensors.
 fn widths(pickle: &Pickle) -> Result<HashMap<String, u64>> {
     let mut widths = HashMap::new();
     for id in pickle.ids() {

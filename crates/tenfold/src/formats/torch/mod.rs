@@ -1,5 +1,5 @@
-//! PyTorch's checkpoints, `.pt`, `.pth`, `.bin`, `.ckpt`: a pickle that names tensors, and their values
-//! beside it. Read only, and never by running what the pickle says.
+//! PyTorch's checkpoints, `.pt`, `.pth`, `.bin`, `.ckpt`: a pickle that names tensors, and their
+//! values beside it. Read only, and the pickle is never run.
 //!
 //! There is no page of the layout; what `torch.save` writes and `torch.load` reads (2.x, and 0.1.10 on
 //! for the older layout) decides.
@@ -30,10 +30,10 @@
 //! elements it has.
 //!
 //! # What it holds
-//! Whatever Python can pickle. Tensors are found in dicts, lists, tuples and objects, whose keys make
-//! their path; what is text or a number beside them is metadata of the file. All types of PyTorch but
-//! the quantised ones; sparse tensors as coordinates or compressed rows; arrays of NumPy. Floats of 8
-//! bits and less are opaque, by the names that safetensors has for them.
+//! Whatever Python can pickle. Tensors are found in dicts, lists, tuples and objects, whose keys
+//! make their path; texts and numbers beside them are metadata of the file. All types of PyTorch
+//! but the quantized ones; sparse tensors as coordinates or compressed rows; arrays of NumPy.
+//! Floats of 8 bits and less are opaque, by the names that safetensors has for them.
 //!
 //! # Where the spec is silent
 //! 1. A call is never made and a name never looked up. The calls that mean something here are those of
@@ -43,8 +43,8 @@
 //! 2. Of a pickled `torch.nn.Module`, told by its attributes, parameters, buffers and modules are kept by
 //!    the names that its `state_dict` has, a segment a module; all else about it is left out.
 //! 3. Tensors that share bytes (tied weights) are tensors of their own, with a note.
-//! 4. A tensor that cannot be read (quantised, on no device, of a type that is not known) is left out,
-//!    with a note. One whose cells lie outside of its storage makes the file malformed.
+//! 4. A tensor that cannot be read (quantized, on no device, of an unknown type) is left out, with
+//!    a note. One whose cells lie outside of its storage makes the file malformed.
 //! 5. A tensor whose storage has fewer elements than it has cells (expanded, say) is read only as far as
 //!    the limit for decoded tensors allows.
 //! 6. `requires_grad`, hooks, devices and the `_metadata` of a `state_dict` say nothing about values and
@@ -94,7 +94,7 @@ const NAME: &str = "torch";
 
 /// Hints of this format.
 mod hint {
-    /// Which of the layouts it has.
+    /// The layout of the file.
     pub(super) const LAYOUT: &str = crate::format::FROM_TORCH;
 }
 

@@ -1,4 +1,4 @@
-//! Arrays and scalars of NumPy, which a pickle holds with their bytes.
+//! NumPy arrays and scalars, which a pickle stores with their bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::calls::{Calls, Found};
@@ -129,7 +129,7 @@ impl<'a> Calls<'a> {
         Ok(Elements { dtype, endian })
     }
 
-    /// Bytes, as such or as the text that protocol 2 makes of them.
+    /// Bytes, directly or as the text that protocol 2 makes of them.
     pub(super) fn raw(&self, id: Id) -> Result<Option<Bytes>> {
         match self.pickle.item(id) {
             Item::Bytes(range) => Bytes::run(self.source, range.clone()).map(Some),
@@ -154,7 +154,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The number that little-endian bytes spell.
+/// A number from its little-endian bytes.
 fn number(number: Number, bytes: &[u8]) -> Value {
     let bits = bytes
         .iter()

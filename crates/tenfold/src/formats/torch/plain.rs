@@ -1,4 +1,4 @@
-//! What the items of a pickle are: tensors, containers, or plain values.
+//! Classification of a pickle's items: tensors, containers, or plain values.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::calls::Found;
@@ -8,31 +8,31 @@ use crate::error::Result;
 use crate::meta::Value;
 use crate::wire::pickle::{Id, Item, Object, Pickle};
 
-/// What an item is.
+/// The class of an item.
 pub(super) enum Seen<'a> {
     Tensor(Box<Found<'a>>),
     Container(View<'a>),
     Value(Value),
-    /// Something that is left out, and was noted.
+    /// An item that is left out, with a note.
     Nothing,
 }
 
 /// The children of a container.
 #[derive(Clone, Copy)]
 pub(super) enum View<'a> {
-    /// Keys and values in turns.
+    /// Keys and values, alternating.
     Pairs(&'a [Id]),
-    /// Each a key and a value.
+    /// Pairs of a key and a value.
     Entries(&'a [Id]),
-    /// Values by their places.
+    /// Values by index.
     Items(&'a [Id]),
-    /// The attributes of a `torch.nn.Module`, in turns.
+    /// The attributes of a `torch.nn.Module`, alternating with their names.
     Module(&'a [Id]),
 }
 
 /// One child of a container.
 pub(super) struct Child {
-    /// Its key; `None` if its place is its name.
+    /// Its key; `None` if its index is its name.
     pub(super) key: Option<Id>,
     pub(super) place: usize,
     pub(super) id: Id,
@@ -40,11 +40,11 @@ pub(super) struct Child {
     pub(super) is_segment: bool,
 }
 
-/// The attributes of a module that hold tensors and modules.
+/// The attributes of a module with tensors and submodules.
 const OF_MODULES: [&str; 3] = ["_parameters", "_buffers", "_modules"];
 
 impl View<'_> {
-    /// How many children there are.
+    /// The number of children.
     pub(super) fn len(&self) -> usize {
         match self {
             View::Pairs(pairs) => pairs.len() / 2,
@@ -53,12 +53,12 @@ impl View<'_> {
         }
     }
 
-    /// Whether children go by their places.
+    /// Whether children are identified by index.
     pub(super) fn is_list(&self) -> bool {
         matches!(self, View::Items(_))
     }
 
-    /// The child at a place.
+    /// The child at an index.
     pub(super) fn child(&self, pickle: &Pickle, place: usize) -> Option<Child> {
         let (key, id) = match self {
             View::Items(items) => (None, *items.get(place)?),
@@ -99,7 +99,7 @@ fn attribute(pickle: &Pickle, pairs: &[Id], name: &str) -> Option<(Id, Id)> {
 }
 
 impl<'a> Walk<'a> {
-    /// Finds out what an item is.
+    /// Classifies an item.
     pub(super) fn look(&mut self, id: Id) -> Result<Seen<'a>> {
         let pickle: &'a Pickle = self.calls.pickle;
         let value = match pickle.item(id) {
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         Ok(Seen::Value(value))
     }
 
-    /// What an object is that is no tensor.
+    /// Classifies an object that is no tensor.
     fn object(&mut self, id: Id) -> Result<Seen<'a>> {
         let pickle: &'a Pickle = self.calls.pickle;
         let Item::Object(object) = pickle.item(id) else {
@@ -211,12 +211,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An object of a class that is not known: what it holds is kept, under plain names.
+    /// An object of an unknown class: its content is kept, under plain names.
     fn unknown(&mut self, id: Id, object: &'a Object) -> Seen<'a> {
         let pickle: &'a Pickle = self.calls.pickle;
         let args = pickle.sequence(object.args).unwrap_or_default();
         let class = match (pickle.global(object.class), args) {
-            // How protocol 2 makes objects of old classes.
+            // Protocol 2 creates objects of old-style classes like this.
             (Some(("copy_reg" | "copyreg", "_reconstructor")), [class, ..]) => {
                 pickle.global(*class)
             }
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
         };
         let (module, name) = class.unwrap_or(("a call", "without a name"));
         let state = match object.state.map(|state| pickle.item(state)) {
-            // Attributes, and those that have slots.
+            // Attributes, and those of classes with slots.
             Some(Item::Tuple(parts)) => parts.first().map(|state| pickle.item(*state)),
             state => state,
         };
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A class that the older layout keeps with its source: `("module", class, file, source)`.
+/// A class that the older layout stores with its source: `("module", class, file, source)`.
 pub(super) fn kept_class(pickle: &Pickle, id: Id) -> Option<(&str, &str)> {
     let Item::Persistent(tuple) = pickle.item(id) else {
         return None;
@@ -260,7 +260,7 @@ pub(super) fn kept_class(pickle: &Pickle, id: Id) -> Option<(&str, &str)> {
 
 const LEFT_OUT: &str = "it was left out";
 
-/// A whole number of up to 16 bytes.
+/// An integer of up to 16 bytes.
 fn long(bytes: &[u8]) -> Option<i128> {
     let is_negative = bytes.last().is_some_and(|last| last & 0x80 != 0);
     let mut all = [if is_negative { 0xff } else { 0 }; 16];

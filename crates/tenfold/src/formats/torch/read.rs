@@ -31,7 +31,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
 
 const EMPTY: &str = "neither a zip archive nor a pickle begins here";
 
-/// Whether a file is a tar archive that begins as those of PyTorch do.
+/// Whether a file is a tar archive that begins as PyTorch's do.
 pub(super) fn is_tar(head: &Head) -> bool {
     let mark = head.bytes().get(257..).unwrap_or_default();
     head.bytes().starts_with(b"sys_info\0") && mark.starts_with(b"ustar")
@@ -52,7 +52,7 @@ fn of_archive(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Ok(bundle)
 }
 
-/// Inside of what was unpacked there are no bytes of the file.
+/// Offsets inside decompressed data are no offsets in the file.
 fn blame(error: Error, unpacked_from: Option<u64>) -> Error {
     match (error, unpacked_from) {
         (Error::Malformed { why, .. }, Some(at)) => Error::malformed(at, why).of(NAME),

@@ -1,4 +1,4 @@
-//! Which tensors share their bytes.
+//! Tensors that share bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -6,16 +6,16 @@ use std::ops::Range;
 use crate::key::Key;
 use crate::note::{Note, NoteKind};
 
-/// The bytes of a storage that a tensor is made of.
+/// The range of a storage used by a tensor.
 pub(super) struct Use<'a> {
     pub(super) storage: &'a str,
     pub(super) range: Range<u64>,
-    /// Which of the tensors, in file order.
+    /// The index of the tensor, in file order.
     pub(super) place: usize,
 }
 
-/// A note on every tensor that has bytes which one before it has too; `key` gives the key of a tensor by
-/// its place.
+/// A note for every tensor that shares bytes with an earlier one; `key` returns the key of a tensor
+/// by its index.
 pub(super) fn notes(mut uses: Vec<Use>, key: impl Fn(usize) -> Key) -> Vec<Note> {
     uses.sort_by(|left, right| {
         let order = |used: &Use| (used.range.start, used.place);
@@ -24,7 +24,7 @@ pub(super) fn notes(mut uses: Vec<Use>, key: impl Fn(usize) -> Key) -> Vec<Note>
             .then_with(|| order(left).cmp(&order(right)))
     });
     let mut notes: Vec<(usize, Note)> = Vec::new();
-    // The one so far that reaches furthest.
+    // The one so far that extends furthest.
     let mut before: Option<&Use> = None;
     for used in &uses {
         let other = before.filter(|other| {

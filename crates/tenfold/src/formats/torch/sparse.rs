@@ -33,8 +33,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Indices as a matrix, a row a dimension, and values; where they are not coalesced, some may
-    /// share a cell.
+    /// Indices as a matrix, one row per dimension, and values; if they are not coalesced, several
+    /// may share a cell.
     fn coordinates(
         &self,
         id: Id,
@@ -77,7 +77,7 @@ impl<'a> Calls<'a> {
                 n_added,
                 ..found
             }),
-            // Indices outside the tensor are found again when its values are read.
+            // Indices out of bounds are found again when the values are read.
             Err(Error::Malformed { .. }) => Ok(found),
             Err(error) => Err(error),
         }
@@ -101,8 +101,8 @@ impl<'a> Calls<'a> {
         Ok(found)
     }
 
-    /// Indices are signed numbers that are not negative; as unsigned ones, those that are would lie
-    /// outside of any tensor, and checking the values finds them.
+    /// Indices are signed but not negative; a negative one, read as unsigned, is out of bounds of
+    /// any tensor, and verification of the values finds it.
     fn positions(&self, id: Id, tensor: &Tensor) -> Result<Numbers> {
         let number = match tensor.dtype() {
             dtype if dtype == DType::real(Number::I64) => Number::U64,

@@ -1,4 +1,4 @@
-//! The storages of a file: where the values of its tensors are.
+//! The storages of a file, with the values of its tensors.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
@@ -17,19 +17,19 @@ pub(super) struct Storages {
     pub(super) by_key: HashMap<String, Stored>,
 }
 
-/// Where the bytes of a storage are.
+/// The bytes of a storage.
 #[derive(Debug)]
 pub(super) struct Stored {
-    /// As they are in the file.
+    /// The stored bytes.
     pub(super) bytes: Bytes,
     pub(super) packing: Packing,
-    /// How many bytes there are.
+    /// Their decoded length.
     pub(super) len: u64,
     /// The CRC-32 of all of them, if there is one.
     pub(super) crc: Option<u32>,
 }
 
-/// How the bytes of a storage are kept.
+/// The compression of a storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     AsTheyAre,
@@ -37,7 +37,7 @@ pub(super) enum Packing {
 }
 
 impl Stored {
-    /// Bytes that lie in the file as they are.
+    /// Bytes that are stored uncompressed.
     pub(super) fn plain(source: &Source, range: std::ops::Range<u64>) -> Result<Stored> {
         let bytes = Bytes::run(source, range)?;
         Ok(Stored {
@@ -48,7 +48,7 @@ impl Stored {
         })
     }
 
-    /// Some of the bytes, which exist; all of them have the checksum of the storage.
+    /// Some of the bytes, in bounds; the checksum of the storage covers all of them.
     pub(super) fn part(&self, start: u64, end: u64) -> Result<Bytes> {
         let is_all = start == 0 && end == self.len;
         let outside = || Error::malformed(self.bytes.at(), "bytes outside of a storage").of(NAME);
@@ -74,7 +74,7 @@ impl Stored {
         }
     }
 
-    /// All bytes, where each can be read by position.
+    /// All bytes, with random access.
     pub(super) fn whole(&self) -> Result<Bytes> {
         match self.packing {
             Packing::AsTheyAre => Ok(self.bytes.clone()),
@@ -86,19 +86,19 @@ impl Stored {
     }
 }
 
-/// What the persistent id of a storage says.
+/// The persistent id of a storage.
 #[derive(Debug)]
 pub(super) struct Named<'a> {
     pub(super) key: &'a str,
     pub(super) kind: &'static Type,
-    /// How many elements it has.
+    /// The number of its elements.
     pub(super) count: u64,
-    /// Which of them are meant: the first, and how many.
+    /// The part of it: the first element, and their number.
     pub(super) view: (u64, u64),
 }
 
 impl<'a> Named<'a> {
-    /// What a persistent id says; a type that is not known is [`Error::Unsupported`].
+    /// Parses a persistent id; an unknown type is [`Error::Unsupported`].
     pub(super) fn of(pickle: &'a Pickle, id: Id) -> Result<Named<'a>> {
         let fail = |why: &str| Err(Error::malformed(pickle.at(id), why).of(NAME));
         let Item::Persistent(tuple) = pickle.item(id) else {

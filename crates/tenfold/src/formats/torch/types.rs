@@ -5,26 +5,27 @@ use crate::dtype::{DType, Number};
 /// An element type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Type {
-    /// What it is called in the module `torch`.
+    /// Its name in the module `torch`.
     pub(super) name: &'static str,
-    /// The class of its storages, where it has one.
+    /// The class of its storages, if it has one.
     storage: &'static str,
     pub(super) kind: Kind,
 }
 
-/// What elements are to the model.
+/// The type of elements in the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Numbers.
     Known(DType),
-    /// Bytes it has no word for, by the name of safetensors; so many cells in a byte.
+    /// Bytes without a type in the model, by the name in safetensors; with the number of cells per
+    /// byte.
     Opaque(&'static str, u64),
-    /// Something else, of so many bytes.
+    /// Another type, of this width.
     Foreign(u64),
 }
 
 impl Kind {
-    /// How many bytes an element takes.
+    /// The width of an element in bytes.
     pub(super) fn width(&self) -> u64 {
         match self {
             Kind::Known(dtype) => crate::bytes::to_u64(dtype.width()),
@@ -90,20 +91,20 @@ static TYPES: &[Type] = &[
     other("quint2x4", "QUInt2x4Storage", Kind::Foreign(1)),
 ];
 
-/// Bytes without a type, which a storage may have.
+/// Untyped bytes, which a storage may have.
 pub(super) static BYTES: Type = other("bytes", "UntypedStorage", Kind::Foreign(1));
 
 impl Type {
-    /// What a storage of bytes is when no tensor says more.
+    /// The type of an untyped storage that no tensor refines.
     pub(super) const UINT8: Type = real("uint8", "ByteStorage", Number::U8);
 
-    /// The type that `torch.NAME` is.
+    /// The type named `torch.NAME`.
     pub(super) fn named(module: &str, name: &str) -> Option<&'static Type> {
         let mut all = TYPES.iter().filter(|_| module == "torch");
         all.find(|known| known.name == name)
     }
 
-    /// The type of the elements of a class of storages.
+    /// The element type of a storage class.
     pub(super) fn of_storage(module: &str, class: &str) -> Option<&'static Type> {
         if !matches!(module, "torch" | "torch.cuda" | "torch.storage") || class.is_empty() {
             return None;

@@ -69,14 +69,14 @@ const NAME: &str = "vespa";
 const SPARSE: u32 = 1;
 const DENSE: u32 = 2;
 const WITH_CELL_TYPE: u32 = 4;
-/// The number types, each at the place of its cell type.
+/// The number types, indexed by cell type.
 pub(super) const CELL_TYPES: &[Number] = &[Number::F64, Number::F32, Number::Bf16, Number::I8];
 /// The number types of a tensor without dimensions.
 pub(super) const SCALARS: &[Number] = &[Number::F64];
 /// The largest 1_4_int.
 pub(super) const MOST: u64 = (1 << 31) - 1;
 
-/// What a tensor of Vespa is, in bytes or as text.
+/// The capabilities of Vespa's tensors, in bytes or as text.
 pub(super) const HOLDS: Capabilities = Capabilities {
     names: Names::One,
     numbers: CELL_TYPES,
@@ -129,9 +129,9 @@ impl Format for Vespa {
         write::write(bundle, out, how)
     }
 
-    /// Reads the whole structure, as nothing less tells a tensor from other bytes: most others
-    /// fail at the tag or at the first count, and a dense one is as long as its header says.
-    /// All of it has to parse: nothing else tells this format from plain bytes.
+    /// Reads the whole structure, as nothing less distinguishes a tensor from other bytes: most
+    /// others fail at the tag or at the first count, and a dense tensor is as long as its header
+    /// says.
     fn probe(&self, head: &Head) -> Result<Match> {
         if !read::begins(head) {
             return Ok(Match::No);
@@ -159,7 +159,7 @@ pub(super) fn numbers(tensor: &Tensor) -> &'static [Number] {
     }
 }
 
-/// Whether Vespa's Java code takes this for the name of a dimension.
+/// Whether Vespa's Java code accepts this as the name of a dimension.
 pub(super) fn is_usual_name(name: &str) -> bool {
     let follows = |byte: u8| byte.is_ascii_alphanumeric() || b"_@$".contains(&byte);
     let begins = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@".contains(&byte);

@@ -1,11 +1,11 @@
-//! Labels that are read as positions.
+//! Labels that are parsed as positions.
 
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::format::{OptionInfo, ReadOptions, When};
 use crate::tensor::Numbering;
 
-/// Positions for labels.
+/// The option for positions as labels.
 pub(in crate::formats) const LABELS: OptionInfo = OptionInfo::new(
     "labels",
     When::Read,
@@ -13,7 +13,7 @@ pub(in crate::formats) const LABELS: OptionInfo = OptionInfo::new(
     "labels are positions in decimal digits: the tensor is sparse",
 );
 
-/// The sizes that labels do not say.
+/// The option for sizes that do not follow from labels.
 pub(in crate::formats) const SHAPE: OptionInfo = OptionInfo::new(
     "shape",
     When::Read,
@@ -21,7 +21,7 @@ pub(in crate::formats) const SHAPE: OptionInfo = OptionInfo::new(
     "with labels=decimal, the sizes of all dimensions; as far as the labels reach unless given",
 );
 
-/// Makes the tensor sparse if `--opt labels=decimal` asks for that.
+/// Makes the tensor sparse on the option `labels=decimal`.
 pub(in crate::formats) fn in_place_of_labels(bundle: Bundle, how: &ReadOptions) -> Result<Bundle> {
     let is_decimal = how
         .options
@@ -42,7 +42,7 @@ pub(in crate::formats) fn in_place_of_labels(bundle: Bundle, how: &ReadOptions) 
     Ok(bundle)
 }
 
-/// Reads sizes such as `3x4`.
+/// Parses sizes such as `3x4`.
 fn sizes(text: &str) -> Result<Vec<u64>> {
     let sizes = text.split('x').map(|size| size.trim().parse());
     let sizes: std::result::Result<Vec<u64>, _> = sizes.collect();

@@ -99,7 +99,7 @@ impl Reader<'_> {
         Ok(names)
     }
 
-    /// The indexed dimensions, and how many bytes the cells of a block take.
+    /// The indexed dimensions, and the length of a block's cells in bytes.
     fn indexed(&mut self, tag: u32, number: Number, mapped: &[String]) -> Result<(Vec<Dim>, u64)> {
         let mut block_len = to_u64(number.width());
         if tag & DENSE == 0 {
@@ -129,7 +129,7 @@ impl Reader<'_> {
         Ok((dims, block_len))
     }
 
-    /// A number of things that take at least `least` bytes each.
+    /// Reads a count of items that take at least `least` bytes each.
     fn count(&mut self, what: &str, least: u64) -> Result<u64> {
         let at = self.scan.at();
         let count = u64::from(short(&mut self.scan)?);
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// The name of a dimension, which comes after the `last` one and is none of `others`.
+    /// The name of a dimension, which is greater than the `last` one and none of `others`.
     fn name(&mut self, last: Option<&String>, others: &[String]) -> Result<String> {
         let at = self.scan.at();
         let mut name = String::new();
@@ -168,7 +168,7 @@ impl Reader<'_> {
         Ok(name)
     }
 
-    /// Makes sure that nothing follows; a lenient reader passes over it.
+    /// Checks that nothing follows; a lenient reader ignores it.
     fn end(&mut self) -> Result<()> {
         let (at, left) = (self.scan.at(), self.scan.left());
         if self.how.mode == Mode::Strict || left == 0 {

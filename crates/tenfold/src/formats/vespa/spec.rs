@@ -1,4 +1,4 @@
-//! Types as Vespa spells them: `tensor<float>(brand{},x[3])`.
+//! Tensor types in Vespa's notation: `tensor<float>(brand{},x[3])`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashSet;
@@ -7,29 +7,29 @@ use super::{CELL_TYPES, MOST};
 use crate::dtype::Number;
 use crate::tensor::{Dim, Size};
 
-/// The words for the number types of [`CELL_TYPES`].
+/// The names of the number types in [`CELL_TYPES`].
 const WORDS: &[&str] = &["double", "float", "bfloat16", "int8"];
 
-/// A type: what the cells are, and the dimensions in the order in which they were written.
+/// A tensor type: the cell type, and the dimensions as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::formats) struct Spec {
     pub(in crate::formats) number: Number,
     pub(in crate::formats) dims: Vec<(String, Extent)>,
 }
 
-/// How many places a dimension has.
+/// The extent of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) enum Extent {
-    /// One for every label.
+    /// One index per label.
     Mapped,
-    /// As many as there are values for.
+    /// As many as there are values.
     Unbound,
-    /// So many.
+    /// A fixed size.
     Bound(u64),
 }
 
 impl Extent {
-    /// Whether a dimension of another extent is one of this.
+    /// Whether a dimension of another extent satisfies this one.
     pub(in crate::formats) fn takes(self, other: Extent) -> bool {
         match (self, other) {
             (Extent::Unbound, Extent::Bound(_)) => true,
@@ -38,7 +38,7 @@ impl Extent {
     }
 }
 
-/// What is wrong with a type, and at which of its bytes.
+/// An error in a type, with its offset in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::formats) struct Wrong {
     pub(in crate::formats) at: usize,
@@ -46,7 +46,7 @@ pub(in crate::formats) struct Wrong {
 }
 
 impl Spec {
-    /// Reads a type. Spaces may stand between any two words.
+    /// Parses a type. Spaces are allowed between any two words.
     pub(in crate::formats) fn parse(text: &str) -> Result<Spec, Wrong> {
         let mut words = Words { text, at: 0 };
         let spec = words.spec()?;
@@ -56,7 +56,7 @@ impl Spec {
         }
     }
 
-    /// The type of a tensor; `None` if there is no word for it.
+    /// The type of a tensor; `None` if it cannot be expressed.
     pub(in crate::formats) fn of(number: Number, dims: &[Dim]) -> Option<Spec> {
         let extent = |size| match size {
             Size::Mapped => Extent::Mapped,
@@ -82,14 +82,14 @@ impl Spec {
         sorted
     }
 
-    /// The names of the mapped dimensions, as they were written.
+    /// The names of the mapped dimensions, as written.
     pub(in crate::formats) fn mapped(&self) -> Vec<String> {
         let is_mapped = |(_, extent): &&(String, Extent)| *extent == Extent::Mapped;
         let mapped = self.dims.iter().filter(is_mapped);
         mapped.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The others, as they were written, each with its size if it has one.
+    /// The indexed dimensions, as written, each with its size if it has one.
     pub(in crate::formats) fn indexed(&self) -> Vec<(String, Option<u64>)> {
         let size = |(name, extent): &(String, Extent)| match extent {
             Extent::Mapped => None,
@@ -100,7 +100,7 @@ impl Spec {
     }
 }
 
-/// As Vespa prints it, with the dimensions sorted by name.
+/// Displays it as Vespa does, with the dimensions sorted by name.
 impl std::fmt::Display for Spec {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let place = CELL_TYPES.iter().position(|known| *known == self.number);
@@ -121,13 +121,13 @@ impl std::fmt::Display for Spec {
     }
 }
 
-/// Whether a name can stand in a type.
+/// Whether a name can be used in a type.
 pub(in crate::formats) fn is_word(name: &str) -> bool {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty() && name.bytes().all(is_fine)
 }
 
-/// The words of a type, one after the other.
+/// The words of a type, in order.
 struct Words<'a> {
     text: &'a str,
     at: usize,
@@ -138,7 +138,7 @@ impl<'a> Words<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next letter that is no space.
+    /// The next character that is no space.
     fn next(&mut self) -> Option<char> {
         let rest = self.rest().trim_ascii_start();
         self.at = self.text.len().saturating_sub(rest.len());
@@ -157,7 +157,7 @@ impl<'a> Words<'a> {
         Err(Wrong { at, why })
     }
 
-    /// Passes over a letter, if it is the next.
+    /// Consumes a character, if it is next.
     fn take(&mut self, letter: char) -> bool {
         let is_next = self.next() == Some(letter);
         if is_next {

@@ -94,7 +94,8 @@ fn put_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
 const SOME_UNNAMED: &str =
     "a dimension has no name, and names are made up only for 26 or fewer if none has one";
 
-/// The names of the dimensions, or a, b, c, … if none has one; `None` if [`SOME_UNNAMED`].
+/// The names of the dimensions, or a, b, c, … if none has one; `None` if only some do, see
+/// [`SOME_UNNAMED`].
 pub(in crate::formats) fn names(dims: &[Dim]) -> Option<Vec<String>> {
     let named: Option<Vec<String>> = dims.iter().map(|dim| dim.name.clone()).collect();
     if named.is_some() {
@@ -129,7 +130,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Holds all labels in memory while it sorts them.
+    /// Holds all labels in memory while they are sorted.
     fn write_sorted(&self, out: &mut Sink) -> Result<()> {
         let source = self.values.bytes.source();
         let mut blocks: Vec<(Vec<String>, u64)> = Vec::new();
@@ -147,7 +148,7 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Writes the cells of one block, which begin where `scan` stands.
+    /// Writes the cells of one block, which begin at `scan`.
     fn write_cells(&self, scan: &mut Scan, out: &mut Sink) -> Result<()> {
         let mut swapped = Vec::new();
         // A piece is a multiple of any number's width.
@@ -171,7 +172,7 @@ fn write_labels(labels: &[String], out: &mut Sink) -> Result<()> {
     out.write(&bytes)
 }
 
-/// What a file cannot hold of a bundle, beyond what [`Capabilities`](crate::format::Capabilities) says.
+/// Losses of a file beyond [`Capabilities`](crate::format::Capabilities).
 pub(in crate::formats) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {

@@ -1,4 +1,4 @@
-//! Rows that become documents: their ids, names and labels, and the type of their field.
+//! Fits rows to documents: their ids, names and labels, and the type of their field.
 
 use super::super::vespa;
 use super::super::vespa::spec::{Extent, Spec, is_word};
@@ -11,12 +11,12 @@ use crate::error::{Aspect, Error, Loss, Result, Tier};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
 use crate::tensor::{Dim, Labels, Storage, Tensor};
 
-/// What is said of a tensor that changes.
+/// The reported changes of a tensor.
 type Said = Vec<(Tier, Aspect, String)>;
 
-/// Makes rows labelled, calls their dimension `id`, and takes the type that was given.
+/// Labels the rows, names their dimension `id`, and applies the given type.
 pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapted>> {
-    // What has no cells has no rows either.
+    // A tensor without cells has no rows either.
     if tensor.dims().is_empty() || tensor.indexed_sizes().contains(&0) {
         return Ok(None);
     }
@@ -40,8 +40,8 @@ pub(super) fn adapt(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Adapte
     Ok(Some((cast, rows.said)))
 }
 
-/// The dimension of the documents: the one that is given, the first of a dense tensor, or the mapped one that is
-/// called `id`.
+/// The dimension of the documents: the given one, the first of a dense tensor, or the mapped one
+/// named `id`.
 fn id_axis(tensor: &Tensor, how: &WriteOptions) -> Result<Option<usize>> {
     let Some(word) = how.options.get(ID_DIM) else {
         return Ok(match tensor.n_mapped() {
@@ -58,7 +58,7 @@ fn id_axis(tensor: &Tensor, how: &WriteOptions) -> Result<Option<usize>> {
     Ok(Some(axis))
 }
 
-/// Which of the mapped dimensions is that of the documents.
+/// The index of the documents' dimension among the mapped ones.
 pub(super) fn id_place(tensor: &Tensor) -> Option<usize> {
     let is_id = |dim: &Dim| dim.indexed_size().is_none() && dim.name.as_deref() == Some(ID);
     tensor.dims().iter().position(is_id)
@@ -73,7 +73,7 @@ pub(super) fn field_dims(tensor: &Tensor) -> Vec<Dim> {
         .collect()
 }
 
-/// Rows on their way to documents.
+/// Rows being fitted.
 struct Rows<'a> {
     /// The dimension of the documents.
     id: usize,
@@ -85,7 +85,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Gives the first dimension the name `id`, and the others those of the type, if they need any.
+    /// Names the first dimension `id`, and the others by the type, if they need names.
     fn named(&mut self, tensor: &Tensor) -> Result<Tensor> {
         let mut dims: Vec<Dim> = tensor.dims().to_vec();
         let is_nameless = dims.iter().all(|dim| dim.name.is_none());
@@ -119,8 +119,8 @@ impl Rows<'_> {
         Ok(renamed.with_meta_of(tensor))
     }
 
-    /// Gives the dimensions of the field the names of the type: their own, if these are the type's, or else in the
-    /// order in which the type has them.
+    /// Names the dimensions of the field as in the type: unchanged if they are the type's, or else
+    /// in the order of the type.
     fn take_names(&self, spec: &Spec, field: Vec<&mut Dim>, n_mapped: usize) -> Result<()> {
         let of_name = |dim: &&mut Dim| {
             let name = dim.name.as_deref();
@@ -181,7 +181,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Labels the rows of a dense tensor, and the dimensions that the type has mapped, with their numbers.
+    /// Labels the rows of a dense tensor, and the dimensions that the type declares mapped, with
+    /// their numbers.
     fn labelled(&mut self, tensor: Tensor) -> Result<Tensor> {
         if tensor.n_mapped() > 0 {
             return Ok(tensor);
@@ -215,7 +216,7 @@ impl Rows<'_> {
         tensor.with_labels(&lists, limits)
     }
 
-    /// Packs signs into bits, where that is asked for.
+    /// Packs signs into bits, if requested.
     fn packed(&mut self, tensor: Tensor) -> Result<Tensor> {
         if !self.is_packed {
             return Ok(tensor);
@@ -247,7 +248,7 @@ impl Rows<'_> {
     }
 }
 
-/// What a feed cannot hold of a bundle, beyond what the binary form cannot.
+/// Losses of a feed beyond those of the binary format.
 pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = vespa::write::format_losses(bundle);
     losses.extend(others::left_out(bundle));
@@ -271,7 +272,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
             let detail = format!("a type has no word for a dimension called {name:?}");
             add(Aspect::DimNames, detail);
         }
-        // Cells under labels alone are no list that digits could stand for.
+        // Cells addressed by labels alone are no list that could be written in digits.
         let is_sparse = tensor.n_mapped() > 1 && tensor.indexed_sizes().is_empty();
         if is_sparse && loses_nans(tensor)? {
             losses.push(plain_nans(key));
@@ -280,7 +281,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     Ok(losses)
 }
 
-/// That labels become ids only where that is asked for.
+/// The error that labels become ids only on request.
 fn no_ids(tensor: &Tensor) -> String {
     if tensor.axis(ID).is_some() {
         return format!(

@@ -1,4 +1,4 @@
-//! The members of documents: the id, the field, and what rides along.
+//! The members of documents: the id, the field, and other data.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::{Extent, Spec};
@@ -13,30 +13,30 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::wire::json::{First, Json, Kind};
 
-/// What is read of every document.
+/// A reader of documents.
 pub(super) struct Documents<'a> {
     pub(super) source: &'a Source,
     pub(super) json: Json<'a>,
     pub(super) field: Option<String>,
-    /// The member that is the id, where documents are plain objects.
+    /// The member with the id, if documents are plain objects.
     pub(super) id: Option<String>,
     pub(super) keeps_others: bool,
     pub(super) limits: &'a Limits,
 }
 
-/// What the members of a document are.
+/// The members of a document.
 #[derive(Default)]
 pub(super) struct Members {
     at: u64,
     pub(super) id: Option<(u64, String)>,
     operation: Option<Operation>,
     fields_at: Option<u64>,
-    /// Where the list of documents stands that this is the frame of.
+    /// The offset of the list of documents, if this is the object around it.
     pub(super) documents_at: Option<u64>,
     other: Other,
 }
 
-/// A document: its id and where it stands, where the value of its field stands, and what else it has.
+/// A document: its id with its offset, the offset of its field's value, and its other members.
 pub(super) struct Document {
     pub(super) id: (u64, String),
     pub(super) operation: Option<Operation>,
@@ -44,13 +44,13 @@ pub(super) struct Document {
     pub(super) other: Other,
 }
 
-/// What the name of a field and its place take in memory.
+/// Memory of a field name and its offset.
 fn weight(name: &str) -> u64 {
     to_u64(size_of::<[(String, u64); 3]>()).saturating_add(to_u64(name.len()))
 }
 
 impl Documents<'_> {
-    /// Passes over the members of the next document.
+    /// Skips the members of the next document.
     pub(super) fn members(&mut self) -> Result<Members> {
         self.json.peek()?;
         let mut found = Members {
@@ -108,7 +108,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// The members of a plain object: the id is one of them, and all others are fields.
+    /// The members of a plain object: one is the id, and all others are fields.
     fn plain_members(&mut self, found: &mut Members) -> Result<()> {
         self.json.peek()?;
         found.fields_at = Some(self.json.at());
@@ -133,7 +133,7 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// Finds the value of the field, and keeps the others.
+    /// Finds the value of the field, and keeps the other fields.
     pub(super) fn fields(&mut self, found: Members) -> Result<Document> {
         let scan = &self.json.scan;
         let Some(id) = found.id else {
@@ -185,7 +185,7 @@ impl Documents<'_> {
         })
     }
 
-    /// The fields of a document, which begin at `at`, and where their values stand.
+    /// The fields of a document at offset `at`, with the offsets of their values.
     fn field_places(&mut self, at: u64) -> Result<Vec<(String, u64)>> {
         self.json.scan.seek(at)?;
         self.json.need(b'{')?;
@@ -202,7 +202,7 @@ impl Documents<'_> {
         Ok(found)
     }
 
-    /// The field that is meant: the one that is given, the only one, or the only one that says a type.
+    /// The selected field: the given one, the only one, or the only one with a type.
     fn choose(
         &mut self,
         fields: &[(String, u64)],
@@ -233,7 +233,7 @@ impl Documents<'_> {
         }
     }
 
-    /// Keeps another field, whose value begins at `at`.
+    /// Keeps another field, whose value is at offset `at`.
     fn keep(
         &mut self,
         name: &str,
@@ -259,14 +259,14 @@ impl Documents<'_> {
         Ok(())
     }
 
-    /// The JSON from `at` to where the cursor stands.
+    /// The JSON from `at` to the cursor.
     fn json_from(&self, at: u64) -> Result<String> {
         let end = self.json.at();
         self.limits.charge_for(HELD, end.saturating_sub(at))?;
         json_at(self.source, at, end)
     }
 
-    /// Where the value stands that an update, which begins at `at`, assigns, if it does nothing else.
+    /// The offset of the value that an update at offset `at` assigns, if assigning is all it does.
     fn assigned(&mut self, at: u64) -> Result<Option<u64>> {
         let json = &mut self.json;
         json.scan.seek(at)?;
@@ -288,7 +288,7 @@ impl Documents<'_> {
     }
 }
 
-/// The type of a list of numbers, perhaps nested, that says none: doubles.
+/// The type of a possibly nested list of numbers without a type: doubles.
 pub(super) fn guess_type(json: &mut Json) -> Result<Spec> {
     json.peek()?;
     let start = json.at();

@@ -21,10 +21,10 @@
 //! numbers.
 //!
 //! # Where the spec is silent
-//! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::` where all documents share that, else the
-//!    whole id; `--opt ids=full` keeps whole ids anyway, `--opt ids=short` refuses others. A label
-//!    that is a whole id is written as it is.
-//!    Labels of which only some are whole ids are not written: nobody could tell them apart again.
+//! 1. A label is what stands behind `id:NAMESPACE:SCHEMA::` where all documents share that, else
+//!    the whole id; `--opt ids=full` keeps whole ids anyway, `--opt ids=short` refuses others. A
+//!    label that is a whole id is written as it is. Labels of which only some are whole ids are not
+//!    written, as a reader could not tell them apart.
 //! 2. The type of the field is `--opt type=…`, or what the first document says; where others say one
 //!    it is the same. Vespa ignores it. It is written in the first line, unless it was given. The lists
 //!    of plain objects are doubles along `x`, or `x`, `y`, `z` where they are nested, unless it is given.
@@ -75,12 +75,12 @@ const ID_DIM: &str = "id-dim";
 const OPERATION: &str = "operation";
 const BINARIZE: &str = "binarize";
 
-/// What a document is for.
+/// The operation of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
-    /// It takes the place of the whole document with its id.
+    /// Replaces the whole document with its id.
     Put,
-    /// Its fields take the place of those in the document with its id.
+    /// Replaces its fields in the document with its id.
     Update,
 }
 
@@ -94,7 +94,7 @@ impl Operation {
         }
     }
 
-    /// What stands before the value of a field.
+    /// The text before the value of a field.
     fn before(self) -> &'static str {
         match self {
             Operation::Put => "",
@@ -102,7 +102,7 @@ impl Operation {
         }
     }
 
-    /// What stands behind it.
+    /// The text after it.
     fn after(self) -> &'static str {
         match self {
             Operation::Put => "",
@@ -241,7 +241,7 @@ impl Format for VespaFeed {
         write::write(bundle, out, how)
     }
 
-    /// A file that begins with a document is likely one.
+    /// A file that begins with a document is likely a feed.
     fn probe(&self, head: &Head) -> Result<Match> {
         let is_likely = read::is_likely(head)?;
         Ok(if is_likely { Match::Maybe } else { Match::No })

@@ -1,4 +1,4 @@
-//! What documents have besides the field that is read: kept as it stands, and written again.
+//! Other members of documents than the field being read: kept as JSON, and written again.
 
 use std::collections::HashMap;
 
@@ -12,20 +12,21 @@ use crate::limits::Limits;
 use crate::memory;
 use crate::meta::{Meta, Value};
 
-/// Where it is kept: a map from labels to members, of which `fields` and `updates` are maps of names to JSON.
+/// Their metadata: a map from labels to members, of which `fields` and `updates` are maps of names
+/// to JSON.
 const DOCUMENTS: &str = "vespa-feed:documents";
 const FIELDS: &str = "fields";
-/// Fields whose updates do not just assign.
+/// Fields with updates other than plain assignment.
 const UPDATES: &str = "updates";
 
-/// Why a limit on memory concerns other fields.
+/// The reason why a memory limit concerns other fields.
 pub(super) const HELD: &str =
     "the other fields of documents are held in memory; --opt others=drop leaves them out";
 
-/// Members of a document that say how it is fed.
+/// Members of a document that control how it is fed.
 pub(super) const CONDITIONS: [&str; 2] = ["create", "condition"];
 
-/// What one document has.
+/// The other members of one document.
 #[derive(Debug, Default)]
 pub(super) struct Other {
     members: Vec<(Value, Value)>,
@@ -38,7 +39,7 @@ impl Other {
         self.members.push((text(name), Value::Text(json)));
     }
 
-    /// An update that does not just assign.
+    /// An update other than plain assignment.
     pub(super) fn update(&mut self, name: &str, json: String) {
         self.updates.push((text(name), Value::Text(json)));
     }
@@ -57,7 +58,7 @@ pub(super) fn json_at(source: &Source, from: u64, to: u64) -> Result<String> {
     let mut scan = Scan::part(source, NAME, from..to);
     let mut bytes = Vec::new();
     scan.take_into(to.saturating_sub(from), &mut bytes)?;
-    // Texts have no line breaks: what is one stands between values.
+    // JSON strings contain no line breaks: all of them are between values.
     for byte in &mut bytes {
         if matches!(byte, b'\n' | b'\r') {
             *byte = b' ';
@@ -66,7 +67,7 @@ pub(super) fn json_at(source: &Source, from: u64, to: u64) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::malformed(from, "a text is not UTF-8"))
 }
 
-/// What all documents have, while they are read.
+/// The other members of all documents, while they are read.
 #[derive(Debug, Default)]
 pub(super) struct Others {
     documents: Vec<(Value, Value)>,
@@ -95,7 +96,7 @@ impl Others {
     }
 }
 
-/// What documents have that are no rows any more.
+/// The loss of members whose documents are no longer rows.
 pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
     let (key, tensor) = bundle.entries().first()?;
     let mut known = Known::of(&bundle.meta).0;
@@ -112,7 +113,7 @@ pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
         }
         Ok(())
     });
-    // What cannot be read is not written either.
+    // Unreadable metadata is not written either.
     walked.ok().filter(|()| !known.is_empty())?;
     Some(Loss {
         key: Some(key.clone()),
@@ -125,9 +126,9 @@ pub(super) fn left_out(bundle: &Bundle) -> Option<Loss> {
     })
 }
 
-/// About how many bytes of memory a pair takes; the JSON of members and fields was counted when it was read.
+/// Approximate memory of a pair; the JSON of members and fields was counted on reading.
 fn held((name, value): &(Value, Value)) -> u64 {
-    /// The least that a list of pairs has room for.
+    /// Smallest allocation of a list of pairs.
     const LEAST: usize = 4;
     let pair = to_u64(size_of::<(Value, Value)>());
     let name = name.as_text().map_or(0, |name| to_u64(name.len()));
@@ -140,7 +141,7 @@ fn held((name, value): &(Value, Value)) -> u64 {
     own.saturating_add(below)
 }
 
-/// The same again, by label.
+/// The other members for writing, by label.
 pub(super) struct Known<'a>(HashMap<&'a str, &'a [(Value, Value)]>);
 
 impl<'a> Known<'a> {
@@ -165,7 +166,7 @@ impl<'a> Known<'a> {
         self.named(label, FIELDS)
     }
 
-    /// The names and the JSON of the fields whose updates do not just assign.
+    /// The names and the JSON of fields with updates other than plain assignment.
     pub(super) fn updates(&self, label: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.named(label, UPDATES)
     }

@@ -1,4 +1,4 @@
-//! Reads a tensor field of all documents, one after the other.
+//! Reads a tensor field of all documents, in order.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::Spec;
@@ -29,8 +29,8 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
         must_be_short: chosen == Some(false),
         twice: None,
     };
-    // Once more where ids turn out to be of several schemas, and to find the second of two
-    // documents.
+    // Another attempt if ids turn out to belong to several schemas, and one to find the second of
+    // two duplicate documents.
     for _ in 0..3 {
         match attempt(source, how, &start).map_err(|error| in_line(source, error))? {
             Made::Bundle(bundle) => return Ok(bundle),
@@ -41,7 +41,7 @@ pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     Err(Error::malformed(None, "two documents have one id"))
 }
 
-/// What is known before the first document.
+/// The initial state of an attempt.
 struct Start {
     is_full: bool,
     must_be_short: bool,
@@ -49,16 +49,16 @@ struct Start {
     twice: Option<String>,
 }
 
-/// What has come of reading all documents.
+/// The result of an attempt.
 enum Made {
     Bundle(Bundle),
-    /// Ids do not begin alike.
+    /// Ids do not have a common prefix.
     Mixed,
     /// Two documents have this id.
     Twice(String),
 }
 
-/// Says in which line something is wrong.
+/// Adds the line number to an error.
 fn in_line(source: &Source, error: Error) -> Error {
     let Error::Malformed { at: Some(at), .. } = &error else {
         return error;
@@ -101,18 +101,18 @@ fn attempt(source: &Source, how: &ReadOptions, start: &Start) -> Result<Made> {
     feed.finish()
 }
 
-/// What is known while documents are read.
+/// The state while documents are read.
 struct Feed<'a> {
     documents: Documents<'a>,
     how: &'a ReadOptions,
     start: &'a Start,
-    /// What all ids begin with.
+    /// The common prefix of all ids.
     prefix: Option<String>,
-    /// Whether one begins otherwise.
+    /// Whether an id has another prefix.
     is_mixed: bool,
     spec: Option<Spec>,
     rows: Option<Rows>,
-    /// What documents are for, each once; `None` where one does not say it.
+    /// The operations of the documents, each once; `None` for documents without one.
     operations: Vec<Option<Operation>>,
     others: Others,
     times: u64,
@@ -159,7 +159,7 @@ impl Feed<'_> {
         self.documents.json.scan.seek(end)
     }
 
-    /// Reads the value of the field of one document.
+    /// Reads the field's value in one document.
     fn row(&mut self, found: Document) -> Result<()> {
         let json = &mut self.documents.json;
         json.scan.seek(found.value_at)?;
@@ -177,7 +177,7 @@ impl Feed<'_> {
         }
         let at = json.at();
         let mut twice = None;
-        // Once more to find the second of two blocks.
+        // Another attempt to find the second of two duplicate blocks.
         for _ in 0..2 {
             json.scan.seek(at)?;
             let mut target = Target::new(&spec, Spelling::Json, twice.take(), self.how)?;
@@ -217,7 +217,7 @@ impl Feed<'_> {
         self.others.push(&label, found.other, &self.how.limits)
     }
 
-    /// The label that an id becomes.
+    /// The label for an id.
     fn label(&mut self, at: u64, id: &str) -> Result<String> {
         if self.start.is_full {
             return Ok(id.to_owned());
@@ -279,7 +279,8 @@ impl Feed<'_> {
     }
 }
 
-/// What of an id is not the user's own: `id:NAMESPACE:SCHEMA:KEYS:`; nothing, if it is no such id.
+/// The prefix of an id before the user's own part: `id:NAMESPACE:SCHEMA:KEYS:`; empty, if it is no
+/// such id.
 pub(super) fn prefix(id: &str) -> &str {
     let colons: Vec<usize> = id.match_indices(':').map(|(at, _)| at).take(4).collect();
     match colons.as_slice() {

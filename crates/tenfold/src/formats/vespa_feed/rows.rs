@@ -8,21 +8,21 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 
-/// What the fields of all documents hold.
+/// The values of the field in all documents.
 pub(super) struct Rows {
     /// The dimensions of the field.
     pub(super) dims: Vec<Dim>,
-    /// Where the id stands among the labels of a block, which are sorted by their dimensions.
+    /// The position of the id among the labels of a block, which are sorted by dimension.
     id_place: usize,
     pub(super) blocks: RecordsBuilder,
-    /// The ids, where a document has more or less than one block.
+    /// The ids, if a document has no block or several.
     pub(super) ids: RecordsBuilder,
-    /// Documents without a block.
+    /// The number of documents without a block.
     pub(super) n_empty: u64,
 }
 
 impl Rows {
-    /// For fields like this one.
+    /// An empty collection for fields like this one.
     pub(super) fn like(field: &Tensor, limits: &Limits) -> Rows {
         let dims = field.dims().to_vec();
         let mapped = dims.iter().filter(|dim| dim.indexed_size().is_none());
@@ -72,7 +72,7 @@ impl Rows {
         })
     }
 
-    /// The tensor of all rows, or the labels that are there twice.
+    /// The tensor of all rows, or duplicate labels.
     pub(super) fn finish(
         self,
         number: Number,

@@ -1,4 +1,4 @@
-//! Writes a line for every row.
+//! Writes a feed, one line per row.
 
 use super::super::vespa_text::write::{
     Form, Writer, for_each_block, hand_out, has_odd_nan, numbers,
@@ -16,7 +16,7 @@ use crate::io::Sink;
 use crate::tensor::{Labels, Places, Tensor};
 use crate::wire::json::put_text;
 
-/// What a document is for, if that is given or known from a file.
+/// The operation of the documents, if it is given or known from a file.
 pub(super) fn operation(tensor: &Tensor, how: &WriteOptions) -> Result<Option<Operation>> {
     let choices = Operation::ALL.map(|operation| (operation.word(), operation));
     let given = how.options.choose(OPERATION, &choices)?;
@@ -37,14 +37,14 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     };
     let schema = given("schema").unwrap_or_else(|| "doc".into());
     let namespace = match how.options.get("schema") {
-        // Of another schema the namespace is another too.
+        // Another schema implies another namespace.
         Some(schema) => how.options.get("namespace").unwrap_or(schema).to_owned(),
         None => given("namespace").unwrap_or_else(|| schema.clone()),
     };
     let is_hex = how
         .options
         .choose("hex", &[("true", true), ("false", false)])?;
-    // Digits keep every bit.
+    // Hexadecimal digits preserve every bit.
     let form = if is_hex.unwrap_or(false) || has_odd_nan(values)? {
         Form::Hex
     } else {
@@ -81,7 +81,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     lines.writer.flush()
 }
 
-/// The ids that are given, one for every row.
+/// The given ids, one per row.
 fn ids(how: &WriteOptions, rows: u64) -> Result<Option<Labels>> {
     let Some(text) = how.options.get("ids") else {
         return Ok(None);
@@ -102,26 +102,26 @@ fn put_member(name: &str, json: &str, out: &mut String) {
     out.push_str(json);
 }
 
-/// Lines on their way.
+/// A writer of lines.
 struct Lines<'a> {
     writer: Writer<'a>,
-    /// What ids begin with.
+    /// The prefix of ids.
     before: String,
     field: String,
-    /// Whether the type has still to be written.
+    /// Whether the type has yet to be written.
     has_type: bool,
     operation: Operation,
-    /// What documents have besides.
+    /// The other members of documents.
     others: Known<'a>,
-    /// Whether labels are ids with all that these begin with, once there is one.
+    /// Whether labels are full ids including the prefix, known from the first one on.
     are_whole: Option<bool>,
 }
 
 impl Lines<'_> {
-    /// Begins the document with an id, whose row has a label.
+    /// Begins the document with an id, for the row with a label.
     fn begin(&mut self, id: &str, label: &str) -> Result<()> {
         let is_whole = !prefix(id).is_empty();
-        // Whoever reads them again could not tell which were whole.
+        // A reader could not tell which of them were full ids.
         if *self.are_whole.get_or_insert(is_whole) != is_whole {
             let why = format!(
                 "only some of the labels are whole ids of documents, {id:?} is not like those before; give all with --opt ids="
@@ -151,7 +151,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Writes the other fields of a document, with a comma after each.
+    /// Writes the other fields of a document, each followed by a comma.
     fn put_others(&mut self, label: &str) -> Result<()> {
         let text = &mut self.writer.text;
         let is_other = |(name, _): &(&str, &str)| *name != self.field;
@@ -179,8 +179,8 @@ impl Lines<'_> {
         self.writer.flush_if_long()
     }
 
-    /// Writes a line for every document, in the order in which they first come; their blocks need
-    /// not stand together.
+    /// Writes a line for every document, in the order of first appearance; their blocks need not be
+    /// adjacent.
     fn documents(
         &mut self,
         values: &Numbers,
@@ -229,7 +229,7 @@ mod tests {
     use crate::format::{ReadOptions, WriteOptions};
     use crate::io::{Sink, Source};
 
-    /// What is written of a feed of two documents with these ids.
+    /// The feed of two documents with these ids.
     fn written(ids: [&str; 2]) -> crate::error::Result<String> {
         let [one, two] = ids;
         let feed = format!(

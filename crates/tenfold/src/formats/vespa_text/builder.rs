@@ -1,4 +1,4 @@
-//! What is made of the values as they are read: a dense tensor or labelled blocks.
+//! Builder of a tensor from parsed values: dense, or of labelled blocks.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::vespa::spec::Spec;
@@ -12,24 +12,24 @@ use crate::io::Spool;
 use crate::tensor::{Address, Dim, Order, Storage, Tensor};
 use crate::wire::json::Json;
 
-/// A tensor in the making.
+/// A tensor being built.
 pub(in crate::formats) struct Target<'a> {
     how: &'a ReadOptions,
     pub(super) mapped: Vec<String>,
     pub(super) indexed: Vec<(String, Option<u64>)>,
     pub(super) values: Values,
     dense: Spool,
-    /// How many dense cells were read.
+    /// The number of dense cells read.
     n_dense: Option<u64>,
     pub(super) blocks: RecordsBuilder,
-    /// Labels that two blocks have: the second of them is looked for.
+    /// Labels that two blocks have: the second of them is searched for.
     twice: Option<Vec<String>>,
     times: u64,
-    /// Where the first empty label of a tensor without indexed dimensions is.
+    /// The offset of the first empty label of a tensor without indexed dimensions.
     pub(super) empty_at: Option<u64>,
 }
 
-/// What has come of it.
+/// The result of building.
 pub(in crate::formats) enum Made {
     Tensor(Box<Tensor>),
     /// Two blocks have these labels.
@@ -37,7 +37,7 @@ pub(in crate::formats) enum Made {
 }
 
 impl<'a> Target<'a> {
-    /// For a type whose values come in the order of its dimensions.
+    /// A builder for a type whose values come in the order of its dimensions.
     pub(in crate::formats) fn new(
         spec: &Spec,
         spelling: Spelling,
@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Begins a block, whose labels stand at `at`.
+    /// Begins a block, whose labels are at offset `at`.
     fn begin(&mut self, json: &Json, at: u64, labels: &[String]) -> Result<()> {
         if self.twice.as_deref() == Some(labels) {
             self.times = self.times.saturating_add(1);
@@ -110,7 +110,7 @@ impl<'a> Target<'a> {
         self.how.limits.check_labels(self.blocks.count())
     }
 
-    /// Reads the values of a block, whose labels stand at `at`.
+    /// Reads the values of a block, whose labels are at offset `at`.
     pub(super) fn read_block(&mut self, json: &mut Json, at: u64, labels: &[String]) -> Result<()> {
         self.begin(json, at, labels)?;
         let blocks = &mut self.blocks;
@@ -130,7 +130,7 @@ impl<'a> Target<'a> {
         self.blocks.cells(cell)
     }
 
-    /// Takes cells that came one by one; all others are zero.
+    /// Takes the gathered cells; all others are zero.
     pub(super) fn take_gathered(&mut self, json: &Json, gather: Gather) -> Result<()> {
         let Some(count) = self.values.count() else {
             return json
@@ -162,7 +162,7 @@ impl<'a> Target<'a> {
         )
     }
 
-    /// Gives the tensor with its dimensions sorted.
+    /// Returns the tensor with its dimensions sorted.
     pub(in crate::formats) fn finish(self, json: &Json) -> Result<Made> {
         let number = self.values.number;
         let known = self.values.sizes.iter().flatten();
@@ -211,7 +211,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The position that a label of an indexed dimension means.
+    /// The position denoted by a label of an indexed dimension.
     pub(super) fn position(&self, json: &Json, at: u64, place: usize, label: &str) -> Result<u64> {
         let size = self.indexed.get(place).and_then(|(_, size)| *size);
         let position = label.parse::<u64>().ok();
@@ -225,13 +225,13 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// How many bytes of memory cells that came one by one may take.
+    /// Checks the memory of gathered cells.
     pub(super) fn check_gathered(&self, gather: &Gather) -> Result<()> {
         let why = "cells that come one by one have to be sorted";
         self.how.limits.check_memory(why, gather.held())
     }
 
-    /// The place of a cell in its block.
+    /// The offset of a cell in its block.
     pub(super) fn offset(&self, positions: &[u64]) -> u64 {
         let sizes = self.indexed.iter().map(|(_, size)| size.unwrap_or(1));
         positions
@@ -242,7 +242,7 @@ impl<'a> Target<'a> {
             })
     }
 
-    /// A place for cells that come one by one.
+    /// A new collection of cells.
     pub(super) fn gather(&self) -> Gather {
         Gather::new(self.values.number.width(), !self.mapped.is_empty())
     }

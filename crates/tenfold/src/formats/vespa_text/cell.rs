@@ -1,4 +1,4 @@
-//! Cells as text, and back.
+//! Cells as text: parsing and formatting.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::fmt::Write;
@@ -7,8 +7,7 @@ use half::bf16;
 
 use crate::dtype::{Element, Number, convert};
 
-/// Appends the big-endian bytes of the number that a text spells; false if it is none, or one that
-/// has no room.
+/// Appends the big-endian bytes of a number given as text; false if it is none, or out of range.
 pub(in crate::formats) fn parse(number: Number, text: &str, out: &mut Vec<u8>) -> bool {
     let is_spelled = |is_finite: bool| is_finite || !text.bytes().any(|byte| byte.is_ascii_digit());
     match number {
@@ -32,7 +31,7 @@ pub(in crate::formats) fn parse(number: Number, text: &str, out: &mut Vec<u8>) -
     true
 }
 
-/// An int8 that is spelled as a double, such as `-95.0`.
+/// An int8 written as a double, such as `-95.0`.
 fn parse_whole(text: &str, out: &mut Vec<u8>) -> bool {
     match text.parse::<f64>() {
         Ok(value) if value.fract() == 0.0 => {
@@ -42,7 +41,7 @@ fn parse_whole(text: &str, out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Appends a cell, given by its little-endian bytes, as JSON has it: what no digits spell is a text.
+/// Appends a cell, given by its little-endian bytes, in JSON: infinities and NaN as texts.
 pub(in crate::formats) fn put_json(number: Number, bytes: &[u8], out: &mut String) {
     let value = number.to_f64(bytes);
     if value.is_finite() {
@@ -53,7 +52,7 @@ pub(in crate::formats) fn put_json(number: Number, bytes: &[u8], out: &mut Strin
     out.push('"');
 }
 
-/// Appends a cell, given by its little-endian bytes, as a literal has it.
+/// Appends a cell, given by its little-endian bytes, in the notation of literals.
 pub(super) fn put_literal(number: Number, bytes: &[u8], out: &mut String) {
     let value = number.to_f64(bytes);
     if value.is_finite() {
@@ -63,8 +62,9 @@ pub(super) fn put_literal(number: Number, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// The double with the fewest digits that is read as the same single. A bfloat16 is spelled as a single too: Vespa cuts
-/// what it reads, so that fewer digits could bring back the next one toward zero.
+/// The double with the fewest digits that is read as the same single. A bfloat16 is written as a
+/// single too: Vespa truncates what it reads, so that fewer digits could give the next value toward
+/// zero.
 fn shortest(number: Number, bytes: &[u8]) -> f64 {
     let single = match number {
         Number::F32 => bytes.to_vec(),
@@ -75,7 +75,7 @@ fn shortest(number: Number, bytes: &[u8]) -> f64 {
     crate::dtype::write_number(Number::F32, &single, &mut text);
     let exact = number.to_f64(bytes);
     let short: f64 = text.parse().unwrap_or(exact);
-    // Not all readers take the digits for a single at once: they may round twice.
+    // Some readers do not parse the digits as a single directly: they may round twice.
     if is_single_when_rounded_again(short, &single) {
         short
     } else {
@@ -83,7 +83,7 @@ fn shortest(number: Number, bytes: &[u8]) -> f64 {
     }
 }
 
-/// Whether a double near a single becomes it, which it does unless it lies halfway to the next one.
+/// Whether a double near a single rounds to it, which it does unless it is halfway to the next one.
 fn is_single_when_rounded_again(double: f64, single: &[u8]) -> bool {
     const REST: u64 = (1 << 29) - 1;
     const HALF: u64 = 1 << 28;
@@ -102,8 +102,8 @@ fn put_special(value: f64, out: &mut String) {
     out.push_str(word);
 }
 
-/// A number as Java prints a double: with a point always, and an exponent from 10^7 on and below
-/// 10^-3.
+/// A number as Java prints a double: always with a point, and with an exponent from 10^7 on and
+/// below 10^-3.
 fn put_finite(number: Number, value: f64, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match value.abs() {
@@ -118,7 +118,7 @@ fn put_finite(number: Number, value: f64, out: &mut String) {
     };
 }
 
-/// Whether a NaN has bits that no text spells.
+/// Whether a NaN has bits that cannot be written as text.
 pub(super) fn is_odd_nan(number: Number, bytes: &[u8]) -> bool {
     match number {
         Number::F64 => {
@@ -179,7 +179,7 @@ mod tests {
                 let mut again = Vec::new();
                 assert!(parse(Number::Bf16, text, &mut again), "{text}");
                 assert_eq!(again, bits.to_be_bytes(), "{text}");
-                // Vespa reads a double or a single, and cuts.
+                // Vespa reads a double or a single, and truncates.
                 let double: f64 = text.parse().unwrap();
                 let mut single = Vec::new();
                 convert(Number::F64, Number::F32, &double.to_le_bytes(), &mut single);

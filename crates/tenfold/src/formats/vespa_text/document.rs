@@ -7,7 +7,7 @@ use super::gather::Gather;
 use crate::error::Result;
 use crate::wire::json::{First, Json, Kind};
 
-/// What the member called `type` says, if there is one; where the cursor stands stays.
+/// The value of the member `type`, if there is one; the cursor is not moved.
 pub(in crate::formats) fn find_type(json: &mut Json) -> Result<Option<(u64, String)>> {
     let start = json.at();
     let mut found = None;
@@ -32,13 +32,13 @@ pub(in crate::formats) fn find_type(json: &mut Json) -> Result<Option<(u64, Stri
     Ok(found)
 }
 
-/// Whether a text is meant as a type: a label can be called `type` too, and have digits.
+/// Whether a text is meant as a type: `type` can also be a label, with hexadecimal digits as value.
 fn is_type(text: &str) -> bool {
     let text = text.trim_ascii_start();
     text.starts_with("tensor") || text.starts_with("double")
 }
 
-/// Reads a value: with its type or without, in any of the forms.
+/// Reads a value in any of the forms, with or without its type.
 pub(in crate::formats) fn read(json: &mut Json, target: &mut Target) -> Result<()> {
     let is_dense = target.mapped.is_empty();
     match json.kind()? {
@@ -49,7 +49,7 @@ pub(in crate::formats) fn read(json: &mut Json, target: &mut Target) -> Result<(
     }
 }
 
-/// Whether a list has objects in it, or nothing where that will do.
+/// Whether a list contains objects, or is empty where that is allowed.
 fn is_list_of_objects(json: &mut Json, may_be_empty: bool) -> Result<bool> {
     let start = json.at();
     json.need(b'[')?;
@@ -112,7 +112,7 @@ fn read_object(json: &mut Json, target: &mut Target) -> Result<()> {
     }
 }
 
-/// Reads an object that has labels for names.
+/// Reads an object whose names are labels.
 fn read_labelled(json: &mut Json, target: &mut Target) -> Result<()> {
     if target.mapped.len() != 1 {
         return json.unexpected("a list of addresses, as there is not one mapped dimension,");
@@ -126,7 +126,7 @@ fn read_labelled(json: &mut Json, target: &mut Target) -> Result<()> {
     Ok(())
 }
 
-/// Reads what one label stands for.
+/// Reads the value of one label.
 fn read_one(json: &mut Json, at: u64, label: &str, target: &mut Target) -> Result<()> {
     if target.mapped.len() != 1 {
         let why = format!("{label:?} is no member that a tensor has");
@@ -158,7 +158,7 @@ fn read_list(json: &mut Json, target: &mut Target) -> Result<()> {
     if is_gathered && has_blocks {
         return json.scan.fail("values of blocks beside single cells");
     }
-    // A list without anything says that all cells are zero.
+    // An empty list means that all cells are zero.
     let is_dense = target.mapped.is_empty();
     if !has_blocks && (is_dense || is_gathered && !target.indexed.is_empty()) {
         target.take_gathered(json, gather)
@@ -167,13 +167,13 @@ fn read_list(json: &mut Json, target: &mut Target) -> Result<()> {
     }
 }
 
-/// What an object with an address was.
+/// The kind of an object with an address.
 enum Item {
     Block,
     Cell,
 }
 
-/// An address: the labels and the positions, as the dimensions come.
+/// An address: labels and positions, in the order of the dimensions.
 struct Address {
     at: u64,
     labels: Vec<String>,
@@ -220,7 +220,7 @@ fn read_item(json: &mut Json, target: &mut Target, gather: &mut Gather) -> Resul
     Ok(item)
 }
 
-/// Reads the value that an address is for.
+/// Reads the value for an address.
 fn read_at(
     json: &mut Json,
     is_block: bool,
@@ -281,7 +281,7 @@ fn read_address(json: &mut Json, target: &Target) -> Result<Address> {
     finish_address(json, at, labels, positions)
 }
 
-/// Puts a label where its dimension stands.
+/// Stores a label at the position of its dimension.
 fn put_label(
     json: &Json,
     at: u64,
@@ -365,12 +365,12 @@ pub(super) fn read_literal_cell(
     Ok(())
 }
 
-/// Checks that a type given beside the file is the one that the file names.
+/// Parses a type in the file.
 pub(in crate::formats) fn parse_type(json: &Json, at: u64, text: &str) -> Result<Spec> {
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
         Err(wrong) => {
-            // The quote comes first.
+            // The offset is after the opening quote.
             let place = u64::try_from(wrong.at).unwrap_or(0).saturating_add(1);
             json.scan.fail_at(at.saturating_add(place), wrong.why)
         }

@@ -1,4 +1,4 @@
-//! Cells that come one by one, in any order, and belong into blocks.
+//! Collects single cells in any order, and groups them into blocks.
 #![deny(clippy::arithmetic_side_effects)]
 
 use hashbrown::HashMap;
@@ -11,12 +11,12 @@ use crate::wire::json::Json;
 
 /// Cells with their addresses.
 pub(super) struct Gather {
-    /// How many bytes a cell has.
+    /// The width of a cell in bytes.
     width: usize,
     places: HashMap<Vec<String>, u64>,
     blocks: Vec<Vec<String>>,
     cells: Vec<One>,
-    /// About how many bytes the labels take.
+    /// Approximate total length of the labels.
     labels_len: u64,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct Gather {
 struct One {
     block: u64,
     offset: u64,
-    /// Where it stands in the text.
+    /// Its offset in the text.
     at: u64,
-    /// Its big-endian bytes, and zeros.
+    /// Its big-endian bytes, zero-padded.
     bytes: [u8; 8],
 }
 
 impl Gather {
-    /// For cells of so many bytes. Without labels there is one block, whether a cell comes or not.
+    /// A collection for cells of this width. Without labels there is always exactly one block.
     pub(super) fn new(width: usize, has_labels: bool) -> Gather {
         let mut gather = Gather {
             width,
@@ -51,13 +51,13 @@ impl Gather {
         to_u64(self.blocks.len())
     }
 
-    /// About how many bytes of memory it takes.
+    /// Approximate memory in bytes.
     pub(super) fn held(&self) -> u64 {
         let cells = to_u64(self.cells.capacity()).saturating_mul(to_u64(size_of::<One>()));
         cells.saturating_add(self.labels_len.saturating_mul(2))
     }
 
-    /// Adds a cell that stands at `at`.
+    /// Adds a cell at offset `at` of the text.
     pub(super) fn push(&mut self, at: u64, labels: &[String], offset: u64, cell: &[u8]) {
         let block = match self.places.get(labels) {
             Some(block) => *block,
@@ -87,8 +87,8 @@ impl Gather {
         });
     }
 
-    /// Hands out all blocks of `len` bytes in the order in which they first came, zeros where no
-    /// cell is given.
+    /// Hands out all blocks of `len` bytes in the order of first appearance, with zeros for missing
+    /// cells.
     pub(super) fn pour(
         mut self,
         json: &Json,

@@ -9,7 +9,7 @@ use crate::dtype::Number;
 use crate::error::Result;
 use crate::wire::json::{First, Json};
 
-/// The type that stands before the values and its colon, if one does.
+/// The type before the values and its colon, if there is one.
 pub(super) fn read_type(json: &mut Json) -> Result<Option<Spec>> {
     let is_typed = matches!(json.peek()?, Some(b't' | b'd'));
     if !is_typed {
@@ -30,7 +30,7 @@ pub(super) fn read_type(json: &mut Json) -> Result<Option<Spec>> {
     }
 }
 
-/// The type of a literal that has none: doubles, with the dimensions of the first address.
+/// The type of a literal without one: doubles, with the dimensions of the first address.
 pub(super) fn guess_type(json: &mut Json) -> Result<Spec> {
     json.peek()?;
     let start = json.at();
@@ -67,7 +67,7 @@ pub(super) fn read(json: &mut Json, target: &mut Target) -> Result<()> {
         Some(b'}') => {
             json.need(b'}')?;
             if target.mapped.is_empty() {
-                // Nothing is given, so everything is zero.
+                // Without any values, everything is zero.
                 let nothing = target.gather();
                 target.take_gathered(json, nothing)
             } else {
@@ -100,7 +100,7 @@ fn read_cells(json: &mut Json, target: &mut Target) -> Result<()> {
     }
 }
 
-/// Reads labels, one level for each mapped dimension, and what they stand for.
+/// Reads labels, one level per mapped dimension, and their values.
 fn read_nested(json: &mut Json, target: &mut Target) -> Result<()> {
     if target.mapped.is_empty() {
         return json.unexpected("a list of values");
@@ -141,7 +141,7 @@ fn read_nested(json: &mut Json, target: &mut Target) -> Result<()> {
     Ok(())
 }
 
-/// Reads a label or a name: in quotes, which know no escapes, or up to the next sign.
+/// Reads a label or a name: quoted, without escapes, or up to the next delimiter.
 fn word(json: &mut Json, out: &mut String) -> Result<()> {
     let first = json.peek()?;
     let at = json.at();
@@ -174,7 +174,7 @@ fn word(json: &mut Json, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Takes all bytes that `accept` does, as many as a text may have.
+/// Consumes bytes while `accept` holds, up to the longest text allowed.
 fn take_all(json: &mut Json, accept: impl Fn(u8) -> bool, out: &mut Vec<u8>) -> Result<()> {
     loop {
         let before = out.len();

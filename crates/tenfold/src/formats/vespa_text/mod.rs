@@ -112,7 +112,7 @@ impl Format for VespaText {
         write::write(bundle, out, how)
     }
 
-    /// A file that begins with its type is likely one.
+    /// A file that begins with its type is likely a tensor.
     fn probe(&self, head: &Head) -> Result<Match> {
         let is_likely = read::is_likely(head)?;
         Ok(if is_likely { Match::Maybe } else { Match::No })

@@ -15,7 +15,7 @@ use crate::wire::json::{Json, Kind};
 pub(super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     match attempt(source, how, None)? {
         Attempt::Bundle(bundle) => Ok(bundle),
-        // Once more, to find the second of them.
+        // Another attempt, to find the second of them.
         Attempt::Twice(labels) => match attempt(source, how, Some(labels))? {
             Attempt::Bundle(bundle) => Ok(bundle),
             Attempt::Twice(labels) => {
@@ -58,7 +58,7 @@ fn attempt(source: &Source, how: &ReadOptions, twice: Option<Vec<String>>) -> Re
     Ok(Attempt::Bundle(bundle))
 }
 
-/// The type that the option gives.
+/// The type given by the option.
 pub(in crate::formats) fn given_type(options: &Options) -> Result<Option<Spec>> {
     let Some(text) = options.get("type") else {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(in crate::formats) fn given_type(options: &Options) -> Result<Option<Spec>> 
     }
 }
 
-/// Which of the two languages a text is in.
+/// The language of a text.
 fn spelling(json: &mut Json, has_type: bool) -> Result<Spelling> {
     let kind = json.kind()?;
     let start = json.at();
@@ -102,7 +102,7 @@ fn document_type(json: &mut Json, given: Option<Spec>) -> Result<Spec> {
         Some((at, text)) => Some((at, document::parse_type(json, at, &text)?)),
         None => None,
     };
-    // Values come in the order of the names here, whatever the order of the type.
+    // Values are in the order of the names, whatever the order in the type.
     let own = own.map(|(at, spec)| (at, spec.sorted()));
     agreed(json, own, given.map(|given| given.sorted()))
 }
@@ -129,7 +129,7 @@ fn literal_type(json: &mut Json, given: Option<Spec>) -> Result<Spec> {
     }
 }
 
-/// The type in the file, else the given one; where both are there they are the same.
+/// The type in the file, else the given one; if there are both, they must be equal.
 pub(in crate::formats) fn agreed(
     json: &Json,
     own: Option<(u64, Spec)>,
@@ -149,13 +149,12 @@ pub(in crate::formats) fn agreed(
     }
 }
 
-/// Whether a file begins as one that says its type does.
+/// Whether a file begins as one with its type does.
 pub(super) fn is_likely(head: &Head) -> Result<bool> {
     says_type(head, 1)
 }
 
-/// Whether a file says its type anywhere among its first members, so that other JSON is not taken for
-/// a tensor.
+/// Whether a file has a type among its first members, so that other JSON is not taken for a tensor.
 pub(super) fn is_tensor(head: &Head) -> Result<bool> {
     const MOST_MEMBERS: usize = 16;
     says_type(head, MOST_MEMBERS)

@@ -7,26 +7,26 @@ use crate::dtype::{Number, convert};
 use crate::error::Result;
 use crate::wire::json::{First, Json, Kind};
 
-/// Which of the two languages a text is in.
+/// The language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) enum Spelling {
     Json,
     Literal,
 }
 
-/// Where the big-endian bytes of cells go.
+/// Consumer of the big-endian bytes of cells.
 pub(in crate::formats) type Cells<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
-/// The dense part of a type, and how its values are spelled.
+/// The dense part of a type, and the language of its values.
 #[derive(Debug, Clone)]
 pub(in crate::formats) struct Values {
     pub(in crate::formats) spelling: Spelling,
     pub(in crate::formats) number: Number,
-    /// The sizes of the indexed dimensions; at most one is not known before the values are.
+    /// The sizes of the indexed dimensions; at most one is inferred from the values.
     pub(in crate::formats) sizes: Vec<Option<u64>>,
 }
 
-/// The number types that are as wide as so many bytes.
+/// The number type of this width.
 fn of_width(width: u64) -> Option<Number> {
     match width {
         1 => Some(Number::I8),
@@ -38,19 +38,19 @@ fn of_width(width: u64) -> Option<Number> {
 }
 
 impl Values {
-    /// The product of the sizes that are known.
+    /// The product of the known sizes.
     fn known(&self) -> u64 {
         let sizes = self.sizes.iter().flatten();
         sizes.fold(1, |all, size| all.saturating_mul(*size))
     }
 
-    /// How many cells there are, if that is known before they are read.
+    /// The number of cells, if it is known before they are read.
     pub(in crate::formats) fn count(&self) -> Option<u64> {
         let is_known = self.sizes.iter().all(Option::is_some);
         is_known.then(|| self.known())
     }
 
-    /// Reads all values, and gives how many there are.
+    /// Reads all values, and returns their number.
     pub(in crate::formats) fn read(&self, json: &mut Json, out: &mut Cells) -> Result<u64> {
         json.peek()?;
         let at = json.at();
@@ -111,7 +111,7 @@ impl Values {
         }
     }
 
-    /// Reads a list in brackets: of all numbers, or of lists as deep as there are dimensions.
+    /// Reads a list in brackets: of all numbers, or nested by dimension.
     fn list(&self, json: &mut Json, out: &mut Cells) -> Result<u64> {
         let mut nest = Nest::new(self);
         let (mut text, mut cells) = (String::new(), Vec::new());
@@ -142,7 +142,7 @@ impl Values {
         Ok(found)
     }
 
-    /// Reads hexadecimal digits: as many for a cell as its type has, or as another type has.
+    /// Reads hexadecimal digits: with the width of the cell type, or of another type.
     fn hex(&self, json: &mut Json, out: &mut Cells) -> Result<u64> {
         let at = json.at();
         let mut n_digits = 0_u64;
@@ -180,7 +180,7 @@ impl Values {
     }
 }
 
-/// Whether a byte belongs to a word of a literal that has no quotes.
+/// Whether a byte can be part of an unquoted word of a literal.
 pub(super) fn is_within_word(byte: u8) -> bool {
     !byte.is_ascii_whitespace() && !b",]}:[{".contains(&byte)
 }
@@ -201,13 +201,13 @@ fn digits(spelling: Spelling, json: &mut Json, each: &mut Cells) -> Result<()> {
     }
 }
 
-/// The lists that are open, each with how many things were in it.
+/// The open lists, each with the number of items so far.
 struct Nest<'a> {
     values: &'a Values,
     open: Vec<(First, u64)>,
-    /// In how many lists numbers stand.
+    /// The nesting depth of numbers.
     depth: Option<usize>,
-    /// The length of lists whose dimension has no size.
+    /// The length of lists along the dimension without a size.
     inferred: Option<u64>,
 }
 
@@ -232,7 +232,7 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// A number stands here.
+    /// Takes a number.
     fn leaf(&mut self, json: &mut Json) -> Result<()> {
         let depth = self.open.len();
         let is_usual = depth == 1 || depth == self.values.sizes.len();
@@ -244,7 +244,7 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// A list has ended.
+    /// Ends a list.
     fn close(&mut self, json: &mut Json) -> Result<()> {
         let Some((_, count)) = self.open.pop() else {
             return Ok(());
@@ -264,14 +264,14 @@ impl Nest<'_> {
     }
 }
 
-/// Makes cells of hexadecimal digits.
+/// Decodes cells from hexadecimal digits.
 struct Decoder {
     from: Number,
     to: Number,
     width: usize,
     /// The first of two digits.
     half: Option<u8>,
-    /// Bytes of a number that has not ended.
+    /// Bytes of an incomplete number.
     bytes: Vec<u8>,
 }
 

@@ -14,7 +14,7 @@ use crate::memory;
 use crate::tensor::{Dim, Storage, Tensor};
 use crate::wire::json::put_text;
 
-/// How a tensor is spelled.
+/// The form of a written tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::formats) enum Form {
     Short,
@@ -37,7 +37,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     let has_dense = !tensor.indexed_sizes().is_empty() || tensor.dims().is_empty();
     let is_odd = has_dense && has_odd_nan(values)?;
     let form = match chosen {
-        // Digits keep every bit.
+        // Hexadecimal digits preserve every bit.
         None | Some(Form::Short) if is_odd => Form::Hex,
         Some(Form::Long | Form::Literal) if is_odd && !how.allow.permits(Aspect::Precision) => {
             let why = "a NaN has bits that no text spells: form=hex keeps them, \
@@ -81,13 +81,13 @@ pub(in crate::formats) fn has_odd_nan(values: &Numbers) -> Result<bool> {
     Ok(found)
 }
 
-/// Whether a tensor can be written and a NaN is among its values whose bits would be lost.
+/// Whether a tensor can be written but has a NaN whose bits would be lost.
 pub(in crate::formats) fn loses_nans(tensor: &Tensor) -> Result<bool> {
     let found = sound(numbers(tensor).and_then(has_odd_nan))?;
     Ok(found.unwrap_or(false))
 }
 
-/// What a text cannot hold of a bundle, beyond what the binary form cannot.
+/// Losses of a text beyond those of the binary format.
 pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = vespa::write::format_losses(bundle);
     for (key, tensor) in bundle.entries() {
@@ -104,7 +104,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     Ok(losses)
 }
 
-/// That NaNs have bits which no text spells.
+/// The loss of NaN bits that cannot be written as text.
 pub(in crate::formats) fn plain_nans(key: &Key) -> Loss {
     Loss {
         key: Some(key.clone()),
@@ -117,23 +117,23 @@ pub(in crate::formats) fn plain_nans(key: &Key) -> Loss {
 /// A dimension in an address: its name, and whether it is mapped.
 type Named = (String, bool);
 
-/// Text on its way.
+/// A writer of text.
 pub(in crate::formats) struct Writer<'a> {
     out: &'a mut Sink,
     pub(in crate::formats) text: String,
     form: Form,
     spec: String,
-    /// By name.
+    /// Sorted by name.
     dims: Vec<Named>,
     n_mapped: usize,
     sizes: Vec<u64>,
     number: Number,
-    /// Whether no block of the document has come yet.
+    /// Whether the first block of the document has yet to come.
     is_first: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// For tensors of these dimensions.
+    /// A writer for tensors of these dimensions.
     pub(in crate::formats) fn new(
         dims: &[Dim],
         number: Number,
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What the values are called, and what stands around them.
+    /// The name of the values, and the brackets around them.
     fn brackets(&self) -> (&'static str, &'static str, &'static str) {
         let is_named = self.n_mapped == 1;
         match (self.form, !self.sizes.is_empty()) {
@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins a document, perhaps with its type.
+    /// Begins a document, optionally with its type.
     pub(in crate::formats) fn open(&mut self, has_type: bool) {
         self.text.push('{');
         if has_type {
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
         self.flush_if_long()
     }
 
-    /// The values of a block, as a list or as digits; or a number, where there is but one.
+    /// The values of a block, as a list or as digits; or a number, if there is only one.
     fn values(&mut self, block: &mut Block, is_list: bool) -> Result<()> {
         let number = self.number;
         if is_list && self.form == Form::Hex {
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
             self.text.push('"');
             return Ok(());
         }
-        // A tensor without dimensions is a list of one, but in a literal.
+        // A tensor without dimensions is a list of one, except in a literal.
         let sizes = match (is_list, self.form) {
             (true, Form::Literal) => self.sizes.clone(),
             (true, _) if self.sizes.is_empty() => vec![1],
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// The places of an address, by the names of their dimensions; mapped ones alone if no position
+    /// The items of an address, by the names of their dimensions; mapped ones alone if no position
     /// is given.
     fn places(&self, labels: &[String], index: &[u64]) -> Vec<(&str, String, bool)> {
         let (mut labels, mut index) = (labels.iter(), index.iter());
@@ -393,7 +393,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A label as a literal spells it: bare if it is a word, else in quotes, which know no escapes.
+/// A label in a literal: bare if it is a word, else quoted, without escapes.
 fn bare(label: &str) -> Result<String> {
     match (label.contains('\''), label.contains('"')) {
         _ if vespa::is_usual_name(label) => Ok(label.to_owned()),
@@ -406,11 +406,12 @@ fn bare(label: &str) -> Result<String> {
     }
 }
 
-/// What hands out the cells of a block, little-endian, in pieces.
+/// A function that hands out the cells of a block, little-endian, in pieces.
 pub(in crate::formats) type Block<'a> =
     dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// Calls `each` with the labels and the cells of every block; a dense tensor is one without labels.
+/// Calls `each` with the labels and the cells of every block; a dense tensor is one block without
+/// labels.
 pub(in crate::formats) fn for_each_block(
     values: &Numbers,
     each: &mut dyn FnMut(&[String], &mut Block) -> Result<()>,
@@ -428,7 +429,7 @@ pub(in crate::formats) fn for_each_block(
     })
 }
 
-/// Hands out the cells of a block of `len` bytes that begins where `scan` stands.
+/// Hands out the cells of a block of `len` bytes at the position of `scan`.
 pub(in crate::formats) fn hand_out(
     values: &Numbers,
     len: u64,
@@ -460,7 +461,7 @@ fn put_hex(cells: &[u8], width: usize, out: &mut String) {
     }
 }
 
-/// Brackets around values, one pair for each dimension.
+/// The brackets around values, one pair per dimension.
 struct Nested {
     sizes: Vec<u64>,
     index: Vec<u64>,
@@ -476,7 +477,7 @@ impl Nested {
         }
     }
 
-    /// What stands before the next value.
+    /// The text before the next value.
     fn before(&mut self, is_wide: bool, out: &mut String) {
         if !std::mem::take(&mut self.is_first) {
             out.push_str(if is_wide { ", " } else { "," });
@@ -486,13 +487,13 @@ impl Nested {
         out.extend(std::iter::repeat_n('[', opened));
     }
 
-    /// What stands behind it.
+    /// The text after it.
     fn after(&mut self, out: &mut String) {
         let closed = self.advance();
         out.extend(std::iter::repeat_n(']', closed));
     }
 
-    /// Goes to the next place; gives how many dimensions ended.
+    /// Advances to the next index; returns how many dimensions ended.
     fn advance(&mut self) -> usize {
         let mut ended = 0;
         for (place, size) in self.index.iter_mut().zip(&self.sizes).rev() {

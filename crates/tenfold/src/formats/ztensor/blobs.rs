@@ -1,4 +1,4 @@
-//! That no blob reaches into another.
+//! Blobs of a file, which must not overlap.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -12,10 +12,10 @@ use crate::key::Key;
 use crate::memory;
 use crate::note::{Note, NoteKind};
 
-/// The runs of all blobs that have bytes, and what each belongs to.
+/// The ranges of all nonempty blobs, and their owners.
 pub(super) struct Blobs<T>(Vec<(Range<u64>, T)>);
 
-/// Two that have the same run.
+/// Two blobs with the same range.
 pub(super) struct Shared<T> {
     pub(super) first: T,
     pub(super) second: T,
@@ -27,7 +27,7 @@ impl<T: Display + Clone> Blobs<T> {
         Blobs(Vec::new())
     }
 
-    /// With room for as many blobs.
+    /// An empty list with room for so many blobs.
     pub(super) fn with_room(count: usize) -> Result<Self> {
         memory::with_room(count).map(Blobs)
     }
@@ -40,18 +40,18 @@ impl<T: Display + Clone> Blobs<T> {
         }
     }
 
-    /// The same in the order of the file.
+    /// The same in file order.
     pub(super) fn sorted(mut self) -> Result<Self> {
         memory::sort_by_key(&mut self.0, |(run, _)| (run.start, run.end))?;
         Ok(self)
     }
 
-    /// What of `all` is in none of them, which are sorted.
+    /// The gaps in `all` between the blobs, which must be sorted.
     pub(super) fn gaps(&self, all: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         gaps(all, self.0.iter().map(|(run, _)| run.clone()))
     }
 
-    /// The blobs that are the same run, of those that are sorted; fails if two overlap in part.
+    /// The blobs with equal ranges, of sorted ones; fails if two overlap in part.
     pub(super) fn shared(&self) -> Result<Vec<Shared<T>>> {
         let mut shared = Vec::new();
         for pair in self.0.windows(2) {
@@ -74,9 +74,9 @@ impl<T: Display + Clone> Blobs<T> {
     }
 }
 
-/// The tensor that a blob belongs to.
+/// The owner of a blob: a tensor.
 pub(super) trait Owner: Display + Clone {
-    /// What it is called.
+    /// The key of the tensor.
     fn key(&self) -> Key;
 }
 
@@ -86,7 +86,7 @@ impl Owner for &Key {
     }
 }
 
-/// The name of a tensor, as the index has it.
+/// The name of a tensor in the index.
 #[derive(Clone)]
 pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
 

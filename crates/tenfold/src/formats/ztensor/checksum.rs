@@ -1,4 +1,4 @@
-//! Checksums as the generations spell them.
+//! Checksums in the notation of each generation.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{hint, zstd_level};
@@ -8,21 +8,21 @@ use crate::error::Result;
 use crate::format::Options;
 use crate::tensor::Tensor;
 
-/// The algorithms and the words for them.
+/// The algorithms and their names.
 const NAMES: &[(&str, Algorithm)] = &[
     ("crc32c", Algorithm::Crc32c),
     ("sha256", Algorithm::Sha256),
     ("xxh3", Algorithm::Xxh3),
 ];
 
-/// The word for an algorithm.
+/// The name of an algorithm.
 pub(super) fn name(algorithm: Algorithm) -> &'static str {
     let mut names = NAMES.iter();
     let found = names.find(|(_, known)| *known == algorithm);
     found.map_or("", |(name, _)| name)
 }
 
-/// The algorithm that a word stands for.
+/// The algorithm of a name.
 pub(super) fn named(name: &str) -> Option<Algorithm> {
     let mut names = NAMES.iter();
     names
@@ -30,13 +30,13 @@ pub(super) fn named(name: &str) -> Option<Algorithm> {
         .map(|(_, known)| *known)
 }
 
-/// How the generations before 2 spell checksums, which are of the bytes as they are stored.
+/// The dialect of checksums before generation 2, which are over the stored bytes.
 pub(super) const BEFORE_2: &str = "ztensor before 2";
-/// How generation 2 spells them, where they are of what the bytes decode to.
+/// The dialect of checksums in generation 2 over decoded bytes.
 pub(super) const SECOND: &str = "ztensor 2";
 
-/// The checksum of a kind that is not known of numbers that are written as they are stored, into a
-/// file of the same dialect.
+/// The checksum of an unknown kind over numbers that are written unchanged, into a file of the same
+/// dialect.
 pub(super) fn kept<'a>(
     numbers: &'a Numbers,
     level: Option<i32>,
@@ -47,14 +47,14 @@ pub(super) fn kept<'a>(
     spelled(&numbers.bytes, dialect).filter(|_| is_copied)
 }
 
-/// The checksum of a kind that is not known, if it is spelled so.
+/// The checksum of an unknown kind, if it has this dialect.
 pub(super) fn spelled<'a>(bytes: &'a Bytes, dialect: &'static str) -> Option<&'a str> {
     let (own, text) = bytes.unknown_digest()?;
     (own == dialect).then_some(text)
 }
 
-/// Whether a tensor of several parts keeps its checksum of a kind that is not known, or gets another
-/// that is asked for.
+/// Whether a tensor of several parts keeps its checksum of an unknown kind, rather than getting a
+/// requested one.
 pub(super) fn is_kept(tensor: &Tensor, options: &Options, dialect: &'static str) -> Result<bool> {
     let was = tensor.hints.text(hint::ENCODING) == Some("zstd");
     let level = zstd_level(options, was)?;
@@ -63,8 +63,8 @@ pub(super) fn is_kept(tensor: &Tensor, options: &Options, dialect: &'static str)
     Ok(options.get("checksum").is_some() || parts.any(|part| kept(part, level, dialect).is_some()))
 }
 
-/// Bytes with a checksum of the generations before 2 over them: `crc32c:0x…` or `sha256:…`, with
-/// digits of either case; one of another kind is kept as it is. An error says what is wrong with it.
+/// Bytes with a checksum in the dialect before generation 2: `crc32c:0x…` or `sha256:…`, with
+/// digits of either case; one of an unknown kind is kept. The error is a description of the fault.
 pub(super) fn over(blob: Bytes, text: &str) -> std::result::Result<Bytes, String> {
     let (algorithm, digits) = if let Some(digits) = text.strip_prefix("crc32c:0x") {
         (Algorithm::Crc32c, digits)
@@ -91,7 +91,7 @@ fn n_digits(algorithm: Algorithm) -> usize {
     }
 }
 
-/// A checksum whose digits are all there.
+/// A checksum with the full number of digits.
 pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
     if digits.len() != n_digits(algorithm) {
         return None;
@@ -115,7 +115,7 @@ pub(super) fn of_digits(algorithm: Algorithm, digits: &str) -> Option<Digest> {
     })
 }
 
-/// A checksum as it is written.
+/// A checksum as text.
 pub(super) fn text(algorithm: Algorithm, digest: &[u8]) -> String {
     let name = name(algorithm);
     match algorithm {

@@ -1,4 +1,4 @@
-//! Where the index of a file is: at its end, before its own length.
+//! The index of a file: at its end, before its own length.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::format::{Mode, ReadOptions};
 use crate::io::Source;
 use crate::note::{Note, NoteKind};
 
-/// Where blobs may lie: between the magic and the index.
+/// The range for blobs: between the magic and the index.
 pub(super) fn room(magic: &[u8; 8], index: &Range<u64>) -> Range<u64> {
     to_u64(magic.len())..index.start
 }

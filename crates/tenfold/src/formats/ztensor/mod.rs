@@ -137,40 +137,41 @@ use crate::format::{
 use crate::io::{Head, Sink, Source};
 use crate::tensor::{Order, Tensor, product};
 
-/// The zTensor format, of every generation; generation 0.1 is written unless another is asked for.
+/// The zTensor format, of every generation; generation 0.1 is written by default.
 #[derive(Debug)]
 pub struct ZTensor;
 
 const NAME: &str = "ztensor";
 const TITLE: &str = "machine learning weights: CBOR index, zstd, checksums";
 
-/// Metadata of an opaque tensor: the types that are laid over the numbers of its parts.
+/// Metadata of an opaque tensor: the logical types of its parts.
 const TYPES: &str = "ztensor:types";
 
 /// Hints of this format.
 mod hint {
-    /// The generation a file is of, where it is not the first.
+    /// The generation of the file, if it is not the first.
     pub(super) const VERSION: &str = "ztensor:version";
-    /// What blobs are aligned to, where it is not as usual.
+    /// The alignment of blobs, if it is not the default.
     pub(super) const ALIGN: &str = "ztensor:align";
-    /// How a blob was encoded, where it was not raw.
+    /// The encoding of a blob, if it was not raw.
     pub(super) const ENCODING: &str = "ztensor:encoding";
-    /// Which checksum a blob had: the algorithm, or the whole text where that is not known, which only
-    /// a copy of the same bytes keeps; `none` where it had none and others of its generation have.
+    /// The checksum of a blob: the algorithm, or the whole text if it is unknown, which is kept
+    /// only by a copy of the same bytes; `none` if it had none and others of its generation have
+    /// one.
     pub(super) const CHECKSUM: &str = "ztensor:checksum";
     /// The program that wrote a file.
     pub(super) const GENERATOR: &str = "ztensor:generator";
-    /// The byte order of a blob, where it is big-endian or kept as it is.
+    /// The byte order of a blob, if it is big-endian or an opaque one's.
     pub(super) const ENDIANNESS: &str = "ztensor:data_endianness";
-    /// The layout of a sparse blob of generation 0.1, and of any blob that is kept as it is.
+    /// The layout of a sparse blob of generation 0.1, and of any opaque blob.
     pub(super) const LAYOUT: &str = "ztensor:layout";
-    /// What the components of an object say of themselves, where not all of it is known.
+    /// The fields of an object's components, if some are unknown.
     pub(super) const COMPONENTS: &str = "ztensor:components";
-    /// The type of the numbers of a blob, where it is not known.
+    /// The type of a blob's numbers, if it is unknown.
     pub(super) const DTYPE: &str = "ztensor:dtype";
 }
 
-/// The numbers that every generation has.
+/// The number types of every generation.
 const NUMBERS: &[Number] = Number::WEIGHTS;
 
 const OPTIONS: &[OptionInfo] = &[
@@ -232,7 +233,7 @@ static INFO: Info = Info {
     },
 };
 
-/// What a file of each generation begins with.
+/// The generations, by their signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Generation {
     /// 0.1.
@@ -258,7 +259,7 @@ fn read(source: &Source, how: &ReadOptions) -> Result<Bundle> {
     match Generation::of(&Head::of(source)?) {
         Some(Generation::Second) => v2::read(source, how),
         Some(Generation::Between) => v1::read(source, how),
-        // What is of no generation is told so as one of the first.
+        // The error of a file without a known signature is that of the first generation.
         Some(Generation::First) | None => v0::read(source, how),
     }
 }
@@ -293,7 +294,7 @@ impl Format for ZTensor {
         match how.version.as_deref().or(read) {
             None | Some("0.1") => None,
             Some("2") => Some(&Version2),
-            // What 1.0 and 1.1 hold, 1.2 holds too.
+            // Everything that 1.0 and 1.1 hold, 1.2 holds too.
             Some(_) => Some(&Version1),
         }
     }
@@ -311,7 +312,7 @@ impl Format for ZTensor {
     }
 }
 
-/// Fails if an option is given that is for another version.
+/// Fails if an option is given that applies to another version.
 fn refuse_option(options: &Options, name: &str, version: &str) -> Result<()> {
     if options.get(name).is_none() {
         return Ok(());
@@ -320,7 +321,7 @@ fn refuse_option(options: &Options, name: &str, version: &str) -> Result<()> {
     Err(Error::invalid(why))
 }
 
-/// At which level blobs are compressed, if they are: as asked for, or as they were.
+/// The level of compression of blobs, if they are compressed: as requested, or as before.
 fn zstd_level(options: &Options, was_compressed: bool) -> Result<Option<i32>> {
     let chosen = options.choose("compress", &[("none", false), ("zstd", true)])?;
     match options.get("level").unwrap_or("3").parse() {
@@ -329,7 +330,7 @@ fn zstd_level(options: &Options, was_compressed: bool) -> Result<Option<i32>> {
     }
 }
 
-/// How many bytes all cells take; `None` if 64 bits do not count them.
+/// The length of all cells in bytes; `None` on 64-bit overflow.
 fn dense_len(sizes: &[u64], width: usize) -> Option<u64> {
     let cells = product(sizes)?;
     u64::try_from(cells.checked_mul(to_u64(width).into())?).ok()

@@ -1,4 +1,4 @@
-//! Objects of several parts, as all generations but the first have them.
+//! Objects of several parts, in all generations but the first.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -15,12 +15,12 @@ use crate::tensor::{Address, Constraint, Dim, Order, Storage, Tensor};
 
 /// An object: one tensor.
 pub(super) struct Object<'a> {
-    /// What the file calls the arrangement of the parts.
+    /// The file's name for the layout of the parts.
     pub(super) layout: Cow<'a, str>,
-    /// Where the shape stands in the file.
+    /// The offset of the shape in the file.
     pub(super) shape_at: u64,
     pub(super) sizes: Vec<u64>,
-    /// Dimensions of these sizes.
+    /// The dimensions.
     pub(super) dims: Arc<[Dim]>,
     /// The parts, by name, in the order of their bytes.
     pub(super) parts: Vec<Part<'a>>,
@@ -29,27 +29,27 @@ pub(super) struct Object<'a> {
 /// One array of an object.
 pub(super) struct Part<'a> {
     pub(super) name: Cow<'a, str>,
-    /// Where it is described in the file.
+    /// The offset of its description in the file.
     pub(super) at: u64,
     pub(super) number: Number,
-    /// The type that is laid over the numbers.
+    /// The logical type of the stored numbers.
     pub(super) type_name: Option<Cow<'a, str>>,
     pub(super) bytes: Bytes,
 }
 
-/// Why an object cannot be what its layout says, and at which byte of the file that stands.
+/// The reason why an object does not match its layout, with the offset in the file.
 pub(super) struct Misfit {
     pub(super) at: u64,
     pub(super) why: String,
 }
 
-/// The arrangements that are understood.
+/// The supported layouts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     Dense,
     /// Compressed rows.
     Rows,
-    /// Coordinates, all of one dimension after another.
+    /// Coordinates, one dimension after another.
     Coordinates,
     Other,
 }
@@ -68,7 +68,7 @@ impl Part<'_> {
         }
     }
 
-    /// The numbers where each can be had by position, as those of sparse cells are.
+    /// The numbers with random access, as sparse cells need it.
     fn at_hand(&self, number: Number, limits: &Limits) -> Result<Numbers, Misfit> {
         let mut numbers = self.numbers(number);
         if self.bytes.is_compressed() {
@@ -78,7 +78,7 @@ impl Part<'_> {
         Ok(numbers)
     }
 
-    /// The numbers as they are kept where nobody understands them, and their type.
+    /// The stored numbers for an opaque tensor, and their type.
     fn kept(&self) -> (Numbers, Option<&str>) {
         match self.number {
             Number::Bool => (self.numbers(Number::U8), Some("bool")),
@@ -105,7 +105,7 @@ impl Object<'_> {
         }
     }
 
-    /// Fails unless there are just as many parts as the layout has.
+    /// Fails unless there are exactly as many parts as the layout has.
     fn has_only(&self, count: usize) -> Result<(), Misfit> {
         if self.parts.len() == count {
             return Ok(());
@@ -118,14 +118,14 @@ impl Object<'_> {
         misfit(self.shape_at, why)
     }
 
-    /// Fails if a type is laid over other numbers than it is registered for.
+    /// Fails if a logical type has other stored numbers than those it is registered for.
     pub(super) fn check_types(&self) -> Result<(), Misfit> {
         self.parts
             .iter()
             .try_for_each(|part| part.element().map(|_| ()))
     }
 
-    /// The tensor it is, if its parts fit.
+    /// The tensor, if its parts fit the layout.
     pub(super) fn tensor(&self, layout: Layout, limits: &Limits) -> Result<Tensor, Misfit> {
         match layout {
             Layout::Dense => self.dense(),
@@ -170,7 +170,7 @@ impl Object<'_> {
         }
     }
 
-    /// The values of a sparse object: what they are, and how many.
+    /// The values of a sparse object: their type, and their number.
     fn values(&self, limits: &Limits) -> Result<Option<(DType, Numbers, u64)>, Misfit> {
         let part = self.part("values")?;
         let Element::Known(dtype) = part.element()? else {
@@ -262,7 +262,7 @@ impl Object<'_> {
         self.made(dtype, storage, self.shape_at)
     }
 
-    /// The parts as they are, under the name `layout`, with their types in the metadata.
+    /// The parts unchanged, under the name `layout`, with their types in the metadata.
     pub(super) fn opaque(&self, layout: &str) -> Result<Tensor, Misfit> {
         let named = self.parts.iter();
         let parts: Vec<(String, Numbers)> = named
@@ -293,15 +293,15 @@ impl Object<'_> {
     }
 }
 
-/// The number type that an opaque tensor goes by: of the part `data`, else of the first.
+/// The number type of an opaque tensor: that of the part `data`, else of the first.
 pub(super) fn opaque_number(parts: &[(String, Numbers)]) -> Number {
     let data = parts.iter().find(|(name, _)| name == "data");
     let part = data.or(parts.first());
     part.map_or(Number::U8, |(_, numbers)| numbers.number)
 }
 
-/// Adds the attributes of an object to the metadata of its tensor; `false` if one has the name that
-/// the types of its parts go by.
+/// Adds the attributes of an object to the metadata of its tensor; `false` if one has the name
+/// under which the types of its parts are stored.
 pub(super) fn describe(tensor: &mut Tensor, mut attributes: Meta) -> bool {
     let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
     if is_opaque && attributes.get(TYPES).is_some() {

@@ -1,4 +1,4 @@
-//! The parts that a tensor is written as, in all generations but the first.
+//! The parts as which a tensor is written, in all generations but the first.
 
 use super::object::{Layout, opaque_number};
 use super::types::{Means, Type, is_stored, stored_as};
@@ -12,7 +12,7 @@ use crate::memory;
 use crate::meta::Value;
 use crate::tensor::{Address, Cell, Storage, Tensor};
 
-/// What the one part of a dense object is called.
+/// The name of the only part of a dense object.
 const DATA: &str = "data";
 /// The layout of dense objects.
 pub(super) const DENSE: &str = "dense";
@@ -23,18 +23,18 @@ pub(super) struct Dialect {
     pub(super) rows: &'static str,
     /// The layout of coordinates.
     pub(super) coordinates: &'static str,
-    /// Whether indices of 32 bits stay such.
+    /// Whether 32-bit indices stay 32-bit.
     pub(super) has_short_indices: bool,
-    /// Whether truths are a dtype of their own, not a type over bytes.
+    /// Whether booleans are a dtype of their own, not a logical type over bytes.
     pub(super) has_bool: bool,
-    /// Whether the values of sparse objects come first; else the parts are in the order of their names.
+    /// Whether the values of sparse objects come first; otherwise the parts are sorted by name.
     pub(super) has_values_first: bool,
-    /// Whether text can name a part.
+    /// Whether a text is a valid name of a part.
     pub(super) is_name: fn(&str) -> bool,
 }
 
 impl Dialect {
-    /// What a layout means.
+    /// The meaning of a layout.
     pub(super) fn layout(&self, name: &str) -> Layout {
         if name == DENSE {
             Layout::Dense
@@ -51,7 +51,7 @@ impl Dialect {
 /// One array of an object.
 pub(super) struct Part<'a> {
     pub(super) name: &'a str,
-    /// The stored numbers; `Bool` where those are truths of their own.
+    /// The stored numbers; `Bool` if booleans are a dtype.
     pub(super) number: Number,
     pub(super) type_name: Option<&'a str>,
     pub(super) content: Content<'a>,
@@ -61,15 +61,15 @@ pub(super) struct Part<'a> {
 pub(super) enum Content<'a> {
     /// Numbers, little-endian.
     Numbers(&'a Numbers),
-    /// Truths, which are 0 and 1.
+    /// Booleans, as 0 and 1.
     BoolIs0Or1(&'a Numbers),
-    /// Indices, one column after another, each as wide as the number says.
+    /// Indices, one column after another, each with this width.
     Indices(Vec<&'a Numbers>, Number),
     /// The coordinates of sparse cells in 64 bits, one dimension after another.
     Coordinates(&'a Tensor),
 }
 
-/// The layout and the parts of a tensor, in the order in which they are written.
+/// The layout and the parts of a tensor, in the order of writing.
 pub(super) fn parts<'a>(tensor: &'a Tensor, dialect: &Dialect) -> Result<(&'a str, Vec<Part<'a>>)> {
     match tensor.storage() {
         Storage::Dense { values, .. } => {
@@ -130,7 +130,7 @@ fn indices<'a>(name: &'a str, columns: Vec<&'a Numbers>, number: Number) -> Part
     }
 }
 
-/// The narrower of the two types of indices that holds all of these, where there are two.
+/// The narrower of the two index types that holds all of these, if there are two.
 fn width(columns: &[&Numbers], dialect: &Dialect) -> Number {
     let is_narrow = |column: &&Numbers| column.number != Number::U64;
     if dialect.has_short_indices && columns.iter().all(is_narrow) {
@@ -191,12 +191,12 @@ fn opaque<'a>(
     (layout, parts.iter().map(part).collect())
 }
 
-/// Whether metadata says which types are laid over the parts of a tensor.
+/// Whether a metadata entry declares the logical types of a tensor's parts.
 pub(super) fn is_types(tensor: &Tensor, name: &str) -> bool {
     name == TYPES && matches!(tensor.storage(), Storage::Opaque { .. })
 }
 
-/// Why bytes that are kept cannot be written such that they are read again as they are.
+/// The reason why opaque bytes cannot be written such that they are read back the same.
 pub(super) fn misfit(
     tensor: &Tensor,
     layout: &str,
@@ -251,7 +251,7 @@ pub(super) fn misfit(
     }
 }
 
-/// Whether metadata gives types to parts that exist, and registered ones to their own numbers.
+/// Whether metadata declares types for existing parts, and registered ones for their own numbers.
 fn are_types(types: &Value, parts: &[(String, Numbers)]) -> bool {
     let fits = |(name, type_name): &(Value, Value)| {
         let (Some(name), Some(type_name)) = (name.as_text(), type_name.as_text()) else {
@@ -267,7 +267,7 @@ fn are_types(types: &Value, parts: &[(String, Numbers)]) -> bool {
 }
 
 impl Content<'_> {
-    /// How many bytes there are.
+    /// The length in bytes.
     pub(super) fn len(&self) -> u64 {
         let count =
             |columns: &[&Numbers]| -> u64 { columns.iter().map(|column| column.len()).sum() };
@@ -305,7 +305,7 @@ impl Content<'_> {
         }
     }
 
-    /// Writes all bytes; copied as they are where that is possible.
+    /// Writes all bytes; copied unchanged if possible.
     pub(super) fn write(&self, limits: &Limits, out: &mut Sink) -> Result<()> {
         match self {
             Content::Numbers(numbers) => numbers.write(out, Endian::Little),
@@ -314,7 +314,7 @@ impl Content<'_> {
     }
 }
 
-/// Hands out indices, each with zeros up to `to` bytes.
+/// Hands out indices, each zero-extended to `to` bytes.
 fn widened(column: &Numbers, to: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let width = column.number.width();
     column.for_each(Endian::Little, width, PIECE, &mut |piece| {

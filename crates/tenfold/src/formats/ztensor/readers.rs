@@ -1,4 +1,4 @@
-//! Which released programs open a file, as far as its version and its content say.
+//! The released programs that open a file, by its version and its content.
 
 use super::hint;
 use super::v0::{ENCODINGS, LAYOUTS};
@@ -9,7 +9,7 @@ use crate::key::Key;
 use crate::meta::{Meta, Value};
 use crate::tensor::{Storage, Tensor};
 
-/// The programs that open a file of a version: of this content, if it is given.
+/// The programs that open a file of a version, with this content if it is given.
 pub(super) fn of(version: &str, written: Option<&Bundle>) -> Option<String> {
     let content = Content(written);
     let readers = match version {
@@ -48,7 +48,7 @@ fn of_0_1(content: &Content) -> String {
     readers
 }
 
-/// Why the programs of 0.1 do not open a file that later ones do.
+/// The reason why the programs of 0.1 do not open a file that later ones do.
 fn first_refuses(content: &Content) -> Option<&'static str> {
     let is_unknown =
         |known: &[&str], said: Option<&str>| said.is_some_and(|it| !known.contains(&it));
@@ -83,7 +83,7 @@ fn is_simple(value: &Value) -> bool {
     matches!(value, Value::Simple(_))
 }
 
-/// What was written, as far as it is known.
+/// The written content, as far as it is known.
 struct Content<'a>(Option<&'a Bundle>);
 
 impl Content<'_> {
@@ -92,7 +92,7 @@ impl Content<'_> {
         entries.any(|(key, tensor)| is_it(key, tensor))
     }
 
-    /// Whether metadata, of the file or of a tensor, has such a value, however deep.
+    /// Whether metadata, of the file or of a tensor, has such a value at any depth.
     fn has_value(&self, is_it: &dyn Fn(&Value) -> bool) -> bool {
         let any = |meta: &Meta| meta.iter().any(|(_, value)| value.contains(is_it));
         self.0.is_some_and(|bundle| any(&bundle.meta)) || self.has(|_, tensor| any(&tensor.meta))

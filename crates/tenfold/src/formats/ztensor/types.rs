@@ -1,24 +1,24 @@
-//! Types that are laid over stored numbers.
+//! Logical types over stored numbers.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::dtype::{Arity, DType, Number};
 
-/// A type that a part may have besides its stored numbers.
+/// A logical type of a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Type {
     pub(super) name: &'static str,
-    /// The numbers that it is stored in.
+    /// The stored number type.
     pub(super) over: Number,
     pub(super) means: Means,
 }
 
-/// What a type makes of its numbers.
+/// The meaning of a type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Means {
-    /// Elements that the model knows.
+    /// Elements of a type that the model has.
     Elements(DType),
-    /// Numbers of 8 bits or less that it has no word for: what they are called as a layout of bytes
-    /// that are kept, and how many of them a byte has.
+    /// Numbers of at most 8 bits that the model has no type for: the layout name under which they
+    /// are kept as opaque bytes, and their number per byte.
     Small { layout: &'static str, per_byte: u64 },
 }
 
@@ -35,7 +35,7 @@ const fn small(name: &'static str, layout: &'static str, per_byte: u64) -> Type 
     }
 }
 
-/// All registered types. The layouts are what safetensors calls the same numbers.
+/// All registered types. The layouts are named as in safetensors.
 static TYPES: [Type; 9] = [
     elements("bool", Number::U8, DType::real(Number::Bool)),
     elements("complex64", Number::F32, DType::complex(Number::F32)),
@@ -60,7 +60,7 @@ impl Type {
             .find(|known| matches!(known.means, Means::Small { layout: own, .. } if own == layout))
     }
 
-    /// The type that makes such elements of stored numbers, where one does.
+    /// The type that makes such elements of stored numbers, if there is one.
     pub(super) fn of_elements(dtype: DType) -> Option<&'static Type> {
         TYPES
             .iter()
@@ -68,18 +68,18 @@ impl Type {
     }
 }
 
-/// What the numbers of a part are.
+/// The elements of a part.
 pub(super) enum Element {
-    /// Elements that the model knows.
+    /// Elements of a type that the model has.
     Known(DType),
-    /// Small numbers that it has no word for.
+    /// Small numbers that it has no type for.
     Small(&'static Type),
-    /// Something else.
+    /// Unknown.
     Unknown,
 }
 
 impl Element {
-    /// What a type makes of numbers; `None` if it is registered for others.
+    /// The elements of a type over stored numbers; `None` if it is registered for others.
     pub(super) fn of(number: Number, name: Option<&str>) -> Option<Element> {
         let Some(name) = name else {
             return Some(Element::Known(DType::real(number)));
@@ -94,8 +94,7 @@ impl Element {
     }
 }
 
-/// How numbers of such an element type are stored, and what type is laid over them; `None` if they
-/// cannot be.
+/// The stored numbers for an element type, and its logical type; `None` if it cannot be stored.
 pub(super) fn stored_as(dtype: DType) -> Option<(Number, Option<&'static Type>)> {
     match Type::of_elements(dtype) {
         Some(found) => Some((found.over, Some(found))),
@@ -112,7 +111,7 @@ pub(super) fn is_stored(number: Number) -> bool {
     )
 }
 
-/// The stored numbers that a short name such as `f32` stands for.
+/// The stored number type of a short name such as `f32`.
 pub(super) fn stored(name: &str) -> Option<Number> {
     let mut all = Number::ALL.iter().copied();
     all.find(|number| is_stored(*number) && number.as_str() == name)

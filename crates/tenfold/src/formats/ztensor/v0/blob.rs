@@ -1,4 +1,4 @@
-//! Makes the tensor of a blob.
+//! Constructs the tensor of a blob.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::hash::BuildHasher;
@@ -16,7 +16,7 @@ use crate::note::{Note, NoteKind};
 use crate::tensor::{Order, Storage, Tensor};
 
 impl Reader<'_> {
-    /// Makes a tensor whose dtype, layout and encoding are known.
+    /// A tensor whose dtype, layout and encoding are known.
     pub(super) fn place(
         &mut self,
         entry: Entry,
@@ -64,7 +64,7 @@ impl Reader<'_> {
         self.push(entry, place, number, storage, hints)
     }
 
-    /// Makes an opaque tensor of what is not known: a rewrite keeps it as it is.
+    /// An opaque tensor of a blob with an unknown property, which a rewrite preserves.
     pub(super) fn keep(
         &mut self,
         entry: Entry,
@@ -165,7 +165,7 @@ impl Reader<'_> {
         Ok(Endian::Little)
     }
 
-    /// The bytes of a tensor with their checksum; one of a kind that is not known is noted.
+    /// The bytes of a tensor with their checksum; one of an unknown kind is noted.
     fn blob(&mut self, entry: &Entry, place: &Place, hints: &mut Meta) -> Result<Bytes> {
         let blob = Bytes::run(self.source, place.run.clone())?;
         let Some((text, at)) = &entry.checksum else {
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-/// Keeps what a blob says of its byte order, whatever that means to it.
+/// Keeps the declared byte order of an opaque blob.
 fn keep_endianness(entry: &Entry, hints: &mut Meta) {
     if let Some((order, _)) = &entry.endianness {
         hints.set(hint::ENDIANNESS, &**order);

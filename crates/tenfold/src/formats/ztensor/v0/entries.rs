@@ -1,4 +1,4 @@
-//! What has been found of a file, in a part of its index or in all of it.
+//! The entries found in an index, or in a part of it.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -19,14 +19,14 @@ use crate::tensor::Tensor;
 pub(super) struct Found {
     /// The tensors.
     pub(super) bundle: Bundle,
-    /// How many there are.
+    /// Their number.
     pub(super) count: u64,
     /// The blob of each tensor of the bundle, and the hash of its name.
     blobs: Vec<(Range<u64>, u64)>,
 }
 
 impl Found {
-    /// What is in `bundle`, with room for as many tensors, which must be known to be there.
+    /// A collection for `bundle`, with room for tensors whose number is no mere claim.
     pub(super) fn with_room(mut bundle: Bundle, count: usize) -> Result<Found> {
         bundle.reserve(count)?;
         Ok(Found {
@@ -57,7 +57,7 @@ impl Found {
         Ok(())
     }
 
-    /// Checks and notes what concerns several tensors, and what lies between them in `room`.
+    /// Checks and notes relations between tensors, and the bytes between them in `room`.
     pub(super) fn finish(
         mut self,
         source: &Source,
@@ -74,7 +74,7 @@ impl Found {
         let audit = self.bundle.audit();
         audit.account(source, gaps.into_iter(), ALIGNMENT, limits)?;
         notes.into_iter().for_each(|note| self.bundle.note(note));
-        // Names that are the same have one hash.
+        // Equal names have equal hashes.
         let mut hashes = HashSet::new();
         memory::reserve_set(&mut hashes, self.blobs.len())?;
         if !self.blobs.iter().all(|(_, hash)| hashes.insert(*hash)) {

@@ -1,4 +1,4 @@
-//! Generation 0.1: one blob a tensor, and a list of maps that describes them.
+//! Generation 0.1: one blob per tensor, described by a list of maps.
 
 mod blob;
 mod entries;
@@ -19,13 +19,13 @@ use crate::tensor::{Storage, Tensor};
 pub(super) const MAGIC: &[u8; 8] = b"ZTEN0001";
 const ALIGNMENT: u64 = 64;
 
-/// The sparse layouts, which the programs know and the page does not.
+/// The sparse layouts, which the programs have and the specification lacks.
 const COORDINATES: &str = "sparsecoo";
 const ROWS: &str = "sparsecsr";
-/// What the one part of an opaque tensor is called.
+/// The name of the only part of an opaque tensor.
 const PART: &str = "data";
 
-/// The fields of a tensor's map that are not the user's own.
+/// The fields of a tensor's map that are not user metadata.
 const FIELDS: &[&str] = &[
     "name",
     "offset",
@@ -38,7 +38,7 @@ const FIELDS: &[&str] = &[
     "checksum",
 ];
 
-/// What the format calls the number types.
+/// The number types and their names.
 pub(super) const DTYPES: &[(&str, Number)] = &[
     ("float64", Number::F64),
     ("float32", Number::F32),
@@ -55,7 +55,7 @@ pub(super) const DTYPES: &[(&str, Number)] = &[
     ("bool", Number::Bool),
 ];
 
-/// What it cannot hold of a bundle.
+/// The losses of a bundle.
 pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     let mut losses = Vec::new();
     for (key, tensor) in bundle.entries() {
@@ -75,8 +75,8 @@ pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
             }
         }
         match tensor.storage() {
-            // Its page has no sparse layout, and no reader knows those of its own writer: what it
-            // wrote is copied, and nothing else is written so.
+            // The specification has no sparse layout, and no reader supports those of its own
+            // writer: they are copied, but not created.
             Storage::Sparse { .. } if !sparse::is_blob(tensor)? => {
                 add(Aspect::Sparsity, "sparse cells".into());
             }
@@ -92,7 +92,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Result<Vec<Loss>> {
     Ok(losses)
 }
 
-/// Whether bytes that are kept are such as a file of this generation has them.
+/// Whether opaque bytes are such as a file of this generation has.
 fn is_own(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> bool {
     let is_bytes = |part: &Numbers| part.number == Number::U8;
     let has_one = matches!(parts, [(name, part)] if name == PART && is_bytes(part));

@@ -56,7 +56,7 @@ fn array(source: &Source, index: &Range<u64>, limits: &Limits) -> Result<(Left, 
     Ok((left, items.at()))
 }
 
-/// A piece of the index, and what was found in it.
+/// A piece of the index, and the entries found in it.
 #[derive(Default)]
 struct Piece {
     part: Part,
@@ -94,20 +94,20 @@ pub(super) struct Reader<'a> {
     pub(super) limits: &'a Limits,
     pub(super) hasher: &'a DefaultHashBuilder,
     pub(super) items: Items<'a>,
-    /// The shape of the tensor that is being read.
+    /// The shape of the current tensor.
     pub(super) sizes: Vec<u64>,
     pub(super) shapes: Shapes,
     pub(super) found: Found,
 }
 
-/// The encodings and layouts that are understood.
+/// The supported encodings and layouts.
 pub(in super::super) const ENCODINGS: &[&str] = &["raw", "zstd"];
 pub(in super::super) const LAYOUTS: &[&str] = &["dense", COORDINATES, ROWS];
 
-/// What the map of a tensor has at least: the names of the fields that it must have.
+/// Shortest map of a tensor: the names of the required fields.
 const LEAST: u64 = 50;
 
-/// The longest head that an array can have.
+/// Longest head of an array.
 const LONGEST_HEAD: u64 = 9;
 
 /// A field and the offset of its value.
@@ -125,12 +125,12 @@ pub(super) struct Entry<'a> {
     size: Field<u64>,
     dtype: Field<Word<'a>>,
     layout: Field<Word<'a>>,
-    /// The sizes are the reader's.
+    /// The sizes are in the reader.
     shape: Field<()>,
     encoding: Field<Word<'a>>,
     pub(super) endianness: Field<Word<'a>>,
     pub(super) checksum: Field<Word<'a>>,
-    /// The user's own fields, and their names.
+    /// User metadata: fields with other names.
     pub(super) own: Vec<(String, Value)>,
     seen: HashSet<String>,
 }
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the value of a key into its field; false if the field has one already.
+    /// Reads the value of a key into its field; false for a duplicate.
     fn field(&mut self, key: &str, entry: &mut Entry<'a>) -> Result<bool> {
         let at = self.items.at();
         let items = &mut self.items;
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
                 let encoding = items.word_among(ENCODINGS, "an encoding that is text")?;
                 set(&mut entry.encoding, encoding, at)
             }
-            // The reference leaves optional fields out, and takes null for absent.
+            // The reference omits optional fields, and treats null as absent.
             "layout" | "data_endianness" | "checksum" => {
                 let (field, what) = match key {
                     "layout" => (&mut entry.layout, "a layout that is text"),

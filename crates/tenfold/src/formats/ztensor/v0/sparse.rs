@@ -1,4 +1,4 @@
-//! The sparse layouts that the programs know and the page does not.
+//! The sparse layouts that the programs have and the specification lacks.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::super::hint;
@@ -10,8 +10,8 @@ use crate::io::{Sink, Source};
 use crate::limits::Limits;
 use crate::tensor::{Address, Cell, Order, Storage, Tensor};
 
-/// Takes a sparse blob apart, or keeps it as it is where its length does not fit its layout or a
-/// compression or checksum covers it as a whole.
+/// Splits a sparse blob, or keeps it opaque if its length does not fit its layout, or if
+/// compression or a checksum covers it as a whole.
 pub(super) fn read(
     source: &Source,
     blob: Bytes,
@@ -61,7 +61,7 @@ impl Blob<'_> {
         to_u64(self.number.width())
     }
 
-    /// Records of one coordinate a dimension, and the value.
+    /// Records of one coordinate per dimension, and the value.
     fn coordinates(&self, sizes: &[u64]) -> Result<Option<Storage>> {
         let ndim = to_u64(sizes.len());
         let stride = ndim.saturating_mul(8).saturating_add(self.width());
@@ -99,7 +99,7 @@ impl Blob<'_> {
         }))
     }
 
-    /// Where each row starts, the column of each cell, the values.
+    /// The start of each row, the column of each cell, the values.
     fn rows(&self, sizes: &[u64]) -> Result<Option<Storage>> {
         let [rows, _] = sizes else { return Ok(None) };
         let starts_len = rows.checked_add(1).and_then(|count| count.checked_mul(8));
@@ -150,7 +150,7 @@ fn indices(bytes: Bytes) -> Numbers {
     }
 }
 
-/// Whether a sparse tensor is still one blob of a file of this generation, as [`read`] took it apart.
+/// Whether a sparse tensor is still one blob of a file of this generation, as split by [`read`].
 pub(super) fn is_blob(tensor: &Tensor) -> Result<bool> {
     let Storage::Sparse { values, .. } = tensor.storage() else {
         return Ok(false);
@@ -186,7 +186,7 @@ pub(super) fn is_blob(tensor: &Tensor) -> Result<bool> {
     Ok(parts.len() == again.len() && parts.iter().zip(&again).all(is_same))
 }
 
-/// Writes a sparse blob in the byte order `endian`; gives the name of its layout.
+/// Writes a sparse blob in the byte order `endian`; returns the name of its layout.
 pub(super) fn write(
     tensor: &Tensor,
     out: &mut Sink,

@@ -30,18 +30,18 @@ pub(in super::super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOption
     out.write(&to_u64(index.len()).to_le_bytes())
 }
 
-/// How a tensor is written.
+/// The way a tensor is written.
 struct Plan {
     /// The zstd level, or raw.
     level: Option<i32>,
     checksum: Option<Algorithm>,
-    /// A checksum of a kind that cannot be computed, of these very bytes.
+    /// A checksum of an unknown kind, over these very bytes.
     kept_checksum: Option<String>,
     /// The byte order of raw numbers.
     endian: Endian,
 }
 
-/// What the index says of a blob.
+/// The description of a blob in the index.
 struct Blob {
     offset: u64,
     size: u64,
@@ -136,7 +136,7 @@ impl Plan {
     }
 }
 
-/// The stored bytes of a tensor, if they are written as they are.
+/// The stored bytes of a tensor, if they are written unchanged.
 fn copied(tensor: &Tensor, level: Option<i32>, endian: Endian) -> Option<&Bytes> {
     match tensor.storage() {
         Storage::Dense {
@@ -150,8 +150,8 @@ fn copied(tensor: &Tensor, level: Option<i32>, endian: Endian) -> Option<&Bytes>
     }
 }
 
-/// Whether a checksum of a kind that is not known is written again, as its bytes are, or replaced by
-/// one that is asked for.
+/// Whether a checksum of an unknown kind is written again, along with its bytes, rather than
+/// replaced by a requested one.
 pub(in super::super) fn keeps_checksum(tensor: &Tensor, options: &Options) -> Result<bool> {
     Ok(options.get("checksum").is_some() || Plan::new(tensor, options)?.kept_checksum.is_some())
 }
@@ -165,7 +165,7 @@ fn compress(values: &Numbers, level: i32, limits: &Limits, out: &mut Sink) -> Re
     compressor.finish(out)
 }
 
-/// Writes the map of a tensor: an open one with its keys in the order of the reference.
+/// Writes the map of a tensor, of indefinite length, with its keys in the order of the reference.
 fn write_entry(key: &Key, tensor: &Tensor, blob: &Blob, index: &mut Out) -> Result<()> {
     let number = tensor.dtype().number;
     let dtype = DTYPES

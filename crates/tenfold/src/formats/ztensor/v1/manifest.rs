@@ -1,4 +1,4 @@
-//! The index of a file: what its CBOR says, before anything is made of it.
+//! The index of a file as parsed from CBOR, before its meaning is checked.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::cbor::Items;
 
-/// All of it.
+/// The whole index.
 #[derive(Default)]
 pub(super) struct Manifest {
     pub(super) version: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct Manifest {
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) at: u64,
-    /// Of all components, where they have none of their own: generation 1.0.
+    /// For all components without one of their own: generation 1.0.
     pub(super) dtype: Option<String>,
     pub(super) shape: Option<Vec<u64>>,
     pub(super) shape_at: u64,
@@ -34,7 +34,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Where its bytes begin, and where they end: of two that begin at one place, the first has no bytes.
+    /// The beginning and the end of its bytes: of two with the same beginning, the first is empty.
     pub(super) fn place(&self) -> Option<(u64, u64)> {
         let components = self.components.iter();
         components
@@ -61,7 +61,7 @@ pub(super) struct Component {
 }
 
 impl Component {
-    /// What it says besides its place and its checksum, `dtype` where it has no type of its own.
+    /// Its fields besides place and checksum, with `dtype` if it has no type of its own.
     pub(super) fn fields(&self, dtype: Option<&str>) -> Vec<(Value, Value)> {
         let text = |name: &str, text: Option<&str>| Some((name.into(), text?.into()));
         let decoded = self.decoded_len.map(|len| (DECODED.into(), len.into()));
@@ -77,17 +77,17 @@ impl Component {
     }
 }
 
-/// The field with the length of what a component decodes to.
+/// The field with the decoded length of a component.
 pub(super) const DECODED: &str = "uncompressed_length";
 
-/// Reads an index that is a map with the key `objects`, or `tensors` in generation 1.0.
+/// Reads an index: a map with the key `objects`, or `tensors` in generation 1.0.
 pub(super) struct Reader<'a> {
     pub(super) items: Items<'a>,
     pub(super) limits: &'a Limits,
 }
 
 impl Reader<'_> {
-    /// Reads a map: `each` reads the value of every key, none of which comes twice.
+    /// Reads a map: `each` reads the value of every key, which must be unique.
     fn pairs(
         &mut self,
         what: &str,
@@ -166,7 +166,7 @@ impl Reader<'_> {
         Ok(Meta::of_unique(pairs))
     }
 
-    /// The objects, in file order; a name may come again.
+    /// The objects, in file order; names may be duplicate.
     fn objects(&mut self) -> Result<Vec<Object>> {
         let mut objects = Vec::new();
         let mut left = self.items.map("a map of objects")?;

@@ -1,4 +1,4 @@
-//! Generations 1.0, 1.1 and 1.2: objects of several components, described by a map of CBOR. They are
+//! Generations 1.0, 1.1 and 1.2: objects of several components, described by a CBOR map. They are
 //! written as 1.2, which the programs of 1.1 and 1.2 read.
 
 mod manifest;

@@ -1,4 +1,4 @@
-//! Makes tensors of what the index of a file says.
+//! Constructs tensors from the index of a file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -70,7 +70,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     Ok(bundle)
 }
 
-/// Only generation 1.0 does not end with what it begins with.
+/// Only generation 1.0 does not end with its signature.
 fn ends_with_magic(source: &Source) -> Result<bool> {
     let mut end = [0; 8];
     let Some(at) = source.len().checked_sub(to_u64(end.len())) else {
@@ -80,13 +80,13 @@ fn ends_with_magic(source: &Source) -> Result<bool> {
     Ok(end == *MAGIC)
 }
 
-/// Which of the generations a file is of.
+/// The generation of a file.
 fn version(manifest: &Manifest, is_1_0: bool, at: u64) -> Result<&'static str> {
     let text = manifest.version.as_deref();
     match text {
         _ if is_1_0 => Ok("1.0"),
         Some(text) if text.starts_with("1.1") => Ok("1.1"),
-        // What is later and says that it is compatible is read as the latest.
+        // A later version that declares itself compatible is read as the latest.
         Some(text) if text.starts_with("1.") => Ok("1.2"),
         None => Ok("1.1"),
         Some(text) => {
@@ -106,7 +106,7 @@ struct Maker<'a> {
     bundle: Bundle,
 }
 
-/// A dtype or an encoding that is not known, or what is.
+/// An unknown dtype or encoding, or the known one.
 type Known<T> = std::result::Result<T, String>;
 
 impl Maker<'_> {
@@ -141,7 +141,7 @@ impl Maker<'_> {
         let limits = &self.how.limits;
         let mut tensor = match &*found.layout {
             "dense" => found.tensor(Layout::Dense, limits).map_err(malformed)?,
-            // Sparse parts that do not fit are kept as they are.
+            // Sparse parts that do not fit are kept opaque.
             name => found
                 .tensor(DIALECT.layout(name), limits)
                 .or_else(|_| found.opaque(name))
@@ -164,7 +164,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Keeps an object of which something is not known as it is: what its components say is a hint.
+    /// Keeps an object with an unknown property opaque: the fields of its components become a hint.
     fn keep<'a>(
         &mut self,
         object: &'a Object,
@@ -197,7 +197,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// The stored bytes of a component, which lie between the magic and the index.
+    /// The stored bytes of a component, which are between the magic and the index.
     fn blob(&mut self, component: &Component, key: &Key) -> Result<Bytes> {
         let missing = |what: &str| {
             let why = format!("the component has no {what}");
@@ -224,7 +224,7 @@ impl Maker<'_> {
         Bytes::run(self.source, offset..end)
     }
 
-    /// A component as a part, unless something of it is not known.
+    /// A component as a part, unless a property of it is unknown.
     fn part<'a>(
         &mut self,
         component: &'a Component,
@@ -276,8 +276,8 @@ impl Maker<'_> {
         }
     }
 
-    /// How many bytes a compressed component becomes. Where neither it nor its shape says so, it has
-    /// to be decoded to know.
+    /// The decoded length of a compressed component. If neither it nor its shape determines the
+    /// length, it must be decoded.
     fn decoded_len(
         &self,
         component: &Component,
@@ -302,7 +302,7 @@ impl Maker<'_> {
         blob.zstd_len(&self.how.limits)
     }
 
-    /// Stored bytes with their checksum; one of a kind that is not known is noted.
+    /// Stored bytes with their checksum; one of an unknown kind is noted.
     fn proven(
         &mut self,
         blob: Bytes,
@@ -313,7 +313,7 @@ impl Maker<'_> {
         let Some((text, at)) = &component.digest else {
             return Ok(blob);
         };
-        // Here the programs take either case for the x.
+        // Here the programs accept either case of the x.
         let blob = checksum::over(blob, &text.replacen("crc32c:0X", "crc32c:0x", 1))
             .map_err(|why| Error::malformed(*at, why))?;
         match blob.digest() {

@@ -21,7 +21,7 @@ use crate::meta::{Meta, Value};
 use crate::tensor::{Storage, Tensor};
 use crate::wire::cbor::Out;
 
-/// What files say of their version.
+/// The version that files declare.
 const VERSION: &str = "1.2.0";
 
 pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {
@@ -53,7 +53,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     out.write(MAGIC)
 }
 
-/// How the components of an object are written.
+/// The way the components of an object are written.
 struct Plan {
     /// The zstd level, or raw.
     level: Option<i32>,
@@ -61,7 +61,7 @@ struct Plan {
     keeps_unknown: bool,
 }
 
-/// What the index says of an object.
+/// The description of an object in the index.
 struct Written<'a> {
     layout: &'a str,
     components: Vec<Component<'a>>,
@@ -71,7 +71,7 @@ struct Component<'a> {
     part: Part<'a>,
     offset: u64,
     len: u64,
-    /// How many bytes it decodes to, if it is compressed.
+    /// Its decoded length, if it is compressed.
     decoded: Option<u64>,
     digest: Option<String>,
 }
@@ -152,7 +152,7 @@ impl Plan {
     }
 }
 
-/// Writes attributes, if there are any, and the key before them.
+/// Writes attributes, if there are any, after their key.
 fn attributes(mut pairs: Vec<(&str, &Value)>, out: &mut Out) -> Result<()> {
     if pairs.is_empty() {
         return Ok(());
@@ -166,7 +166,7 @@ fn attributes(mut pairs: Vec<(&str, &Value)>, out: &mut Out) -> Result<()> {
     })
 }
 
-/// What the components of an opaque tensor said of themselves, where not all of it is known.
+/// The original fields of an opaque tensor's components, if some are unknown.
 fn said(tensor: &Tensor) -> Option<&Value> {
     let is_opaque = matches!(tensor.storage(), Storage::Opaque { .. });
     tensor.hints.get(hint::COMPONENTS).filter(|_| is_opaque)
@@ -196,7 +196,7 @@ fn write_object(tensor: &Tensor, written: &Written, out: &mut Out) -> Result<()>
     Ok(())
 }
 
-/// Writes the map of a component; `said` are the fields that it had where not all of them are known.
+/// Writes the map of a component; `said` are its original fields, if some are unknown.
 fn write_component(component: &Component, said: Option<&Value>, out: &mut Out) -> Result<()> {
     let part = &component.part;
     let text = |name: &'static str, text: &str| (name, Value::from(text));
@@ -236,7 +236,7 @@ fn write_component(component: &Component, said: Option<&Value>, out: &mut Out) -
     })
 }
 
-/// What it cannot hold of a bundle.
+/// The losses of a bundle.
 pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     let mut losses = Vec::new();
     for detail in misfits(&bundle.meta) {
@@ -279,8 +279,8 @@ fn misfits(meta: &Meta) -> impl Iterator<Item = String> {
         .map(|(name, _)| format!("metadata {name} has an integer beyond 64 bits"))
 }
 
-/// Why bytes that are kept cannot be written such that they are read again as they are: those under
-/// the name of a sparse layout can where they do not fit it.
+/// The reason why opaque bytes cannot be written such that they are read back the same: under the
+/// name of a sparse layout they can, if they do not fit it.
 fn opaque_misfit(tensor: &Tensor, layout: &str, parts: &[(String, Numbers)]) -> Option<String> {
     let is_its_own = |said: &Value| {
         let is_bytes = |part: &Numbers| part.number == Number::U8;

@@ -1,4 +1,4 @@
-//! Which parts have the same bytes, so that one blob will do for them.
+//! Deduplication: parts with the same bytes, for which one blob is enough.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::memory;
 
-/// How much of a part tells whether it is worth reading all of it: few that differ begin alike.
+/// Length of the beginning that is compared first: few different parts begin alike.
 const HEAD: u64 = 64 << 10;
 
 type Hash = [u8; 32];
 
-/// By what two parts of the same length may be told apart.
+/// The hashes by which parts of the same length are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Twin {
     len: u64,
     hash: Hash,
 }
 
-/// For every part what its bytes are known by, if another part may have the same.
+/// The hashes of every part that may have the same bytes as another.
 pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<Twin>>> {
     let mut alike: HashMap<u64, u64> = HashMap::new();
     for content in contents {
@@ -52,7 +52,7 @@ pub(super) fn find(contents: &[&Content], limits: &Limits) -> Result<Vec<Option<
     Ok(twins)
 }
 
-/// Counts a key once more.
+/// Increments the count of a key.
 fn count<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, u64>, key: K) -> Result<()> {
     memory::reserve_map(counts, 1)?;
     let count = counts.entry(key).or_default();
@@ -68,7 +68,7 @@ fn hash(content: &Content, most: u64, limits: &Limits) -> Result<Hash> {
         let part = to_usize(left.min(to_u64(piece.len())))?;
         sha.update(piece.get(..part).unwrap_or_default());
         left = left.saturating_sub(to_u64(part));
-        // Nothing else ends a walk over bytes; what comes is not looked at.
+        // Nothing else stops a walk over bytes.
         match left {
             0 if most < content.len() => Err(Error::invalid("enough")),
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! The last 40 bytes of a file, which say where its description is.
+//! The footer: the last 40 bytes of a file, which locate its manifest.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -11,32 +11,32 @@ use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
 
-/// What a file begins and ends with.
+/// The signature at both ends of a file.
 pub(in super::super) const MAGIC: &[u8; 8] = b"\x89ZT2\r\n\x1a\n";
 /// The length of the footer.
 const LEN: u64 = 40;
 const VERSION: u32 = 2;
-/// The longest description.
+/// Longest manifest.
 const MOST: u64 = 1 << 30;
 
-/// Where the description of a file is.
+/// The location of a file's manifest.
 pub(super) struct Footer {
     pub(super) manifest: Range<u64>,
     hash: u64,
 }
 
 impl Footer {
-    /// Where the footer of a file begins: blobs end before it.
+    /// The offset of the footer in a file: blobs end before it.
     pub(super) fn start(len: u64) -> u64 {
         len.saturating_sub(LEN)
     }
 
-    /// Where blobs may lie in a file of `len` bytes.
+    /// The range for blobs in a file of `len` bytes.
     pub(super) fn blobs(len: u64) -> Range<u64> {
         to_u64(MAGIC.len())..Footer::start(len)
     }
 
-    /// The field of a footer that is reserved.
+    /// The reserved field of a footer.
     pub(super) fn reserved(len: u64) -> Range<u64> {
         len.saturating_sub(12)..len.saturating_sub(8)
     }
@@ -84,7 +84,7 @@ impl Footer {
         Ok(Footer { manifest, hash })
     }
 
-    /// The description, after its checksum was compared.
+    /// The manifest, after verification of its checksum.
     pub(super) fn manifest(&self, source: &Source, limits: &Limits) -> Result<Vec<u8>> {
         let len = self.manifest.end.saturating_sub(self.manifest.start);
         limits.check_header(len)?;
@@ -100,7 +100,7 @@ impl Footer {
         Err(Error::malformed(self.manifest.start, why))
     }
 
-    /// The footer of a description that begins at `offset`.
+    /// The footer for a manifest at `offset`.
     pub(super) fn bytes(offset: u64, manifest: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(offset.to_le_bytes());

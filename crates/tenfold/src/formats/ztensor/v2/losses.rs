@@ -1,4 +1,4 @@
-//! What this generation cannot hold.
+//! Losses of generation 2.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ pub(super) fn format_losses(bundle: &Bundle) -> Vec<Loss> {
     losses
 }
 
-/// Metadata that has no place as attributes, whose values may be so many levels deep.
+/// Metadata that cannot be attributes, whose values may have so many levels.
 fn misfits(meta: &Meta, levels: u64) -> impl Iterator<Item = String> {
     meta.iter().filter_map(move |(name, value)| {
         if !is_name(name) {

@@ -1,4 +1,4 @@
-//! The description of a file: what its CBOR says, before anything is made of it.
+//! The manifest of a file as parsed from CBOR, before its meaning is checked.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -12,21 +12,21 @@ use crate::memory;
 use crate::meta::{Meta, Value};
 use crate::wire::cbor::{Items, deterministic};
 
-/// All of it.
+/// The whole manifest.
 #[derive(Default)]
 pub(super) struct Manifest<'a> {
     pub(super) objects: Vec<Object<'a>>,
     pub(super) attributes: Meta,
     pub(super) shards: Vec<Shard<'a>>,
-    /// Keys that have no meaning here, and where they stand.
+    /// Unknown keys, with their offsets.
     pub(super) ignored: Vec<(String, u64)>,
 }
 
-/// Another file that parts may lie in.
+/// A shard: another file with parts.
 pub(super) struct Shard<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) size: u64,
-    /// Over all of its bytes, and where that stands.
+    /// The checksum of the whole file, with its offset.
     pub(super) digest: (Cow<'a, str>, u64),
     pub(super) at: u64,
 }
@@ -55,7 +55,7 @@ pub(super) struct Part<'a> {
     pub(super) digest: Option<(Cow<'a, str>, u64)>,
 }
 
-/// The keys that have a meaning in an object, and in a part.
+/// The known keys of an object, and of a part.
 const OBJECT: &[&str] = &["parts", "shape", "layout", "attributes"];
 const PART: &[&str] = &[
     "blob",
@@ -67,7 +67,7 @@ const PART: &[&str] = &[
     "decoded_length",
 ];
 
-/// Reads the description that lies at `base`.
+/// Parses the manifest at offset `base`.
 pub(super) fn read<'a>(bytes: &'a [u8], base: u64, limits: &'a Limits) -> Result<Manifest<'a>> {
     deterministic::check(bytes, base, NAME, LEVELS)?;
     let mut reader = Reader {
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         Ok(manifest)
     }
 
-    /// Passes over the value of a key that has no meaning.
+    /// Skips the value of an unknown key.
     fn ignore(&mut self, key: &str, at: u64) -> Result<()> {
         self.items.value()?;
         self.limits.charge_items::<(String, u64)>(1)?;
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
             self.limits.charge_text(name.len())?;
             memory::push(&mut pairs, (name, self.items.value()?))?;
         }
-        // The keys were seen to rise.
+        // The keys were checked to ascend.
         Ok(Meta::of_unique(pairs))
     }
 
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
         Ok(part)
     }
 
-    /// Where a blob is, and how long.
+    /// The offset and length of a blob.
     fn blob(&mut self) -> Result<(u64, u64)> {
         let at = self.items.at();
         let mut left = self.items.array("a blob that is an array")?;
@@ -340,7 +340,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether text can name a shard: it becomes a part of the name of a file.
+/// Whether a text is a valid name of a shard: it becomes part of a file name.
 fn is_shard_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('.')

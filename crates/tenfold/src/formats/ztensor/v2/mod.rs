@@ -26,20 +26,20 @@ use crate::tensor::{Order, Tensor};
 #[derive(Debug)]
 pub struct Version2;
 
-/// Blobs begin at multiples of this at least.
+/// Smallest alignment of blobs.
 const LEAST_ALIGNMENT: u64 = 4096;
-/// Where the canonical form has its blobs, and all do unless somebody chose otherwise.
+/// The alignment of blobs in the canonical form, and the default.
 const ALIGNMENT: u64 = 65536;
-/// The most levels of lists and maps in the description.
+/// Most levels of lists and maps in the manifest.
 const LEVELS: u64 = 32;
-/// How many of them are around an attribute of an object, and of the file.
+/// The levels around an attribute of an object, and of the file.
 const OBJECT_LEVELS: u64 = 4;
 const FILE_LEVELS: u64 = 2;
-/// The most bytes of a name.
+/// Longest name in bytes.
 const LONGEST_NAME: usize = 1024;
 /// The most dimensions.
 const MOST_DIMS: u64 = 64;
-/// The one way of compressing.
+/// The only compression.
 const ZSTD: &str = "zt.zstd-seekable/1";
 /// How objects are described.
 static DIALECT: Dialect = Dialect {
@@ -100,7 +100,7 @@ impl Format for Version2 {
     }
 }
 
-/// Whether text can name an object, a part or an attribute.
+/// Whether a text is a valid name of an object, a part or an attribute.
 fn is_name(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && !text.contains('\0')
 }

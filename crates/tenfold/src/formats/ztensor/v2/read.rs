@@ -1,4 +1,4 @@
-//! Makes tensors of what the description of a file says.
+//! Constructs tensors from the manifest of a file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -59,7 +59,7 @@ pub(in super::super) fn read(source: &Source, how: &ReadOptions) -> Result<Bundl
     Ok(reader.bundle)
 }
 
-/// The largest power of two, up to the usual one, that all offsets are multiples of.
+/// The largest power of two, up to the default, that divides all offsets.
 fn alignment(manifest: &Manifest, manifest_at: u64) -> u64 {
     let parts = manifest.objects.iter().flat_map(|object| &object.parts);
     let local = parts.filter(|part| part.shard.is_none());
@@ -67,10 +67,10 @@ fn alignment(manifest: &Manifest, manifest_at: u64) -> u64 {
     ALIGNMENT.min(1_u64.checked_shl(all.trailing_zeros()).unwrap_or(ALIGNMENT))
 }
 
-/// The objects in the order in which a writer came to them, and their parts by name.
+/// The objects in the order of writing, and their parts by name.
 ///
-/// A blob that another object has too stands where the first had it: what counts is the last blob
-/// of an object.
+/// A blob that is shared with another object is where the first of them was written: an object's
+/// position is that of its last blob.
 fn in_file_order(mut objects: Vec<Object>) -> Result<Vec<Object>> {
     for object in &mut objects {
         object.parts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -86,7 +86,7 @@ fn in_file_order(mut objects: Vec<Object>) -> Result<Vec<Object>> {
     Ok(objects)
 }
 
-/// Where the bytes of this file and of its shards are.
+/// The bytes of this file and of its shards.
 struct Places {
     own: Source,
     shards: HashMap<String, Source>,
@@ -127,7 +127,7 @@ fn places(
     Ok(places)
 }
 
-/// A shard: for `model.zt`, the shard `n` is `model-n.zt` beside it.
+/// Opens a shard: for `model.zt`, the shard `n` is `model-n.zt` next to it.
 fn beside(source: &Source, shard: &Shard) -> Result<Source> {
     let name = &shard.name;
     let Some(path) = source.path() else {
@@ -161,24 +161,24 @@ fn beside(source: &Source, shard: &Shard) -> Result<Source> {
 
 struct Reader<'a> {
     limits: &'a Limits,
-    /// What all offsets are multiples of.
+    /// The alignment of all offsets.
     align: u64,
     places: Places,
     shapes: Shapes,
     bundle: Bundle,
 }
 
-/// Whether an error says that a file is not there, or closed.
+/// Whether an error means that a file is missing, or not readable.
 fn is_not_there(error: &Error) -> bool {
     matches!(error.cause(), Error::Io { source, .. } if is_closed(source))
 }
 
-/// What a blob belongs to, in words.
+/// The owner of a blob, for messages.
 #[derive(Clone, Copy)]
 struct Owner<'a>(Option<&'a Object<'a>>);
 
 impl Reader<'_> {
-    /// Blobs are aligned, lie before the footer, and are the same run or apart.
+    /// Checks that blobs are aligned, end before the footer, and are equal or disjoint.
     fn check_blobs(&mut self, objects: &[Object], footer: &Footer) -> Result<()> {
         let mut own = Blobs::with_room(objects.len())?;
         own.add(footer.manifest.clone(), Owner(None))?;
@@ -203,7 +203,7 @@ impl Reader<'_> {
         let mut unused: BTreeSet<String> = self.places.shards.keys().cloned().collect();
         for (shard, blobs) in elsewhere.chain([(None, own)]) {
             let blobs = blobs.sorted()?;
-            // Blobs of other files are aligned in their own ways.
+            // Blobs of other files have their own alignment.
             let align = match shard {
                 Some(_) => ALIGNMENT,
                 None => self.align,
@@ -223,13 +223,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Accounts for what lies between the blobs of this file, or of one of its shards.
+    /// Accounts for the gaps between the blobs of this file, or of one of its shards.
     fn account(&mut self, shard: Option<&str>, blobs: &Blobs<Owner>, align: u64) -> Result<()> {
         let Some(source) = self.places.get(shard) else {
             return Ok(());
         };
-        // A shard may describe itself, too. One without a sound footer does not, and its checksum is
-        // compared in any case.
+        // A shard may have a manifest of its own. One without a valid footer has none, and its
+        // checksum is verified in any case.
         let description = match Footer::read(source) {
             Ok(footer) => Some(footer.manifest),
             Err(error) if error.is_of_content() || is_not_there(&error) => None,
@@ -256,7 +256,7 @@ impl Reader<'_> {
                 return Err(Error::malformed(part.at, why));
             };
             let digest = self.digest(part, &key)?;
-            // The usual one goes without saying.
+            // The default algorithm, XXH3, needs no hint.
             let unknown = { part.digest.as_ref() }.filter(|_| digest.is_none());
             match (digest.as_ref().map(|digest| digest.algorithm), unknown) {
                 (Some(Algorithm::Xxh3), _) => {}
@@ -306,7 +306,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Leaves an object out; the checksums of its parts count all the same.
+    /// Leaves an object out; the checksums of its parts are verified all the same.
     fn skip<'b>(&mut self, note: Note, parts: impl Iterator<Item = &'b Bytes>) -> Result<()> {
         let name = note.key.as_ref().map(Key::to_string).unwrap_or_default();
         self.bundle.note(note);
@@ -317,7 +317,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The bytes of a part; `None` if nobody knows how they are encoded.
+    /// The bytes of a part; `None` if their encoding is unknown.
     fn bytes(&self, part: &Part) -> Result<Option<Bytes>> {
         let Some(source) = self.places.get(part.shard.as_deref()) else {
             return Ok(None);
@@ -334,7 +334,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The checksum to compare; one of another kind is noted.
+    /// The checksum to verify; one of an unknown kind is noted.
     fn digest(&mut self, part: &Part, key: &Key) -> Result<Option<Digest>> {
         let Some((text, at)) = &part.digest else {
             return Ok(None);
@@ -348,7 +348,7 @@ impl Reader<'_> {
     }
 }
 
-/// A checksum as text; `None` if it is of an unknown kind.
+/// Parses a checksum; `None` if its kind is unknown.
 fn digest(text: &str, at: u64) -> Result<Option<Digest>> {
     let Some((name, digits)) = text.split_once(':') else {
         let why = format!("the digest {text:?} names no algorithm");
@@ -367,7 +367,7 @@ fn digest(text: &str, at: u64) -> Result<Option<Digest>> {
     }
 }
 
-/// Checks where the blob of a part lies; gives where it ends.
+/// Checks the location of a part's blob; returns its end.
 fn check_place(part: &Part, source: &Source) -> Result<u64> {
     let Part { offset, len, .. } = part;
     if *offset == 0 || !offset.is_multiple_of(LEAST_ALIGNMENT) {
@@ -384,10 +384,10 @@ fn check_place(part: &Part, source: &Source) -> Result<u64> {
     }
 }
 
-/// The tensor of an object, and what the format demands of its values.
+/// The tensor of an object, with the format's constraints on its values.
 fn made(found: &object::Object, limits: &Limits) -> Result<Tensor> {
     let layout = DIALECT.layout(&found.layout);
-    // What a registered type is laid over is a rule for all layouts.
+    // The stored numbers of registered types are prescribed for all layouts.
     found.check_types().map_err(malformed)?;
     let mut tensor = found.tensor(layout, limits).map_err(malformed)?;
     if tensor.dtype().number == Number::Bool {

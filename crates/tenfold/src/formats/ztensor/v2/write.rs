@@ -26,7 +26,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     for (key, tensor) in bundle.entries() {
         memory::push(&mut objects, Object::new(key, tensor, how)?)?;
     }
-    // Blobs of the canonical form are in the order of names, bytewise.
+    // Blobs of the canonical form are sorted by name, bytewise.
     if align == ALIGNMENT {
         memory::sort_by_key(&mut objects, |object| object.name)?;
     }
@@ -39,7 +39,7 @@ pub(super) fn write(bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Resu
     out.write(&Footer::bytes(offset, &manifest))
 }
 
-/// What blobs are aligned to.
+/// The alignment of blobs.
 fn align(bundle: &Bundle, how: &WriteOptions) -> Result<u64> {
     let given = how.options.get("align");
     let is_fine =
@@ -56,7 +56,7 @@ fn align(bundle: &Bundle, how: &WriteOptions) -> Result<u64> {
     }
 }
 
-/// A tensor and how it is written.
+/// A tensor and the way it is written.
 struct Object<'a> {
     name: &'a str,
     tensor: &'a Tensor,
@@ -65,7 +65,7 @@ struct Object<'a> {
     /// The zstd level, or raw.
     level: Option<i32>,
     digest: Option<Algorithm>,
-    /// The checksums of a kind that is not known, of parts whose bytes stay the same.
+    /// Checksums of unknown kinds, of parts whose bytes do not change.
     unknown: Vec<Option<&'a str>>,
 }
 
@@ -106,21 +106,21 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What the description says of a blob.
+/// The description of a blob in the manifest.
 #[derive(Clone)]
 struct Described {
     offset: u64,
     len: u64,
-    /// How many bytes it decodes to, if it is compressed.
+    /// Its decoded length, if it is compressed.
     decoded: Option<u64>,
     digest: Option<String>,
 }
 
-/// Writes the blobs of all parts, one for all that have the same bytes.
+/// Writes the blobs of all parts, one for all parts with the same bytes.
 struct Blobs<'a> {
     align: u64,
     limits: &'a Limits,
-    /// The blobs that others may have too, by their bytes and their checksum.
+    /// Blobs that may be shared, by their bytes and their checksum.
     known: HashMap<(Option<Twin>, Option<Algorithm>), Described>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Blobs<'a> {
         }
     }
 
-    /// Writes the blobs, and gives what is said of each.
+    /// Writes the blobs, and returns their descriptions.
     fn write(mut self, objects: &[Object], out: &mut Sink) -> Result<Vec<Described>> {
         let raw = objects.iter().filter(|object| object.level.is_none());
         let parts = raw.flat_map(|object| &object.parts);
@@ -174,7 +174,7 @@ impl<'a> Blobs<'a> {
         {
             return Ok(known.clone());
         }
-        // What has no bytes needs no zeros before them either.
+        // Empty blobs need no padding either.
         let offset = out.at().next_multiple_of(self.align);
         out.start_digest(None);
         if !is_empty {
@@ -225,12 +225,12 @@ fn digest_text(algorithm: Option<Algorithm>, digest: Option<Vec<u8>>) -> Option<
     Some(checksum::text(algorithm?, &digest?))
 }
 
-/// The order of the keys of a map: of their encoding, which begins with their length.
+/// The order of the keys of a map: that of their encoding, which begins with their length.
 fn in_map_order(name: &str) -> (usize, &str) {
     (name.len(), name)
 }
 
-/// The description of the file.
+/// The manifest of the file.
 fn manifest(bundle: &Bundle, objects: &[Object], described: &[Described]) -> Result<Vec<u8>> {
     let mut rest = described;
     let mut all = memory::with_room(objects.len())?;
@@ -255,7 +255,7 @@ fn manifest(bundle: &Bundle, objects: &[Object], described: &[Described]) -> Res
     Ok(out.finish())
 }
 
-/// Writes attributes, if there are any, and the key before them.
+/// Writes attributes, if there are any, after their key.
 fn attributes(mut pairs: Vec<(&str, &Value)>, out: &mut Out) -> Result<()> {
     if pairs.is_empty() {
         return Ok(());
