@@ -240,7 +240,7 @@ pub struct Info {
     pub only_read: &'static [&'static str],
     /// The options of the format, for `--opt`.
     pub options: &'static [OptionInfo],
-    /// What it can hold when written.
+    /// The capabilities of its writer.
     pub holds: Capabilities,
 }
 

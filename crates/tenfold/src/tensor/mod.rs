@@ -90,7 +90,7 @@ pub struct Tensor {
     distinct: Option<Arc<OnceLock<Distinct>>>,
     /// Counts work on its values.
     meter: Meter,
-    /// What the file says about the tensor.
+    /// The metadata of the tensor.
     pub meta: Meta,
     /// Hints for rewriting it in the same format to the same bytes; no part of its meaning.
     pub hints: Meta,

@@ -19,7 +19,7 @@ pub(super) struct Chunks<'a> {
     chunk: u64,
 }
 
-/// What one thread accumulates.
+/// An accumulator of one thread.
 pub(super) trait Tally: Send {
     /// The result of one chunk.
     type Part: Send;

@@ -164,7 +164,7 @@ pub(crate) fn core_name(name: &Key, suffix: &str, core: usize) -> Key {
 
 /// A train joined from its cores.
 pub(crate) struct Joined {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: Key,
     pub(crate) tensor: Tensor,
     /// The indices of its cores among the entries, after the first.
