@@ -71,7 +71,7 @@ pub trait Format: Sync {
         &[]
     }
 
-    /// The one of [`Format::versions`] as which a bundle is written; `None` for the first version.
+    /// The one of [`Format::versions`] as which a bundle is written; `None` if it is none of them.
     fn edition(&self, _bundle: &Bundle, _how: &WriteOptions) -> Option<&'static dyn Format> {
         None
     }

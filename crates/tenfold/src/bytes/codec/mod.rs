@@ -101,7 +101,7 @@ struct Decoding {
     frame_open: bool,
 }
 
-/// Largest allocation of a third-party codec on creation: codecs that cannot report a failed
+/// Most memory that a third-party codec allocates on creation: codecs that cannot report a failed
 /// allocation abort the process or panic.
 pub(crate) const STATE: usize = 512 << 10;
 

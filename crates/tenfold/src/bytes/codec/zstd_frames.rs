@@ -22,7 +22,7 @@ const STEP: u64 = 256 << 10;
 /// Largest decoded length of a unit of work: in memory of its own, and in the output.
 const MOST: usize = 4 << 20;
 const MOST_IN_PLACE: usize = 16 << 20;
-/// Assumed decoded length of a frame that does not state it.
+/// Largest decoded length allowed for a frame that does not state it.
 const UNSAID: usize = 4 << 20;
 /// Smallest unit of work, unless the bytes end; smaller frames share one.
 const LEAST: usize = 256 << 10;

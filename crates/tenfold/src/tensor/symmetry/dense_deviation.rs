@@ -133,7 +133,7 @@ impl Cells {
     }
 
     /// Compares tiles with their images bit by bit, on all cores: the fast path for tensors that
-    /// are symmetric, whose cells then need no conversion to doubles.
+    /// are symmetric, whose cells then need no comparison one by one.
     fn alike(&self, tiles: &Tiles, operation: Operation) -> Result<Alike> {
         /// Tiles that a thread takes at a time.
         const BATCH: usize = 16;

@@ -1,9 +1,10 @@
 //! The stored cells of a packed tensor, as runs along its first dimension.
 //!
 //! The distance from a cell to its image under a symmetry, as a difference of global indices, is a
-//! linear function of the cell's index. A cell is stored if no such distance is negative. Along a
-//! line of the first dimension each of these conditions bounds the index from one side, so that the
-//! stored cells of a line are one run: they are found without visiting every cell.
+//! linear function of the cell's index. A cell is stored if none of its images comes before it, so
+//! that no such distance is negative. Along a line of the first dimension each of these conditions
+//! bounds the index from one side, so that the stored cells of a line are one run: they are found
+//! without visiting every cell.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Gathering of strided elements from memory into contiguous ones.
 //!
 //! The core of every transposition. Where the fastest dimension of the source is not that of the
-//! output, both are walked in tiles (`tiles.rs`): one of the two sides would otherwise use a single
-//! element of every cache line it touches.
+//! output, both are walked in tiles (`tiles.rs`), as one of the two sides would otherwise jump to
+//! another cache line with every element.
 
 use super::tiles;
 use super::tiles::Elements;
@@ -219,8 +219,7 @@ impl<'a> Gather<'a> {
         Ok(true)
     }
 
-    /// Wide elements: one by one, in output order. A wide element fills whole cache lines, so that
-    /// tiles would gain nothing.
+    /// Wide elements: one by one, in output order.
     fn fill_runs(&self, out: &mut [u8]) -> Result<()> {
         let mut runs = out.chunks_exact_mut(self.width);
         each_place(&self.axes, self.start, &mut |at| {
