@@ -39,6 +39,7 @@ mod hint;
 mod io;
 mod key;
 mod limits;
+mod loss;
 pub mod memory;
 mod meta;
 mod note;
@@ -65,7 +66,7 @@ pub use dtype::{
     Arity, ComplexPart, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding,
     write_element, write_number,
 };
-pub use error::{Aspect, Error, Loss, LossGroup, Refusal, Result, Tier, group_losses};
+pub use error::{Error, Result};
 pub use format::{
     Adapted, Allow, Capabilities, DimNames, Format, Info, Match, MetaSupport, Mode, Names, Naming,
     OptionInfo, Options, ReadOptions, Shard, SidecarSlot, StorageKind, When, WriteOptions,
@@ -78,6 +79,7 @@ pub use io::{
 };
 pub use key::Key;
 pub use limits::{LimitInfo, Limits};
+pub use loss::{Aspect, Loss, LossGroup, Refusal, Tier, group_losses};
 pub use meta::{Meta, Value};
 pub use note::{Note, NoteKind};
 pub use ops::{Lost, Proof, Salvaged, salvage};

@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::fit::Step;
-use crate::error::{Aspect, Result, Tier};
+use crate::error::Result;
 use crate::format::DimNames;
+use crate::loss::{Aspect, Tier};
 use crate::tensor::{Dim, Storage, Tensor};
 
 /// The tensor with dimensions that the target accepts; `None` if it has such already.

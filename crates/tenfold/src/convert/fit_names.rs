@@ -7,9 +7,10 @@ use super::fit::{Step, has_place, scalar};
 use super::sidecar::write::{SEPARATOR, hint, key_json};
 use super::training_state::without_state;
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Capabilities, Format, Names, Naming, WriteOptions};
 use crate::key::Key;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::tensor::Tensor;
 
 /// Whether a bundle has paths or statistics, not only plain names.

@@ -8,8 +8,9 @@ use super::sidecar::train::{FIELD, train_json};
 use super::sidecar::write::symmetries_json;
 use crate::bytes::to_u64;
 use crate::dtype::{Arity, DType, is_exact};
-use crate::error::{Aspect, Error, Result, Tier, amount};
+use crate::error::{Error, Result, amount};
 use crate::format::StorageKind;
+use crate::loss::{Aspect, Tier};
 use crate::tensor::{
     Address, Labels, MOST_BLOCKS, Numbering, Order, Placed, Storage, Symmetry, Tensor, product,
 };

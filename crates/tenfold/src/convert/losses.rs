@@ -5,11 +5,12 @@ use hashbrown::HashSet;
 use super::fit_names::n_owners;
 use super::sidecar::write::NAME;
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Names, StorageKind, WriteOptions, elements_of, layout_not_held,
 };
 use crate::key::Key;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::note::NoteKind;
 use crate::tensor::{Address, Size, Storage, Tensor};
 

@@ -6,11 +6,12 @@ use super::fit::lower;
 use super::losses::losses_of;
 use crate::bundle::Bundle;
 use crate::bytes::PIECE;
-use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Format, When, WriteOptions};
 use crate::io::{Sink, save_with};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::loss::{Aspect, Loss, Refusal, Tier};
 use crate::tensor::{Storage, Tensor};
 use crate::units::measure_text;
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::fit_names::said;
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss};
 use crate::format::FROM_TORCH;
 use crate::key::Key;
+use crate::loss::{Aspect, Loss};
 use crate::meta::{Meta, Value};
 
 /// Configs of an optimizer.

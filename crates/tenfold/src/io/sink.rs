@@ -7,7 +7,8 @@ use std::io::Write;
 use super::platform::{self, preallocate, write_back};
 use super::{Progress, Sibling, Source, Threads, ordered_pipeline};
 use crate::bytes::{Algorithm, Bytes, DigestState, PIECE, to_u64};
-use crate::error::{Error, Loss, Result};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
 use crate::memory;
 
 /// The size of a memory page, and of the blocks of file systems.

@@ -3,9 +3,10 @@
 use super::select::{demand, matches};
 use crate::bundle::Bundle;
 use crate::dtype::{Number, Rounding};
-use crate::error::{Aspect, Error, Loss, Refusal, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Allow, Info, cast_loss, overflow};
 use crate::limits::Limits;
+use crate::loss::{Aspect, Loss, Refusal, Tier};
 use crate::tensor::Tensor;
 
 /// The name of the target in a refusal.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::Result;
 use crate::key::Key;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::meta::Meta;
 use crate::note::{Note, NoteKind};
 

@@ -7,7 +7,8 @@ use crate::support::project;
 /// Each module and what it may use of the crate, besides itself.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("hint", &[]),
-    ("error", &["hint", "key"]),
+    ("loss", &["key"]),
+    ("error", &["hint", "key", "loss"]),
     ("memory", &["error"]),
     ("limits", &["error"]),
     ("units", &[]),
@@ -15,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("meta", &[]),
     ("note", &["key"]),
     // One layer in two rooms: copies and hints know byte sequences, and these know where they come from.
-    ("io", &["error", "limits", "memory", "bytes"]),
+    ("io", &["error", "loss", "limits", "memory", "bytes"]),
     ("bytes", &["error", "limits", "memory", "io"]),
     (
         "audit",
@@ -25,7 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "tensor",
         &[
-            "error", "hint", "limits", "memory", "units", "meta", "note", "io", "bytes", "dtype",
+            "error", "loss", "hint", "limits", "memory", "units", "meta", "note", "io", "bytes",
+            "dtype",
         ],
     ),
     (
@@ -37,7 +39,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "format",
         &[
-            "error", "limits", "memory", "key", "meta", "io", "bytes", "dtype", "tensor", "bundle",
+            "error", "loss", "limits", "memory", "key", "meta", "io", "bytes", "dtype", "tensor",
+            "bundle",
         ],
     ),
     (
@@ -48,8 +51,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "formats",
         &[
-            "error", "hint", "limits", "memory", "units", "key", "meta", "note", "io", "bytes",
-            "dtype", "tensor", "bundle", "format", "wire",
+            "error", "loss", "hint", "limits", "memory", "units", "key", "meta", "note", "io",
+            "bytes", "dtype", "tensor", "bundle", "format", "wire",
         ],
     ),
     (
@@ -61,15 +64,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "convert",
         &[
-            "error", "limits", "memory", "units", "key", "meta", "note", "io", "bytes", "dtype",
-            "tensor", "bundle", "format",
+            "error", "loss", "limits", "memory", "units", "key", "meta", "note", "io", "bytes",
+            "dtype", "tensor", "bundle", "format",
         ],
     ),
     (
         "ops",
         &[
-            "error", "limits", "memory", "key", "meta", "note", "io", "bytes", "dtype", "tensor",
-            "bundle", "format", "formats", "wire", "read", "Opened",
+            "error", "loss", "limits", "memory", "key", "meta", "note", "io", "bytes", "dtype",
+            "tensor", "bundle", "format", "formats", "wire", "read", "Opened",
         ],
     ),
     // Tests alone.

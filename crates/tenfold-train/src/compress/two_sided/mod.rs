@@ -6,12 +6,12 @@
 //! V is. The strategies for a basis, cheapest first:
 //!
 //! 1. *Sampled*: a guess from some rows; X·V is computed, and the energy that it misses decides
-//! whether the guess is good. At first a guess has as few directions as its sample needs, and is
-//! kept if it misses about a share: the remaining bonds compensate for the difference. Otherwise it
-//! has more, and the optimal truncation is computed inside it, where it is cheap.
+//!    whether the guess is good. At first a guess has as few directions as its sample needs, and is
+//!    kept if it misses about a share: the remaining bonds compensate for the difference. Otherwise it
+//!    has more, and the optimal truncation is computed inside it, where it is cheap.
 //! 2. *Full rank*: equations with a square part of a wide X, or a Cholesky decomposition of the
-//! shifted Gram matrix, show that no singular value is small enough to be left out. The core is an
-//! identity and nothing is computed.
+//!    shifted Gram matrix, show that no singular value is small enough to be left out. The core is an
+//!    identity and nothing is computed.
 //! 3. *Gram*: eigenvectors of X^H·X, where the share of the budget lies far above its rounding.
 //! 4. *Triangle*: the singular value decomposition of the triangle of a QR decomposition.
 

@@ -7,9 +7,10 @@ use super::value::{meta_json, meta_of};
 use super::write::symmetries_json;
 use crate::convert::fit::Step;
 use crate::dtype::{DType, Number};
-use crate::error::{Aspect, Error, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::StorageKind;
 use crate::limits::Limits;
+use crate::loss::{Aspect, Tier};
 use crate::tensor::{Dim, Order, Storage, Tensor};
 
 /// The element type of plain bytes.

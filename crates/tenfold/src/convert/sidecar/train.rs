@@ -14,10 +14,11 @@ use crate::bytes::{Bytes, Endian, to_u64};
 use crate::convert::fit::has_place;
 use crate::convert::fit_names::KeyNames;
 use crate::dtype::{Arity, DType, Numbers};
-use crate::error::{Aspect, Error, Result};
+use crate::error::{Error, Result};
 use crate::format::{Format, Names, StorageKind};
 use crate::key::Key;
 use crate::limits::Limits;
+use crate::loss::Aspect;
 use crate::meta::Meta;
 use crate::tensor::{Dim, Order, Storage, Tensor};
 

@@ -316,7 +316,7 @@ mod tests {
         assert!(
             changes
                 .iter()
-                .all(|loss| loss.tier == crate::error::Tier::Carried)
+                .all(|loss| loss.tier == crate::loss::Tier::Carried)
         );
         let text = lowered.meta.text(NAME).unwrap();
         let expected = r#"{"version":1,"file":[["tenfold","somebody's own"]],"tensors":[{"name":"enc/w","shape":[2],"dims":["x"],"key":{"path":["enc","w"],"state":null}},{"name":"c","shape":[2],"dims":["y"],"metadata":[["n",7]]}]}"#;

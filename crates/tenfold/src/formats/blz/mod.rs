@@ -62,12 +62,13 @@ pub use certificate::{Proven, certify, strip};
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, ReadOptions, SidecarSlot,
     StorageKind, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::Loss;
 
 /// The `.blz` format.
 #[derive(Debug)]

@@ -63,12 +63,13 @@ use std::path::{Path, PathBuf};
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
     SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source, presence};
+use crate::loss::{Aspect, Loss};
 use crate::tensor::{Order, Storage};
 use crate::wire::yaml;
 

@@ -5,9 +5,10 @@ use super::integrals::{Fold, Role};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian};
 use crate::dtype::{Arity, DType, Number, Numbers};
-use crate::error::{Aspect, Error, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Adapted, Options, WriteOptions};
 use crate::key::Key;
+use crate::loss::{Aspect, Tier};
 use crate::meta::Value;
 use crate::tensor::{
     Address, Deviation, Order, SYMMETRY_TOLERANCE, Storage, Symmetry, Tensor, Tolerance,

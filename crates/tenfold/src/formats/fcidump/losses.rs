@@ -4,8 +4,8 @@ use super::adapt::{ASKED_FOR, setting};
 use super::integrals::Role;
 use crate::bundle::Bundle;
 use crate::dtype::Arity;
-use crate::error::{Aspect, Loss, Tier};
 use crate::key::Key;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::meta::Value;
 use crate::tensor::{Storage, Tensor};
 

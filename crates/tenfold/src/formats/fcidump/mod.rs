@@ -52,13 +52,14 @@ mod write;
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
     ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
+use crate::loss::Loss;
 use crate::meta::Value;
 use crate::tensor::{Order, Tensor};
 

@@ -92,12 +92,13 @@ use std::collections::HashSet;
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, ENDIAN, Format, Info, MetaSupport, Names, ReadOptions, Shard,
     SidecarSlot, StorageKind, WriteOptions, layout_not_held,
 };
 use crate::io::{Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::meta::Value;
 use crate::tensor::{Order, Storage, Tensor};
 use metadata_type::Kind;

@@ -54,12 +54,13 @@ use header::{Banner, Word};
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, ReadOptions, SidecarSlot,
     StorageKind, WriteOptions, elements_of,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::tensor::{Order, Storage, Tensor};
 use crate::wire::text::CommentStyle;
 

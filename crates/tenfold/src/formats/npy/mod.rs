@@ -63,13 +63,14 @@ pub(super) use write::parts;
 use crate::bundle::Bundle;
 use crate::bytes::to_u64;
 use crate::dtype::{Arity, DType, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, ENDIAN, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
     StorageKind, WriteOptions, elements_of,
 };
 use crate::io::{Sink, Source};
 use crate::key::Key;
+use crate::loss::{Aspect, Loss};
 use crate::tensor::{Order, Tensor, product};
 
 /// The `.npy` format.

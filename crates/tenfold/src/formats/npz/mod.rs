@@ -45,13 +45,14 @@ mod write;
 use std::collections::HashSet;
 
 use crate::bundle::Bundle;
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, ENDIAN, Format, Info, Match, Names, OptionInfo, ReadOptions, SidecarSlot, When,
     WriteOptions,
 };
 use crate::formats::npy;
 use crate::io::{Head, Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::wire::zip;
 
 /// The `.npz` format.

@@ -4,9 +4,10 @@ use super::write::{Sizes, float_configs, parameters, shape, split, uint_configs}
 use super::{BATCH, DataType, MAX_DIMS, META_BATCH, META_DIMS, META_FLOATS, META_UINTS, NAME};
 use crate::bundle::Bundle;
 use crate::bytes::to_u64;
-use crate::error::{Aspect, Loss, Result, Tier};
+use crate::error::Result;
 use crate::format::Adapted;
 use crate::key::Key;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::tensor::{Dim, Tensor};
 
 /// Longest `bin` in bytes.

@@ -4,9 +4,10 @@ use super::layout::{Layout, shape_word};
 use crate::bundle::Bundle;
 use crate::bytes::{PIECE, to_u64};
 use crate::dtype::DType;
-use crate::error::{Aspect, Error, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
 use crate::io::Sink;
+use crate::loss::{Aspect, Tier};
 use crate::memory;
 use crate::tensor::{Storage, Tensor};
 

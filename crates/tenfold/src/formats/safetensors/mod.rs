@@ -66,12 +66,13 @@ use hashbrown::HashSet;
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, DType, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, FROM_TORCH, Format, Info, Match, MetaSupport, Names, OptionInfo,
     ReadOptions, SidecarSlot, StorageKind, When, WriteOptions, elements_of, layout_not_held,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::meta::Value;
 use crate::tensor::{Order, Storage, Tensor};
 

@@ -71,12 +71,13 @@ pub use v09::Version09;
 use crate::bundle::Bundle;
 use crate::bytes::to_u64;
 use crate::dtype::{Arity, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, MetaSupport, Names, OptionInfo, ReadOptions, SidecarSlot,
     StorageKind, When, WriteOptions,
 };
 use crate::io::{Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::tensor::Order;
 
 /// The TENS format.

@@ -3,12 +3,13 @@
 use super::{NAME, OPTIONS, TITLE, Tens, name, write};
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
     StorageKind, WriteOptions,
 };
 use crate::io::{Sink, Source};
+use crate::loss::{Aspect, Loss};
 use crate::tensor::{Order, Storage, Tensor};
 
 /// TENS, version 0.9, as a format of its own: doubles and complex doubles, as its programs

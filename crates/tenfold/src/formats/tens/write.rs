@@ -7,9 +7,10 @@ use super::{
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, swap, to_u64, to_usize};
 use crate::dtype::{Kind, Numbers};
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::meta::Value;
 use crate::tensor::{SortedCells, Storage, Symmetry, Tensor};
 

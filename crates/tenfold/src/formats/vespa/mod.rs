@@ -52,12 +52,13 @@ pub(super) mod write;
 
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
     SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::Loss;
 use crate::tensor::{Order, Tensor};
 
 /// Vespa's typed binary format.

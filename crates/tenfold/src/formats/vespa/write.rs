@@ -4,9 +4,10 @@ use super::{CELL_TYPES, DENSE, MOST, NAME, SPARSE, WITH_CELL_TYPE, is_usual_name
 use crate::bundle::Bundle;
 use crate::bytes::{Endian, Extent, PIECE, Records, Scan, put_short, swap, to_u64};
 use crate::dtype::{Number, Numbers};
-use crate::error::{Aspect, Error, Loss, Result};
+use crate::error::{Error, Result};
 use crate::format::WriteOptions;
 use crate::io::Sink;
+use crate::loss::{Aspect, Loss};
 use crate::tensor::{Address, Dim, Order, Size, Storage, Tensor};
 
 /// The order in which labelled blocks are written.

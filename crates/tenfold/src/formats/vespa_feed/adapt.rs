@@ -7,8 +7,9 @@ use super::super::vespa_text::write::{loses_nans, plain_nans};
 use super::{BINARIZE, ID, ID_DIM, others};
 use crate::bundle::Bundle;
 use crate::dtype::Number;
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Error, Result};
 use crate::format::{Adapted, WriteOptions, cast_loss, overflow};
+use crate::loss::{Aspect, Loss, Tier};
 use crate::tensor::{Dim, Labels, Storage, Tensor};
 
 /// The reported changes of a tensor.

@@ -54,13 +54,14 @@ mod write;
 use super::vespa::{CELL_TYPES, MOST, SCALARS, positions};
 use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
     ReadOptions, SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::key::Key;
+use crate::loss::Loss;
 use crate::tensor::{Order, Tensor};
 
 /// Vespa's feeds.

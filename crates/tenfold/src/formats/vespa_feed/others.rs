@@ -6,9 +6,10 @@ use super::NAME;
 use super::adapt::id_place;
 use crate::bundle::Bundle;
 use crate::bytes::{Extent, Scan, to_u64};
-use crate::error::{Aspect, Error, Loss, Result, Tier};
+use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::limits::Limits;
+use crate::loss::{Aspect, Loss, Tier};
 use crate::memory;
 use crate::meta::{Meta, Value};
 

@@ -59,11 +59,12 @@ use super::vespa;
 use super::vespa::{HOLDS, positions};
 use crate::bundle::Bundle;
 use crate::dtype::Number;
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Format, Info, Match, OptionInfo, ReadOptions, SPARSE_CELLS, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::Loss;
 use crate::tensor::Tensor;
 
 /// Vespa's JSON forms and literals.

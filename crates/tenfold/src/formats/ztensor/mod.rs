@@ -129,12 +129,13 @@ pub use v2::Version2;
 use crate::bundle::Bundle;
 use crate::bytes::to_u64;
 use crate::dtype::{Arity, Number};
-use crate::error::{Error, Loss, Result};
+use crate::error::{Error, Result};
 use crate::format::{
     Capabilities, DimNames, ENDIAN, Format, Info, Match, MetaSupport, Names, OptionInfo, Options,
     ReadOptions, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
+use crate::loss::Loss;
 use crate::tensor::{Order, Tensor, product};
 
 /// The zTensor format, of every generation; generation 0.1 is written by default.

@@ -7,9 +7,9 @@ use crate::tensor::dim::Dim;
 /// The index expression of one dimension.
 ///
 /// ```
-/// # use tenfold::Pick;
-/// let picks = Pick::list("0:3, ::-2, -1")?;
-/// assert_eq!(picks.last(), Some(&Pick::Index(-1)));
+/// # use tenfold::IndexExpr;
+/// let picks = IndexExpr::list("0:3, ::-2, -1")?;
+/// assert_eq!(picks.last(), Some(&IndexExpr::Index(-1)));
 /// # Ok::<(), tenfold::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,8 @@ pub(super) use write::{keeps_checksum, write};
 use super::hint;
 use crate::bundle::Bundle;
 use crate::dtype::{Number, Numbers};
-use crate::error::{Aspect, Loss, Result};
+use crate::error::Result;
+use crate::loss::{Aspect, Loss};
 use crate::meta::Value;
 use crate::tensor::{Storage, Tensor};
 

@@ -11,12 +11,13 @@ use super::checksum;
 use super::parts::Dialect;
 use crate::bundle::Bundle;
 use crate::dtype::Arity;
-use crate::error::{Loss, Result};
+use crate::error::Result;
 use crate::format::{
     Capabilities, DimNames, Format, Info, MetaSupport, Names, ReadOptions, SidecarSlot,
     StorageKind, WriteOptions,
 };
 use crate::io::{Sink, Source};
+use crate::loss::Loss;
 use crate::tensor::{Order, Tensor};
 
 pub(super) const MAGIC: &[u8; 8] = b"ZTEN1000";
