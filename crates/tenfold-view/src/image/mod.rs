@@ -7,7 +7,6 @@
 
 mod cancel;
 mod chunks;
-mod colormap;
 mod component;
 mod difference;
 mod histogram;
@@ -23,11 +22,9 @@ mod sparse;
 mod statistics;
 #[cfg(test)]
 mod tests;
-mod ticks;
 mod tile;
 
 pub use cancel::CancelToken;
-pub use colormap::{ColorMap, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE_INFINITY, Rgb};
 pub use component::Part;
 pub use difference::{check_alike, difference};
 pub use histogram::{Histogram, histogram};
@@ -37,8 +34,9 @@ pub use lines::{Line, Lines, lines};
 pub use percentile::percentiles;
 pub use region::Region;
 pub use scale::Scale;
+pub use scale::colormap::{ColorMap, NEGATIVE_INFINITY, NOT_A_NUMBER, POSITIVE_INFINITY, Rgb};
+pub use scale::ticks::{tick_text, ticks};
 pub use statistics::Statistics;
-pub use ticks::{tick_text, ticks};
 pub use tile::{IMPLIED, NAN, NEGATIVE, NOTHING_FINITE, POSITIVE, STORED, Tile, tile};
 
 /// Most cells read for a tile or a line.

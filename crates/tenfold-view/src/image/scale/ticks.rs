@@ -1,7 +1,7 @@
 //! Tick positions and labels of axes.
 
-use super::Scale;
-use super::scale::lowest_for_log;
+use super::lowest_for_log;
+use crate::image::Scale;
 
 /// At most about `most` round numbers between two ends, in ascending order.
 #[must_use]

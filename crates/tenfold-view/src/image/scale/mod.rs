@@ -1,5 +1,8 @@
 //! Linear and logarithmic scales.
 
+pub(super) mod colormap;
+pub(super) mod ticks;
+
 use std::str::FromStr;
 
 use tenfold::{Error, Result};

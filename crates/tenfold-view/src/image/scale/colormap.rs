@@ -78,7 +78,7 @@ impl ColorMap {
     #[must_use]
     pub fn color(self, number: f64) -> Rgb {
         let anchors = self.anchors();
-        let last = super::float(super::wide(anchors.len()).saturating_sub(1));
+        let last = crate::image::float(crate::image::wide(anchors.len()).saturating_sub(1));
         let place = number.clamp(0.0, 1.0) * last;
         let from = place.floor().min(last - 1.0).max(0.0);
         #[expect(clippy::as_conversions, reason = "a place among the few anchors")]
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_same_colours() {
-        let page = include_str!("../../assets/lib/colormap.js");
+        let page = include_str!("../../../assets/lib/colormap.js");
         let hex = |color: u32| format!("0x{color:06x}");
         for map in ColorMap::ALL {
             let colors: Vec<String> = map.anchors().iter().copied().map(hex).collect();
