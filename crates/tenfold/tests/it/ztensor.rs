@@ -286,3 +286,46 @@ fn a_checksum_of_a_known_kind_has_all_its_digits() {
         );
     }
 }
+
+/// A file of version 2 that spells its digest so, in as many bytes as `md5:00`.
+fn of_version_2(digest: &str) -> Vec<u8> {
+    let mut bytes = std::fs::read("../../corpus/ztensor/good/v2_digest_unknown.zt").unwrap();
+    let at = { bytes.windows(6) }.position(|part| part == b"md5:00");
+    let at = at.unwrap();
+    bytes[at..at + 6].copy_from_slice(digest.as_bytes());
+    // The last 40 bytes say where the description is, and its hash.
+    let footer = bytes.len() - 40;
+    let field = |place: usize| {
+        let field = bytes[footer + place..footer + place + 8].try_into();
+        usize::try_from(u64::from_le_bytes(field.unwrap())).unwrap()
+    };
+    let (offset, len) = (field(0), field(8));
+    let hash = xxhash_rust::xxh3::xxh3_64(&bytes[offset..offset + len]);
+    bytes[footer + 16..footer + 24].copy_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_digest_of_version_2_in_another_spelling_stays_with_its_bytes_alone() {
+    for digest in ["md5:00", "XXH3:0", "Sha256", "xxh:00", "crc32c"] {
+        let bytes = of_version_2(digest);
+        if !digest.contains(':') {
+            // What names no algorithm is no checksum at all.
+            assert!(read("ztensor", &bytes, &ReadOptions::default()).is_err());
+            continue;
+        }
+        assert_eq!(rewritten(&bytes, &[]), bytes, "{digest}");
+        let bundle = opened(&bytes);
+        // A checksum that is asked for takes its place.
+        for option in [("compress", "zstd")] {
+            let (bytes, said) = written(&bundle, &[option]).unwrap();
+            let told = said.iter().any(|loss| loss.detail.contains(digest));
+            assert!(told, "{digest} {option:?}: {said:?}");
+            let text = digest.as_bytes();
+            assert!(
+                !bytes.windows(6).any(|part| part == text),
+                "{digest} {option:?}"
+            );
+        }
+    }
+}
