@@ -61,7 +61,7 @@ pub use compare::{
     NotFinite, Pairing, Place, QUANTILES, Samples, Scalar, SparseHashing, Stats, Verdict, Worst,
     compare, file_hash, pair, tensor_hashes,
 };
-pub use convert::{forecast, losses, save, statistics_left_out, without_state, write_to};
+pub use convert::{dry_run, forecast, losses, save, statistics_left_out, without_state, write_to};
 pub use dtype::{
     Arity, ComplexPart, DType, Element, F128, Kind, Number, Numbers, Overflow, Rounding,
     write_element, write_number,

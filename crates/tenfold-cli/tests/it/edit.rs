@@ -178,3 +178,17 @@ fn a_list_stays_a_list() {
     let ran = edit(&path, &["--set", "fcidump:ORBSYM=[2,1]"]);
     assert_eq!(ran.exit.code(), 0, "{ran}");
 }
+
+#[test]
+fn a_dry_run_refuses_options_that_the_run_refuses() {
+    let (_folder, path) = copy("ztensor/good/tensors_25.zt");
+    let before = fs::read(&path).unwrap();
+    for option in ["compress=zstd,level=99", "compress=best", "checksum=xxh3"] {
+        let flags = ["--drop", "t1", "--opt", option];
+        let real = edit(&path, &flags);
+        let dry = edit(&path, &[&flags[..], &["-n"]].concat());
+        assert_ne!(real.exit.code(), 0, "{real}");
+        assert_eq!(dry.to_string(), real.to_string());
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+}

@@ -11,6 +11,6 @@ mod sidecar;
 mod training_state;
 
 pub use losses::losses;
-pub use save::{forecast, save, write_to};
+pub use save::{dry_run, forecast, save, write_to};
 pub(crate) use sidecar::read::restore;
 pub use training_state::{statistics_left_out, without_state};

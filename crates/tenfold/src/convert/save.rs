@@ -90,6 +90,20 @@ pub fn write_to(
     Ok(said)
 }
 
+/// Does all that [`save`] does, but keeps nothing of what is written; gives what would be lost. What only
+/// shows while values are written, such as an option that makes no sense or a value without room, is found.
+///
+/// # Errors
+/// As [`save`], but for what the target itself refuses.
+pub fn dry_run(
+    bundle: &Bundle,
+    path: &Path,
+    format: &dyn Format,
+    how: &WriteOptions,
+) -> Result<Vec<Loss>> {
+    write_to(bundle, &mut Sink::discard(), format, &how.for_path(path))
+}
+
 /// Whether a loss needs no permission, or has it.
 fn is_permitted(loss: &Loss, how: &WriteOptions) -> bool {
     match loss.tier {

@@ -81,6 +81,19 @@ impl SiblingSink for Collected {
     }
 }
 
+/// Files that are not kept.
+struct Discarded;
+
+impl SiblingSink for Discarded {
+    fn begin(&mut self, _: Sibling) -> Result<Sink> {
+        Ok(Sink::discard())
+    }
+
+    fn end(&mut self, _: Sibling, written: Sink) -> Result<()> {
+        written.finish().map(drop)
+    }
+}
+
 enum Target {
     Memory(Vec<u8>),
     File(File),
@@ -151,6 +164,11 @@ impl Sink {
     #[must_use]
     pub fn memory() -> Self {
         Sink::new(Target::Memory(Vec::new()))
+    }
+
+    /// Counts the bytes, and keeps none of them.
+    pub(crate) fn discard() -> Self {
+        Sink::stream(Box::new(std::io::sink())).with_siblings(Box::new(Discarded))
     }
 
     /// Appends to an open file.

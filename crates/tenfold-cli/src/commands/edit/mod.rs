@@ -64,16 +64,17 @@ pub(super) fn run(args: &Edit, streams: &mut Streams) -> Outcome {
         failure => failure.of(info).about(&args.file),
     };
     let replace = args.output.is_none() || args.force;
-    let losses = if args.dry_run {
+    if args.dry_run {
         refuse_destination(out, replace)?;
-        let (_, losses) = tenfold::forecast(&opened.bundle, format, &how).map_err(blame)?;
-        losses
+    }
+    let meter = Meter::start(streams, &how.progress);
+    let losses = if args.dry_run {
+        tenfold::dry_run(&opened.bundle, out, format, &how)
     } else {
-        let meter = Meter::start(streams, &how.progress);
-        let saved = tenfold::save(&opened.bundle, out, format, &how, replace);
-        drop(meter);
-        saved.map_err(blame)?
+        tenfold::save(&opened.bundle, out, format, &how, replace)
     };
+    drop(meter);
+    let losses = losses.map_err(blame)?;
     say_losses(out, losses.iter(), streams);
     if args.json {
         print_json(args, out, &changes, &mut streams.out)?
