@@ -366,3 +366,46 @@ fn a_file_of_a_set_that_was_renamed_is_told_so() {
     let said = "it says that it is file 2 of 3, and is called file 1 of 3";
     assert!(ran.errors.contains(said), "{ran}");
 }
+
+#[test]
+fn cells_in_vespas_formats_are_positions_again_when_the_folder_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    // The last row and the last column are empty: what is listed does not say that they are there.
+    let matrix = "%%MatrixMarket matrix coordinate real general\n4 5 2\n1 1 0.5\n3 2 -2\n";
+    fs::write(at("a.mtx"), matrix).unwrap();
+    made(&["convert", "--no-sync"], &[&at("a.mtx"), &at("a.tens")]);
+    for format in ["vespa", "vespa-text", "vespa-feed"] {
+        let parts = at(format);
+        let mut words = vec!["convert", "--no-sync", "--sparse", "--to", format];
+        if format == "vespa-feed" {
+            words.extend(["--dims", "id,x", "--opt", "id-dim=id"]);
+        }
+        words.push("--out-dir");
+        made(&words, &[&parts, &at("a.tens")]);
+        made(&["diff"], &[&at("a.tens"), &parts]);
+        let told = run(&["info", "--json"], &[&parts]);
+        let told: serde_json::Value = serde_json::from_slice(&told.out).unwrap();
+        let shape = &told["tensors"][0]["shape"];
+        assert_eq!(shape, &serde_json::json!([4, 5]), "{format}: {told}");
+    }
+    // What is sorted by name has its sizes in the order of the names.
+    let parts = at("sorted");
+    let flags = [
+        "convert",
+        "--no-sync",
+        "--sparse",
+        "--dims",
+        "y,x",
+        "--to",
+        "vespa",
+    ];
+    let ran = run(
+        &[&flags[..], &["--out-dir"]].concat(),
+        &[&parts, &at("a.tens")],
+    );
+    assert!(ran.errors.contains("shape=5x4"), "{ran}");
+    let turned = ["convert", "--no-sync", "--permute", "1,0"];
+    made(&turned, &[&at("a.tens"), &at("turned.tens")]);
+    made(&["diff"], &[&at("turned.tens"), &parts]);
+}

@@ -370,6 +370,9 @@ impl Step<'_> {
                 lowered = next;
             }
         }
+        if tensor.label_sizes().is_none() {
+            fit_storage::say_labelled(self, &lowered);
+        }
         if lowered.is_rounded() && lowered.meta.remove_proven_error() {
             let detail =
                 "the error that was proven of the train is dropped: its values are now cast";

@@ -148,7 +148,9 @@ fn in_sorted_order(step: &mut Step, tensor: &Tensor) -> Result<Option<Tensor>> {
     if axes.is_sorted() {
         return Ok(None);
     }
-    let permuted = tensor.permute(&axes, &step.how.limits)?;
+    let permuted = tensor
+        .permute(&axes, &step.how.limits)?
+        .with_label_sizes_of(tensor, &axes);
     let dims = permuted.dims().iter();
     let names: Vec<&str> = dims.filter_map(|dim| dim.name.as_deref()).collect();
     step.change(

@@ -243,16 +243,19 @@ fn keeps_cells(step: &Step, tensor: &Tensor, dense: u128) -> Result<bool> {
 
 /// Labels sparse cells by their positions.
 fn labelled(step: &mut Step, tensor: &Tensor) -> Result<Tensor> {
-    let labelled = tensor.positions_to_labels(&step.how.limits)?;
-    let sizes: Vec<String> = tensor.sizes()?.iter().map(u64::to_string).collect();
-    let detail = format!(
-        "positions of {} cells become labels, and the sizes are not kept: \
-         read with --opt labels=decimal,shape={}",
-        labelled.stored(),
-        sizes.join("x")
-    );
-    step.change(Tier::Said, Aspect::Labels, detail);
-    Ok(labelled)
+    tensor.positions_to_labels(&step.how.limits)
+}
+
+/// Says that positions became labels, once their order is the one that is written.
+pub(super) fn say_labelled(step: &mut Step, lowered: &Tensor) {
+    if let Some(sizes) = lowered.label_sizes() {
+        let detail = format!(
+            "positions of {} cells become labels, and the sizes are not kept: \
+             read with --opt labels=decimal,shape={sizes}",
+            lowered.stored(),
+        );
+        step.change(Tier::Said, Aspect::Labels, detail);
+    }
 }
 
 /// Turns labels into positions: of all blocks, or of the explicit cells if all would be too many.

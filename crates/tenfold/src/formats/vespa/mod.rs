@@ -54,8 +54,8 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
-    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, ReadOptions,
-    SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
+    Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, Options,
+    ReadOptions, SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::loss::Loss;
@@ -124,6 +124,10 @@ impl Format for Vespa {
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
         positions::in_place_of_labels(read::read(source, how)?, how)
+    }
+
+    fn options_to_read(&self, tensor: &Tensor, _: &Options) -> Result<Options> {
+        Ok(positions::options_to_read(tensor))
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
-use crate::format::{OptionInfo, ReadOptions, When};
-use crate::tensor::Numbering;
+use crate::format::{OptionInfo, Options, ReadOptions, When};
+use crate::tensor::{Numbering, Tensor};
 
 /// The option for positions as labels.
 pub(in crate::formats) const LABELS: OptionInfo = OptionInfo::new(
@@ -40,6 +40,16 @@ pub(in crate::formats) fn in_place_of_labels(bundle: Bundle, how: &ReadOptions) 
         *tensor = tensor.labels_to_positions(numbering, &how.limits)?;
     }
     Ok(bundle)
+}
+
+/// The options with which the labels that positions of cells became are positions again.
+pub(in crate::formats) fn options_to_read(tensor: &Tensor) -> Options {
+    let mut needed = Options::default();
+    if let Some(sizes) = tensor.label_sizes() {
+        needed.set(LABELS.name, "decimal");
+        needed.set(SHAPE.name, sizes);
+    }
+    needed
 }
 
 /// Parses sizes such as `3x4`.

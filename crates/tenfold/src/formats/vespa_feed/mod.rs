@@ -56,7 +56,7 @@ use crate::bundle::Bundle;
 use crate::dtype::{Arity, Number};
 use crate::error::Result;
 use crate::format::{
-    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo,
+    Adapted, Capabilities, DimNames, Format, Info, Match, MetaSupport, Names, OptionInfo, Options,
     ReadOptions, SPARSE_CELLS, SidecarSlot, StorageKind, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
@@ -236,6 +236,10 @@ impl Format for VespaFeed {
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
         positions::in_place_of_labels(read::read(source, how)?, how)
+    }
+
+    fn options_to_read(&self, tensor: &Tensor, _: &Options) -> Result<Options> {
+        Ok(positions::options_to_read(tensor))
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {

@@ -61,7 +61,7 @@ use crate::bundle::Bundle;
 use crate::dtype::Number;
 use crate::error::Result;
 use crate::format::{
-    Format, Info, Match, OptionInfo, ReadOptions, SPARSE_CELLS, When, WriteOptions,
+    Format, Info, Match, OptionInfo, Options, ReadOptions, SPARSE_CELLS, When, WriteOptions,
 };
 use crate::io::{Head, Sink, Source};
 use crate::loss::Loss;
@@ -107,6 +107,10 @@ impl Format for VespaText {
 
     fn read(&self, source: &Source, how: &ReadOptions) -> Result<Bundle> {
         positions::in_place_of_labels(read::read(source, how)?, how)
+    }
+
+    fn options_to_read(&self, tensor: &Tensor, _: &Options) -> Result<Options> {
+        Ok(positions::options_to_read(tensor))
     }
 
     fn write(&self, bundle: &Bundle, out: &mut Sink, how: &WriteOptions) -> Result<()> {

@@ -22,7 +22,27 @@ pub(crate) enum Numbering<'a> {
     Decimal(Option<&'a [u64]>),
 }
 
+/// The hint that tells the sizes of which labels are positions.
+const SIZES: &str = "sizes of positions";
+
 impl Tensor {
+    /// The sizes that a tensor had before positions became labels, such as `4x5`.
+    pub(crate) fn label_sizes(&self) -> Option<&str> {
+        self.hints.text(SIZES)
+    }
+
+    /// The same tensor with these sizes of another, whose dimensions `axes` are its own.
+    pub(crate) fn with_label_sizes_of(mut self, other: &Tensor, axes: &[usize]) -> Tensor {
+        if let Some(sizes) = other.label_sizes() {
+            let sizes: Vec<&str> = sizes.split('x').collect();
+            let sizes: Vec<&str> = { axes.iter() }
+                .filter_map(|axis| sizes.get(*axis).copied())
+                .collect();
+            self.hints.set(SIZES, sizes.join("x").as_str());
+        }
+        self
+    }
+
     /// A sparse tensor as labelled blocks of one cell each, with the positions in decimal digits as
     /// labels. Cells that a packed symmetry leaves out are included; symmetries are dropped.
     ///
@@ -54,7 +74,10 @@ impl Tensor {
             dim.size = Size::Mapped;
         }
         let labelled = Tensor::within(dims, self.dtype(), vec![], storage, limits)?;
-        Ok(labelled.with_meta_of(self))
+        let mut labelled = labelled.with_meta_of(self);
+        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        labelled.hints.set(SIZES, sizes.join("x").as_str());
+        Ok(labelled)
     }
 
     /// A labelled tensor as a sparse one with the cells of all blocks.
