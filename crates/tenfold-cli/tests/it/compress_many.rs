@@ -149,3 +149,31 @@ fn what_cannot_be_done_with_many_is_said() {
     ];
     assert_snapshot!("one_shape_for_many", ran_in(&folder, &words));
 }
+
+#[test]
+fn a_conversion_refuses_files_that_exist_before_it_computes_trains() {
+    let folder = model();
+    let to_file = ["convert", "@model.zt", "@out.zt", "--eps", "1e-4"];
+    let to_folder = [
+        "convert",
+        "@model.zt",
+        "--out-dir",
+        "@parts",
+        "--to",
+        "ztensor",
+        "--eps",
+        "1e-4",
+    ];
+    for words in [&to_file[..], &to_folder] {
+        let ran = ran_in(&folder, words);
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+        let ran = ran_in(&folder, words);
+        assert_eq!(ran.exit.code(), 2, "{ran}");
+        // What became of the tensors is not said, as nothing was computed.
+        assert_eq!(ran.errors.lines().count(), 1, "{ran}");
+        assert!(ran.errors.contains("exists already"), "{ran}");
+        let ran = ran_in(&folder, &[words, &["--force"]].concat());
+        assert_eq!(ran.exit, Exit::Fine, "{ran}");
+        assert!(ran.errors.lines().count() > 1, "{ran}");
+    }
+}

@@ -76,6 +76,14 @@ pub(super) fn write(
     Ok(report)
 }
 
+/// Fails if one of the files exists and must not be replaced.
+pub(super) fn refuse_existing(job: &WriteJob, folder: &Path) -> Result<(), Failure> {
+    let names = names(job, &groups(job));
+    let names = names.iter().map(String::as_str).chain([INDEX]);
+    let files: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+    output::refuse_existing(files.iter().map(PathBuf::as_path), job.force)
+}
+
 /// The content of one file: a tensor, and its statistics if the file holds them.
 type Group<'a> = Vec<&'a (Key, Tensor)>;
 

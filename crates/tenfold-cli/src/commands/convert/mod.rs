@@ -58,10 +58,6 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         content.bundle = without_state(&content.bundle, &mut content.said);
         naming.drop_state = false;
     }
-    if let Some(eps) = args.eps {
-        compress::turn(&mut content, eps, args, format.info(), streams)
-            .map_err(|failure| in_input(failure, &content))?;
-    }
     let stem = content.stem.clone();
     let how = WriteOptions {
         skip_carry: args.naming.no_carry,
@@ -71,6 +67,17 @@ pub(super) fn run(args: &Convert, streams: &mut Streams) -> Outcome {
         keep_sparse: args.transform.sparse.is_some(),
         ..writing(saving, &args.reading, options, stem, allowed(args))
     };
+    if let Some(eps) = args.eps {
+        let job = WriteJob {
+            content: &content,
+            format,
+            how: &how,
+            force: saving.force,
+        };
+        refuse_existing(&job, &destination, args.output.max_size)?;
+        compress::turn(&mut content, eps, args, format.info(), streams)
+            .map_err(|failure| in_input(failure, &content))?;
+    }
     let job = WriteJob {
         content: &content,
         format,
@@ -110,6 +117,20 @@ fn write(
             let why = "--max-size writes several files, and standard output is one: name a file";
             Err(Failure::usage(why))
         }
+    }
+}
+
+/// Fails if a file exists that must not be replaced: before the work, not after it. How many files `--max-size`
+/// writes is known only after it.
+fn refuse_existing(
+    job: &WriteJob,
+    destination: &Destination,
+    most: Option<u64>,
+) -> Result<(), Failure> {
+    match (destination, most) {
+        (Destination::Folder(folder), _) => folder::refuse_existing(job, folder),
+        (_, None) => destination.refuse_existing(job.force),
+        (_, Some(_)) => Ok(()),
     }
 }
 
