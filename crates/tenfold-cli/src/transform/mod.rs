@@ -32,6 +32,7 @@ pub(crate) fn apply(
     }
     demand_dims(bundle, transform)?;
     let lists = Lists::read(&transform.labels)?;
+    let permitted = allow(&args.allow);
     let mut found: Vec<String> = Vec::new();
     let mut wanted = Wanted::default();
     for (key, tensor) in bundle.entries_mut() {
@@ -41,7 +42,9 @@ pub(crate) fn apply(
             name: &name,
             transform,
             lists: &lists,
-            may_drop_labels: allow(&args.allow).permits(Aspect::Labels),
+            casts: &args.cast,
+            allow: &permitted,
+            may_drop_labels: permitted.permits(Aspect::Labels),
             may_replace: args.output.saving.force,
             limits: &args.reading.limits.0,
             found: Vec::new(),

@@ -1,9 +1,9 @@
 //! The steps for one tensor, in the order in which `--help` lists the flags.
 
-use tenfold::ops::matches;
+use tenfold::ops::{CastRule, cast_tensor, matches};
 use tenfold::{
-    Arity, Aspect, Density, Error, Key, Limits, Loss, Refusal, Result, Storage, Symmetry, Tensor,
-    Tier, Tolerance, percent_text,
+    Allow, Arity, Aspect, Density, Error, Key, Kind, Limits, Loss, Number, Refusal, Result,
+    Storage, Symmetry, Tensor, Tier, Tolerance, percent_text,
 };
 
 use super::labels::{KeyValues, Lists, Wanted};
@@ -16,6 +16,9 @@ pub(super) struct Step<'a> {
     pub(super) name: &'a str,
     pub(super) transform: &'a Transform,
     pub(super) lists: &'a Lists,
+    /// What `--cast` says.
+    pub(super) casts: &'a [CastRule],
+    pub(super) allow: &'a Allow,
     pub(super) may_drop_labels: bool,
     pub(super) may_replace: bool,
     pub(super) limits: &'a Limits,
@@ -72,7 +75,7 @@ impl<'a> Step<'a> {
         if let Some(part) = self.last(&flags.part) {
             tensor = tensor.part(*part, self.limits)?;
         }
-        tensor = self.symmetrized(tensor)?;
+        tensor = self.symmetrized(self.cast_first(tensor)?)?;
         if self.is_meant(flags.detect_symmetry.as_deref()) {
             tensor = self.detected(&tensor)?;
         }
@@ -177,6 +180,24 @@ impl<'a> Step<'a> {
         lists.of(tensor, words)
     }
 
+    /// `--cast`, where symmetries are asked for that may need negative numbers, or means, and only the type that is
+    /// asked for has them.
+    fn cast_first(&self, tensor: Tensor) -> Result<Tensor> {
+        let symmetries = [&self.transform.symmetrize, &self.transform.pack];
+        let mut symmetries = symmetries.into_iter().flatten();
+        let is_meant = |rule: &&CastRule| self.is_meant(Some(rule.glob.as_deref().unwrap_or("*")));
+        match self.casts.iter().rfind(is_meant) {
+            Some(rule)
+                if symmetries.any(|meant| self.is_meant_by(meant))
+                    && has_more(rule.number, tensor.dtype().number) =>
+            {
+                let round = self.transform.round.into();
+                cast_tensor(&tensor, rule.number, round, self.allow, self.limits)
+            }
+            _ => Ok(tensor),
+        }
+    }
+
     /// `--symmetrize`.
     fn symmetrized(&mut self, tensor: Tensor) -> Result<Tensor> {
         let symmetries = self.symmetries(&tensor, &self.transform.symmetrize)?;
@@ -264,6 +285,15 @@ impl<'a> Step<'a> {
     fn last<'b, T>(&self, words: &'b [PerTensor<T>]) -> Option<&'b T> {
         let meant = words.iter().rfind(|meant| self.is_meant_by(meant));
         meant.map(|meant| &meant.what)
+    }
+}
+
+/// Whether a number type has negatives or fractions, and another has not.
+fn has_more(number: Number, other: Number) -> bool {
+    match other.kind() {
+        Kind::Bool | Kind::Unsigned => matches!(number.kind(), Kind::Signed | Kind::Float),
+        Kind::Signed => number.kind() == Kind::Float,
+        Kind::Float => false,
     }
 }
 

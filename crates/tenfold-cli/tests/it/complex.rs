@@ -106,3 +106,85 @@ fn a_shape_for_all_components_is_given_after_they_are_split() {
     let shown = tenfold_in(&folder, &["info", "@/q.npy"]).text();
     assert!(shown.contains("f64    [4, 4]"), "{shown}");
 }
+
+/// Pairs of unsigned numbers, which no hermitian matrix can hold but for real ones.
+fn unsigned(folder: &tempfile::TempDir, name: &str, pairs: &[(u64, u64)], shape: &str) {
+    let halves = pairs.iter().flat_map(|(re, im)| [re, im]);
+    let bytes: Vec<u8> = halves.flat_map(|half| half.to_le_bytes()).collect();
+    std::fs::write(folder.path().join("pairs.raw"), bytes).unwrap();
+    let raw = format!("dtype=complex<u64>,shape={shape}");
+    let at = format!("@/{name}");
+    let ran = tenfold_in(folder, &["convert", "@/pairs.raw", &at, "--raw", &raw]);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+}
+
+#[test]
+fn a_symmetry_that_needs_negatives_names_the_cast_that_gives_them() {
+    let folder = folder_with(&[]);
+    let pairs = [(1, 0), (2, 1), (2, 1), (3, 0)];
+    unsigned(&folder, "c.tens", &pairs, "2x2");
+    let sparse = [
+        "convert", "@/c.tens", "@/p.tens", "--pack", "ba*", "--sparse",
+    ];
+    for words in [&sparse[..5], &sparse] {
+        let ran = tenfold_in(&folder, words);
+        assert_eq!(ran.exit.code(), 3, "{ran}");
+        assert!(!ran.errors.contains("not a valid"), "{ran}");
+        assert!(ran.errors.contains("--cast i128"), "{ran}");
+        // In the same command, where the cast comes first.
+        let flags = ["--cast", "i128", "--symmetry-tol", "1"];
+        let ran = tenfold_in(&folder, &[words, &flags].concat());
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+        std::fs::remove_file(folder.path().join("p.tens")).unwrap();
+    }
+}
+
+#[test]
+fn the_flags_that_fcidump_names_for_unsigned_pairs_work_in_one_command() {
+    let folder = folder_with(&[]);
+    let pairs = [(1, 0), (2, 1), (3, 2), (9, 0)];
+    unsigned(&folder, "c.tens", &pairs, "2x2");
+    let words = [
+        "convert",
+        "@/c.tens",
+        "@/c.fcidump",
+        "--opt",
+        "nelec=2,ms2=0",
+        "--allow",
+        "precision",
+    ];
+    let ran = tenfold_in(&folder, &words);
+    assert_eq!(ran.exit.code(), 3, "{ran}");
+    let (mean, first) = ran.errors.split_once(" takes the mean, ").unwrap();
+    let mean = &mean[mean.find("--cast f64 --symmetrize").unwrap()..];
+    let first = &first[..first.find(" the first of each").unwrap()];
+    for flags in [mean, first] {
+        let flags: Vec<String> = flags
+            .split(' ')
+            .map(|word| word.replace('\'', ""))
+            .collect();
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let ran = tenfold_in(&folder, &[&words[..], &flags, &["--force"]].concat());
+        assert_eq!(ran.exit.code(), 0, "{ran}");
+    }
+    // What the cast rounds is said although it comes first.
+    let pairs = [(1, 0), (2, 0), (2, 0), ((1 << 60) + 1, 0)];
+    unsigned(&folder, "large.tens", &pairs, "2x2");
+    let words = [
+        "convert",
+        "@/large.tens",
+        "@/p.tens",
+        "--pack",
+        "ba*",
+        "--cast",
+        "f64",
+        "--symmetry-tol",
+        "0",
+    ];
+    let ran = tenfold_in(&folder, &words);
+    assert_eq!(ran.exit.code(), 0, "{ran}");
+    assert!(
+        ran.errors.contains("values are rounded, by 1 at most"),
+        "{ran}"
+    );
+}

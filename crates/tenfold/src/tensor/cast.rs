@@ -1,5 +1,6 @@
 //! Casting a tensor to another number type.
 
+use std::iter::successors;
 use std::sync::Arc;
 
 use super::storage::{Address, Storage};
@@ -83,15 +84,25 @@ impl Tensor {
         let symmetries = self.symmetries().to_vec();
         let cast = Tensor::within(self.dims().to_vec(), dtype, symmetries, storage, limits)?;
         let mut cast = cast.with_meta_of(self);
-        if !is_exact(record.from, record.to) {
-            cast.cast = Some(Arc::new(record));
-        }
+        cast.cast = Some(Arc::new(record));
         Ok(cast)
     }
 
     /// Whether a cast may have changed values.
     pub(crate) fn is_rounded(&self) -> bool {
-        self.cast.is_some()
+        self.casts().any(CastRecord::may_round)
+    }
+
+    /// The number type before all casts.
+    pub(crate) fn number_before_casts(&self) -> Number {
+        let first = self.casts().last();
+        first.map_or(self.dtype().number, |record| record.from)
+    }
+
+    /// The casts, the last one first.
+    fn casts(&self) -> impl Iterator<Item = &CastRecord> {
+        let records = successors(self.cast.as_ref(), |record| record.before.as_ref());
+        records.map(AsRef::as_ref)
     }
 
     /// The changes that casts have made to the values of this tensor, one entry for each cast that
@@ -101,12 +112,9 @@ impl Tensor {
     /// # Errors
     /// Errors of reading the values.
     pub fn cast_changes(&self, limits: &Limits) -> Result<Vec<CastChanges>> {
-        let mut found = Vec::new();
-        let mut record = self.cast.as_ref();
-        while let Some(cast) = record {
-            found.push(cast.found(limits)?);
-            record = cast.before.as_ref();
-        }
+        let records = self.casts().filter(|record| record.may_round());
+        let found: Result<Vec<CastChanges>> = records.map(|record| record.found(limits)).collect();
+        let mut found = found?;
         found.reverse();
         Ok(found)
     }
@@ -152,6 +160,10 @@ pub(super) struct CastRecord {
 }
 
 impl CastRecord {
+    fn may_round(&self) -> bool {
+        !is_exact(self.from, self.to)
+    }
+
     fn found(&self, limits: &Limits) -> Result<CastChanges> {
         let lens = self.numbers.iter().map(Numbers::len);
         let all = lens.fold(0, u64::saturating_add);

@@ -62,7 +62,7 @@ pub(crate) struct Transform {
     /// zeros
     #[arg(long, value_name = "T", value_parser = share)]
     pub(crate) symmetry_tol: Option<f64>,
-    /// How `--cast` rounds, which comes next
+    /// How `--cast` rounds, which comes next; before `--symmetrize` where it gives integers negatives or fractions
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Round::Nearest)]
     pub(crate) round: Round,
     /// Write complex numbers, quaternions and octonions as real numbers with their components along a

@@ -4,7 +4,7 @@ use super::PREFIX;
 use super::integrals::{Fold, Role};
 use crate::bundle::Bundle;
 use crate::bytes::{Bytes, Endian};
-use crate::dtype::{Arity, DType, Number, Numbers};
+use crate::dtype::{Arity, DType, Kind, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::format::{Adapted, Options, WriteOptions};
 use crate::key::Key;
@@ -213,9 +213,16 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
         "" => "--sparse ".into(),
         name => format!("--sparse={name} "),
     };
+    // Integers may have no mean, nor negatives.
+    let was_integer = tensor.number_before_casts().kind() != Kind::Float;
+    let cast = if was_integer {
+        format!("--cast {own}f64 ")
+    } else {
+        String::new()
+    };
     let mean = flags("--symmetrize");
     let mut text = format!(
-        "cell {index:?} is off its image by {}, the largest value is {}; {mean} takes the mean",
+        "cell {index:?} is off its image by {}, the largest value is {}; {cast}{mean} takes the mean",
         measure_text(*apart, 2),
         measure_text(*largest, 2),
     );
@@ -224,7 +231,7 @@ fn ways(key: &Key, tensor: &Tensor, role: Role, worst: &Deviation) -> String {
         let share = apart / largest * 1.1;
         let kept = flags("--pack");
         let share = measure_text(share, 2);
-        text += &format!(", {sparse}{kept} --symmetry-tol {share} the first of each");
+        text += &format!(", {cast}{sparse}{kept} --symmetry-tol {share} the first of each");
     }
     text
 }

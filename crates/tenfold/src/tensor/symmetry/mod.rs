@@ -181,8 +181,16 @@ fn not_representable(dtype: DType, number: &[u8]) -> Error {
         .collect();
     Error::malformed(
         None,
-        format!("a symmetry needs the negative of 0x{bits}, {dtype} has none"),
+        format!("{NEEDS_NEGATIVE} of 0x{bits}, {dtype} has none"),
     )
+}
+
+/// How an error begins that is of a number without a negative.
+const NEEDS_NEGATIVE: &str = "a symmetry needs the negative";
+
+/// Whether an error is of a number without a negative.
+fn lacks_negative(error: &Error) -> bool {
+    matches!(error, Error::Malformed { why, .. } if why.starts_with(NEEDS_NEGATIVE))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Packing by symmetries, which stores one cell of every orbit; and unpacking.
 
-use super::Symmetry;
 use super::dense_deviation::Cells;
 use super::deviation::{Deviation, spread};
 use super::group::{Group, Origin};
 use super::stored_runs::{Lines, stored_parts};
+use super::{Symmetry, lacks_negative};
 use crate::bytes::{Bytes, Endian, PIECE, swap, to_u64};
-use crate::dtype::Numbers;
+use crate::dtype::{DType, Kind, Number, Numbers};
 use crate::error::{Error, Result};
 use crate::io::{Spool, Threads, join};
 use crate::limits::Limits;
@@ -77,8 +77,18 @@ impl Tensor {
         tolerance: Tolerance,
         limits: &Limits,
     ) -> Result<Packing> {
-        self.try_pack(symmetries, tolerance, limits)?
-            .map_err(|worst| lacking(&worst, symmetries))
+        match self.try_pack(symmetries, tolerance, limits) {
+            Ok(Ok(packing)) => Ok(packing),
+            // Nothing else is beyond all measure of an integer.
+            Ok(Err(worst)) if is_integer(self.dtype()) && worst.apart.is_infinite() => {
+                Err(without_negatives(self.dtype(), symmetries))
+            }
+            Ok(Err(worst)) => Err(lacking(&worst, symmetries)),
+            Err(error) if lacks_negative(&error) => {
+                Err(without_negatives(self.dtype(), symmetries))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The tolerance for packing by `symmetries`: `share`, if it is given; for declared symmetries
@@ -358,6 +368,28 @@ impl Tensor {
     }
 }
 
+fn is_integer(dtype: DType) -> bool {
+    dtype.number.kind() != Kind::Float
+}
+
+/// The refusal of symmetries that need negatives of an unsigned type, with the cast that has them.
+fn without_negatives(dtype: DType, symmetries: &[Symmetry]) -> Error {
+    let names: Vec<String> = symmetries.iter().map(Symmetry::to_string).collect();
+    let wider = match dtype.number.width() {
+        1 => Number::I16,
+        2 => Number::I32,
+        4 => Number::I64,
+        8 => Number::I128,
+        _ => Number::F128,
+    };
+    let why = format!(
+        "the symmetry {} asks for negatives of numbers that have none as {dtype}; --cast {wider} gives them, \
+         and is done before",
+        names.join(", ")
+    );
+    refusal(why)
+}
+
 /// The error of values that lack symmetries.
 fn lacking(worst: &Deviation, symmetries: &[Symmetry]) -> Error {
     let names: Vec<String> = symmetries.iter().map(Symmetry::to_string).collect();
@@ -376,6 +408,10 @@ fn lacking(worst: &Deviation, symmetries: &[Symmetry]) -> Error {
             measure_text(largest, 3)
         )
     };
+    refusal(why)
+}
+
+fn refusal(why: String) -> Error {
     let losses = vec![Loss::impossible(None, Aspect::Symmetry, why)];
     let format = "a packed tensor";
     Refusal { format, losses }.into()
