@@ -108,21 +108,27 @@ fn a_shape_for_all_components_is_given_after_they_are_split() {
 }
 
 /// Pairs of unsigned numbers, which no hermitian matrix can hold but for real ones.
-fn unsigned(folder: &tempfile::TempDir, name: &str, pairs: &[(u64, u64)], shape: &str) {
+fn unsigned(
+    folder: &tempfile::TempDir,
+    name: &str,
+    pairs: &[(u64, u64)],
+    shape: &str,
+) -> std::io::Result<()> {
     let halves = pairs.iter().flat_map(|(re, im)| [re, im]);
     let bytes: Vec<u8> = halves.flat_map(|half| half.to_le_bytes()).collect();
-    std::fs::write(folder.path().join("pairs.raw"), bytes).unwrap();
+    std::fs::write(folder.path().join("pairs.raw"), bytes)?;
     let raw = format!("dtype=complex<u64>,shape={shape}");
     let at = format!("@/{name}");
     let ran = tenfold_in(folder, &["convert", "@/pairs.raw", &at, "--raw", &raw]);
     assert_eq!(ran.exit.code(), 0, "{ran}");
+    Ok(())
 }
 
 #[test]
 fn a_symmetry_that_needs_negatives_names_the_cast_that_gives_them() {
     let folder = folder_with(&[]);
     let pairs = [(1, 0), (2, 1), (2, 1), (3, 0)];
-    unsigned(&folder, "c.tens", &pairs, "2x2");
+    unsigned(&folder, "c.tens", &pairs, "2x2").unwrap();
     let sparse = [
         "convert", "@/c.tens", "@/p.tens", "--pack", "ba*", "--sparse",
     ];
@@ -143,7 +149,7 @@ fn a_symmetry_that_needs_negatives_names_the_cast_that_gives_them() {
 fn the_flags_that_fcidump_names_for_unsigned_pairs_work_in_one_command() {
     let folder = folder_with(&[]);
     let pairs = [(1, 0), (2, 1), (3, 2), (9, 0)];
-    unsigned(&folder, "c.tens", &pairs, "2x2");
+    unsigned(&folder, "c.tens", &pairs, "2x2").unwrap();
     let words = [
         "convert",
         "@/c.tens",
@@ -169,7 +175,7 @@ fn the_flags_that_fcidump_names_for_unsigned_pairs_work_in_one_command() {
     }
     // What the cast rounds is said although it comes first.
     let pairs = [(1, 0), (2, 0), (2, 0), ((1 << 60) + 1, 0)];
-    unsigned(&folder, "large.tens", &pairs, "2x2");
+    unsigned(&folder, "large.tens", &pairs, "2x2").unwrap();
     let words = [
         "convert",
         "@/large.tens",

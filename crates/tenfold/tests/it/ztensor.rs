@@ -316,16 +316,14 @@ fn a_digest_of_version_2_in_another_spelling_stays_with_its_bytes_alone() {
         }
         assert_eq!(rewritten(&bytes, &[]), bytes, "{digest}");
         let bundle = opened(&bytes);
-        // A checksum that is asked for takes its place.
-        for option in [("compress", "zstd")] {
-            let (bytes, said) = written(&bundle, &[option]).unwrap();
-            let told = said.iter().any(|loss| loss.detail.contains(digest));
-            assert!(told, "{digest} {option:?}: {said:?}");
-            let text = digest.as_bytes();
-            assert!(
-                !bytes.windows(6).any(|part| part == text),
-                "{digest} {option:?}"
-            );
-        }
+        // Of other bytes it would be no checksum.
+        let (bytes, said) = written(&bundle, &[("compress", "zstd")]).unwrap();
+        let told = said.iter().any(|loss| loss.detail.contains(digest));
+        assert!(told, "{digest}: {said:?}");
+        let text = digest.as_bytes();
+        assert!(
+            !bytes.windows(text.len()).any(|part| part == text),
+            "{digest}"
+        );
     }
 }
