@@ -1,7 +1,7 @@
 """Tensor trains from tensors in memory, to a tolerance, beside PyTorch's and NumPy's packages; the shorter workloads.
 
 The limit is one read of the data. `trains.py` beside this folder measures all workloads, with every peer, in half an hour;
-its figures are in `README.md`. Every train is multiplied out and held against the data before its time counts. Time shall grow
+its figures are in `NOTES.md`. Every train is multiplied out and held against the data before its time counts. Time shall grow
 as the tensor does, at a fixed rank; below 2^24 cells, what does not grow with it is felt.
 """
 
