@@ -14,6 +14,7 @@ import time
 from importlib import metadata
 
 from harness import HEADINGS, HERE, ROOT, Bench, table
+from results import page, sections_of
 
 JOBS = [
     "listing", "copy", "relayout", "cast", "zstd", "checksum", "stats", "diff", "sparse", "symmetric", "slice", "trains",
@@ -68,22 +69,16 @@ def section(name, bench):
     return text
 
 
-def sections_of(page):
-    """The sections of a page that is there, by job."""
-    if not os.path.exists(page):
-        return {}
-    with open(page) as file:
-        parts = re.split(r"(?m)^## ", file.read())[1:]
-    return {part.split("\n", 1)[0].strip(): "## " + part.strip() + "\n" for part in parts}
-
-
 def main():
     tenfold, native = os.environ["TENFOLD"], os.environ["TENFOLD_NATIVE"]
     named = sys.argv[1:]
     unknown = [name for name in named if name not in JOBS]
     assert not unknown, f"no job {unknown}, there are {JOBS}"
     there = [name for name in JOBS if os.path.exists(os.path.join(HERE, f"jobs/{name}.py"))]
-    found = sections_of(PAGE)
+    found = {}
+    if os.path.exists(PAGE):
+        with open(PAGE) as file:
+            found = sections_of(file.read())
     for name in named or there:
         folder = os.path.join(ROOT, "target/benches", name)
         # What a run that was stopped has left.
@@ -91,10 +86,10 @@ def main():
         os.makedirs(folder)
         found[name] = section(name, Bench(folder, tenfold, native))
         with open(os.path.join(HERE, "results_head.md")) as file:
-            head = file.read().strip().replace("MACHINE", machine())
-        parts = [head] + [found[job].strip() for job in JOBS if job in found]
+            head = file.read()
+        text = page(head, machine(), {job: found[job] for job in JOBS if job in found})
         with open(PAGE, "w") as file:
-            file.write("\n\n".join(parts) + "\n")
+            file.write(text)
 
 
 if __name__ == "__main__":
