@@ -57,19 +57,20 @@ def _format(match: re.Match[str]) -> str:
 
 def _mean(match: re.Match[str]) -> str:
     """The remedy for nearly symmetric integrals."""
-    images = ", ".join(re.findall(_IMAGE, match[0]))
-    return f"the mean of it and its images under {images} is symmetric"
+    images = ", ".join(quoted or plain for quoted, plain in re.findall(_IMAGE, match[0]))
+    doubles = 'as doubles (cast="f64"), ' if match["cast"] else ""
+    return f"{doubles}the mean of it and its images under {images} is symmetric"
 
 
 def _parts(match: re.Match[str]) -> str:
     return "part=" + "|".join(f'"{part}"' for part in match["value"].split("|"))
 
 
-_IMAGE = r"--symmetrize '?(?:\w+=)?([\w*]+)"
+_IMAGE = r"--symmetrize (?:'(?:\w+=)?([^']+)'|(?:\w+=)?([\w*]+))"
 _TO = r"(?P<name>[\w{}]+)(?:@(?P<version>[\w.{}]*\w|\{\}))?"
 _VALUE = r"(?P<value>[^\s;,()']+(?:,[^\s;,()']+)*)"
 _FLAGS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"(?:" + _IMAGE + r"'? ?)+takes the mean(?:, .* the first of each)?", _mean),
+    (r"(?P<cast>--cast \S+ )?(?:" + _IMAGE + r" )+takes the mean(?:, .* the first of each)?", _mean),
     (r"--opt '(?P<value>[^']+)'", lambda match: f"options={_options(match['value'])}"),
     (r"--opt " + _VALUE, lambda match: f"options={_options(match['value'])}"),
     (r"--raw " + _VALUE, lambda match: f'format="raw", options={_options(match["value"])}'),

@@ -18,7 +18,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z]")
 # Of one sentence of FCIDUMP, which is put together of them; a test below reads it.
 PIECES = {
     "--symmetrize", "--pack", "--sparse ", "--sparse={name} ",
-    ", {sparse}{kept} --symmetry-tol {share} the first of each",
+    "--cast {own}f64 ", ", {cast}{sparse}{kept} --symmetry-tol {share} the first of each",
 }  # fmt: skip
 
 
@@ -71,6 +71,10 @@ def test_every_message_of_the_library_names_what_python_has():
         ("--reshape core=1,3 fits", "a reshape to 1,3 fits"),
         ("raise it with --max-ndim", 'raise it with limits={"ndim": …}'),
         ("--force replaces it", "overwrite=True replaces it"),
+        ("--cast f64 --symmetrize ba takes the mean",
+         'as doubles (cast="f64"), the mean of it and its images under ba is symmetric'),
+        ("--symmetrize 'two=k l i j' takes the mean, --pack 'two=k l i j' --symmetry-tol 0 the first of each",
+         "the mean of it and its images under k l i j is symmetric"),
     ],
 )
 def test_flags_become_arguments(text, told):
